@@ -1,0 +1,121 @@
+"""This file has the engine: one rule, what was known, what was seen -> what is known now. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from alerts.alert import Alert
+from alerts.lifecycle import Phase, Verdict, advance
+from alerts.rules import Rule
+from collectors.facts.labels import AlertKey, Labels
+from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.facts.subjects import Subject
+
+ALERTS_AT_MOST = 2_000  # of one rule, when it sets no limit of its own
+
+
+class Wording(Protocol):
+    """Renders a rule's words for a sample, and finds the subject behind its labels."""
+
+    def labels(self, rule: Rule, sample: Sample) -> Labels:
+        """The alert's labels: the sample's without its name, the rule's, and alertname."""
+        ...
+
+    def annotations(self, rule: Rule, labels: Labels, sample: Sample) -> Mapping[str, str]: ...
+
+    def own(self, labels: Labels) -> Subject: ...
+
+    def complete(self, subject: Subject) -> Subject: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """An alert that took another phase. `before` is None for one that was not there."""
+
+    alert: Alert
+    before: Phase | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A rule's alerts after one look, the changes among them, and why it could not look, if so."""
+
+    alerts: Mapping[AlertKey, Alert]
+    changes: tuple[Change, ...] = ()
+    blind: str = ""
+
+
+Known = Mapping[AlertKey, Alert]
+
+
+def judge(
+    rule: Rule, known: Known, observation: Observation, *, cluster: str, wording: Wording, now: datetime
+) -> Judgement:
+    """What `rule` holds after `observation`. A look that failed, or that cannot be told apart, changes nothing."""
+    if isinstance(observation, Blind):
+        return Judgement(alerts=known, blind=observation.why)
+    found: dict[AlertKey, tuple[Labels, Sample]] = {}
+    for sample in observation.samples:
+        labels = wording.labels(rule, sample)
+        if labels.key in found:
+            return Judgement(
+                alerts=known, blind=f"two results of {rule.name} have the same labels {labels!r}"
+            )
+        found[labels.key] = (labels, sample)
+    limit = rule.limit or ALERTS_AT_MOST
+    if len(found) > limit:
+        return Judgement(alerts=known, blind=f"{rule.name} gave {len(found)} alerts, the limit is {limit}")
+
+    alerts: dict[AlertKey, Alert] = {}
+    changes: list[Change] = []
+    for key in [*known, *(key for key in found if key not in known)]:
+        before = known.get(key)
+        verdict = _verdict(key, before, found, observation)
+        life = advance(before.life if before else None, verdict, rule.patience, now)
+        if life is None:
+            continue
+        if key in found:
+            labels, sample = found[key]
+            own = before.own if before else wording.own(labels)
+            alert = Alert(
+                cluster=cluster,
+                rule=rule.id,
+                labels=labels,
+                own=own,
+                subject=wording.complete(own).or_else(before.subject if before else own),
+                life=life,
+                value=sample.value,
+                annotations=wording.annotations(rule, labels, sample),
+                texts=sample.texts or (before.texts if before else ()),
+            )
+        elif before is not None:
+            alert = replace(before, life=life)
+        else:
+            continue
+        was = before.life.phase if before else None
+        if was is not life.phase:
+            changes.append(Change(alert=alert, before=was, at=now))
+        if life.phase is not Phase.RESOLVED:
+            alerts[key] = alert
+    return Judgement(alerts=alerts, changes=tuple(changes))
+
+
+def _verdict(
+    key: AlertKey, before: Alert | None, found: Mapping[AlertKey, object], observation: Seen
+) -> Verdict:
+    if key in found:
+        return Verdict.BREACH
+    if (
+        before is not None
+        and observation.present is not None
+        and not is_watched(before.labels, observation.present)
+    ):
+        return Verdict.BLIND
+    return Verdict.CLEAR
+
+
+def is_watched(labels: Labels, present: Iterable[Labels]) -> bool:
+    """Whether something in `present` speaks of these labels: every label that both have is equal."""
+    return any(all(labels.get(name, value) == value for name, value in one.items()) for one in present)

@@ -1,0 +1,1 @@
+"""From alerts and topology to incidents: folding, causes, history."""

@@ -1,0 +1,180 @@
+"""This file folds alerts that share a broken thing into one incident, and closes it. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from alerts.alert import Alert
+from alerts.incidents.incident import Happening, Hurt, Incident, Member
+from alerts.lifecycle import Phase
+from alerts.rules import Closes, Rule, Severity
+from collectors.facts.subjects import Subject
+from collectors.facts.topology import Topology
+
+REOPENS_WITHIN = timedelta(minutes=30)  # a thing that breaks again this soon is the same incident
+MEMBERS_AT_MOST = 500  # kept in an incident; the rest are counted in the store only
+
+
+def fold_of(alert: Alert) -> str:
+    """The broken thing that an alert speaks of, as `kind/name`: the first of these that its own labels name."""
+    own = alert.own
+    for kind in ("volume", "training", "workload"):
+        if name := getattr(own, kind):
+            return f"{kind}/{name}"
+    if own.pod:
+        return (
+            f"training/{alert.subject.training}"
+            if alert.subject.training
+            else f"pod/{own.namespace}/{own.pod}"
+        )
+    for kind in ("node", "rack", "service", "component", "namespace"):
+        if name := getattr(own, kind):
+            return f"{kind}/{getattr(alert.subject, kind) or name}"
+    return f"rule/{alert.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folding:
+    """What folding needs beside the alerts: the rules by id, and the picture of the cluster."""
+
+    rules: Mapping[str, Rule]
+    topology: Topology
+
+
+def open_incident(id: str, alert: Alert, *, channels: tuple[str, ...], now: datetime) -> Incident:
+    """A new incident for the first alert of a broken thing."""
+    opened = Incident(
+        id=id,
+        cluster=alert.cluster,
+        fold=fold_of(alert),
+        subject=alert.subject,
+        opened_at=now,
+        severity=alert.severity,
+        channels=channels,
+    )
+    return opened.with_event(Happening.OPENED, now, text=summary_of(alert))
+
+
+def take(incident: Incident, alert: Alert, folding: Folding, now: datetime) -> Incident:
+    """The incident after one of its alerts fired, went on, or resolved."""
+    rule = folding.rules.get(alert.rule)
+    member = _member(alert)
+    known = {one.alert: one for one in incident.members}
+    before = known.get(member.alert)
+    if before is None and len(known) >= MEMBERS_AT_MOST:
+        return incident
+    known[member.alert] = member
+    closes = rule.words.closes if rule else Closes.CLEAR
+    after = replace(
+        incident,
+        members=tuple(known.values()),
+        subject=incident.subject.or_else(alert.subject),
+        hurt=_hurt(incident, alert, folding.topology),
+        closes=max(incident.closes, closes, key=list(Closes).index),
+    )
+    was_firing = before is not None and before.is_firing
+    if member.is_firing and not was_firing:
+        after = _joined(incident, after, member, now)
+    elif was_firing and not member.is_firing:
+        after = after.with_event(Happening.CLEARED, now, text=member.summary)
+    return replace(after, severity=_severity(after))
+
+
+def _joined(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
+    if not before.is_open:
+        reopened = replace(after, resolved_at=None, acked_by="", acked_at=None, fixed_by=())
+        return reopened.with_event(Happening.REOPENED, now, text=member.summary)
+    if member.severity.rank > before.severity.rank:
+        return after.with_event(Happening.WORSE, now, text=member.summary)
+    first = len(before.members) == 0
+    return after if first else after.with_event(Happening.JOINED, now, text=member.summary)
+
+
+def settle(incident: Incident, now: datetime) -> Incident:
+    """Close the incident when nothing of it fires any more and what it waits for has come."""
+    if not incident.is_open or incident.firing:
+        return incident
+    if incident.closes is not Closes.CLEAR and not incident.acked_by:
+        return incident
+    return replace(incident, resolved_at=now).with_event(Happening.RESOLVED, now)
+
+
+def acknowledge(incident: Incident, *, who: str, now: datetime) -> Incident:
+    """Bind a person to the incident. The same person twice changes nothing."""
+    if incident.acked_by == who:
+        return incident
+    return replace(incident, acked_by=who, acked_at=now).with_event(Happening.ACKED, now, who=who)
+
+
+def add_deed(incident: Incident, *, plan: str, line: str, who: str, now: datetime) -> Incident:
+    """Note a finished deed: it is what the card will name when the fault goes."""
+    if plan in incident.fixed_by:
+        return incident
+    noted = replace(incident, fixed_by=(*incident.fixed_by, plan))
+    return noted.with_event(Happening.DEED, now, text=line, who=who)
+
+
+def belongs(incident: Incident, alert: Alert, now: datetime) -> bool:
+    """Whether the alert speaks of this incident's broken thing: it is open, or was until a short while ago."""
+    if incident.cluster != alert.cluster or incident.fold != fold_of(alert):
+        return False
+    return incident.resolved_at is None or now - incident.resolved_at < REOPENS_WITHIN
+
+
+def summary_of(alert: Alert) -> str:
+    """The alert in one sentence: its own, or its name and what it is about."""
+    if said := alert.annotations.get("summary") or alert.annotations.get("message"):
+        return said
+    about = ", ".join(alert.own.words().values()) or ", ".join(
+        alert.labels.without("alertname", "severity").values()
+    )
+    return f"{alert.name}: {about}" if about else alert.name
+
+
+def _member(alert: Alert) -> Member:
+    return Member(
+        alert=alert.id,
+        rule=alert.rule,
+        name=alert.name,
+        severity=alert.severity,
+        phase=alert.life.phase,
+        since=alert.life.since,
+        summary=summary_of(alert),
+        description=alert.annotations.get("description", ""),
+        value=alert.value,
+        texts=alert.texts,
+        subject=alert.subject,
+        resolved_at=alert.life.resolved_at,
+    )
+
+
+def _hurt(incident: Incident, alert: Alert, topology: Topology) -> tuple[Hurt, ...]:
+    """Everybody who was hurt at any time: a training that ended because of it stays on the card."""
+    known = {one.training: one for one in incident.hurt}
+    if alert.life.phase is Phase.FIRING:
+        for training in topology.hurt_by(alert.subject):
+            known[training.id] = Hurt(
+                training=training.id, owner=training.owner, team=training.team, gpus=training.gpus
+            )
+    return tuple(sorted(known.values(), key=lambda hurt: (-hurt.gpus, hurt.training)))
+
+
+def _severity(incident: Incident) -> Severity:
+    live: Iterable[Member] = incident.firing
+    return max(
+        (member.severity for member in live), key=lambda severity: severity.rank, default=incident.severity
+    )
+
+
+def place_of(subject: Subject) -> str:
+    """Where it is, for people: the most exact place the subject knows."""
+    if subject.node and subject.gpu:
+        return f"GPU {subject.gpu} on {subject.node}"
+    return (
+        subject.node
+        or subject.pod
+        or subject.rack
+        or subject.component
+        or subject.namespace
+        or subject.cluster
+    )

@@ -1,0 +1,121 @@
+"""This file has the incident: one broken thing, the alerts that speak of it, and its history."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from alerts.lifecycle import Phase
+from alerts.rules import Closes, Severity
+from collectors.facts.subjects import Subject
+
+
+class Happening(StrEnum):
+    """What can happen to an incident. The ones in `LOUD` must reach somebody: each is a line in the card's thread."""
+
+    OPENED = "opened"
+    WORSE = "worse"
+    JOINED = "joined"  # one more alert
+    CLEARED = "cleared"  # one alert less
+    ACKED = "acked"
+    DEED = "deed"
+    REOPENED = "reopened"
+    RESOLVED = "resolved"
+
+
+LOUD = frozenset({Happening.WORSE, Happening.ACKED, Happening.REOPENED, Happening.RESOLVED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened to an incident; `number` counts within it and keys its line."""
+
+    number: int
+    at: datetime
+    what: Happening
+    text: str = ""
+    who: str = ""  # a person's id or a robot's name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """An alert as its incident keeps it, the last of its words included."""
+
+    alert: str  # Alert.id
+    rule: str
+    name: str
+    severity: Severity
+    phase: Phase
+    since: datetime
+    summary: str
+    description: str = ""
+    value: float = 0
+    texts: tuple[str, ...] = ()
+    subject: Subject = field(default_factory=Subject)
+    resolved_at: datetime | None = None
+
+    @property
+    def is_firing(self) -> bool:
+        return self.phase is Phase.FIRING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hurt:
+    """A training that the broken thing hurts."""
+
+    training: str
+    owner: str = ""
+    team: str = ""
+    gpus: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """One broken thing. `fold` names it and is sticky: once chosen it does not move."""
+
+    id: str
+    cluster: str
+    fold: str
+    subject: Subject
+    opened_at: datetime
+    severity: Severity  # the worst of what fires now; of what fired, once resolved
+    channels: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+    hurt: tuple[Hurt, ...] = ()
+    events: tuple[Event, ...] = ()
+    closes: Closes = Closes.CLEAR
+    acked_by: str = ""
+    acked_at: datetime | None = None
+    resolved_at: datetime | None = None
+    fixed_by: tuple[str, ...] = ()  # the ids of plans done for it, oldest first
+
+    @property
+    def is_open(self) -> bool:
+        return self.resolved_at is None
+
+    @property
+    def state(self) -> str:
+        """For look-ups in the store: open or resolved."""
+        return "open" if self.is_open else "resolved"
+
+    @property
+    def firing(self) -> tuple[Member, ...]:
+        """The alerts that fire now, the worst and oldest first."""
+        live = (member for member in self.members if member.is_firing)
+        return tuple(sorted(live, key=lambda member: (-member.severity.rank, member.since, member.name)))
+
+    @property
+    def lead(self) -> Member:
+        """The alert that names the incident: the worst that fires, or that did."""
+        return min(
+            self.members,
+            key=lambda member: (not member.is_firing, -member.severity.rank, member.since, member.name),
+        )
+
+    def with_event(self, what: Happening, at: datetime, *, text: str = "", who: str = "") -> "Incident":
+        number = self.events[-1].number + 1 if self.events else 1
+        return replace(
+            self, events=(*self.events, Event(number=number, at=at, what=what, text=text, who=who))
+        )
+
+    def lasted(self, now: datetime) -> timedelta:
+        return (self.resolved_at or now) - self.opened_at

@@ -1,0 +1,57 @@
+"""This file has what the thinking asks of a store. The stores are made in bot/store."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, TypeVar
+
+from alerts.alert import Alert
+from alerts.incidents.incident import Incident
+from alerts.silences import Silence
+from alerts.telling.cards import Line, Told
+
+Row = TypeVar("Row")
+
+
+class Rows(Protocol[Row]):
+    """All rows of one type, by their `id`. What is put is whole: the row replaces the one with its id."""
+
+    async def get(self, id: str) -> Row | None: ...
+
+    async def put(self, row: Row) -> None: ...
+
+    async def add(self, row: Row) -> bool:
+        """Put the row only if its id is not there yet; tells whether it was put."""
+        ...
+
+    async def delete(self, id: str) -> None: ...
+
+    async def find(self, *, limit: int = 1000, newest: bool = False, **columns: str) -> Sequence[Row]:
+        """Rows whose indexed columns equal these, in the order they were first put, or the newest first."""
+        ...
+
+
+class AlertsUnit(Protocol):
+    """One transaction: all of it lands, or none. Leaving it with an error rolls it back."""
+
+    @property
+    def alerts(self) -> Rows[Alert]: ...
+
+    @property
+    def incidents(self) -> Rows[Incident]: ...
+
+    @property
+    def silences(self) -> Rows[Silence]: ...
+
+    @property
+    def cards(self) -> Rows[Told]: ...
+
+    @property
+    def lines(self) -> Rows[Line]: ...
+
+    async def next_number(self, of: str) -> int:
+        """1, 2, 3, ... for each name: incidents and plans are called by short numbers."""
+        ...
+
+
+class AlertsStore(Protocol):
+    def unit(self) -> AbstractAsyncContextManager[AlertsUnit]: ...

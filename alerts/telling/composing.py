@@ -1,0 +1,268 @@
+"""This file composes an incident's card: what, where, who is hurt and what to do, in the first three lines. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from alerts.incidents.folding import place_of
+from alerts.incidents.incident import Event, Happening, Hurt, Incident, Member
+from alerts.rules import Rule, Severity
+from alerts.telling.views import (
+    Block,
+    Button,
+    Buttons,
+    ButtonStyle,
+    Paragraph,
+    Quote,
+    Small,
+    Text,
+    Tone,
+    View,
+    bold,
+    code,
+    joined,
+    link,
+    moment,
+    person,
+    text,
+)
+from collectors.facts.durations import in_words
+from collectors.facts.subjects import Subject
+
+EVIDENCE_LINES = 4
+BUTTONS_AT_MOST = 5
+MEMBERS_SHOWN = 5
+LASTED_STEP = timedelta(minutes=1)  # a card is not edited for seconds passing
+
+_TONES = {Severity.CRITICAL: Tone.CRITICAL, Severity.WARNING: Tone.WARNING, Severity.INFO: Tone.INFO}
+_MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """A plan done for the incident, as its card names it."""
+
+    plan: str
+    line: str
+    who: str
+    who_name: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a card shows beside the incident itself."""
+
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    deeds: tuple[Deed, ...] = ()
+    people: Mapping[str, str] = field(default_factory=dict)  # an owner as the cluster names them -> chat id
+    links: Mapping[str, str] = field(default_factory=dict)  # name -> address with {placeholders}
+    runbooks: str = ""  # the address that a runbook's name is appended to
+    silenced_until: datetime | None = None
+    blind: str = ""  # why we cannot see it at the moment
+    is_fold_of_many: bool = False
+
+
+NOTHING = Surroundings()
+
+
+def incident_view(incident: Incident, *, around: Surroundings = NOTHING, now: datetime) -> View:
+    """The card of an incident as it stands."""
+    lead = incident.lead
+    blocks: list[Block] = [
+        Paragraph(text=_hurt(incident, around)),
+        Paragraph(text=_next(incident, around)),
+    ]
+    if around.blind and incident.is_open:
+        blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), around.blind)))
+    if detail := _detail(lead):
+        blocks.append(Paragraph(text=text(detail)))
+    if others := _others(incident):
+        blocks.append(Paragraph(text=others))
+    if lead.texts:
+        blocks.append(Quote(lines=lead.texts[:EVIDENCE_LINES]))
+    if incident.is_open and (buttons := _buttons(incident, around)):
+        blocks.append(Buttons(buttons=buttons))
+    blocks.append(Small(text=_foot(incident, around)))
+    return View(
+        title=_title(incident),
+        tone=_tone(incident, around),
+        blocks=tuple(blocks),
+        summary=_in_short(incident),
+    )
+
+
+def event_line(incident: Incident, event: Event, *, around: Surroundings = NOTHING) -> Text:
+    """The line that an event appends to the card's thread."""
+    match event.what:
+        case Happening.OPENED:
+            return text("Opened: ", event.text)
+        case Happening.WORSE:
+            return text("Worse, now ", bold(incident.severity.value), ": ", event.text)
+        case Happening.ACKED:
+            return text(person(event.who), " has taken it.")
+        case Happening.REOPENED:
+            return text("It is back: ", event.text)
+        case Happening.RESOLVED:
+            return _ended(incident, around)
+        case Happening.JOINED | Happening.CLEARED | Happening.DEED:
+            return text(event.text)
+
+
+def _title(incident: Incident) -> Text:
+    said = incident.lead.summary
+    if incident.is_open:
+        return text(f"{_MARKS[incident.severity]} ", bold(said))
+    return text("✅ ", bold(said))
+
+
+def _tone(incident: Incident, around: Surroundings) -> Tone:
+    if not incident.is_open:
+        return Tone.GOOD
+    return Tone.QUIET if around.silenced_until else _TONES[incident.severity]
+
+
+def _hurt(incident: Incident, around: Surroundings) -> Text:
+    """Who is hurt: the trainings on it, with their owners, the largest first."""
+    place = place_of(incident.subject)
+    rack = f" ({incident.subject.rack})" if incident.subject.rack and incident.subject.rack != place else ""
+    where = text(bold("Where: "), code(place), rack)
+    if not incident.hurt:
+        return text(where, " · ", bold("hurts: "), "no training that we know of")
+    shown = joined(", ", (_one_hurt(hurt, around) for hurt in incident.hurt[:2]))
+    more = f" and {len(incident.hurt) - 2} more" if len(incident.hurt) > 2 else ""
+    return text(where, " · ", bold("hurts: "), shown, more)
+
+
+def _one_hurt(hurt: Hurt, around: Surroundings) -> Text:
+    gpus = f"{hurt.gpus:g} GPUs, " if hurt.gpus else ""
+    if not hurt.owner:
+        return text(code(hurt.training), f" ({gpus}owner unknown)")
+    return text(code(hurt.training), f" ({gpus}", person(around.people.get(hurt.owner, ""), hurt.owner), ")")
+
+
+def _next(incident: Incident, around: Surroundings) -> Text:
+    """What to do next, or what was done."""
+    if not incident.is_open:
+        return _ended(incident, around)
+    if running := [deed for deed in around.deeds if deed.state in ("confirmed", "running")]:
+        deed = running[-1]
+        return text(bold("Now: "), code(deed.line), ", by ", person(deed.who, deed.who_name))
+    done = [deed for deed in around.deeds if deed.state == "done"]
+    if done:
+        told = joined(
+            ", ", (text(code(deed.line), " by ", person(deed.who, deed.who_name)) for deed in done[-2:])
+        )
+        return text(bold("Done: "), told, "; waiting for it to clear")
+    offers = offers_of(incident, around.rules)
+    if offers:
+        return text(bold("Next: "), code(offers[0]), _runbook(incident, around))
+    return text(
+        bold("Next: "), "look into it", _runbook(incident, around) or text(", there is nothing to press")
+    )
+
+
+def _runbook(incident: Incident, around: Surroundings) -> Text:
+    rule = around.rules.get(incident.lead.rule)
+    if rule is None or not rule.words.runbook:
+        return ()
+    page = rule.words.runbook
+    if page.startswith(("http://", "https://")):
+        return text(" · ", link(page, "runbook"))
+    return (
+        text(" · ", link(f"{around.runbooks}{page}.md", "runbook"))
+        if around.runbooks
+        else text(f" · runbook {page}")
+    )
+
+
+def _ended(incident: Incident, around: Surroundings) -> Text:
+    lasted = in_words(incident.lasted(incident.resolved_at or incident.opened_at))
+    done = [deed for deed in around.deeds if deed.state == "done"]
+    if not done:
+        return text(bold("Resolved"), f" after {lasted}; it cleared without a deed of ours.")
+    told = joined(", ", (text(code(deed.line), " by ", person(deed.who, deed.who_name)) for deed in done))
+    return text(bold("Resolved"), f" after {lasted}. Fixed by ", told, ".")
+
+
+def _detail(lead: Member) -> str:
+    return " ".join(lead.description.split())
+
+
+def _others(incident: Incident) -> Text:
+    lead = incident.lead
+    others = [member for member in incident.members if member is not lead]
+    if not others:
+        return ()
+    live = sum(member.is_firing for member in incident.members)
+    head = text(bold(f"{len(incident.members)} alerts"), f", {live} firing: ")
+    shown = sorted(others, key=lambda one: (not one.is_firing, -one.severity.rank, one.since))[:MEMBERS_SHOWN]
+    told = joined("; ", (f"{'' if one.is_firing else '✓ '}{one.summary.rstrip('.')}" for one in shown))
+    return text(head, told, f"; and {len(others) - len(shown)} more" if len(others) > len(shown) else "")
+
+
+def offers_of(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
+    """The command lines offered, filled from the subject; one whose placeholder is not known is left out."""
+    found: dict[str, None] = {}
+    for member in incident.firing or (incident.lead,):
+        rule = rules.get(member.rule)
+        for offer in rule.words.offers if rule else ():
+            if (line := filled(offer, member.subject.or_else(incident.subject))) is not None:
+                found.setdefault(line)
+    return tuple(found)
+
+
+def filled(line: str, subject: Subject) -> str | None:
+    """A command line with its placeholders filled, each exactly one word, or None when one is not known."""
+    for word, value in _placeholders(subject):
+        if f"{{{word}}}" in line:
+            if not value or any(c.isspace() or c in "\"'\\" for c in value):
+                return None
+            line = line.replace(f"{{{word}}}", value)
+    return line
+
+
+def _placeholders(subject: Subject) -> list[tuple[str, str]]:
+    known = subject.words()
+    return [(name, known.get(name, "")) for name in Subject.__dataclass_fields__]
+
+
+def _buttons(incident: Incident, around: Surroundings) -> tuple[Button, ...]:
+    offers = offers_of(incident, around.rules)[: BUTTONS_AT_MOST - 2]
+    buttons = [
+        Button(
+            label=label_of(line), line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN
+        )
+        for number, line in enumerate(offers)
+    ]
+    if not incident.acked_by:
+        buttons.append(Button(label="I take it", line=f"alert ack {incident.id}"))
+    buttons.append(Button(label="Why?", line=f"alert why {incident.id}"))
+    return tuple(buttons)
+
+
+def label_of(line: str) -> str:
+    """A button's label for a command line: `node cordon gpu-a04 --reason …` becomes `Cordon gpu-a04`."""
+    words = line.split()
+    verb = words[1] if len(words) > 1 else words[0]
+    rest = [word for word in words[2:3] if not word.startswith("-")]
+    noun = "" if rest else f" {words[0]}"
+    return f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"[:60]
+
+
+def _foot(incident: Incident, around: Surroundings) -> Text:
+    parts = text(code(incident.id), " · since ", moment(incident.opened_at), f" · {incident.cluster}")
+    if incident.acked_by:
+        parts = text(parts, " · taken by ", person(incident.acked_by))
+    if around.silenced_until and incident.is_open:
+        parts = text(parts, " · silenced until ", moment(around.silenced_until))
+    for name, address in around.links.items():
+        if (filled_in := filled(address, incident.subject)) is not None:
+            parts = text(parts, " · ", link(filled_in, name))
+    return parts
+
+
+def _in_short(incident: Incident) -> str:
+    if not incident.is_open:
+        return f"Resolved: {incident.lead.summary}"
+    return f"{incident.severity.value.upper()}: {incident.lead.summary}"

@@ -1,0 +1,57 @@
+"""This file has labels: what a query returned, and so an alert's identity."""
+
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from sys import intern
+from typing import NewType
+
+AlertKey = NewType("AlertKey", str)  # 16 hex digits, blake2b(8) of the labels
+
+
+class Labels(Mapping[str, str]):
+    """Immutable labels, sorted by name, hashable. An empty value is the same as no label, as in Prometheus."""
+
+    __slots__ = ("_hash", "_pairs")
+
+    def __init__(self, pairs: Mapping[str, str] | None = None) -> None:
+        items = sorted((pairs or {}).items())
+        self._pairs = tuple((intern(name), intern(value)) for name, value in items if value != "")
+        self._hash = hash(self._pairs)
+
+    def __getitem__(self, name: str) -> str:
+        for key, value in self._pairs:
+            if key == name:
+                return value
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self._pairs)
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Labels):
+            return self._pairs == other._pairs
+        return isinstance(other, Mapping) and dict(self._pairs) == dict(other)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f'{name}="{value}"' for name, value in self._pairs) + "}"
+
+    def with_(self, **more: str) -> "Labels":
+        """These labels and `more`; an empty value takes a label away."""
+        return Labels({**dict(self._pairs), **more})
+
+    def without(self, *names: str) -> "Labels":
+        return Labels({name: value for name, value in self._pairs if name not in names})
+
+    @property
+    def key(self) -> AlertKey:
+        """The key of the alert with these labels: equal labels, equal key, on every machine."""
+        digest = blake2b(digest_size=8)
+        for name, value in self._pairs:
+            digest.update(name.encode() + b"\xff" + value.encode() + b"\xff")
+        return AlertKey(digest.hexdigest())

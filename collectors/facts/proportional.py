@@ -1,0 +1,90 @@
+"""This file has the arithmetic of cluster-proportional-autoscaler, linear mode, as its source does it (v1.10).
+
+https://github.com/kubernetes-sigs/cluster-proportional-autoscaler, linearcontroller/linear_controller.go
+"""
+
+import json
+from dataclasses import dataclass
+from math import ceil, inf
+
+TASKS_PER_NODE = 30  # vivo's normal density: with 10 nodes a replica that is 300 Services a replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linear:
+    """`data.linear`. 0 for a per-replica value: it does not count; 0 for `max`: no ceiling."""
+
+    cores_per_replica: float = 0
+    nodes_per_replica: float = 0
+    min: int = 1
+    max: int = 0
+    prevents_single_point: bool = False
+    counts_unschedulable: bool = False
+
+    def replicas(self, *, nodes: int, cores: float) -> int:
+        """The replica count that the autoscaler sets. The single-point rule comes after the clamp, as upstream."""
+        by_nodes = self._part(nodes, self.nodes_per_replica)
+        if self.prevents_single_point and nodes > 1:
+            by_nodes = max(by_nodes, 2)
+        return max(by_nodes, self._part(ceil(cores), self.cores_per_replica))
+
+    def unbounded(self, *, nodes: int, cores: float) -> int:
+        """The same without `max`: above it, the autoscaler is at its cap."""
+        free = Linear(
+            cores_per_replica=self.cores_per_replica,
+            nodes_per_replica=self.nodes_per_replica,
+            min=self.min,
+            prevents_single_point=self.prevents_single_point,
+        )
+        return free.replicas(nodes=nodes, cores=cores)
+
+    def _part(self, count: float, per: float) -> int:
+        if per == 0:
+            return 1
+        return int(max(self.min, min(self.max or inf, ceil(count / per))))
+
+
+def read_linear(text: str) -> Linear:
+    """Read `data.linear`. Raises ValueError with what the autoscaler would object to; it then keeps the old count."""
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON: {error}") from error
+    if not isinstance(raw, dict):
+        raise ValueError("it is not a JSON object")
+    keys = {str(key).lower(): value for key, value in raw.items()}
+    try:
+        linear = Linear(
+            cores_per_replica=float(keys.get("coresperreplica") or 0),
+            nodes_per_replica=float(keys.get("nodesperreplica") or 0),
+            min=int(keys.get("min") or 0) or 1,
+            max=int(keys.get("max") or 0),
+            prevents_single_point=bool(keys.get("preventsinglepointfailure")),
+            counts_unschedulable=bool(keys.get("includeunschedulablenodes")),
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a value is not a number: {error}") from error
+    if linear.min < 0 or (linear.max and linear.max < linear.min):
+        raise ValueError(f"max ({linear.max}) is below min ({linear.min})")
+    if linear.cores_per_replica < 0 or linear.nodes_per_replica < 0:
+        raise ValueError("a per-replica value is negative")
+    if not linear.cores_per_replica and not linear.nodes_per_replica:
+        raise ValueError("neither coresPerReplica nor nodesPerReplica is set")
+    return linear
+
+
+def with_bounds(text: str, *, min: int, max: int) -> str:
+    """The document with other bounds; every other key stays as it is, in its order."""
+    raw = json.loads(text)
+    for name, value in (("min", min), ("max", max)):
+        own = next((key for key in raw if str(key).lower() == name), name)
+        if name == "max" and not value:
+            continue
+        raw[own] = value
+    return json.dumps(raw)
+
+
+def services_rule(linear: Linear, *, services: int) -> int:
+    """How many replicas the number of Services calls for: nodes are the wrong driver (vivo), records are the load."""
+    per = (linear.nodes_per_replica or 10) * TASKS_PER_NODE
+    return max(linear.min, ceil(services / per))

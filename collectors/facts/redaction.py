@@ -1,0 +1,109 @@
+"""This file takes secrets out of texts that come from outside, before anybody reads them."""
+
+import re
+from collections.abc import Iterable
+
+MARK = "[redacted]"
+_LIMIT = 8192  # characters that are kept of a text
+_LOOK_AHEAD = 4096  # characters read beyond the limit, so that a secret across it is still recognised
+
+_NAMES = (
+    r"pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|"
+    r"private[_-]?key|client[_-]?secret|credentials?|session[_-]?key|encryption[_-]?key"
+)
+_QUOTE = r"\\{0,3}[\"']"  # also as it looks inside of JSON inside of JSON
+_VALUE = r"(?:\\{0,3}\"(?:[^\"\\]|\\[^\"])*(?:\\?\"|$)|\\{0,3}'[^']*(?:'|$)|[^\s&\"']+)"
+
+# Each is tried once at most per position and either ends at its first mismatch or consumes what it read, so that
+# the time grows with the length only. What is in group 1, where there is one, stays.
+_DEFAULTS = (
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:(?!-----END ).)*(?:-----END [A-Z0-9 ]{0,40}-----)?",
+    rf"((?i:authorization)(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}(?:{_QUOTE})?)"
+    r"(?:(?i:bearer|basic|apikey|token|digest|negotiate)\s{1,3})?[^\s\"'\\]+",
+    r"(?<![\w-])((?i:bearer|basic|apikey)\s{1,3})(?=[a-z+/_.~-]{0,200}[A-Z0-9=])[\w+/.~=-]{4,}",
+    r"((?<=://)[^\s/:@\"']{0,256}:)[^\s\"']{1,512}@",
+    r"(?<![\w-])eyJ[\w-]{4,}(?:\.[\w-]*){1,4}",
+    r"(?<![A-Za-z0-9])(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+    r"xox[a-z]{1,2}-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}",
+    r"(hooks\.slack\.com/(?:services|workflows|triggers)/)[\w/-]+",
+    r"(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_[A-Za-z0-9]{20,}"
+    r"|sk-[\w-]{20,}|AIza[\w-]{30,}|npm_[A-Za-z0-9]{30,}|nvapi-[\w-]{20,})",
+    r"(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.])",  # a Kubernetes bootstrap token
+    rf"(--?(?:[A-Za-z0-9]{{1,20}}-){{0,3}}(?i:{_NAMES})[ =])(?!-){_VALUE}",
+    rf"((?i:{_NAMES})(?:{_QUOTE})?\s{{0,3}}[:=]>?\s{{0,3}}){_VALUE}",
+)
+_IS_SECRET_OBJECT = re.compile(rf"\bkind(?:{_QUOTE})?\s{{0,3}}:\s{{0,3}}(?:{_QUOTE})?Secret\b")
+_SECRET_DATA = re.compile(
+    rf"((?:\bdata|\bstringData)(?:{_QUOTE})?\s{{0,3}}:\s{{0,3}})\{{[^{{}}]*\}}?"  # JSON
+    r"|((?m:^)[ \t]*(?:data|stringData):[ \t]*\n)(?:[ \t]+[^\n]*(?:\n|$))+"  # YAML
+)
+
+
+class Redactor:
+    """Replaces what looks like a secret by `[redacted]`, in time that grows with the text's length only.
+
+    `patterns` are regular expressions on top of the shipped ones; where one has groups, its first group stays.
+    Raises ValueError, naming the pattern, for one that is wrong or whose time could explode.
+    """
+
+    def __init__(self, patterns: Iterable[str] = (), *, limit: int = _LIMIT) -> None:
+        extra = tuple(_compiled(pattern) for pattern in patterns)
+        self._patterns = tuple(re.compile(pattern, re.DOTALL) for pattern in _DEFAULTS) + extra
+        self._limit = limit
+
+    def clean(self, text: str) -> str:
+        """The text without secrets, at most the limit long; `…` at its end says that it was cut."""
+        bound = self._limit + _LOOK_AHEAD
+        # The last word before the bound may be half a secret, which no pattern would know.
+        kept = text if len(text) <= bound else text[:bound].rpartition(_last_space(text[:bound]))[0]
+        if _IS_SECRET_OBJECT.search(kept):
+            kept = _SECRET_DATA.sub(_keep_first, kept)
+        for pattern in self._patterns:
+            kept = pattern.sub(_keep_first, kept)
+        if len(kept) > self._limit or len(text) > bound:
+            return kept[: self._limit - 1] + "…"
+        return kept
+
+
+def _last_space(text: str) -> str:
+    found = re.search(r"\s(?=\S*\Z)", text[-_LOOK_AHEAD:])
+    return found.group() if found else text
+
+
+def _keep_first(found: re.Match[str]) -> str:
+    kept = next((group for group in found.groups() if group is not None), "") if found.re.groups else ""
+    return f"{kept}{MARK}"
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"redact: `{pattern}` is not a regular expression: {error}") from error
+    if compiled.match(""):
+        raise ValueError(f"redact: `{pattern}` matches nothing at all, so it would be found everywhere")
+    if _repeats_a_repetition(pattern):
+        raise ValueError(
+            f"redact: `{pattern}` repeats a group that repeats inside, whose time can explode: write it flat"
+        )
+    return compiled
+
+
+def _repeats_a_repetition(pattern: str) -> bool:
+    """Whether a group with an open-ended repetition inside is itself repeated: `(a+)*`."""
+    plain = re.sub(r"\\.", "x", pattern)
+    plain = re.sub(r"\[\^?\]?[^\]]*\]", "x", plain)
+    inside: list[bool] = [False]
+    for place, sign in enumerate(plain):
+        rest = plain[place + 1 :]
+        repeats = bool(re.match(r"[*+]|\{\d*,\d*\}", rest))
+        if sign == "(":
+            inside.append(False)
+        elif sign == ")" and len(inside) > 1:
+            had = inside.pop()
+            if had and repeats:
+                return True
+            inside[-1] = inside[-1] or had
+        if repeats:
+            inside[-1] = True
+    return False

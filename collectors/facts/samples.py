@@ -1,0 +1,41 @@
+"""This file has what a look can give: samples that were seen, or the reason why nothing could be."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from collectors.facts.labels import Labels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One element of an answer. `texts` go with it (a log line, a reason) and are never part of its identity."""
+
+    labels: Labels
+    value: float
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A look that worked, and whole. No samples: the condition holds nowhere.
+
+    `present` is the answer to the rule's presence query (`sees`), None when it has none. An alert whose
+    subject is not among them was not watched: it is blind alone.
+    """
+
+    source: str
+    at: datetime
+    samples: tuple[Sample, ...]
+    present: tuple[Labels, ...] | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blind:
+    """A look that failed, or was not whole. It says nothing about the cluster, so it resolves nothing."""
+
+    source: str
+    at: datetime
+    why: str
+
+
+Observation = Seen | Blind

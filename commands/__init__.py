@@ -1,0 +1,1 @@
+"""WHAT WE DO. From a typed line to a finished, recorded deed."""

@@ -1,0 +1,101 @@
+"""This file has what a command is: declared once, as click parameters that give a typed deed."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import click
+
+from alerts.telling.views import Button, View
+from commands.desk import Desk
+from commands.plans import Risk
+from commands.steps import Step
+
+Deed = TypeVar("Deed")
+
+
+class UnusableError(Exception):
+    """The line cannot be done. The text is for the person who wrote it: what is wrong, and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What goes back to one person at once, and is not kept. `modal` asks for what a button could not hold."""
+
+    view: View
+    is_public: bool = False  # in the channel, for everybody there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What planning gives: the steps, and what to know before confirming them."""
+
+    title: str  # as an order: "Cordon gpu-a04"
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+    victims: tuple[str, ...] = ()
+    nothing: str = ""  # why there is nothing to do, if so
+    also: tuple[Button, ...] = ()  # what might be wanted instead
+    undo_of: str = ""  # the plan that this one takes back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Right:
+    """A right that Kubernetes must have given us: for the chart's RBAC and for `doctor`."""
+
+    group: str  # "" for the core group
+    resources: tuple[str, ...]
+    verbs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command(Generic[Deed]):
+    """One command. Exactly one of `look`, `note` and `plan` is set.
+
+    look: answers, changes nothing. note: changes only what we remember, at once. plan: gives steps that are
+    shown and confirmed before they are done.
+    """
+
+    noun: str
+    verb: str
+    summary: str  # one line, as an order
+    deed: Callable[..., Deed]
+    example: str
+    parameters: tuple[click.Parameter, ...] = ()
+    look: Callable[[Deed, Desk], Awaitable[Answer]] | None = None
+    note: Callable[[Deed, Desk], Awaitable[Answer]] | None = None
+    plan: Callable[[Deed, Desk], Awaitable[Draft]] | None = None
+    risk: Risk = Risk.LOOK
+    is_for_all: bool = False  # everybody in the channel: help, incident views
+    rights: tuple[Right, ...] = ()
+    more: str = ""  # what the docs add
+    allows_extra: bool = field(default=False)  # words after `--` belong to somebody else's program
+
+    def __post_init__(self) -> None:
+        if sum(way is not None for way in (self.look, self.note, self.plan)) != 1:
+            raise ValueError(f"{self.name}: exactly one of look, note and plan")
+        if (self.risk is Risk.LOOK) != (self.look is not None or self.note is not None):
+            raise ValueError(f"{self.name}: only a plan has a risk, and it always has one")
+
+    @property
+    def name(self) -> str:
+        return f"{self.noun} {self.verb}".strip()
+
+    @property
+    def changes_something(self) -> bool:
+        return self.look is None
+
+    @property
+    def usage(self) -> str:
+        """`node cordon NODE [--reason TEXT]`, from the parameters."""
+        parts = [self.name]
+        for parameter in self.parameters:
+            if isinstance(parameter, click.Argument):
+                name = parameter.human_readable_name.upper().replace("_", "-")
+                shown = f"{name}…" if parameter.nargs == -1 else name
+                parts.append(shown if parameter.required else f"[{shown}]")
+            elif isinstance(parameter, click.Option) and not parameter.hidden:
+                flag = parameter.opts[0]
+                value = "" if parameter.is_flag else f" {(parameter.metavar or parameter.name or '').upper()}"
+                parts.append(f"{flag}{value}" if parameter.required else f"[{flag}{value}]")
+        return " ".join(parts)

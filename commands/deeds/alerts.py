@@ -1,0 +1,171 @@
+"""This file has `alert list|ack|why`."""
+
+from dataclasses import dataclass
+
+import click
+
+from alerts.alert import Alert
+from alerts.incidents.folding import acknowledge, summary_of
+from alerts.telling.views import (
+    Block,
+    Facts,
+    Paragraph,
+    Quote,
+    Small,
+    Table,
+    Text,
+    Tone,
+    View,
+    bold,
+    code,
+    moment,
+    text,
+)
+from collectors.facts.durations import in_words
+from commands.command import Answer, Command, UnusableError
+from commands.desk import Desk
+
+SHOWN = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    pending: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    name: str
+
+
+async def listing(deed: Listing, desk: Desk) -> Answer:
+    """Firing alerts, the worst first; with --pending those that still wait, too."""
+    async with desk.store.unit() as unit:
+        found = list(await unit.alerts.find(cluster=desk.site.name, phase="firing"))
+        if deed.pending:
+            found += await unit.alerts.find(cluster=desk.site.name, phase="pending")
+        silences = await unit.silences.find(cluster=desk.site.name)
+    if not found:
+        return Answer(view=View(title=text("Nothing fires."), tone=Tone.GOOD))
+    found.sort(key=lambda alert: (-alert.severity.rank, alert.life.since))
+
+    def state(alert: Alert) -> str:
+        silenced = any(silence.covers(alert.labels, desk.now) for silence in silences)
+        return "silenced" if silenced else alert.life.phase.value
+
+    rows = tuple(
+        (
+            str(alert.key)[:6],
+            alert.severity.value,
+            alert.name,
+            summary_of(alert),
+            _since(alert, desk),
+            state(alert),
+        )
+        for alert in found[:SHOWN]
+    )
+    table = Table(
+        heading=("key", "severity", "alert", "what", "for", "state"), rows=rows, more=len(found) - len(rows)
+    )
+    return Answer(
+        view=View(title=text(bold(f"{len(found)} alert{'s' if len(found) != 1 else ''}")), blocks=(table,))
+    )
+
+
+async def ack(deed: Named, desk: Desk) -> Answer:
+    """Bind whoever writes it to the incident: they see to it."""
+    async with desk.store.unit() as unit:
+        incident = await unit.incidents.get(deed.name.lower())
+        if incident is None:
+            raise UnusableError(f"There is no open incident `{deed.name}`. `incident list` shows them.")
+        if not incident.is_open:
+            raise UnusableError(f"Incident `{incident.id}` is resolved already.")
+        if incident.acked_by == desk.actor.id:
+            raise UnusableError(f"You have taken incident `{incident.id}` already.")
+        await unit.incidents.put(acknowledge(incident, who=desk.actor.id, now=desk.now))
+    return Answer(
+        view=View(title=text("You have taken incident ", code(incident.id), f": {incident.lead.summary}"))
+    )
+
+
+async def why(deed: Named, desk: Desk) -> Answer:
+    """Why an alert fires: the rule, its question and patience, the labels, the value, the words that came with it."""
+    async with desk.store.unit() as unit:
+        incident = await unit.incidents.get(deed.name.lower())
+        alerts = [
+            a
+            for phase in ("firing", "pending")
+            for a in await unit.alerts.find(cluster=desk.site.name, phase=phase)
+        ]
+    wanted = {member.alert for member in incident.members} if incident else set()
+    found = [a for a in alerts if a.id in wanted or str(a.key).startswith(deed.name) or a.name == deed.name]
+    if not found:
+        raise UnusableError(
+            f"Nothing fires or waits that is called `{deed.name}`: give an alert's key or name, or an incident."
+        )
+    blocks: list[Block] = []
+    for alert in found[:3]:
+        blocks.extend(_explained(alert, desk))
+    if len(found) > 3:
+        blocks.append(Small(text=text(f"… {len(found) - 3} more; `alert list` shows them all")))
+    return Answer(view=View(title=text(bold(f"Why {deed.name} fires")), blocks=tuple(blocks)))
+
+
+def _explained(alert: Alert, desk: Desk) -> list[Block]:
+    rule = desk.rules.get(alert.rule)
+    rows: list[tuple[str, Text]] = [("rule", text(code(alert.rule)))]
+    if rule is not None:
+        rows.append(("at", text(str(rule.place))))
+        rows.append(("waits", text(in_words(rule.patience.hold))))
+        rows.append(("lingers", text(in_words(rule.patience.linger))))
+    rows.append(("state", text(alert.life.phase.value, " since ", moment(alert.life.since))))
+    rows.append(("value", text(f"{alert.value:g}")))
+    rows.append(("labels", text(code(repr(alert.labels)))))
+    rows.append(
+        ("about", text(", ".join(f"{word} {value}" for word, value in alert.subject.words().items())))
+    )
+    blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Facts(rows=tuple(rows))]
+    if rule is not None:
+        blocks.append(Quote(lines=tuple(_asked(rule.question))))
+    if alert.texts:
+        blocks.append(Quote(lines=alert.texts[:5]))
+    return blocks
+
+
+def _asked(question: object) -> list[str]:
+    return str(getattr(question, "expr", "") or question).strip().splitlines()
+
+
+def _since(alert: Alert, desk: Desk) -> str:
+    return in_words(desk.now - alert.life.since, parts=1)
+
+
+COMMANDS = (
+    Command(
+        noun="alert",
+        verb="list",
+        summary="List what fires, the worst first.",
+        deed=Listing,
+        parameters=(click.Option(["--pending"], is_flag=True, help="those that still wait, too"),),
+        look=listing,
+        example="alert list",
+    ),
+    Command(
+        noun="alert",
+        verb="ack",
+        summary="Take an incident: you see to it, and its card says so.",
+        deed=Named,
+        parameters=(click.Argument(["name"], metavar="INCIDENT"),),
+        note=ack,
+        example="alert ack i12",
+    ),
+    Command(
+        noun="alert",
+        verb="why",
+        summary="Say why an alert fires: its rule, question, patience, labels and value.",
+        deed=Named,
+        parameters=(click.Argument(["name"], metavar="ALERT"),),
+        look=why,
+        example="alert why GpuHot",
+    ),
+)

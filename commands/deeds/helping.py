@@ -1,0 +1,90 @@
+"""This file has `help`: it is read from the catalogue, and shows what this person may do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from alerts.telling.views import Block, Paragraph, Quote, Small, View, bold, code, text
+from commands.command import Answer, Command
+from commands.desk import Desk
+from commands.parsing import find
+
+AnyCommand = Command[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Help:
+    words: tuple[str, ...]
+
+
+def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
+    """The help command over these commands and itself."""
+
+    async def look(deed: Help, desk: Desk) -> Answer:
+        if deed.words and deed.words[0] not in {command.noun for command in others} | {"help"}:
+            find(deed.words, everything)  # raises with what was meant
+        if len(deed.words) >= 2 or (deed.words and deed.words[0] in {c.name for c in others}):
+            return one(find(deed.words, everything), desk)
+        return overview(deed.words[0] if deed.words else "", desk)
+
+    def overview(noun: str, desk: Desk) -> Answer:
+        blocks: list[Block] = []
+        for name in dict.fromkeys(command.noun for command in everything):
+            if noun and name != noun:
+                continue
+            rows = [command for command in everything if command.noun == name]
+            width = (
+                max(len(command.usage) for command in rows)
+                if noun
+                else max(len(command.name) for command in rows)
+            )
+            lines = tuple(
+                f"{(command.usage if noun else command.name):<{width}}  {_mark(command, desk)}{command.summary}"
+                for command in rows
+            )
+            blocks.append(Paragraph(text=text(bold(name))))
+            blocks.append(Quote(lines=lines))
+        legend = text(
+            "✎ changes something, after a preview · 🔒 not given to you · ",
+            code("help node cordon"),
+            " tells more",
+        )
+        blocks.append(Small(text=legend))
+        return Answer(view=View(title=text(bold("What I can do")), blocks=tuple(blocks)))
+
+    def one(command: AnyCommand, desk: Desk) -> Answer:
+        options = [
+            f"{', '.join(option.opts):<12}  {option.help}"
+            for option in command.parameters
+            if isinstance(option, click.Option) and option.help
+        ]
+        blocks: list[Block] = [
+            Paragraph(text=text(command.summary)),
+            Quote(lines=(command.usage, *options, "", f"for example: {command.example}")),
+        ]
+        if command.more:
+            blocks.append(Paragraph(text=text(command.more)))
+        if not desk.may.get(command.name, False):
+            blocks.append(Small(text=text("🔒 This one is not given to you.")))
+        return Answer(view=View(title=text(bold(command.name)), blocks=tuple(blocks)))
+
+    helping = Command(
+        noun="help",
+        verb="",
+        summary="Show what I can do, or how to do it.",
+        deed=Help,
+        parameters=(click.Argument(["words"], nargs=-1, metavar="COMMAND"),),
+        look=look,
+        is_for_all=True,
+        example="help node cordon",
+    )
+    everything: tuple[AnyCommand, ...] = (*others, helping)
+    return helping
+
+
+def _mark(command: AnyCommand, desk: Desk) -> str:
+    if not desk.may.get(command.name, False):
+        return "🔒 "
+    return "✎ " if command.plan is not None else ""

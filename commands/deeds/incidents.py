@@ -1,0 +1,96 @@
+"""This file has `incident list|show`."""
+
+from dataclasses import dataclass
+
+import click
+
+from alerts.incidents.folding import place_of
+from alerts.incidents.incident import Incident
+from alerts.telling.composing import incident_view
+from alerts.telling.views import Block, Paragraph, Small, Table, Tone, View, bold, text
+from collectors.facts.durations import in_words
+from commands.command import Answer, Command, UnusableError
+from commands.desk import Desk
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    all: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    incident: str
+
+
+async def listing(deed: Listing, desk: Desk) -> Answer:
+    """Open incidents, the worst first; with --all the latest, whatever their state."""
+    async with desk.store.unit() as unit:
+        if deed.all:
+            found = list(await unit.incidents.find(cluster=desk.site.name, newest=True, limit=SHOWN + 1))
+        else:
+            found = list(await unit.incidents.find(cluster=desk.site.name, state="open"))
+            found.sort(key=lambda one: (-one.severity.rank, one.opened_at))
+    if not found:
+        return Answer(view=View(title=text("No open incidents."), tone=Tone.GOOD))
+    rows = tuple(_row(incident, desk) for incident in found[:SHOWN])
+    table = Table(
+        heading=("id", "severity", "what", "where", "for", "who"), rows=rows, more=len(found) - len(rows)
+    )
+    many = (
+        "the latest incidents" if deed.all else f"{len(found)} open incident{'s' if len(found) != 1 else ''}"
+    )
+    return Answer(view=View(title=text(bold(many.capitalize())), blocks=(table,)))
+
+
+def _row(incident: Incident, desk: Desk) -> tuple[str, ...]:
+    state = incident.severity.value if incident.is_open else "resolved"
+    lasted = in_words(incident.lasted(desk.now), parts=1)
+    return (incident.id, state, incident.lead.name, place_of(incident.subject), lasted, incident.acked_by)
+
+
+async def show(deed: Named, desk: Desk) -> Answer:
+    """The incident's card, and its whole history under it."""
+    async with desk.store.unit() as unit:
+        incident = await unit.incidents.get(deed.incident.lower())
+    if incident is None:
+        raise UnusableError(
+            f"There is no incident `{deed.incident}`. `incident list --all` shows the latest."
+        )
+    card = incident_view(incident, now=desk.now)
+    lines = tuple(
+        Small(
+            text=text(
+                f"{event.at:%H:%M:%S} {event.what.value} ", event.text, f" {event.who}" if event.who else ""
+            )
+        )
+        for event in incident.events[-SHOWN:]
+    )
+    blocks: tuple[Block, ...] = (*card.blocks, Paragraph(text=text(bold("History"))), *lines)
+    return Answer(view=View(title=card.title, tone=card.tone, blocks=blocks))
+
+
+COMMANDS = (
+    Command(
+        noun="incident",
+        verb="list",
+        summary="List open incidents, the worst first.",
+        deed=Listing,
+        parameters=(click.Option(["--all"], is_flag=True, help="the latest, resolved ones too"),),
+        look=listing,
+        is_for_all=True,
+        example="incident list",
+    ),
+    Command(
+        noun="incident",
+        verb="show",
+        summary="Show an incident and its history.",
+        deed=Named,
+        parameters=(click.Argument(["incident"]),),
+        look=show,
+        is_for_all=True,
+        example="incident show i12",
+    ),
+)

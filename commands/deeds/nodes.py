@@ -1,0 +1,287 @@
+"""This file has `node list|show|cordon|uncordon`. A cordon is a lease: owner, reason, incident, until."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import click
+
+from alerts.telling.views import Block, Button, Buttons, Facts, Table, Text, View, bold, code, text
+from collectors.facts.durations import in_words
+from collectors.facts.subjects import Subject
+from collectors.mirror.inventory import Inventory
+from collectors.mirror.objects import Node
+from commands.command import Answer, Command, Draft, Right, UnusableError
+from commands.desk import Desk
+from commands.looks import annotations_of, is_ready, node_named
+from commands.options import DURATION
+from commands.plans import Risk
+from commands.records import forget, record
+from commands.rows import CordonLease
+from commands.steps import Fact, Patch, Ref, Step
+
+BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
+UNTIL, INCIDENT, CLUSTER = (
+    "yardmaster.io/cordon-until",
+    "yardmaster.io/cordon-incident",
+    "yardmaster.io/cluster",
+)
+OURS = (BY, AT, REASON, UNTIL, INCIDENT, CLUSTER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    rack: str
+    cordoned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    node: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cordon:
+    nodes: tuple[str, ...]
+    reason: str
+    lasting: timedelta | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncordon:
+    nodes: tuple[str, ...]
+
+
+async def listing(deed: Listing, desk: Desk) -> Answer:
+    """Nodes with their rack, state, GPUs in use, and the trainings on them; GPU nodes first."""
+    inventory, topology = desk.site.inventory(), desk.site.topology()
+    rows = []
+    for name, node in sorted(inventory.nodes.items()):
+        facts = topology.nodes.get(name)
+        rack = facts.rack if facts else ""
+        if (deed.rack and rack != deed.rack) or (deed.cordoned and not node.spec.unschedulable):
+            continue
+        trainings = sorted(
+            {pod.training.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.training}
+        )
+        rows.append((name, rack, _state(node), _gpus(inventory, name), ", ".join(trainings)))
+    rows.sort(key=lambda row: (row[3] == "", row[0]))
+    if not rows:
+        raise UnusableError("No node is like that." + (f" Racks: {_racks(desk)}." if deed.rack else ""))
+    table = Table(
+        heading=("node", "rack", "state", "GPUs", "trainings"),
+        rows=tuple(rows[:60]),
+        more=max(0, len(rows) - 60),
+    )
+    return Answer(view=View(title=text(bold(f"{len(rows)} nodes")), blocks=(table,)))
+
+
+async def show(deed: Named, desk: Desk) -> Answer:
+    inventory = desk.site.inventory()
+    node = node_named(deed.node, inventory)
+    rows: list[tuple[str, Text]] = [("state", text(_state(node)))]
+    facts = desk.site.topology().nodes.get(deed.node)
+    if facts:
+        rows += [
+            ("rack", text(facts.rack or "?")),
+            ("GPUs", text(f"{_gpus(inventory, deed.node)} {facts.gpu_product}")),
+        ]
+    for condition in node.status.conditions or ():
+        if (condition.type == "Ready") != (condition.status == "True"):
+            rows.append((condition.type, text(f"{condition.status} {condition.reason}: {condition.message}")))
+    rows += _lease_rows(node)
+    for hurt in desk.site.topology().hurt_by(Subject(node=deed.node)):
+        rows.append(("training", text(code(hurt.id), f" of {hurt.owner or '?'}, {hurt.gpus:g} GPUs")))
+    async with desk.store.unit() as unit:
+        incidents = await unit.incidents.find(cluster=desk.site.name, state="open")
+    for incident in incidents:
+        if incident.subject.node == deed.node:
+            rows.append(("incident", text(code(incident.id), f" {incident.lead.summary}")))
+    verb = "uncordon" if node.spec.unschedulable else "cordon"
+    blocks: tuple[Block, ...] = (Facts(rows=tuple(rows)),)
+    if desk.may.get(f"node {verb}", False):
+        blocks += (Buttons(buttons=(Button(label=verb.capitalize(), line=f"node {verb} {deed.node}"),)),)
+    return Answer(view=View(title=text(bold(f"Node {deed.node}")), blocks=blocks))
+
+
+async def cordon(deed: Cordon, desk: Desk) -> Draft:
+    """No pod is touched; nothing new is placed there until it is uncordoned."""
+    inventory, topology = desk.site.inventory(), desk.site.topology()
+    steps: list[Step] = []
+    notes: list[str] = []
+    already: list[str] = []
+    lasting = deed.lasting if deed.lasting is not None else desk.policy.cordon_for
+    for name in dict.fromkeys(deed.nodes):
+        node = node_named(name, inventory)
+        if node.spec.unschedulable:
+            already.append(f"{name} is cordoned already, by {_whose(node)}")
+            continue
+        steps += _cordon_steps(node, deed.reason, desk, lasting)
+        for training in topology.hurt_by(Subject(node=name)):
+            owner = f" of {training.owner}" if training.owner else ""
+            notes.append(
+                f"{training.id}{owner} ({training.gpus:g} GPUs) runs on {name} and goes on: a cordon moves nothing."
+            )
+    if not steps:
+        return Draft(title="", nothing="; ".join(already) + ".")
+    names = ", ".join(dict.fromkeys(deed.nodes))
+    notes.append(
+        f"A lease of {in_words(lasting)}: then you are reminded; it is lifted by `node uncordon`, not by itself."
+    )
+    return Draft(title=f"Cordon {names}", steps=tuple(steps), notes=(*notes, *already))
+
+
+def _cordon_steps(node: Node, reason: str, desk: Desk, lasting: timedelta) -> list[Step]:
+    name, until = node.metadata.name, desk.now + lasting
+    why = reason or (f"incident {desk.origin.incident}" if desk.origin.incident else "no reason given")
+    words = {
+        BY: desk.actor.name,
+        AT: f"{desk.now:%Y-%m-%dT%H:%M:%SZ}",
+        REASON: why,
+        UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
+        INCIDENT: desk.origin.incident or None,
+        CLUSTER: desk.site.name,
+    }
+    lease = CordonLease(
+        id=f"{desk.site.name}/{name}",
+        cluster=desk.site.name,
+        node=name,
+        owner=desk.actor.id,
+        owner_name=desk.actor.name,
+        reason=why,
+        since=desk.now,
+        until=until,
+        incident=desk.origin.incident,
+    )
+    patch = Patch(
+        ref=Ref(api="v1", kind="Node", name=name, uid=node.metadata.uid),
+        says=f"cordon {name}: nothing new is placed there ({why})",
+        body={"spec": {"unschedulable": True}, "metadata": {"annotations": words}},
+        requires=(Fact(path=("spec", "unschedulable")),),
+        inverse={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
+    )
+    return [patch, record("leases", lease, says=f"note the lease until {until:%H:%M} UTC")]
+
+
+async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
+    """Only a cordon of ours is lifted; another's is left as it is."""
+    inventory = desk.site.inventory()
+    steps: list[Step] = []
+    free: list[str] = []
+    for name in dict.fromkeys(deed.nodes):
+        node = node_named(name, inventory)
+        notes = annotations_of(node)
+        if not node.spec.unschedulable:
+            free.append(f"{name} is not cordoned.")
+            continue
+        if BY not in notes:
+            raise UnusableError(
+                f"{name} was not cordoned by Yardmaster, so it is not ours to lift. Ask whoever did it, or use "
+                f"`kubectl uncordon {name}`."
+            )
+        steps.append(
+            Patch(
+                ref=Ref(api="v1", kind="Node", name=name, uid=node.metadata.uid),
+                says=f"uncordon {name} (cordoned by {notes[BY]}: {notes.get(REASON, '')})",
+                body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
+                requires=(
+                    Fact(path=("spec", "unschedulable"), equals=True),
+                    Fact(path=("metadata", "annotations", BY), equals=notes[BY]),
+                ),
+                inverse={
+                    "spec": {"unschedulable": True},
+                    "metadata": {"annotations": {key: notes.get(key) for key in OURS}},
+                },
+            )
+        )
+        async with desk.store.unit() as unit:
+            lease = await unit.leases.get(f"{desk.site.name}/{name}")
+        if lease is not None:
+            steps.append(forget("leases", lease, says="end the lease"))
+    if not steps:
+        return Draft(title="", nothing=" ".join(free))
+    return Draft(
+        title=f"Uncordon {', '.join(dict.fromkeys(deed.nodes))}", steps=tuple(steps), notes=tuple(free)
+    )
+
+
+def _state(node: Node) -> str:
+    state = "Ready" if is_ready(node) else "NotReady"
+    return f"{state}, cordoned by {_whose(node)}" if node.spec.unschedulable else state
+
+
+def _whose(node: Node) -> str:
+    return annotations_of(node).get(BY, "somebody else")
+
+
+def _gpus(inventory: Inventory, node: str) -> str:
+    """`6/8` used of allocatable, each resource by its own name where there are several."""
+    gpus = inventory.gpus_on(node)
+    shares = gpus.shares.values() if gpus else ()
+    told = [f"{share.requested:g}/{share.allocatable:g}" for share in shares if share.capacity]
+    return " ".join(told)
+
+
+def _lease_rows(node: Node) -> list[tuple[str, Text]]:
+    notes = annotations_of(node)
+    if BY not in notes:
+        return []
+    return [("cordoned", text(f"by {notes[BY]}: {notes.get(REASON, '')}, until {notes.get(UNTIL, '?')}"))]
+
+
+def _racks(desk: Desk) -> str:
+    return ", ".join(sorted({node.rack for node in desk.site.topology().nodes.values() if node.rack}))
+
+
+_WRITES_NODES = (Right(group="", resources=("nodes",), verbs=("get", "patch")),)
+
+COMMANDS = (
+    Command(
+        noun="node",
+        verb="list",
+        summary="List nodes: state, GPUs in use, trainings on them.",
+        deed=Listing,
+        parameters=(
+            click.Option(["--rack"], default="", metavar="RACK"),
+            click.Option(["--cordoned"], is_flag=True, help="only those"),
+        ),
+        look=listing,
+        example="node list --rack rack-a",
+    ),
+    Command(
+        noun="node",
+        verb="show",
+        summary="Show a node: conditions, lease, trainings, incidents.",
+        deed=Named,
+        parameters=(click.Argument(["node"]),),
+        look=show,
+        example="node show gpu-a04",
+    ),
+    Command(
+        noun="node",
+        verb="cordon",
+        summary="Keep new pods off nodes, as a lease with owner, reason and end.",
+        deed=Cordon,
+        parameters=(
+            click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),
+            click.Option(["--reason"], default="", metavar="TEXT"),
+            click.Option(
+                ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="of the lease"
+            ),
+        ),
+        plan=cordon,
+        risk=Risk.TOUCH,
+        rights=_WRITES_NODES,
+        example='node cordon gpu-a04 --reason "fan failure" --for 4h',
+    ),
+    Command(
+        noun="node",
+        verb="uncordon",
+        summary="Lift a cordon of ours; another's is left alone.",
+        deed=Uncordon,
+        parameters=(click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),),
+        plan=uncordon,
+        risk=Risk.TOUCH,
+        rights=_WRITES_NODES,
+        example="node uncordon gpu-a04",
+    ),
+)

@@ -1,0 +1,128 @@
+"""This file has `plan confirm|show|cancel|undo`."""
+
+from dataclasses import dataclass, replace
+
+import click
+
+from alerts.telling.views import Tone, View, text
+from commands.command import Answer, Command, Draft, UnusableError
+from commands.desk import Desk
+from commands.plans import Plan, PlanState, Risk, StepState, inverse_of
+from commands.previews import can_undo, details
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    plan: str
+    hash: str = ""
+
+
+async def _plan(named: Named, desk: Desk) -> Plan:
+    async with desk.store.unit() as unit:
+        plan = await unit.plans.get(named.plan)
+    if plan is None:
+        raise UnusableError(
+            f"There is no plan `{named.plan}`. Plans are called p1, p2, …; `audit` lists the last ones."
+        )
+    return plan
+
+
+async def show(named: Named, desk: Desk) -> Answer:
+    return Answer(view=details(await _plan(named, desk)))
+
+
+async def confirm(named: Named, desk: Desk) -> Answer:
+    assert desk.confirm is not None
+    answer: Answer = await desk.confirm(named.plan, hash=named.hash, actor=desk.actor)
+    return answer
+
+
+async def cancel(named: Named, desk: Desk) -> Answer:
+    async with desk.store.unit() as unit:
+        plan = await unit.plans.get(named.plan)
+        if plan is None:
+            raise UnusableError(f"There is no plan `{named.plan}`.")
+        if plan.is_over:
+            raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {plan.state.value} already.")
+        if plan.actor != desk.actor.id and not desk.may.get(plan.command, False):
+            raise UnusableError(
+                f"Plan `{plan.id}` is {plan.actor_name}'s, and `{plan.command}` is not given to you."
+            )
+        was_running = plan.state is PlanState.RUNNING
+        why = f"cancelled by {desk.actor.name}"
+        ended_at = None if was_running else desk.now
+        await unit.plans.put(replace(plan, state=PlanState.CANCELLED, trouble=why, ended_at=ended_at))
+    said = "it stops after the step that is being done" if was_running else "nothing was done"
+    return Answer(view=View(title=text(f"{plan.title}: cancelled, {said}."), tone=Tone.QUIET))
+
+
+async def undo(named: Named, desk: Desk) -> Draft:
+    plan = await _plan(named, desk)
+    if plan.undone_by:
+        raise UnusableError(f"Plan `{plan.id}` was undone already, by plan `{plan.undone_by}`.")
+    if not plan.is_over:
+        raise UnusableError(
+            f"Plan `{plan.id}` is {plan.state.value}: `plan cancel {plan.id}` stops it first."
+        )
+    if not desk.may.get(plan.command, False):
+        raise UnusableError(
+            f"Undoing plan `{plan.id}` needs the right to `{plan.command}`, which you are not given."
+        )
+    if not can_undo(plan):
+        raise UnusableError(f"Plan `{plan.id}` did nothing that can be taken back.")
+    pairs = list(zip(plan.steps, plan.records, strict=True))
+    steps = tuple(
+        inverse for step, record in reversed(pairs) if (inverse := inverse_of(step, record)) is not None
+    )
+    stuck = [
+        step.says
+        for step, record in pairs
+        if record.state is StepState.DONE
+        and inverse_of(step, record) is None
+        and type(step).__name__ == "Delete"
+    ]
+    notes = tuple(f"This stays as it is: {says}" for says in stuck)
+    return Draft(title=f"Undo: {plan.title}", steps=steps, notes=notes, undo_of=plan.id)
+
+
+_PLAN = click.Argument(["plan"])
+
+COMMANDS = (
+    Command(
+        noun="plan",
+        verb="show",
+        summary="Show a plan: its steps, who asked, how far it is.",
+        deed=Named,
+        parameters=(_PLAN,),
+        look=show,
+        example="plan show p12",
+    ),
+    Command(
+        noun="plan",
+        verb="confirm",
+        summary="Confirm a plan that was shown; its button does the same.",
+        deed=Named,
+        parameters=(_PLAN, click.Option(["--hash"], default="", help="of the plan as it was shown")),
+        note=confirm,
+        example="plan confirm p12",
+    ),
+    Command(
+        noun="plan",
+        verb="cancel",
+        summary="Leave a plan, or stop it after the step that is being done.",
+        deed=Named,
+        parameters=(_PLAN,),
+        note=cancel,
+        example="plan cancel p12",
+    ),
+    Command(
+        noun="plan",
+        verb="undo",
+        summary="Take back what a plan did, as far as it can be.",
+        deed=Named,
+        parameters=(_PLAN,),
+        plan=undo,
+        risk=Risk.TOUCH,
+        example="plan undo p12",
+    ),
+)

@@ -1,0 +1,142 @@
+"""This file has `silence add|list|expire`."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import click
+
+from alerts.matching import Matcher, parse_matchers
+from alerts.silences import Silence
+from alerts.telling.views import Button, Buttons, Table, Tone, View, bold, code, text
+from collectors.facts.durations import in_words
+from commands.command import Answer, Command, UnusableError
+from commands.desk import Desk
+from commands.options import DURATION
+
+LONGEST = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add:
+    matchers: tuple[str, ...]
+    lasting: timedelta
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    all: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    silence: str
+
+
+async def add(deed: Add, desk: Desk) -> Answer:
+    """Silence what matches, at once, and say how many firing alerts that is."""
+    matchers = _read(deed.matchers)
+    if not timedelta() < deed.lasting <= LONGEST:
+        raise UnusableError(
+            f"A silence lasts up to {in_words(LONGEST)}; `--for {deed.lasting}` is not in that."
+        )
+    async with desk.store.unit() as unit:
+        silence = Silence(
+            id=f"s{await unit.next_number('silence')}",
+            cluster=desk.site.name,
+            matchers=matchers,
+            starts_at=desk.now,
+            ends_at=desk.now + deed.lasting,
+            by=desk.actor.id,
+            comment=deed.reason,
+        )
+        await unit.silences.put(silence)
+        firing = await unit.alerts.find(cluster=desk.site.name, phase="firing")
+    hidden = [alert for alert in firing if silence.covers(alert.labels, desk.now)]
+    told = (
+        f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "nothing that fires now"
+    )
+    undo = Buttons(buttons=(Button(label="Expire it", line=f"silence expire {silence.id}"),))
+    title = text(
+        "Silence ", code(silence.id), f" hides {told} for {in_words(deed.lasting)}: ", _shown(silence)
+    )
+    return Answer(view=View(title=title, tone=Tone.QUIET, blocks=(undo,)))
+
+
+async def listing(deed: Listing, desk: Desk) -> Answer:
+    async with desk.store.unit() as unit:
+        found = await unit.silences.find(cluster=desk.site.name, newest=True, limit=200)
+    shown = [one for one in found if deed.all or one.is_active(desk.now)][:30]
+    if not shown:
+        return Answer(view=View(title=text("No active silences.")))
+    rows = tuple((one.id, _shown(one), _left(one, desk), one.by, one.comment) for one in shown)
+    table = Table(heading=("id", "matchers", "left", "by", "reason"), rows=rows)
+    return Answer(view=View(title=text(bold("Silences")), blocks=(table,)))
+
+
+async def expire(deed: Named, desk: Desk) -> Answer:
+    async with desk.store.unit() as unit:
+        silence = await unit.silences.get(deed.silence)
+        if silence is None:
+            raise UnusableError(
+                f"There is no silence `{deed.silence}`. `silence list` shows the active ones."
+            )
+        if not silence.is_active(desk.now):
+            raise UnusableError(f"Silence `{silence.id}` is over already.")
+        await unit.silences.put(replace(silence, expired_at=desk.now))
+    return Answer(view=View(title=text("Silence ", code(silence.id), " is expired: ", _shown(silence))))
+
+
+def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
+    try:
+        matchers = tuple(matcher for word in words for matcher in parse_matchers(word))
+    except ValueError as error:
+        raise UnusableError(str(error)) from error
+    if all(matcher.fits({}) for matcher in matchers):
+        raise UnusableError("These matchers fit every alert: name at least one label and its value.")
+    return matchers
+
+
+def _shown(silence: Silence) -> str:
+    return ", ".join(str(matcher) for matcher in silence.matchers)
+
+
+def _left(silence: Silence, desk: Desk) -> str:
+    return in_words(silence.ends_at - desk.now) if silence.is_active(desk.now) else "over"
+
+
+COMMANDS = (
+    Command(
+        noun="silence",
+        verb="add",
+        summary="Keep alerts quiet for a while; they are still seen and kept.",
+        deed=Add,
+        parameters=(
+            click.Argument(["matchers"], nargs=-1, required=True),
+            click.Option(
+                ["--for", "lasting"], type=DURATION, required=True, metavar="DURATION", help="2h, 1d"
+            ),
+            click.Option(["--reason"], required=True, metavar="TEXT", help="why, for whoever wonders later"),
+        ),
+        note=add,
+        example='silence add alertname=GpuHot node=gpu-a04 --for 2h --reason "fans ordered"',
+    ),
+    Command(
+        noun="silence",
+        verb="list",
+        summary="List the active silences.",
+        deed=Listing,
+        parameters=(click.Option(["--all"], is_flag=True, help="those that are over, too"),),
+        look=listing,
+        example="silence list",
+    ),
+    Command(
+        noun="silence",
+        verb="expire",
+        summary="End a silence now.",
+        deed=Named,
+        parameters=(click.Argument(["silence"]),),
+        note=expire,
+        example="silence expire s3",
+    ),
+)

@@ -1,0 +1,122 @@
+"""This file has the desk: what a command may look at and ask while it answers or plans."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from alerts.rules import Rule
+from collectors.facts.people import Actor
+from collectors.facts.questions import Promql
+from collectors.facts.samples import Observation
+from collectors.facts.topology import Topology
+from collectors.mirror.inventory import Inventory
+from collectors.sources.elasticsearch import LogLine
+from collectors.trainings.views import TrainingView
+from commands.plans import Origin
+from commands.steps import Ref
+from commands.stores import Store
+
+
+class Prometheus(Protocol):
+    async def ask(self, question: Promql, *, at: datetime) -> Observation: ...
+
+
+class Logs(Protocol):
+    async def lines(
+        self, *, match: Mapping[str, str], since: datetime, until: datetime, tail: int = 100
+    ) -> Sequence[LogLine]:
+        """The newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
+        ...
+
+
+class PodLogs(Protocol):
+    async def logs(
+        self, namespace: str, pod: str, *, container: str = "", tail: int = 100, previous: bool = False
+    ) -> str: ...
+
+
+class Reader(Protocol):
+    async def read(self, ref: Ref) -> dict[str, Any] | None:
+        """The object as it is now, None when it is not there. Raises SourceError."""
+        ...
+
+    async def listing(self, ref: Ref) -> Sequence[dict[str, Any]]:
+        """All objects of that kind in that namespace; the name does not count. Raises SourceError."""
+        ...
+
+
+class Site(Protocol):
+    """One cluster, and our doors to it. A door that the settings leave out is None."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def prometheus(self) -> Prometheus | None: ...
+
+    @property
+    def logs(self) -> Logs | None: ...
+
+    @property
+    def pod_logs(self) -> PodLogs | None: ...
+
+    @property
+    def reader(self) -> Reader | None: ...
+
+    def inventory(self) -> Inventory:
+        """The cluster in memory. Raises SourceError when it cannot be seen."""
+        ...
+
+    def trainings(self) -> Sequence[TrainingView]: ...
+
+    def topology(self) -> Topology: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How the commands behave where sites differ. Durations are defaults that a line may override."""
+
+    idle_after: timedelta = timedelta(minutes=30)
+    claim_grace: timedelta = timedelta(minutes=30)
+    cordon_for: timedelta = timedelta(hours=4)
+    plan_expires: timedelta = timedelta(minutes=30)
+    dns_namespace: str = "kube-system"
+    dns_selector: Mapping[str, str] = field(default_factory=lambda: {"k8s-app": "kube-dns"})
+    dns_autoscalers: tuple[str, ...] = ("kube-dns-autoscaler", "dns-autoscaler", "coredns-autoscaler")
+    pull_secret: str = ""  # namespace/name of the registry secret that a new training gets a copy of
+    training_images: tuple[str, ...] = ("*",)  # patterns
+    owners: Mapping[str, str] = field(
+        default_factory=dict
+    )  # an owner as the cluster names them -> their chat id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file that came with a line."""
+
+    name: str
+    content: bytes
+
+
+class Confirm(Protocol):
+    """Confirms a proposed plan: the pipeline's own act, handed to `plan confirm`."""
+
+    async def __call__(self, id: str, *, hash: str, actor: Actor) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Everything one command may use. Nothing here writes to the cluster."""
+
+    actor: Actor
+    now: datetime
+    site: Site
+    store: Store
+    origin: Origin = field(default_factory=Origin)
+    policy: Policy = field(default_factory=Policy)
+    uploads: tuple[Upload, ...] = ()
+    confirm: Confirm | None = None
+    rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
+    may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
+    timezone: str = "UTC"

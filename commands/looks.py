@@ -1,0 +1,36 @@
+"""This file has small looks that several nouns share: finding a node, naming an age, saying what was meant."""
+
+import difflib
+from collections.abc import Iterable
+from datetime import datetime
+
+from collectors.facts.durations import in_words
+from collectors.mirror.inventory import Inventory
+from collectors.mirror.objects import Node
+from commands.command import UnusableError
+
+
+def known_name(name: str, names: Iterable[str], what: str) -> str:
+    """The name if it is among them. Raises UnusableError that says what was meant."""
+    known = sorted(names)
+    if name in known:
+        return name
+    close = difflib.get_close_matches(name, known, n=3)
+    meant = f" Did you mean {', '.join(f'`{one}`' for one in close)}?" if close else ""
+    raise UnusableError(f"There is no {what} `{name}`.{meant}")
+
+
+def node_named(name: str, inventory: Inventory) -> Node:
+    return inventory.nodes[known_name(name, inventory.nodes, "node")]
+
+
+def is_ready(node: Node) -> bool:
+    return any(one.type == "Ready" and one.status == "True" for one in node.status.conditions or ())
+
+
+def annotations_of(node: Node) -> dict[str, str]:
+    return node.metadata.annotations or {}
+
+
+def age(since: datetime | None, now: datetime) -> str:
+    return in_words(now - since, parts=1) if since else "?"

@@ -1,0 +1,216 @@
+"""This file has the one performer: it does a plan's steps, journals each before and after, and can resume.
+
+A step that was begun and whose outcome nobody knows (the process died) is looked at first: if its effect is
+there, it is done; if not, it is done now. Every step is made so that this is safe.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from collectors.facts.clock import Clock
+from collectors.facts.errors import SourceError
+from commands.cluster import ClusterWriter
+from commands.plans import Plan, PlanState, StepRecord, StepState
+from commands.records import put_record
+from commands.steps import Create, Delete, Fact, Patch, Record, Scale, Step, Wait
+from commands.stores import Store
+
+PLAN_ANNOTATION = "yardmaster.io/plan"
+CONFLICTS_AT_MOST = 5  # somebody else writes the same object at the same moment
+LOOK_EVERY = timedelta(seconds=1)
+Pause = Callable[[float], Awaitable[None]]
+
+
+class StepFailedError(Exception):
+    """A step could not be done. The text says why, and what is so instead."""
+
+
+class Performer:
+    """Does confirmed plans, one cluster's writer each."""
+
+    def __init__(
+        self, store: Store, writers: Mapping[str, ClusterWriter], clock: Clock, pause: Pause = asyncio.sleep
+    ) -> None:
+        self._store = store
+        self._writers = writers
+        self._clock = clock
+        self._pause = pause
+
+    async def perform(self, plan: Plan) -> Plan:
+        """Do what is not done yet of a confirmed or interrupted plan, and give it back finished."""
+        plan = await self._save(replace(plan, state=PlanState.RUNNING))
+        for number, step in enumerate(plan.steps):
+            record = plan.records[number]
+            if record.state is StepState.DONE:
+                continue
+            if plan.state is PlanState.CANCELLED:
+                return await self._skip_rest(plan, PlanState.CANCELLED, "cancelled while it ran")
+            was_begun = record.state is StepState.RUNNING
+            begun = record if was_begun else StepRecord(state=StepState.RUNNING, began_at=self._clock.now())
+            plan = await self._save(plan.with_record(number, begun))
+            try:
+                outcome, uid = await self._do(plan, step, was_begun=was_begun)
+            except (StepFailedError, SourceError) as why:
+                failed = replace(begun, state=StepState.FAILED, ended_at=self._clock.now(), outcome=str(why))
+                plan = await self._save(plan.with_record(number, failed))
+                return await self._skip_rest(plan, PlanState.FAILED, str(why))
+            done = replace(begun, state=StepState.DONE, ended_at=self._clock.now(), outcome=outcome, uid=uid)
+            plan = await self._save(plan.with_record(number, done))
+        return await self._save(replace(plan, state=PlanState.DONE, ended_at=self._clock.now()))
+
+    async def _do(self, plan: Plan, step: Step, *, was_begun: bool) -> tuple[str, str]:
+        """The outcome in words, and the uid of what was made, if anything was."""
+        if isinstance(step, Record):
+            async with self._store.unit() as unit:
+                await put_record(unit, step)
+            return "recorded", ""
+        writer = self._writers.get(plan.cluster)
+        if writer is None:
+            raise StepFailedError(f"there is no cluster {plan.cluster} in the settings any more")
+        match step:
+            case Patch():
+                return await self._patch(writer, step, was_begun=was_begun), ""
+            case Create():
+                return await self._create(writer, step, plan.id)
+            case Delete():
+                return await self._delete(writer, step), ""
+            case Scale():
+                return await self._scale(writer, step), ""
+            case Wait():
+                return await self._wait(writer, step), ""
+
+    async def _patch(self, writer: ClusterWriter, step: Patch, *, was_begun: bool) -> str:
+        for _ in range(CONFLICTS_AT_MOST):
+            found = await writer.read(step.ref, step.subresource)
+            if found is None:
+                raise StepFailedError(f"{step.ref} is not there any more")
+            if was_begun and contains(found, step.body):
+                return "was done already"
+            for fact in step.requires:
+                check(found, fact, step.ref)
+            try:
+                await writer.patch(step, version=found["metadata"].get("resourceVersion", ""))
+                return "done"
+            except SourceError as why:
+                if why.status != 409:
+                    raise
+        raise StepFailedError(f"{step.ref} is being changed by somebody else all the time")
+
+    async def _create(self, writer: ClusterWriter, step: Create, plan: str) -> tuple[str, str]:
+        meta = step.manifest["metadata"]
+        noted = {
+            **step.manifest,
+            "metadata": {**meta, "annotations": {**meta.get("annotations", {}), PLAN_ANNOTATION: plan}},
+        }
+        try:
+            made = await writer.create(msgspec.structs.replace(step, manifest=noted))
+            return "created", made["metadata"].get("uid", "")
+        except SourceError as why:
+            if why.status != 409:
+                raise
+        found = await writer.read(step.ref)
+        if found and found["metadata"].get("annotations", {}).get(PLAN_ANNOTATION) == plan:
+            return "was created already", found["metadata"].get("uid", "")
+        raise StepFailedError(f"{step.ref} is there already, and is not ours")
+
+    async def _delete(self, writer: ClusterWriter, step: Delete) -> str:
+        try:
+            await writer.delete(step)
+            return "deleted"
+        except SourceError as why:
+            if why.status == 404:
+                return "was gone already"
+            if why.status == 409 and await writer.read(step.ref) is None:
+                return "was gone already: another one has its name now"
+            raise
+
+    async def _scale(self, writer: ClusterWriter, step: Scale) -> str:
+        found = await writer.read(step.ref, "scale")
+        if found is None:
+            raise StepFailedError(f"{step.ref} is not there any more")
+        now = found["spec"].get("replicas", 0)
+        if now == step.replicas:
+            return f"has {now} replicas already"
+        if now != step.was:
+            raise StepFailedError(
+                f"{step.ref} has {now} replicas now, not {step.was} as was shown: look again"
+            )
+        await writer.scale(step)
+        return f"scaled from {step.was} to {step.replicas}"
+
+    async def _wait(self, writer: ClusterWriter, step: Wait) -> str:
+        give_up = self._clock.now() + timedelta(seconds=step.seconds)
+        seen: object = None
+        while True:
+            try:
+                found = await writer.read(step.ref)
+                if found is None:
+                    if step.is_gone:
+                        return "gone"
+                    raise StepFailedError(f"{step.ref} is not there any more")
+                seen = value_at(found, step.path)
+                if not step.is_gone and _is_so(step, seen):
+                    return f"{'.'.join(step.path)} is {seen}"
+            except SourceError as why:
+                if not why.temporary:
+                    raise
+                seen = f"unknown ({why})"
+            if self._clock.now() >= give_up:
+                raise StepFailedError(f"{step.says}: not so after {step.seconds:.0f} s; it is {seen}")
+            await self._pause(LOOK_EVERY.total_seconds())
+
+    async def _save(self, plan: Plan) -> Plan:
+        """Journal the plan. A cancellation that came meanwhile is kept: it is seen before the next step."""
+        async with self._store.unit() as unit:
+            kept = await unit.plans.get(plan.id)
+            if kept is not None and kept.state is PlanState.CANCELLED and plan.state is PlanState.RUNNING:
+                plan = replace(plan, state=PlanState.CANCELLED)
+            await unit.plans.put(plan)
+        return plan
+
+    async def _skip_rest(self, plan: Plan, state: PlanState, why: str) -> Plan:
+        records = tuple(
+            replace(record, state=StepState.SKIPPED) if record.state is StepState.WAITING else record
+            for record in plan.records
+        )
+        over = replace(plan, records=records, state=state, trouble=why, ended_at=self._clock.now())
+        return await self._save(over)
+
+
+def _is_so(step: Wait, seen: object) -> bool:
+    if step.at_least is not None:
+        return isinstance(seen, int | float) and seen >= step.at_least
+    return bool(seen == step.equals)
+
+
+def check(found: Mapping[str, Any], fact: Fact, ref: object) -> None:
+    """Raise StepFailedError when the object is not as the plan was shown."""
+    value = value_at(found, fact.path)
+    if value != fact.equals:
+        raise StepFailedError(
+            f"{ref}: {'.'.join(fact.path)} is {value!r} now, not {fact.equals!r} as was shown: look again"
+        )
+
+
+def value_at(found: Any, path: tuple[str, ...]) -> Any:
+    """The value at a path of keys; None where a key is missing. An absent false or 0 reads as None."""
+    for key in path:
+        if not isinstance(found, Mapping):
+            return None
+        found = found.get(key)
+    return found
+
+
+def contains(found: Any, body: Any) -> bool:
+    """Whether a merge patch would change nothing."""
+    if not isinstance(body, Mapping):
+        return bool(found == body)
+    return isinstance(found, Mapping) and all(
+        found.get(key) is None if value is None else contains(found.get(key), value)
+        for key, value in body.items()
+    )

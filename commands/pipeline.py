@@ -1,0 +1,261 @@
+"""This file has the one road of every command line: parse, permit, plan, confirm, journal, answer.
+
+What the performer does with a confirmed plan is in `performing.py`; the road ends by putting it in the journal.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from alerts.rules import Rule
+from alerts.telling.views import Tone, View, text
+from collectors.facts.clock import Clock
+from collectors.facts.errors import SourceError
+from collectors.facts.people import Actor, ActorKind
+from commands.cluster import ClusterWriter
+from commands.command import Answer, Command, Draft, UnusableError
+from commands.desk import Desk, Policy, Site
+from commands.parsing import deed_of, find, words_of
+from commands.permissions import Permissions
+from commands.plans import Plan, PlanState, Risk, StepRecord
+from commands.previews import preview
+from commands.rehearsing import rehearse
+from commands.requests import Request
+from commands.rows import AuditEntry, Gesture
+from commands.steps import Step
+from commands.stores import Store
+
+PATIENCE = timedelta(seconds=20)  # for one command's looks and rehearsal
+AnyCommand = Command[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """The road, with the doors it leads through. `writers` and `sites` are by cluster."""
+
+    catalogue: Sequence[AnyCommand]
+    permissions: Permissions
+    store: Store
+    sites: Mapping[str, Site]
+    writers: Mapping[str, ClusterWriter]
+    clock: Clock
+    policy: Policy
+    rules: Callable[[], Mapping[str, Rule]]  # by id; they may be reloaded
+    timezone: str = "UTC"
+
+    async def take(self, request: Request) -> Answer | None:
+        """Do what the line says, as far as it goes without a confirmation. None: there is nothing to answer.
+
+        A gesture that was taken before gives None; so does everything from a guest.
+        """
+        async with self.store.unit() as unit:
+            if not await unit.gestures.add(Gesture(id=request.id, at=request.at)):
+                return None
+        if request.actor.is_guest:
+            return None
+        try:
+            async with asyncio.timeout(PATIENCE.total_seconds()):
+                return await self._run(request)
+        except UnusableError as why:
+            return refused(str(why))
+        except SourceError as why:
+            return refused(f"I could not look: {why}")
+        except TimeoutError:
+            return refused(
+                f"That took longer than {PATIENCE.total_seconds():.0f} s, so I gave up; nothing was done."
+            )
+
+    async def _run(self, request: Request) -> Answer | None:
+        words, cluster = self._cluster_of(words_of(request.line))
+        command = find(words, self.catalogue)
+        desk = await self._desk(request, cluster)
+        if (denied := self.permissions.refusal(request.actor, command, cluster=desk.site.name)) is not None:
+            await self._note(request, desk, "refused", denied)
+            return refused(denied) if denied else None
+        deed = deed_of(command, words)
+        if command.look is not None:
+            return await command.look(deed, desk)
+        await self._note(request, desk, "asked")
+        if command.note is not None:
+            return await command.note(deed, desk)
+        plan, draft = await self._plan(command, deed, desk, line=request.line)
+        if draft.nothing:
+            return Answer(view=View(title=text(draft.nothing), tone=Tone.INFO))
+        if request.actor.kind is ActorKind.ROBOT:
+            await self._confirm(plan, by=request.actor.id)
+            return None
+        async with self.store.unit() as unit:
+            await unit.plans.put(plan)
+        return preview(plan, also=draft.also)
+
+    async def _plan(self, command: AnyCommand, deed: Any, desk: Desk, *, line: str) -> tuple[Plan, Draft]:
+        assert command.plan is not None
+        draft = await command.plan(deed, desk)
+        namespaces = {name for step in draft.steps if (name := _namespace_of(step))}
+        denied = self.permissions.refusal(
+            desk.actor, command, cluster=desk.site.name, namespaces=sorted(namespaces)
+        )
+        if denied is not None:
+            raise UnusableError(denied)
+        if draft.steps and (writer := self.writers.get(desk.site.name)) is not None:
+            await rehearse(draft.steps, writer)
+        return await self._proposed(command, draft, desk, line), draft
+
+    async def _proposed(self, command: AnyCommand, draft: Draft, desk: Desk, line: str) -> Plan:
+        number = 0
+        if not draft.nothing:
+            async with self.store.unit() as unit:
+                number = await unit.next_number("plan")
+        return Plan(
+            id=f"p{number}",
+            cluster=desk.site.name,
+            line=line,
+            command=command.name,
+            risk=command.risk,
+            actor=desk.actor.id,
+            actor_name=desk.actor.name,
+            origin=desk.origin,
+            created_at=desk.now,
+            expires_at=desk.now + self.policy.plan_expires,
+            steps=draft.steps,
+            records=tuple(StepRecord() for _ in draft.steps),
+            title=draft.title,
+            notes=draft.notes,
+            victims=draft.victims,
+            undo_of=draft.undo_of,
+        )
+
+    async def confirm(self, id: str, *, hash: str, actor: Actor) -> Answer:
+        """Confirm a proposed plan. It is planned anew: what is done is what was shown, or it is shown again."""
+        async with self.store.unit() as unit:
+            plan = await unit.plans.get(id)
+        if plan is None:
+            raise UnusableError(f"There is no plan `{id}`.")
+        if plan.state is not PlanState.PROPOSED:
+            raise UnusableError(f"Plan `{id}` ({plan.title}) is {plan.state.value} already.")
+        if self.clock.now() >= plan.expires_at:
+            raise UnusableError(
+                f"Plan `{id}` has expired: facts have moved since. Write `{plan.line}` again."
+            )
+        words, _ = self._cluster_of(words_of(plan.line))
+        command = find(words, self.catalogue)
+        if (denied := self.permissions.refusal(actor, command, cluster=plan.cluster)) is not None:
+            raise UnusableError(denied)
+        if plan.risk is Risk.BREAK and actor.id == plan.actor:
+            raise UnusableError(
+                "This needs a second person: you asked for it, somebody else has to confirm it."
+            )
+        if hash and hash != plan.hash:
+            raise UnusableError(f"Plan `{id}` is not the one you were shown (its hash is {plan.hash}).")
+        again = Request(
+            id=f"{id}/confirm", line=plan.line, actor=actor, at=self.clock.now(), origin=plan.origin
+        )
+        desk = await self._desk(again, plan.cluster)
+        draft = await self._redraft(command, words, desk, plan)
+        if draft.steps and plan_moved(plan, draft):
+            return await self._show_again(command, plan, draft, desk)
+        if draft.nothing:
+            raise UnusableError(f"Nothing is left to do: {draft.nothing}")
+        return await self._confirm(plan, by=actor.id)
+
+    async def _redraft(self, command: AnyCommand, words: Sequence[str], desk: Desk, plan: Plan) -> Draft:
+        assert command.plan is not None
+        if plan.keeps_its_draft:
+            return Draft(title=plan.title, steps=plan.steps, victims=plan.victims)
+        return await command.plan(deed_of(command, words), desk)
+
+    async def _show_again(self, command: AnyCommand, plan: Plan, draft: Draft, desk: Desk) -> Answer:
+        moved = replace(
+            draft, notes=("Facts have moved since the first preview: this is the plan now.", *draft.notes)
+        )
+        fresh = await self._proposed(command, moved, desk, plan.line)
+        fresh = replace(fresh, actor=plan.actor, actor_name=plan.actor_name)
+        async with self.store.unit() as unit:
+            await unit.plans.put(
+                replace(plan, state=PlanState.CANCELLED, trouble="facts moved", ended_at=desk.now)
+            )
+            await unit.plans.put(fresh)
+        return preview(fresh)
+
+    async def _confirm(self, plan: Plan, *, by: str) -> Answer:
+        now = self.clock.now()
+        entry = AuditEntry(
+            id=f"{plan.id}/confirmed",
+            cluster=plan.cluster,
+            at=now,
+            actor=by,
+            actor_name=plan.actor_name if by == plan.actor else "",
+            line=plan.line,
+            what="confirmed",
+            plan=plan.id,
+        )
+        async with self.store.unit() as unit:
+            await unit.audit.put(entry)
+            await unit.plans.put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
+        return Answer(view=View(title=text(f"{plan.title}: confirmed, it begins."), tone=Tone.BUSY))
+
+    async def _desk(self, request: Request, cluster: str) -> Desk:
+        site = self.sites.get(cluster)
+        if site is None:
+            known = ", ".join(sorted(self.sites)) or "none: the settings list no clusters"
+            raise UnusableError(f"There is no cluster `{cluster}`. Known: {known}.")
+        may = {
+            command.name: self.permissions.refusal(request.actor, command, cluster=cluster) is None
+            for command in self.catalogue
+        }
+        return Desk(
+            actor=request.actor,
+            now=self.clock.now(),
+            site=site,
+            store=self.store,
+            origin=request.origin,
+            policy=self.policy,
+            uploads=request.uploads,
+            rules=self.rules(),
+            may=may,
+            confirm=self.confirm,
+            timezone=self.timezone,
+        )
+
+    def _cluster_of(self, words: list[str]) -> tuple[list[str], str]:
+        """The words without `--cluster NAME`, and the cluster: the one named, or the first."""
+        head = words[: words.index("--")] if "--" in words else words
+        for number, word in enumerate(head):
+            if word == "--cluster" and number + 1 < len(head):
+                return [*words[:number], *words[number + 2 :]], words[number + 1]
+            if word.startswith("--cluster="):
+                return [*words[:number], *words[number + 1 :]], word.partition("=")[2]
+        return words, next(iter(self.sites), "")
+
+    async def _note(self, request: Request, desk: Desk, what: str, why: str = "") -> None:
+        entry = AuditEntry(
+            id=f"{request.id}/{what}",
+            cluster=desk.site.name,
+            at=desk.now,
+            actor=request.actor.id,
+            actor_name=request.actor.name,
+            line=request.line,
+            what=what,
+            text=why,
+        )
+        async with self.store.unit() as unit:
+            await unit.audit.put(entry)
+
+
+def refused(why: str) -> Answer:
+    """An answer that says why nothing was done."""
+    return Answer(view=View(title=text(why), tone=Tone.QUIET))
+
+
+def plan_moved(plan: Plan, draft: Draft) -> bool:
+    """Whether planning again gives something else than what was shown."""
+    return replace(plan, steps=draft.steps, victims=draft.victims).hash != plan.hash
+
+
+def _namespace_of(step: Step) -> str:
+    ref = getattr(step, "ref", None)
+    if ref is None:
+        return ""
+    return ref.name if ref.kind == "Namespace" else str(ref.namespace)

@@ -1,0 +1,172 @@
+"""This file has plans: a command line turned into a list of steps, its state, and its hash."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from hashlib import sha256
+
+import msgspec
+
+from commands.steps import Create, Delete, Patch, Record, Ref, Scale, Step, Wait
+
+
+class Risk(StrEnum):
+    """look: no question; touch: preview and confirm; break: a second person confirms."""
+
+    LOOK = "look"
+    TOUCH = "touch"
+    BREAK = "break"
+
+
+class PlanState(StrEnum):
+    PROPOSED = "proposed"
+    CONFIRMED = "confirmed"  # in the journal, not begun
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+OVER = frozenset({PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED})
+
+
+class StepState(StrEnum):
+    WAITING = "waiting"
+    RUNNING = "running"  # begun, the outcome is not known
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord:
+    """What the journal knows of one step. `uid` is of the object that a Create made."""
+
+    state: StepState = StepState.WAITING
+    began_at: datetime | None = None
+    ended_at: datetime | None = None
+    outcome: str = ""
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a line was typed or pressed, so that the answer finds its way back."""
+
+    via: str = ""  # slack, console, terminal, agenda
+    channel: str = ""
+    thread: str = ""
+    incident: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A deed: what will be done, by whom, and how far it is. Steps never change once proposed."""
+
+    id: str
+    cluster: str
+    line: str
+    command: str  # the noun and the verb
+    risk: Risk
+    actor: str  # id
+    actor_name: str
+    origin: Origin
+    created_at: datetime
+    expires_at: datetime
+    steps: tuple[Step, ...]
+    records: tuple[StepRecord, ...]
+    title: str  # what it does, as an order: "Cordon gpu-a04"
+    notes: tuple[str, ...] = ()  # what to know before: who is hurt, what may revert it
+    victims: tuple[str, ...] = ()  # trainings and pods that it takes down
+    state: PlanState = PlanState.PROPOSED
+    confirmed_by: str = ""
+    confirmed_at: datetime | None = None
+    ended_at: datetime | None = None
+    trouble: str = ""
+    result: str = ""  # what it came to, once done
+    undo_of: str = ""
+    undone_by: str = ""
+    keeps_its_draft: bool = False  # made from what came with the line (a file): it cannot be planned anew
+
+    @property
+    def hash(self) -> str:
+        """Binds a confirmation to what was shown: kinds, names, uids, old and wanted values, victims; no times."""
+        return plan_hash(self.steps, self.victims)
+
+    @property
+    def incident(self) -> str:
+        """For look-ups in the store: the incident it was pressed for."""
+        return self.origin.incident
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in OVER
+
+    def with_record(self, number: int, record: StepRecord) -> "Plan":
+        records = (*self.records[:number], record, *self.records[number + 1 :])
+        return replace(self, records=records)
+
+
+def plan_hash(steps: tuple[Step, ...], victims: tuple[str, ...]) -> str:
+    """12 hex digits over what the plan does and whom it hits."""
+    told = msgspec.json.encode([[_meaning(step) for step in steps], sorted(victims)], order="sorted")
+    return sha256(told).hexdigest()[:12]
+
+
+def _meaning(step: Step) -> list[object]:
+    """A step without the parts that move by themselves: our annotations hold moments."""
+    kind = type(step).__name__
+    match step:
+        case Patch():
+            return [kind, step.ref, step.subresource, _timeless(step.body), step.requires]
+        case Create():
+            return [kind, step.ref, _timeless(step.manifest)]
+        case Delete():
+            return [kind, step.ref]
+        case Scale():
+            return [kind, step.ref, step.was, step.replicas]
+        case Wait():
+            return [kind, step.ref, step.path, step.equals, step.at_least, step.is_gone]
+        case Record():
+            return [kind, step.table, step.id]
+
+
+def _timeless(value: object) -> object:
+    if isinstance(value, dict):
+        return {
+            key: _timeless(inner) for key, inner in value.items() if not str(key).startswith("yardmaster.io/")
+        }
+    if isinstance(value, list):
+        return [_timeless(inner) for inner in value]
+    return value
+
+
+def inverse_of(step: Step, record: StepRecord) -> Step | None:
+    """The step that takes this one back, or None when there is none or it was not done."""
+    if record.state is not StepState.DONE:
+        return None
+    match step:
+        case Patch(inverse=dict() as body):
+            return Patch(ref=step.ref, says=f"put back {step.ref}", body=body, subresource=step.subresource)
+        case Create():
+            ref = Ref(
+                api=step.ref.api,
+                kind=step.ref.kind,
+                name=step.ref.name,
+                namespace=step.ref.namespace,
+                uid=record.uid,
+            )
+            return Delete(ref=ref, says=f"delete {step.ref}, which we made")
+        case Scale():
+            return Scale(
+                ref=step.ref,
+                says=f"scale {step.ref} back to {step.was}",
+                replicas=step.was,
+                was=step.replicas,
+            )
+        case Record(has_inverse=True):
+            return Record(
+                table=step.table, id=step.id, says="take the record back", row=step.inverse, inverse=step.row
+            )
+        case _:
+            return None

@@ -1,0 +1,154 @@
+"""This file shows plans: the preview before, the card while it runs and after."""
+
+from alerts.telling.views import (
+    Block,
+    Button,
+    Buttons,
+    ButtonStyle,
+    Facts,
+    Paragraph,
+    Quote,
+    Small,
+    Text,
+    Tone,
+    View,
+    bold,
+    code,
+    moment,
+    person,
+    text,
+)
+from collectors.facts.durations import in_words
+from commands.command import Answer
+from commands.plans import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
+from commands.steps import Step
+
+STEPS_SHOWN = 12
+_MARKS = {
+    StepState.WAITING: "○",
+    StepState.RUNNING: "◔",
+    StepState.DONE: "✓",
+    StepState.FAILED: "✗",
+    StepState.SKIPPED: "–",
+}
+
+
+def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
+    """What will be done, whom it hurts, and the buttons to confirm or leave it."""
+    blocks: list[Block] = []
+    if plan.victims:
+        blocks.append(
+            Paragraph(text=text(bold("Takes down: "), ", ".join(plan.victims[:8]), _more(plan.victims, 8)))
+        )
+    blocks.extend(Paragraph(text=text("⚠ ", note)) for note in plan.notes)
+    blocks.append(Quote(lines=tuple(_step_lines(plan))))
+    needs_second = plan.risk is Risk.BREAK
+    if needs_second:
+        blocks.append(Paragraph(text=text("A second person who may do this has to confirm it.")))
+    confirm = Button(
+        label="Confirm",
+        line=f"plan confirm {plan.id} --hash {plan.hash}",
+        style=ButtonStyle.DANGER if needs_second or plan.victims else ButtonStyle.PRIMARY,
+    )
+    blocks.append(Buttons(buttons=(confirm, Button(label="Cancel", line=f"plan cancel {plan.id}"), *also)))
+    blocks.append(Small(text=text(code(plan.line), " · plan ", code(plan.id), " · nothing is done yet")))
+    view = View(
+        title=text(bold(f"{plan.title}?")),
+        tone=Tone.WARNING if plan.victims else Tone.INFO,
+        blocks=tuple(blocks),
+    )
+    return Answer(view=view, is_public=needs_second)
+
+
+def card_of(plan: Plan) -> View:
+    """The card of a confirmed plan: how far it is, and how it ended."""
+    tone, mark, word = {
+        PlanState.PROPOSED: (Tone.INFO, "○", "proposed"),
+        PlanState.CONFIRMED: (Tone.BUSY, "◔", "about to begin"),
+        PlanState.RUNNING: (Tone.BUSY, "◔", "being done"),
+        PlanState.DONE: (Tone.GOOD, "✓", "done"),
+        PlanState.FAILED: (Tone.CRITICAL, "✗", "failed"),
+        PlanState.CANCELLED: (Tone.QUIET, "–", "cancelled"),
+    }[plan.state]
+    blocks: list[Block] = []
+    if plan.trouble:
+        blocks.append(Paragraph(text=text(bold("Why: "), plan.trouble)))
+    if plan.result:
+        blocks.append(Paragraph(text=text(plan.result)))
+    blocks.append(Quote(lines=tuple(_step_lines(plan))))
+    if buttons := _buttons(plan):
+        blocks.append(Buttons(buttons=buttons))
+    blocks.append(Small(text=_who(plan)))
+    return View(title=text(f"{mark} ", bold(plan.title), f": {word}"), tone=tone, blocks=tuple(blocks))
+
+
+def details(plan: Plan) -> View:
+    """All that is known of a plan, for `plan show`."""
+    rows: list[tuple[str, Text]] = [
+        ("line", text(code(plan.line))),
+        ("state", text(plan.state.value)),
+        ("asked by", text(person(plan.actor, plan.actor_name), " ", moment(plan.created_at))),
+    ]
+    if plan.confirmed_at:
+        rows.append(("confirmed by", text(person(plan.confirmed_by), " ", moment(plan.confirmed_at))))
+    if plan.victims:
+        rows.append(("takes down", text(", ".join(plan.victims))))
+    if plan.trouble:
+        rows.append(("trouble", text(plan.trouble)))
+    if plan.undo_of:
+        rows.append(("undoes", text(code(plan.undo_of))))
+    if plan.undone_by:
+        rows.append(("undone by", text(code(plan.undone_by))))
+    blocks: list[Block] = [
+        Facts(rows=tuple(rows)),
+        Quote(lines=tuple(_step_lines(plan, at_most=len(plan.steps)))),
+    ]
+    if buttons := _buttons(plan):
+        blocks.append(Buttons(buttons=buttons))
+    return View(title=text(bold(f"Plan {plan.id}: {plan.title}")), blocks=tuple(blocks))
+
+
+def can_undo(plan: Plan) -> bool:
+    """Whether something was done that has an inverse, and nobody has undone it."""
+    is_over = plan.state in (PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED)
+    pairs = zip(plan.steps, plan.records, strict=True)
+    return (
+        is_over and not plan.undone_by and any(inverse_of(step, record) is not None for step, record in pairs)
+    )
+
+
+def _buttons(plan: Plan) -> tuple[Button, ...]:
+    if plan.state in (PlanState.CONFIRMED, PlanState.RUNNING):
+        return (Button(label="Stop after this step", line=f"plan cancel {plan.id}"),)
+    return (Button(label="Undo", line=f"plan undo {plan.id}"),) if can_undo(plan) else ()
+
+
+def _step_lines(plan: Plan, at_most: int = STEPS_SHOWN) -> list[str]:
+    pairs = list(zip(plan.steps, plan.records, strict=True))
+    lines = [_step_line(step, record) for step, record in pairs[:at_most]]
+    if len(pairs) > at_most:
+        done = sum(record.state is StepState.DONE for _, record in pairs)
+        lines.append(f"… {len(pairs) - at_most} more steps; {done} of {len(pairs)} done")
+    return lines
+
+
+def _step_line(step: Step, record: StepRecord) -> str:
+    told = f"{_MARKS[record.state]} {step.says}"
+    if record.state is StepState.FAILED or (
+        record.outcome and record.outcome not in ("done", "created", "recorded")
+    ):
+        told += f" ({record.outcome})"
+    return told
+
+
+def _who(plan: Plan) -> Text:
+    parts = text(code(plan.line), " · ", person(plan.actor, plan.actor_name))
+    if plan.confirmed_by and plan.confirmed_by != plan.actor:
+        parts = text(parts, ", confirmed by ", person(plan.confirmed_by))
+    if plan.ended_at and plan.confirmed_at:
+        parts = text(parts, " · took ", in_words(plan.ended_at - plan.confirmed_at))
+    return text(parts, " · plan ", code(plan.id))
+
+
+def _more(names: tuple[str, ...], shown: int) -> str:
+    return f" and {len(names) - shown} more" if len(names) > shown else ""

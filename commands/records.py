@@ -1,0 +1,37 @@
+"""This file puts the rows that a Record step speaks of: what may be recorded, and as which type."""
+
+from typing import Any
+
+import msgspec
+
+from commands.rows import Claim, CordonLease, Due, Launch
+from commands.steps import Record
+from commands.stores import Unit
+
+_TYPES: dict[str, type[Any]] = {"leases": CordonLease, "claims": Claim, "launches": Launch, "agenda": Due}
+
+
+def record(table: str, row: Any, *, says: str, before: Any = None, has_inverse: bool = True) -> Record:
+    """A step that puts `row` into `table`; its inverse puts `before` back, or takes the row away."""
+    return Record(
+        table=table,
+        id=row.id,
+        says=says,
+        row=msgspec.to_builtins(row),
+        inverse=None if before is None else msgspec.to_builtins(before),
+        has_inverse=has_inverse,
+    )
+
+
+def forget(table: str, row: Any, *, says: str) -> Record:
+    """A step that deletes a row; its inverse puts it back."""
+    return Record(table=table, id=row.id, says=says, row=None, inverse=msgspec.to_builtins(row))
+
+
+async def put_record(unit: Unit, step: Record) -> None:
+    """Do a Record step."""
+    rows = getattr(unit, step.table)
+    if step.row is None:
+        await rows.delete(step.id)
+    else:
+        await rows.put(msgspec.convert(step.row, _TYPES[step.table]))

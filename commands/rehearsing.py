@@ -1,0 +1,45 @@
+"""This file rehearses a plan: every step as a dry run on the server, before anybody is asked to confirm."""
+
+from collections.abc import Sequence
+
+from collectors.facts.errors import SourceError
+from commands.cluster import ClusterWriter
+from commands.command import UnusableError
+from commands.performing import StepFailedError, check
+from commands.steps import Create, Delete, Patch, Scale, Step
+
+REHEARSED_AT_MOST = 60  # steps; a training of hundreds of equal Services is judged by its first ones
+
+
+async def rehearse(steps: Sequence[Step], writer: ClusterWriter) -> None:
+    """Raise UnusableError with the server's words when a step would be refused."""
+    made: set[str] = set()  # namespaces that an earlier step creates: not there yet
+    for step in steps[:REHEARSED_AT_MOST]:
+        try:
+            await _rehearse_one(step, writer, made)
+        except StepFailedError as why:
+            raise UnusableError(str(why)) from why
+        except SourceError as why:
+            raise UnusableError(f"Kubernetes would refuse to {step.says}: {why}") from why
+
+
+async def _rehearse_one(step: Step, writer: ClusterWriter, made: set[str]) -> None:
+    match step:
+        case Patch():
+            found = await writer.read(step.ref, step.subresource)
+            if found is None:
+                raise StepFailedError(f"{step.ref} is not there")
+            for fact in step.requires:
+                check(found, fact, step.ref)
+            await writer.patch(step, dry_run=True)
+        case Create():
+            if step.ref.kind == "Namespace":
+                made.add(step.ref.name)
+            in_its_place = step.ref.namespace not in made
+            await writer.create(step, dry_run=True, namespace="" if in_its_place else "default")
+        case Delete():
+            await writer.delete(step, dry_run=True)
+        case Scale():
+            await writer.scale(step, dry_run=True)
+        case _:
+            return
