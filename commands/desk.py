@@ -11,7 +11,7 @@ from collectors.facts.questions import Promql
 from collectors.facts.samples import Observation
 from collectors.facts.topology import Topology
 from collectors.mirror.inventory import Inventory
-from collectors.sources.elasticsearch import LogLine
+from collectors.sources.elasticsearch.hits import LogLine
 from collectors.trainings.views import TrainingView
 from commands.plans import Origin
 from commands.steps import Ref
@@ -24,7 +24,12 @@ class Prometheus(Protocol):
 
 class Logs(Protocol):
     async def lines(
-        self, *, match: Mapping[str, str], since: datetime, until: datetime, tail: int = 100
+        self,
+        *,
+        where: Mapping[str, str | Sequence[str]],
+        at: datetime,
+        since: datetime | None = None,
+        tail: int = 100,
     ) -> Sequence[LogLine]:
         """The newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
         ...

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from collectors.facts.proportional import Linear, read_linear
-from collectors.mirror.inventory import Inventory
 from collectors.mirror.objects import Deployment
-from collectors.mirror.resources import quantity
 from commands.command import UnusableError
 from commands.desk import Desk, Reader
-from commands.looks import is_ready
 from commands.steps import Ref
 
 _TARGET = re.compile(r"--target[= ](?P<targets>\S+)", re.IGNORECASE)
@@ -135,13 +132,3 @@ async def _proportional(config: Ref, reader: Reader) -> ProportionalOwner:
         api="v1", kind="ConfigMap", namespace=config.namespace, name=config.name, uid=found["metadata"]["uid"]
     )
     return ProportionalOwner(config=ref, document=data["linear"], linear=linear)
-
-
-def counted(inventory: Inventory, linear: Linear) -> tuple[int, float]:
-    """Nodes and cores as the autoscaler counts them: not cordoned and Ready, unless it counts all."""
-    nodes = [
-        node
-        for node in inventory.nodes.values()
-        if linear.counts_unschedulable or (not node.spec.unschedulable and is_ready(node))
-    ]
-    return len(nodes), sum(quantity((node.status.allocatable or {}).get("cpu", "0")) for node in nodes)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import click
 
 from alerts.telling.views import Block, Button, Buttons, Facts, Small, Text, View, bold, code, text
+from collectors.checks.dns import counted
 from collectors.facts.proportional import services_rule, with_bounds
 from collectors.facts.questions import Promql
 from collectors.facts.samples import Seen
 from commands.command import Answer, Command, Draft, Right, UnusableError
 from commands.desk import Desk, Reader
-from commands.dns import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, counted, find_dns, find_owner
+from commands.dns import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, find_dns, find_owner
 from commands.plans import Risk
 from commands.steps import Fact, Patch, Scale, Step, Wait
 
@@ -22,7 +23,8 @@ _LOOKS = (
     ("queries", "sum(rate(coredns_dns_requests_total[2m]))", "{:.0f}/s"),
     (
         "SERVFAIL",
-        '100 * sum(rate(coredns_dns_responses_total{rcode="SERVFAIL"}[2m])) / sum(rate(coredns_dns_responses_total[2m]))',
+        '100 * sum(rate(coredns_dns_responses_total{rcode="SERVFAIL"}[2m])) '
+        "/ sum(rate(coredns_dns_responses_total[2m]))",
         "{:.2f} %",
     ),
     (

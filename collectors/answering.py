@@ -1,0 +1,181 @@
+"""This file answers questions: each goes to its door, with a deadline, a limit on how many at once, and a memory
+of which source was blind since when."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from collectors.checks.scene import ClusterCheck, Scene, SourceState
+from collectors.facts.questions import Check, LogSearch, Promql, Question
+from collectors.facts.samples import Blind, Observation, Seen
+
+DEADLINE = timedelta(seconds=12)
+AT_ONCE = 8
+BLIND_SHARE = 0.5  # of a source's questions in a cycle: from there on it is the source, not the rule
+
+
+class Metrics(Protocol):
+    async def ask(self, question: Promql, *, at: datetime) -> Observation: ...
+
+    async def awake(self, *, at: datetime) -> Blind | None: ...
+
+
+class Logs(Protocol):
+    async def search(self, question: LogSearch, *, at: datetime) -> Observation: ...
+
+    async def awake(self, *, at: datetime) -> Blind | None: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class _Health:
+    """What is remembered of one source: since when it is blind, and the rules that are blind alone."""
+
+    blind_since: datetime | None = None
+    why: str = ""
+    rules: dict[str, str] = field(default_factory=dict)
+
+
+class Answering:
+    """Answers one cluster's questions. A source that the settings leave out is Blind, and not in `sources()`."""
+
+    def __init__(
+        self,
+        *,
+        metrics: Metrics | None,
+        logs: Logs | None,
+        checks: Mapping[str, ClusterCheck],
+        scene: Callable[[datetime, tuple[SourceState, ...]], Scene],
+        deadline: timedelta = DEADLINE,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self._metrics = metrics
+        self._logs = logs
+        self._checks = checks
+        self._scene = scene
+        self._deadline = deadline
+        self._slots = asyncio.Semaphore(at_once)
+        self._health: dict[str, _Health] = {}
+        if metrics is not None:
+            self._health["prometheus"] = _Health()
+        if logs is not None:
+            self._health["elasticsearch"] = _Health()
+        self._health["kubernetes"] = _Health()
+
+    async def cycle(self, questions: Mapping[str, Question], *, at: datetime) -> dict[str, Observation]:
+        """Answer these, by rule id. Whether each source is awake is asked first; a blind one is not asked more.
+
+        Checks are answered last, since some of them look at how the others went.
+        """
+        asleep = await self._asleep(at)
+        first = {id: question for id, question in questions.items() if not isinstance(question, Check)}
+        answers = dict(
+            zip(
+                first,
+                await asyncio.gather(*(self._ask(question, asleep, at) for question in first.values())),
+                strict=True,
+            )
+        )
+        self._remember(first, answers, asleep, at)
+        for id, question in questions.items():
+            if isinstance(question, Check):
+                answers[id] = self._check(question, at)
+        return answers
+
+    async def ask(self, question: Question, *, at: datetime) -> Observation:
+        """Answer one question as of `at`, outside of a cycle: what was missed, or what somebody wants to know."""
+        asleep = await self._asleep(at)
+        if isinstance(question, Check):
+            return self._check(question, at)
+        return await self._ask(question, asleep, at)
+
+    def sources(self, *, at: datetime) -> tuple[SourceState, ...]:
+        """How each source is."""
+        return tuple(
+            SourceState(
+                source=name,
+                blind_for=None if health.blind_since is None else at - health.blind_since,
+                why=health.why,
+                rules=dict(health.rules),
+            )
+            for name, health in self._health.items()
+        )
+
+    async def _asleep(self, at: datetime) -> dict[str, Blind]:
+        doors: dict[str, Metrics | Logs | None] = {"prometheus": self._metrics, "elasticsearch": self._logs}
+        asked = {name: door for name, door in doors.items() if door is not None}
+        found = await asyncio.gather(*(self._awake(name, door, at) for name, door in asked.items()))
+        asleep = {name: blind for name, blind in zip(asked, found, strict=True) if blind is not None}
+        inventory = self._scene(at, ()).inventory
+        if isinstance(inventory, Blind):
+            asleep["kubernetes"] = inventory
+        return asleep
+
+    async def _awake(self, name: str, door: "Metrics | Logs", at: datetime) -> Blind | None:
+        try:
+            async with asyncio.timeout(self._deadline.total_seconds()):
+                return await door.awake(at=at)
+        except TimeoutError:
+            return self._late(name, at)
+
+    async def _ask(
+        self, question: Promql | LogSearch, asleep: Mapping[str, Blind], at: datetime
+    ) -> Observation:
+        name = source_of(question)
+        if name in asleep:
+            return asleep[name]
+        try:
+            async with self._slots, asyncio.timeout(self._deadline.total_seconds()):
+                if isinstance(question, Promql):
+                    if self._metrics is not None:
+                        return await self._metrics.ask(question, at=at)
+                elif self._logs is not None:
+                    return await self._logs.search(question, at=at)
+        except TimeoutError:
+            return self._late(name, at)
+        return Blind(source=name, at=at, why=f"the settings name no {name} for this cluster")
+
+    def _late(self, name: str, at: datetime) -> Blind:
+        seconds = self._deadline.total_seconds()
+        return Blind(source=name, at=at, why=f"{name} did not answer within {seconds:.0f} s")
+
+    def _check(self, question: Check, at: datetime) -> Observation:
+        check = self._checks.get(question.name)
+        if check is None:
+            return Blind(source="check", at=at, why=f"there is no check `{question.name}`")
+        scene = self._scene(at, self.sources(at=at))
+        for need in sorted(check.needs):
+            value: Any = getattr(scene, need)
+            if isinstance(value, Blind):
+                return value
+        samples = check.run(scene, {**check.parameters, **question.parameters})
+        return Seen(source=f"check {check.name}", at=at, samples=tuple(samples))
+
+    def _remember(
+        self,
+        asked: Mapping[str, Promql | LogSearch],
+        answers: Mapping[str, Observation],
+        asleep: Mapping[str, Blind],
+        at: datetime,
+    ) -> None:
+        """Who is blind, and since when. A few blind questions are their rules' trouble, many are the source's."""
+        for name, health in self._health.items():
+            here = [id for id, question in asked.items() if source_of(question) == name]
+            blind = {id: answer.why for id in here if isinstance(answer := answers[id], Blind)}
+            if name in asleep:
+                self._blind(health, asleep[name].why, at)
+            elif blind and len(blind) > BLIND_SHARE * len(here):
+                self._blind(health, next(iter(blind.values())), at)
+            elif here or name == "kubernetes":
+                health.blind_since, health.why = None, ""
+                health.rules = {**{id: why for id, why in health.rules.items() if id not in here}, **blind}
+
+    @staticmethod
+    def _blind(health: _Health, why: str, at: datetime) -> None:
+        health.blind_since = health.blind_since or at
+        health.why = why
+
+
+def source_of(question: Promql | LogSearch) -> str:
+    return "prometheus" if isinstance(question, Promql) else "elasticsearch"

@@ -1,0 +1,52 @@
+"""This file has what checks look at, and what a check is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from collectors.facts.samples import Blind, Sample
+from collectors.mirror.inventory import Inventory
+from collectors.trainings.views import TrainingView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceState:
+    """How one source is. `blind_for` is None while it answers whole; `rules` are blind though their source is not."""
+
+    source: str
+    blind_for: timedelta | None = None
+    why: str = ""
+    rules: Mapping[str, str] = field(default_factory=dict)  # rule name -> why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """The cluster at one moment, as checks see it. An input that could not be had is Blind."""
+
+    at: datetime
+    inventory: Inventory | Blind
+    trainings: Sequence[TrainingView] | Blind
+    configs: Mapping[str, Mapping[str, str]] | Blind  # ConfigMaps that are mirrored: namespace/name -> data
+    sources: Sequence[SourceState]
+
+
+INPUTS = frozenset({"inventory", "trainings", "configs", "sources"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterCheck:
+    """A check: what it needs of the scene, the parameters it knows with their defaults, and the function.
+
+    `run` gets the scene and the parameters; the inputs it declared in `needs` are not Blind when it is called.
+    """
+
+    name: str
+    summary: str
+    needs: frozenset[str]
+    run: Callable[[Scene, Mapping[str, Any]], Sequence[Sample]]
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if unknown := self.needs - INPUTS:
+            raise ValueError(f"{self.name}: no input is called {', '.join(sorted(unknown))}")

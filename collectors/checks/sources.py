@@ -1,0 +1,47 @@
+"""This file has the checks of our own sight: which source does not answer, which rule cannot be asked."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collectors.checks.scene import ClusterCheck, Scene
+from collectors.facts.labels import Labels
+from collectors.facts.samples import Sample
+
+
+def blind_sources(scene: Scene, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """One sample for each source that does not answer, or not whole: for how many seconds, and why."""
+    return [
+        Sample(
+            labels=Labels({"component": state.source}),
+            value=state.blind_for.total_seconds(),
+            texts=(state.why,) if state.why else (),
+        )
+        for state in scene.sources
+        if state.blind_for is not None
+    ]
+
+
+def blind_rules(scene: Scene, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """One sample for each rule that cannot be answered though its source can."""
+    return [
+        Sample(labels=Labels({"component": "yardmaster", "rule": rule}), value=1, texts=(why,))
+        for state in scene.sources
+        if state.blind_for is None
+        for rule, why in state.rules.items()
+    ]
+
+
+CHECKS = (
+    ClusterCheck(
+        name="source-blind",
+        summary="a source does not answer, or answers in part",
+        needs=frozenset({"sources"}),
+        run=blind_sources,
+    ),
+    ClusterCheck(
+        name="rule-blind",
+        summary="a rule's question cannot be answered, though its source can",
+        needs=frozenset({"sources"}),
+        run=blind_rules,
+    ),
+)

@@ -1,0 +1,224 @@
+"""This file installs the real parts that the tests run against: `python3 tests/real/parts/install.py`.
+
+It is idempotent, and instant when all is there. What is built or fetched appears whole or not at all.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from tests.real.parts import layout
+from tests.real.parts.needs import NeedError, check_go, check_maven, java_home
+
+_COMPONENT_VERSION = "k8s.io/component-base/version"
+_ES_ARTIFACT = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{layout.ELASTICSEARCH}:zip"
+_COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+_APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
+_TRIES = 3  # of what talks to a registry
+
+
+def install_debian(packages: tuple[layout.DebianPackage, ...] = layout.DEBIAN_PACKAGES) -> None:
+    """Install the packages that are missing.
+
+    A package that brings a server may also start it where systemd runs; our own servers take other ports, so it
+    is in nobody's way, and `systemctl disable --now` ends it.
+    """
+    names = [package.name for package in layout.missing_packages(packages)]
+    if not names:
+        return
+    install = ("install", "-y", "--no-install-recommends", *names)
+    if shutil.which("apt-get") is None:
+        raise NeedError(f"not a Debian machine, so install the like of: {' '.join(names)}")
+    if os.geteuid() != 0:
+        raise NeedError(f"not root, so run: sudo apt-get update && sudo apt-get {' '.join(install)}")
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    _run("debian", [*_APT, "update"], quiet, tries=_TRIES)
+    _run("debian", [*_APT, *install], quiet, tries=_TRIES)
+
+
+def install_kube() -> None:
+    """Build the control plane from the project's own Go module."""
+    target = layout.kube_folder()
+    commands = layout.kube_commands()
+    if all((target / name).is_file() for name in commands):
+        return
+    major, minor, _ = layout.KUBERNETES.split(".")
+    stamps = {"gitVersion": f"v{layout.KUBERNETES}", "gitMajor": major, "gitMinor": minor}
+    flags = " ".join(
+        ("-s -w", *(f"-X {_COMPONENT_VERSION}.{name}={value}" for name, value in stamps.items()))
+    )
+
+    def build(folder: Path) -> None:
+        sources = [f"./cmd/{name}" for name in commands]
+        argv = [
+            "go",
+            "build",
+            "-buildvcs=false",
+            "-trimpath",
+            "-ldflags",
+            flags,
+            "-o",
+            f"{folder}/",
+            *sources,
+        ]
+        _run("kube", argv, {"CGO_ENABLED": "0"}, cwd=layout.KUBE_MODULE, tries=_TRIES)
+
+    _whole(target, build)
+
+
+def install_helm() -> None:
+    """Build helm and kubeconform."""
+    _go_install(layout.helm_program(), f"helm.sh/helm/v3/cmd/helm@v{layout.HELM}")
+    _go_install(
+        layout.kubeconform_program(), f"github.com/yannh/kubeconform/cmd/kubeconform@v{layout.KUBECONFORM}"
+    )
+
+
+def install_elasticsearch() -> None:
+    """Fetch Elasticsearch from Maven Central."""
+    target = layout.elasticsearch_zip()
+    if target.is_file():
+        return
+
+    def fetch(folder: Path) -> None:
+        argv = ["mvn", "-q", "-B", _COPY_GOAL, f"-Dartifact={_ES_ARTIFACT}", f"-DoutputDirectory={folder}"]
+        _run("elasticsearch", argv, {}, tries=_TRIES)
+
+    _whole(target.parent, fetch)
+
+
+def absent() -> dict[str, str]:
+    """The parts that are not here, each with what is missing of it."""
+    programs = {
+        "kube": [layout.kube_program(name) for name in layout.KUBE_COMMANDS],
+        "helm": [layout.helm_program(), layout.kubeconform_program()],
+        "elasticsearch": [layout.elasticsearch_zip()],
+    }
+    missing = {part: [str(file) for file in files if not file.is_file()] for part, files in programs.items()}
+    missing["debian"] = [package.name for package in layout.missing_packages(layout.DEBIAN_PACKAGES)]
+    return {part: ", ".join(names) for part, names in missing.items() if names}
+
+
+def main() -> None:
+    """Install what is missing of the chosen parts, the slow ones side by side."""
+    installers: dict[str, Callable[[], None]] = {
+        "debian": install_debian,
+        "elasticsearch": install_elasticsearch,
+        "helm": install_helm,
+        "kube": install_kube,
+    }
+    parser = argparse.ArgumentParser(
+        description="Install the real servers and programs that the tests run against."
+    )
+    parser.add_argument(
+        "--only", choices=sorted(installers), action="append", help="this part (may be repeated)"
+    )
+    parser.add_argument("--demo", action="store_true", help="only what the demo needs: Debian's prometheus")
+    parser.add_argument(
+        "--check", action="store_true", help="install nothing; say what is missing, and fail if any is"
+    )
+    chosen = parser.parse_args()
+    parts = set(chosen.only or installers)
+    missing = {part: what for part, what in absent().items() if part in parts}
+    if chosen.check:
+        for part, what in missing.items():
+            print(f"{part}: missing {what}")
+        raise SystemExit(1 if missing else 0)
+    try:
+        if chosen.demo:
+            install_debian(layout.DEMO_PACKAGES)
+            return
+        _check_needs(set(missing))
+        _together({part: install for part, install in installers.items() if part in missing})
+    except (NeedError, FileNotFoundError, subprocess.CalledProcessError) as error:
+        raise SystemExit(f"parts: {_told(error)}") from error
+
+
+def _check_needs(parts: set[str]) -> None:
+    """Say everything that is missing at once, before the first long build."""
+    checks: list[Callable[[], object]] = []
+    if parts & {"kube", "helm"}:
+        checks.append(check_go)
+    if "elasticsearch" in parts:
+        checks += [java_home, check_maven]
+    troubles = []
+    for check in checks:
+        try:
+            check()
+        except NeedError as error:
+            troubles.append(str(error))
+    if troubles:
+        raise NeedError("\n       ".join(troubles))
+
+
+def _together(installers: dict[str, Callable[[], None]]) -> None:
+    """The Go builds one after the other, for each takes all cores; beside them what mostly waits for the network."""
+    builds = [part for part in installers if part in ("kube", "helm")]
+    lanes = [builds, *([part] for part in installers if part not in builds)]
+
+    def work(lane: list[str]) -> None:
+        for part in lane:
+            began = time.monotonic()
+            try:
+                installers[part]()
+            except (NeedError, subprocess.CalledProcessError) as error:
+                print(f"{part}: {_told(error)}", flush=True)  # now, for the other lane may take minutes more
+                raise
+            print(f"{part}: done in {time.monotonic() - began:.0f} s", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
+        for done in [pool.submit(work, lane) for lane in lanes]:
+            done.result()
+
+
+def _go_install(target: Path, package: str) -> None:
+    if not target.is_file():
+        argv = ["go", "install", "-trimpath", "-ldflags", "-s -w", package]
+        place = {"CGO_ENABLED": "0"}
+        _whole(target.parent, lambda new: _run("helm", argv, {**place, "GOBIN": str(new)}, tries=_TRIES))
+
+
+def _whole(target: Path, fill: Callable[[Path], None]) -> None:
+    """Fill a new folder and put it in the target's place only when it is complete."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
+        folder = Path(scratch, "new")
+        folder.mkdir()
+        fill(folder)
+        shutil.rmtree(target, ignore_errors=True)
+        folder.rename(target)
+
+
+def _run(
+    part: str, argv: list[str], environment: dict[str, str], *, cwd: Path | None = None, tries: int = 1
+) -> None:
+    """Run a command, showing it. Raises CalledProcessError with its output when the last try fails."""
+    for left in reversed(range(tries)):
+        print(f"{part}: {' '.join(argv)}", flush=True)
+        done = subprocess.run(
+            argv, env={**os.environ, **environment}, cwd=cwd, capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            return
+        if left == 0:
+            raise subprocess.CalledProcessError(done.returncode, argv, done.stdout, done.stderr)
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        output = f"{error.stdout}\n{error.stderr}".strip().splitlines()[-30:]
+        return "\n".join((f"`{' '.join(error.cmd)}` failed with status {error.returncode}:", *output))
+    return str(error)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""This file finds the system's Chromium and knows how to start it for tests: no window, nothing from outside."""
+
+from pathlib import Path
+
+from demo.parts.processes import find_program
+from tests.real.parts.layout import HOW_TO_GET
+
+# For playwright: chromium.launch(executable_path=str(find_chromium()), args=list(CHROMIUM_FLAGS))
+CHROMIUM_FLAGS = (
+    "--no-sandbox",  # the tests may run as root, and show only our own pages
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+def find_chromium() -> Path:
+    """Where Chromium is. Raises MissingPartError."""
+    how = HOW_TO_GET.format(part="debian")
+    return find_program("chromium", "chromium-browser", "google-chrome", get_it=how)
