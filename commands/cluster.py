@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from collectors.facts.errors import SourceError
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesError
 from commands.kinds import address, collection
 from commands.steps import Create, Delete, Json, Patch, Ref, Scale
@@ -45,10 +46,18 @@ class ClusterWriter:
     async def create(self, step: Create, *, dry_run: bool = False, namespace: str = "") -> dict[str, Any]:
         """Create the object; a rehearsal may take another namespace, where its own is not there yet."""
         manifest, ref = step.manifest, step.ref
+        if step.copies is not None:
+            manifest = {**manifest, **await self._content(step.copies)}
         if namespace:
             manifest = {**manifest, "metadata": {**manifest["metadata"], "namespace": namespace}}
             ref = Ref(api=ref.api, kind=ref.kind, name=ref.name, namespace=namespace)
         return await self._write("POST", collection(ref), manifest, dry_run=dry_run)
+
+    async def _content(self, source: Ref) -> dict[str, Any]:
+        found = await self.read(source)
+        if found is None:
+            raise SourceError(f"{source}, which was to be copied, is not there", temporary=False)
+        return {key: found[key] for key in ("type", "data", "binaryData") if key in found}
 
     async def delete(self, step: Delete, *, dry_run: bool = False) -> None:
         """Delete that very object; its dependants go after it."""

@@ -37,6 +37,7 @@ class Draft:
     nothing: str = ""  # why there is nothing to do, if so
     also: tuple[Button, ...] = ()  # what might be wanted instead
     undo_of: str = ""  # the plan that this one takes back
+    keeps: bool = False  # made from what came with the line (a file): it cannot be planned anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +68,10 @@ class Command(Generic[Deed]):
     plan: Callable[[Deed, Desk], Awaitable[Draft]] | None = None
     risk: Risk = Risk.LOOK
     is_for_all: bool = False  # everybody in the channel: help, incident views
+    is_for_owner: bool = False  # anybody may ask; the deed itself refuses whoever does not own the thing
     rights: tuple[Right, ...] = ()
     more: str = ""  # what the docs add
-    allows_extra: bool = field(default=False)  # words after `--` belong to somebody else's program
+    allows_extra: bool = field(default=False)  # words after `--` are somebody else's program's: deed(extra=…)
 
     def __post_init__(self) -> None:
         if sum(way is not None for way in (self.look, self.note, self.plan)) != 1:
@@ -98,4 +100,6 @@ class Command(Generic[Deed]):
                 flag = parameter.opts[0]
                 value = "" if parameter.is_flag else f" {(parameter.metavar or parameter.name or '').upper()}"
                 parts.append(f"{flag}{value}" if parameter.required else f"[{flag}{value}]")
+        if self.allows_extra:
+            parts.append("[-- ARGUMENT…]")
         return " ".join(parts)

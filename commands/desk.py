@@ -94,6 +94,7 @@ class Policy:
     owners: Mapping[str, str] = field(
         default_factory=dict
     )  # an owner as the cluster names them -> their chat id
+    redact: tuple[str, ...] = ()  # patterns on top of the shipped ones, for log lines that are shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,12 @@ class Confirm(Protocol):
     """Confirms a proposed plan: the pipeline's own act, handed to `plan confirm`."""
 
     async def __call__(self, id: str, *, hash: str, actor: Actor) -> Any: ...
+
+
+class Judge(Protocol):
+    """Says why this desk's actor may not run a command in those namespaces, or None: the pipeline's permissions."""
+
+    def __call__(self, name: str, namespaces: Sequence[str]) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,3 +132,8 @@ class Desk:
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
     timezone: str = "UTC"
+    judge: Judge | None = None
+
+    def refusal(self, name: str, *namespaces: str) -> str | None:
+        """Why the actor may not run another command there, or None. Without a judge the answer is no."""
+        return self.judge(name, namespaces) if self.judge else f"`{name}` is not given to you."

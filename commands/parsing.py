@@ -3,6 +3,7 @@
 import difflib
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -59,6 +60,10 @@ def deed_of(command: AnyCommand, words: Sequence[str]) -> Any:
         command.name, params=list(command.parameters), add_help_option=False, callback=command.deed
     )
     rest = list(words[len(command.name.split()) :])
+    if command.allows_extra:
+        cut = rest.index("--") if "--" in rest else len(rest)
+        rest, extra = rest[:cut], tuple(rest[cut + 1 :])
+        shell.callback = partial(command.deed, extra=extra)
     try:
         context = shell.make_context(command.name, rest)
         return shell.invoke(context)

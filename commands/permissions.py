@@ -36,6 +36,8 @@ class Permissions:
             return None
         if actor.kind is ActorKind.ROBOT:
             return self._robot(actor, command, cluster=cluster, namespaces=namespaces)
+        if command.is_for_owner:
+            return None
         if not command.changes_something:
             if actor.teams:
                 return None

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from alerts.rules import Rule
@@ -125,6 +126,7 @@ class Pipeline:
             notes=draft.notes,
             victims=draft.victims,
             undo_of=draft.undo_of,
+            keeps_its_draft=draft.keeps,
         )
 
     async def confirm(self, id: str, *, hash: str, actor: Actor) -> Answer:
@@ -158,6 +160,8 @@ class Pipeline:
             return await self._show_again(command, plan, draft, desk)
         if draft.nothing:
             raise UnusableError(f"Nothing is left to do: {draft.nothing}")
+        if not plan.keeps_its_draft:  # the same deed, with its moments counted from now
+            plan = replace(plan, steps=draft.steps)
         return await self._confirm(plan, by=actor.id)
 
     async def _redraft(self, command: AnyCommand, words: Sequence[str], desk: Desk, plan: Plan) -> Draft:
@@ -215,9 +219,14 @@ class Pipeline:
             uploads=request.uploads,
             rules=self.rules(),
             may=may,
+            judge=partial(self._judge, request.actor, cluster),
             confirm=self.confirm,
             timezone=self.timezone,
         )
+
+    def _judge(self, actor: Actor, cluster: str, name: str, namespaces: Sequence[str]) -> str | None:
+        command = next(command for command in self.catalogue if command.name == name)
+        return self.permissions.refusal(actor, command, cluster=cluster, namespaces=namespaces)
 
     def _cluster_of(self, words: list[str]) -> tuple[list[str], str]:
         """The words without `--cluster NAME`, and the cluster: the one named, or the first."""

@@ -49,6 +49,7 @@ class Create(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
     manifest: dict[str, Json]
     says: str
     is_secret: bool = False  # never shown, never logged
+    copies: Ref | None = None  # its type and data are read from there when it is made: no plan holds them
 
     @property
     def ref(self) -> Ref:

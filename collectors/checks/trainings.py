@@ -24,28 +24,6 @@ def pending(scene: Scene, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     ]
 
 
-def failed(scene: Scene, parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """One sample for each training that failed lately, with its first failing task."""
-    assert not isinstance(scene.trainings, Blind)
-    found = []
-    for view in scene.trainings:
-        if view.life is not Life.FAILED or view.finished is None:
-            continue
-        ago = (scene.at - view.finished).total_seconds()
-        if ago > float(parameters["within_seconds"]):
-            continue
-        first = view.first_failure
-        told = (
-            f"{first.role} {first.index} on {first.node or 'no node'}: {first.why}" if first else view.reason
-        )
-        found.append(
-            Sample(
-                labels=Labels({"namespace": view.namespace, "training": view.id}), value=ago, texts=(told,)
-            )
-        )
-    return found
-
-
 def _waited(view: TrainingView, at: datetime) -> float:
     return (at - view.created).total_seconds() if view.created else 0
 
@@ -56,12 +34,5 @@ CHECKS = (
         summary="a training waits for resources",
         needs=frozenset({"trainings"}),
         run=pending,
-    ),
-    ClusterCheck(
-        name="training-failed",
-        summary="a training failed lately",
-        needs=frozenset({"trainings"}),
-        run=failed,
-        parameters={"within_seconds": 900},
     ),
 )

@@ -22,7 +22,7 @@ class NodeFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodFacts:
-    """A pod that is not finished. `gpus` counts what it requested of any GPU resource."""
+    """A pod. `gpus` counts what it holds of any GPU resource; a finished pod holds none."""
 
     namespace: str
     name: str
@@ -36,7 +36,7 @@ class PodFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingFacts:
-    """A training that is not finished. `id` is namespace/name."""
+    """A training that the cluster still shows. `id` is namespace/name; `gpus` is what it holds now."""
 
     id: str
     kind: str = ""
@@ -56,22 +56,39 @@ class Topology:
     pods: Mapping[tuple[str, str], PodFacts] = field(default_factory=dict)  # (namespace, name)
     trainings: Mapping[str, TrainingFacts] = field(default_factory=dict)
     node_of_address: Mapping[str, str] = field(default_factory=dict)
-    pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node
+    pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node, the unfinished
+    training_of: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by workload, or by a namespace given over to one
 
     def complete(self, subject: Subject) -> Subject:
         """The subject with everything that follows from it: a pod's node and training, a node's rack, an owner.
 
-        A name that an exporter gives as an address becomes the node's name.
+        A name that an exporter gives as an address, a host name or its own pod becomes the node's name.
         """
-        node = self.node_of_address.get(subject.node.rpartition(":")[0] or subject.node, subject.node)
+        node = self._node_named(subject.node)
         known = replace(subject, node=node, cluster=subject.cluster or self.cluster)
         if pod := self.pods.get((known.namespace, known.pod)):
+            if self.nodes and known.node not in self.nodes:
+                known = replace(known, node=pod.node)
             known = known.or_else(Subject(node=pod.node, training=pod.training, workload=pod.workload))
+        if belongs := self.training_of.get(known.workload) or self.training_of.get(known.namespace):
+            known = known.or_else(Subject(training=belongs))
         if training := self.trainings.get(known.training):
             known = known.or_else(Subject(owner=training.owner, team=training.team))
         if place := self.nodes.get(known.node):
             known = known.or_else(Subject(rack=place.rack))
         return known
+
+    def _node_named(self, said: str) -> str:
+        """The node that is meant by a name, an address, either with a port, a full host name, an exporter's pod."""
+        host, colon, port = said.rpartition(":")
+        host = host.strip("[]") if colon and port.isdigit() else said
+        short = host.partition(".")[0]
+        for name in (said, host, short):
+            if name in self.nodes:
+                return name
+        return self.node_of_address.get(host, host)
 
     def hurt_by(self, subject: Subject) -> tuple[TrainingFacts, ...]:
         """The trainings that stand on the broken thing, the largest first."""

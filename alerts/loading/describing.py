@@ -1,0 +1,88 @@
+"""This file puts loaded rules into rows for people, and a file's verdict into promtool's words."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from alerts.loading.files import Loaded
+from alerts.rules import Group
+from collectors.facts.durations import written
+from collectors.facts.questions import Check, LogSearch, Promql, Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A rule in a list. `question` is PromQL, or our own words for a search or a check; durations as in rule files."""
+
+    kind: Literal["alert", "record"]
+    file: str
+    group: str
+    name: str
+    question: str
+    id: str = ""  # alerts only, as are the rest
+    severity: str = ""
+    hold: str = ""
+    linger: str = ""
+    interval: str = ""
+    line: int = 0
+
+    def as_json(self) -> dict[str, str | int]:
+        """Fields as they are, in their order."""
+        return asdict(self)
+
+
+def describe(groups: Iterable[Group]) -> list[Row]:
+    """Alerting and recording rules of these groups, each group's in the order of its file."""
+    rows: list[Row] = []
+    for group in groups:
+        found = [
+            Row(
+                kind="alert",
+                file=group.file,
+                group=group.name,
+                name=rule.name,
+                question=in_words(rule.question),
+                id=rule.id,
+                severity=rule.words.labels.get("severity", ""),
+                hold=written(rule.patience.hold),
+                linger=written(rule.patience.linger),
+                interval=written(rule.interval),
+                line=rule.place.line,
+            )
+            for rule in group.rules
+        ]
+        found += [
+            Row(
+                kind="record",
+                file=group.file,
+                group=group.name,
+                name=recording.name,
+                question=recording.expr,
+                line=recording.place.line,
+            )
+            for recording in group.recordings
+        ]
+        rows += sorted(found, key=lambda row: row.line)
+    return rows
+
+
+def in_words(question: Question) -> str:
+    """A question on one line, near to how it is written in a rule file."""
+    match question:
+        case Promql():
+            return question.expr
+        case LogSearch():
+            by = f" by {', '.join(question.by)}" if question.by else ""
+            return f"logs: {question.match} over {written(question.over)} above {question.above:g}{by}"
+        case Check():
+            given = ", ".join(f"{name}: {value}" for name, value in question.parameters.items())
+            return f"check: {question.name}" + (f" with {{{given}}}" if given else "")
+
+
+def verdict(file: str, loaded: Loaded) -> list[str]:
+    """What `rules check` prints of a file, as promtool would: a count of rules, or every mistake."""
+    lines = [f"Checking {file}"]
+    if loaded.mistakes:
+        return [*lines, "  FAILED:", *(str(mistake) for mistake in loaded.mistakes)]
+    count = sum(len(group.rules) + len(group.recordings) for group in loaded.groups)
+    return [*lines, f"  SUCCESS: {count} rules found"]

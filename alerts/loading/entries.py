@@ -1,0 +1,177 @@
+"""This file reads one entry of a group: an alerting rule of any question, or a recording rule."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from alerts.loading import questions
+from alerts.loading.promql import wrong_with
+from alerts.loading.reading import Reading, did_you_mean, is_null
+from alerts.loading.words import label_set, words
+from alerts.loading.yaml_nodes import Node, ScalarNode
+from alerts.rules import Patience, Place, Recording, Rule, Vocabulary
+from collectors.facts.questions import Promql, Question
+
+_SHARED = ("alert", "for", "keep_firing_for", "labels", "annotations")
+PROMETHEUS = (*_SHARED, "record", "expr")
+QUESTIONS = ("logs", "check", "with", "unusual")
+YARD = (*_SHARED, *QUESTIONS)
+RECORD_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What an entry takes from its file and its group."""
+
+    group: str
+    pack: str  # the first part of every id
+    interval: timedelta
+    limit: int
+    labels: Mapping[str, str]
+    vocabulary: Vocabulary
+    own: bool
+    is_yard: bool
+
+
+def entry(reading: Reading, node: Node, number: int, around: Surroundings) -> Rule | Recording | None:
+    """One entry, `number` counting from 1; None where a mistake leaves nothing to evaluate."""
+    known = len(reading.found) + reading.more
+    fields = _fields(reading, node, around, f'group "{around.group}", rule {number}')
+    name_node = fields.get("alert") or fields.get("record")
+    shown = name_node.text if isinstance(name_node, ScalarNode) and not is_null(name_node) else ""
+    before = f'group "{around.group}", rule {number}, "{shown}": '
+    alert = reading.text(fields.get("alert"), f"{before}alert") or ""
+    record = reading.text(fields.get("record"), f"{before}record") or ""
+    if alert and record:
+        reading.wrong(fields["record"], f"{before}only one of 'record' and 'alert' must be set")
+    if not alert and not record:
+        what = "'alert' must be set" if around.is_yard else "one of 'record' or 'alert' must be set"
+        reading.wrong(node, before + what)
+    question = _question(reading, node, fields, before, around)
+    patience = Patience(
+        hold=reading.span(fields.get("for"), f"{before}for") or timedelta(),
+        linger=reading.span(fields.get("keep_firing_for"), f"{before}keep_firing_for") or timedelta(),
+    )
+    if record:
+        recording = _recording(reading, fields, record, question, patience, before, around)
+        return recording if len(reading.found) + reading.more == known else None
+    said = words(
+        reading,
+        fields.get("labels"),
+        fields.get("annotations"),
+        before=before,
+        group_labels=around.labels,
+        vocabulary=around.vocabulary,
+        own=around.own,
+        has_templates=bool(alert),
+    )
+    if said.sees is not None:
+        if isinstance(question, Promql):
+            question = replace(question, sees=said.sees)
+        else:
+            reading.wrong(
+                fields["annotations"], f"{before}sees: only a rule with `expr` has a presence query"
+            )
+    if len(reading.found) + reading.more > known or question is None:
+        return None
+    return Rule(
+        id=f"{around.pack}/{around.group}/{alert}",
+        name=alert,
+        question=question,
+        patience=patience,
+        words=said.words,
+        interval=around.interval,
+        limit=around.limit,
+        place=reading.place(node),
+    )
+
+
+def _fields(reading: Reading, node: Node, around: Surroundings, what: str) -> dict[str, Node]:
+    """The fields that such a file may have; a question in the wrong kind of file is said in its own words."""
+    known = YARD if around.is_yard else PROMETHEUS
+    given = reading.pairs(node, what)
+    for name, key, _value in given:
+        if name in known:
+            continue
+        if name in QUESTIONS:
+            hint = ": it belongs in a *.yard.yaml file; a Prometheus rule file has `expr`"
+        elif name in PROMETHEUS:
+            hint = ": it belongs in a Prometheus rule file; a *.yard.yaml file has `logs` or `check`"
+        else:
+            hint = f" in {what}{did_you_mean(name, known)}"
+        reading.wrong(
+            key, f"unknown field `{name}`{hint}" if hint.startswith(" ") else f"{what}: `{name}`{hint}"
+        )
+    return {name: value for name, _key, value in given if name in known}
+
+
+def _question(
+    reading: Reading, node: Node, fields: Mapping[str, Node], before: str, around: Surroundings
+) -> Question | None:
+    if not around.is_yard:
+        return _promql(reading, node, fields.get("expr"), before)
+    if "unusual" in fields:
+        reading.wrong(fields["unusual"], f"{before}`unusual` is reserved: learned judgement is not yet there")
+        return None
+    given = [name for name in ("logs", "check") if name in fields and not is_null(fields[name])]
+    if len(given) != 1:
+        reading.wrong(node, f"{before}one of 'logs' or 'check' must be set" + (", not both" if given else ""))
+        return None
+    if "with" in fields and given != ["check"]:
+        reading.wrong(fields["with"], f"{before}`with` goes with `check`")
+    if given == ["logs"]:
+        return questions.log_search(reading, fields["logs"], before=before, vocabulary=around.vocabulary)
+    return questions.check(
+        reading, fields["check"], fields.get("with"), before=before, vocabulary=around.vocabulary
+    )
+
+
+def _promql(reading: Reading, node: Node, given: Node | None, before: str) -> Promql | None:
+    expr = reading.text(given, f"{before}expr") if isinstance(given, ScalarNode) else ""
+    if given is None or not expr:
+        reading.wrong(given or node, f"{before}field 'expr' must be set in rule")
+        return None
+    if wrong := wrong_with(expr):
+        inner = f"{wrong.line}:{wrong.column}: " if wrong.line else ""
+        place = _place_within(reading, given, expr, wrong.line, wrong.column)
+        reading.wrong_at(place, f"{before}could not parse expression: {inner}parse error: {wrong.what}")
+        return None
+    return Promql(expr=expr)
+
+
+def _place_within(reading: Reading, node: Node, expr: str, line: int, column: int) -> Place:
+    """Where in the file a place of the expression stands, where the expression stands there as it is."""
+    shown = expr.split("\n")[line - 1] if line else ""
+    style = node.style if isinstance(node, ScalarNode) else ""
+    at = node.line - 1 + (line if style == "|" else 0)  # a block begins on the line after its `|`
+    if shown and (style != ">") and at < len(reading.lines):
+        start = reading.lines[at].find(shown, 0 if style == "|" else node.column - 1)
+        if start >= 0:
+            return Place(file=reading.file, line=at + 1, column=start + column)
+    return reading.place(node)
+
+
+def _recording(
+    reading: Reading,
+    fields: Mapping[str, Node],
+    record: str,
+    question: Question | None,
+    patience: Patience,
+    before: str,
+    around: Surroundings,
+) -> Recording | None:
+    node = fields["record"]
+    if "annotations" in fields and reading.texts(fields["annotations"], f"{before}annotations"):
+        reading.wrong(fields["annotations"], f"{before}invalid field 'annotations' in recording rule")
+    if patience.hold:
+        reading.wrong(fields["for"], f"{before}invalid field 'for' in recording rule")
+    if patience.linger:
+        reading.wrong(fields["keep_firing_for"], f"{before}invalid field 'keep_firing_for' in recording rule")
+    if not RECORD_NAME.fullmatch(record):
+        reading.wrong(node, f"{before}invalid recording rule name: {record}")
+    tags = label_set(reading, fields.get("labels"), before=before)
+    if not isinstance(question, Promql):
+        return None
+    merged = {**around.labels, **{name: text for name, (text, _node) in tags.items()}}
+    return Recording(name=record, expr=question.expr, labels=merged, place=reading.place(node))

@@ -1,0 +1,202 @@
+"""This file reads whole rule files: Prometheus' own, PrometheusRule objects, lists of them, and `*.yard.yaml`."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import PurePath
+
+from alerts.loading.entries import Surroundings, entry
+from alerts.loading.reading import Reading, is_null
+from alerts.loading.words import check_template, label_set
+from alerts.loading.yaml_nodes import MapNode, Node, ScalarNode, YamlError, documents
+from alerts.rules import Group, Mistake, Place, Recording, Rule, Vocabulary
+
+STANDARD_INTERVAL = timedelta(seconds=15)
+_GROUP = ("name", "interval", "query_offset", "limit", "labels", "rules")
+_OBJECT_GROUP = (*_GROUP, "partial_response_strategy")  # Thanos' field, which the operator's objects may have
+_OBJECT = ("apiVersion", "kind", "metadata", "spec", "status")
+_ENDINGS = (".yard.yaml", ".yard.yml", ".rules.yaml", ".rules.yml", ".yaml", ".yml", ".json", ".rules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What a rule file gives: its groups without what is wrong in them, and every mistake."""
+
+    groups: tuple[Group, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+
+
+def load(
+    text: str | bytes,
+    *,
+    file: str,
+    vocabulary: Vocabulary,
+    own: bool,
+    interval: timedelta = STANDARD_INTERVAL,
+) -> Loaded:
+    """Read a rule file of any kind, judged as `promtool check rules` judges it; never raises for what it holds.
+
+    A file whose name ends in `.yard.yaml` asks `logs` or `check` in the place of `expr`. `own`: the
+    annotations offer, remedy, sees and closes mean something. `interval` is for groups without their own.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            return _refused(
+                file, "not valid UTF-8", line, error.start - error.object.rfind(b"\n", 0, error.start)
+            )
+    text = text.removeprefix("\ufeff")
+    try:
+        found = documents(text)
+    except YamlError as error:
+        return _refused(file, str(error), error.line, error.column)
+    reading = Reading(file=file, text=text)
+    file_reader = _File(reading, pack=pack_of(file), vocabulary=vocabulary, own=own, interval=interval)
+    groups = file_reader.roots(found)
+    return Loaded(groups=with_distinct_ids(groups), mistakes=reading.mistakes)
+
+
+def together(loaded: Iterable[Loaded]) -> Loaded:
+    """Several files as one: their groups and mistakes, and no two rules with one id."""
+    files = tuple(loaded)
+    return Loaded(
+        groups=with_distinct_ids([group for one in files for group in one.groups]),
+        mistakes=tuple(mistake for one in files for mistake in one.mistakes),
+    )
+
+
+def with_distinct_ids(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups with `#2`, `#3`, … at the ids that repeat, in their order."""
+    taken: set[str] = set()
+    counts: Counter[str] = Counter()
+
+    def numbered(group: Group, rule: Rule) -> Rule:
+        plain = name = f"{pack_of(group.file)}/{group.name}/{rule.name}"
+        while name in taken:
+            counts[plain] += 1
+            name = f"{plain}#{counts[plain] + 1}"
+        taken.add(name)
+        return replace(rule, id=name)
+
+    return tuple(
+        replace(group, rules=tuple(numbered(group, rule) for rule in group.rules)) for group in groups
+    )
+
+
+def pack_of(file: str) -> str:
+    """The file's name without its folder and its endings: `packs/gpu.yard.yaml` is of the pack `gpu`."""
+    name = PurePath(file).name
+    return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end) and name != end), name)
+
+
+def is_yard(file: str) -> bool:
+    return file.endswith((".yard.yaml", ".yard.yml"))
+
+
+def _refused(file: str, what: str, line: int, column: int) -> Loaded:
+    return Loaded(mistakes=(Mistake(place=Place(file=file, line=line, column=column), what=what),))
+
+
+class _File:
+    def __init__(
+        self, reading: Reading, *, pack: str, vocabulary: Vocabulary, own: bool, interval: timedelta
+    ) -> None:
+        self.reading = reading
+        self.pack = pack
+        self.vocabulary = vocabulary
+        self.own = own
+        self.interval = interval
+
+    def roots(self, found: list[Node]) -> list[Group]:
+        groups: list[Group] = []
+        filled = [node for node in found if not is_null(node)]
+        for number, node in enumerate(filled):
+            kind = _kind(node)
+            if kind is not None:
+                groups += self.object(node, kind)
+            elif number == 0:
+                groups += self.groups(self.reading.fields(node, ("groups",), "a rule file").get("groups"))
+            else:
+                self.reading.wrong(
+                    node,
+                    "Prometheus reads only the first document of a file: put these rules in a file of their own",
+                )
+        return groups
+
+    def object(self, node: Node, kind: str) -> list[Group]:
+        if kind in ("List", "PrometheusRuleList"):
+            items = self.reading.fields(node, (*_OBJECT, "items"), f"a {kind}").get("items")
+            groups: list[Group] = []
+            for item in self.reading.items(items, "items"):
+                inner = _kind(item)
+                if inner is None or inner.endswith("List"):
+                    self.reading.wrong(item, "an item of the list is not a PrometheusRule")
+                else:
+                    groups += self.object(item, inner)
+            return groups
+        if kind != "PrometheusRule":
+            self.reading.wrong(
+                node, f"a {kind} holds no rules: give a PrometheusRule or a Prometheus rule file"
+            )
+            return []
+        spec = self.reading.fields(node, _OBJECT, "a PrometheusRule").get("spec")
+        if spec is None:
+            self.reading.wrong(node, "a PrometheusRule needs `spec`")
+            return []
+        fields = self.reading.fields(spec, ("groups",), "the spec of a PrometheusRule")
+        return self.groups(fields.get("groups"), in_object=True)
+
+    def groups(self, node: Node | None, *, in_object: bool = False) -> list[Group]:
+        groups: list[Group] = []
+        names: set[str] = set()
+        for item in self.reading.items(node, "`groups`"):
+            fields = self.reading.fields(item, _OBJECT_GROUP if in_object else _GROUP, "a group")
+            name = self.reading.text(fields.get("name"), "the name of a group") or ""
+            if not name:
+                self.reading.wrong(item, "Groupname must not be empty")
+            elif name in names:
+                self.reading.wrong(fields["name"], f'groupname: "{name}" is repeated in the same file')
+            names.add(name)
+            groups.append(self.group(name, fields))
+        return groups
+
+    def group(self, name: str, fields: dict[str, Node]) -> Group:
+        what = f'group "{name}"'
+        interval = self.reading.span(fields.get("interval"), f"{what}: interval")
+        self.reading.span(fields.get("query_offset"), f"{what}: query_offset")
+        labels = label_set(self.reading, fields.get("labels"), before=f"{what}: ")
+        for label, (text, node) in labels.items():
+            check_template(self.reading, node, text, f'{what}: label "{label}"')
+        around = Surroundings(
+            group=name,
+            pack=self.pack,
+            interval=interval or self.interval,
+            limit=max(0, self.reading.whole(fields.get("limit"), f"{what}: limit")),
+            labels={label: text for label, (text, _node) in labels.items()},
+            vocabulary=self.vocabulary,
+            own=self.own,
+            is_yard=is_yard(self.reading.file),
+        )
+        entries = [
+            entry(self.reading, item, number, around)
+            for number, item in enumerate(self.reading.items(fields.get("rules"), f"{what}: rules"), start=1)
+        ]
+        return Group(
+            name=name,
+            file=self.reading.file,
+            interval=interval or None,
+            rules=tuple(one for one in entries if isinstance(one, Rule)),
+            recordings=tuple(one for one in entries if isinstance(one, Recording)),
+        )
+
+
+def _kind(node: Node) -> str | None:
+    """The `kind` of a Kubernetes object; None where the node is not one."""
+    if isinstance(node, MapNode):
+        for key, value in node.pairs:
+            if isinstance(key, ScalarNode) and key.text == "kind" and isinstance(value, ScalarNode):
+                return value.text
+    return None

@@ -1,0 +1,109 @@
+"""This file applies the settings' overrides to rules: patience, severity, interval, whether they are asked at all."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from alerts.loading.reading import did_you_mean, span_of
+from alerts.rules import Group, Mistake, Patience, Place, Rule, Severity
+from collectors.facts.questions import LogSearch
+
+KEYS = ("for", "keep_firing_for", "severity", "enabled", "interval", "above")
+PLACE = "rules.overrides"  # where in the settings the overrides stand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overridden:
+    """The groups as the settings want them, and what is wrong with the overrides themselves."""
+
+    groups: tuple[Group, ...]
+    mistakes: tuple[Mistake, ...] = ()
+
+
+def override(groups: Iterable[Group], overrides: Mapping[str, Mapping[str, object]]) -> Overridden:
+    """Change rules by name, or by id where one rule of a name is meant; both apply, the id's word being the last.
+
+    A value that is wrong changes nothing and is a mistake at `rules.overrides.<name>.<key>`.
+    """
+    before = tuple(groups)
+    known = {word for group in before for rule in group.rules for word in (rule.name, rule.id)}
+    mistakes: list[Mistake] = []
+    wishes: dict[str, dict[str, object]] = {}
+    for name, given in overrides.items():
+        if name not in known:
+            near = did_you_mean(name, known)
+            mistakes.append(_mistake(name, f"no rule is called `{name}`{near if '`' in near else ''}"))
+            continue
+        wishes[name] = {}
+        for key, value in given.items():
+            try:
+                wishes[name][key] = _value(key, value)
+            except ValueError as error:
+                mistakes.append(_mistake(f"{name}.{key}", str(error)))
+    after = tuple(
+        replace(
+            group,
+            rules=tuple(_changed(rule, wishes, mistakes) for rule in group.rules if _is_on(rule, wishes)),
+        )
+        for group in before
+    )
+    return Overridden(groups=after, mistakes=tuple(mistakes))
+
+
+def _mistake(where: str, what: str) -> Mistake:
+    return Mistake(place=Place(file=f"{PLACE}.{where}"), what=what)
+
+
+def _value(key: str, value: object) -> object:
+    match key:
+        case "for" | "keep_firing_for" | "interval":
+            span = value if isinstance(value, timedelta) else span_of(str(value))
+            if span < timedelta() or (key == "interval" and not span):
+                raise ValueError(f"`{key}` must be longer than 0")
+            return span
+        case "severity":
+            levels = [level.value for level in Severity]
+            if value not in levels:
+                raise ValueError(f"`{value}` is no severity: write one of {', '.join(levels)}")
+            return str(value)
+        case "enabled":
+            if not isinstance(value, bool):
+                raise ValueError(f"`{value}` must be true or false")
+            return value
+        case "above":
+            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise ValueError(f"`{value}` must be a number that is not negative")
+            return float(value)
+        case _:
+            raise ValueError(f"unknown key `{key}`{did_you_mean(key, KEYS)}")
+
+
+def _wish(rule: Rule, wishes: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+    return {**wishes.get(rule.name, {}), **wishes.get(rule.id, {})}
+
+
+def _is_on(rule: Rule, wishes: Mapping[str, Mapping[str, object]]) -> bool:
+    return _wish(rule, wishes).get("enabled", True) is not False
+
+
+def _changed(rule: Rule, wishes: Mapping[str, Mapping[str, object]], mistakes: list[Mistake]) -> Rule:
+    for key, value in _wish(rule, wishes).items():
+        match key, value:
+            case "for", timedelta():
+                rule = replace(rule, patience=Patience(hold=value, linger=rule.patience.linger))
+            case "keep_firing_for", timedelta():
+                rule = replace(rule, patience=Patience(hold=rule.patience.hold, linger=value))
+            case "interval", timedelta():
+                rule = replace(rule, interval=value)
+            case "severity", str():
+                labels = {**rule.words.labels, "severity": value}
+                rule = replace(rule, words=replace(rule.words, labels=labels))
+            case "above", float():
+                if isinstance(rule.question, LogSearch):
+                    rule = replace(rule, question=replace(rule.question, above=value))
+                else:
+                    what = "`above` is for log searches: in PromQL the limit stands in the expression"
+                    mistakes.append(_mistake(f"{rule.name}.above", what))
+            case _:
+                pass
+    return rule

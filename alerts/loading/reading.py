@@ -1,0 +1,212 @@
+"""This file takes values out of YAML nodes and notes every mistake on the way, as Prometheus' loader would make it."""
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Collection, Iterator
+from datetime import timedelta
+from difflib import get_close_matches
+
+from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from alerts.rules import Mistake, Place
+from collectors.facts.durations import duration
+
+MOST_MISTAKES = 500  # of one file; what is beyond them is counted
+_LONGEST_SPAN = timedelta(microseconds=(2**63 - 1) // 1000)  # what Prometheus' durations hold
+_DURATION = re.compile(r"(?:[0-9]{1,18}(?:ms|[ywdhms]))+", re.ASCII)
+
+
+class Reading:
+    """One file being read: its name, its lines, and the mistakes found so far."""
+
+    def __init__(self, *, file: str, text: str) -> None:
+        self.file = file
+        self.lines = text.split("\n")
+        self.found: list[Mistake] = []
+        self.more = 0
+
+    @property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """In the order of the file."""
+        found = sorted(self.found, key=lambda mistake: (mistake.place.line, mistake.place.column))
+        if self.more:
+            found.append(Mistake(place=Place(file=self.file), what=f"and {self.more} more mistakes"))
+        return tuple(found)
+
+    def place(self, node: Node) -> Place:
+        return Place(file=self.file, line=node.line, column=node.column)
+
+    def wrong(self, node: Node, what: str) -> None:
+        self.wrong_at(self.place(node), what)
+
+    def wrong_at(self, place: Place, what: str) -> None:
+        if len(self.found) >= MOST_MISTAKES:
+            self.more += 1
+            return
+        mistake = Mistake(place=place, what=what)
+        if mistake not in self.found[-5:]:  # an alias is read wherever it stands
+            self.found.append(mistake)
+
+    # -- shapes
+
+    def pairs(self, node: Node, what: str) -> list[tuple[str, Node, Node]]:
+        """Name, key and value of each entry of a mapping, merges unfolded; nothing where it is null."""
+        if is_null(node):
+            return []
+        if not isinstance(node, MapNode):
+            self.wrong(node, f"{what} must be a mapping, not {described(node)}")
+            return []
+        found: dict[str, tuple[str, Node, Node]] = {}
+        merged: list[tuple[str, Node, Node]] = []
+        for key, value in node.pairs:
+            if isinstance(key, ScalarNode) and key.kind == "merge":
+                merged += self.merged(value, what)
+                continue
+            name = self.text(key, "a key")
+            if name is None:
+                continue
+            if name in found:
+                self.wrong(key, f'mapping key "{name}" already defined at line {found[name][1].line}')
+            else:
+                found[name] = (name, key, value)
+        for entry in merged:
+            found.setdefault(entry[0], entry)
+        return list(found.values())
+
+    def merged(self, node: Node, what: str) -> Iterator[tuple[str, Node, Node]]:
+        sources = node.items if isinstance(node, ListNode) else (node,)
+        for source in sources:
+            if isinstance(source, MapNode):
+                yield from self.pairs(source, what)
+            else:
+                self.wrong(node, "map merge requires map or sequence of maps as the value")
+
+    def fields(self, node: Node, known: Collection[str], what: str) -> dict[str, Node]:
+        """The fields of a mapping that has these and no others."""
+        found: dict[str, Node] = {}
+        for name, key, value in self.pairs(node, what):
+            if name in known:
+                found[name] = value
+            else:
+                self.wrong(key, f"unknown field `{name}` in {what}{did_you_mean(name, known)}")
+        return found
+
+    def items(self, node: Node | None, what: str) -> tuple[Node, ...]:
+        """The items of a list; what is null among them is no item, as in Prometheus."""
+        if node is None or is_null(node):
+            return ()
+        if isinstance(node, ListNode):
+            return tuple(item for item in node.items if not is_null(item))
+        self.wrong(node, f"{what} must be a list, not {described(node)}")
+        return ()
+
+    # -- values
+
+    def text(self, node: Node | None, what: str) -> str | None:
+        """A text as written, whatever it looks like; empty for null, None (and a mistake) for a list or a mapping."""
+        if node is None:
+            return None
+        if not isinstance(node, ScalarNode):
+            self.wrong(node, f"{what} must be text, not {described(node)}")
+            return None
+        if node.kind == "binary":
+            try:
+                return b64decode(node.text, validate=False).decode("utf-8")
+            except (binascii.Error, ValueError):
+                self.wrong(node, f"{what} is not valid base64 of UTF-8 text")
+                return None
+        return "" if node.kind == "null" else node.text
+
+    def texts(self, node: Node | None, what: str) -> dict[str, tuple[str, Node]]:
+        """Texts by name, with their nodes."""
+        found: dict[str, tuple[str, Node]] = {}
+        for name, _key, value in self.pairs(node, what) if node is not None else ():
+            text = self.text(value, f"{what}: `{name}`")
+            if text is not None:
+                found[name] = (text, value)
+        return found
+
+    def span(self, node: Node | None, what: str) -> timedelta | None:
+        """A duration as Prometheus writes it; None where it is left out, null or wrong."""
+        if node is None or is_null(node):
+            return None
+        text = self.text(node, what)
+        if text is None:
+            return None
+        try:
+            return span_of(text)
+        except ValueError as error:
+            self.wrong(node, f"{what}: {error}")
+            return None
+
+    def whole(self, node: Node | None, what: str) -> int:
+        if node is None or is_null(node):
+            return 0
+        if isinstance(node, ScalarNode) and node.kind in ("int", "float"):
+            try:
+                digits = node.text.replace("_", "")
+                return _integer(digits) if node.kind == "int" else int(float(digits))
+            except (ValueError, OverflowError):
+                pass
+        self.wrong(node, f"{what} must be a whole number, not {described(node)}")
+        return 0
+
+    def number(self, node: Node | None, what: str, *, otherwise: float) -> float:
+        if node is None:
+            return otherwise
+        if isinstance(node, ScalarNode) and node.kind in ("int", "float"):
+            try:
+                digits = node.text.replace("_", "")
+                value = float(_integer(digits)) if node.kind == "int" else float(digits)
+                if abs(value) < float("inf"):
+                    return value
+            except (ValueError, OverflowError):
+                pass
+        self.wrong(node, f"{what} must be a number, not {described(node)}")
+        return otherwise
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 30:
+        raise ValueError(digits)
+    plain = digits.lstrip("+-")
+    sign = -1 if digits.startswith("-") else 1
+    if len(plain) > 1 and plain[0] == "0" and plain.isdecimal():
+        return sign * int(plain, 8)
+    return sign * int(plain, 0)
+
+
+def span_of(text: str) -> timedelta:
+    """A duration of a rule file. Raises ValueError with a sentence."""
+    if not text:
+        raise ValueError("empty duration: write it like 30s, 5m, 1h30m or 7d")
+    if text != "0" and not _DURATION.fullmatch(text):
+        raise ValueError(f"`{text[:60]}` is not a duration: write it like 30s, 5m, 1h30m or 7d")
+    try:
+        span = duration(text)
+    except OverflowError:
+        span = timedelta.max
+    if span > _LONGEST_SPAN:
+        raise ValueError(f"the duration `{text[:60]}` is out of range")
+    return span
+
+
+def is_null(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.kind == "null"
+
+
+def described(node: Node) -> str:
+    match node:
+        case MapNode():
+            return "a mapping"
+        case ListNode():
+            return "a list"
+        case ScalarNode():
+            return "nothing" if node.kind == "null" else f"`{node.text[:40]}`"
+
+
+def did_you_mean(word: str, known: Collection[str]) -> str:
+    """`; did you mean …?`, or what there is when nothing is near; empty when there is nothing."""
+    if near := get_close_matches(word, known, n=1):
+        return f"; did you mean `{near[0]}`?"
+    return f"; known are {', '.join(sorted(known))}" if known and len(known) <= 12 else ""

@@ -1,0 +1,145 @@
+"""This file makes a tree of a template, by the rules of Go's text/template: texts, actions and blocks."""
+
+from collections.abc import Collection
+
+from alerts.templates import nodes
+from alerts.templates.lexer import Kind, Token
+from alerts.templates.pipelines import Actions
+
+
+def tree(text: str, *, functions: Collection[str]) -> nodes.Tree:
+    """The nodes of a template that may call these functions. Raises TemplateError."""
+    return _Blocks(text, functions).run()
+
+
+class _Blocks(Actions):
+    def __init__(self, text: str, functions: Collection[str]) -> None:
+        super().__init__(text, functions)
+        self.ranges = 0
+        self.defined: dict[str, tuple[nodes.Node, ...]] = {}
+
+    def run(self) -> nodes.Tree:
+        found: list[nodes.Node] = []
+        while self.peek().kind is not Kind.END:
+            mark = self.at
+            if self.next().kind is Kind.LEFT and self.next_word().is_keyword("define"):
+                self.define()
+                continue
+            self.at = mark
+            token = self.peek()
+            node = self.node()
+            if isinstance(node, str):
+                raise self.unexpected(token, f"the template: {{{{{node}}}}} without a beginning")
+            found.append(node)
+        return nodes.Tree(text=self.text, nodes=tuple(found), defined=self.defined)
+
+    def body(self, context: str) -> tuple[tuple[nodes.Node, ...], str]:
+        """Nodes up to `end` or `else`, and which of them it was."""
+        self.deeper()
+        found: list[nodes.Node] = []
+        while self.peek().kind is not Kind.END:
+            node = self.node()
+            if isinstance(node, str):
+                self.depth -= 1
+                return tuple(found), node
+            found.append(node)
+        raise self.wrong(f"unexpected EOF: {context} has no {{{{end}}}}")
+
+    def node(self) -> nodes.Node | str:
+        token = self.next()
+        if token.kind is Kind.TEXT:
+            return nodes.Text(at=token.at, text=token.text)
+        if token.kind is not Kind.LEFT:
+            raise self.unexpected(token, "input")
+        word = self.skip_space()
+        if word.kind is not Kind.KEYWORD or word.text == "nil":
+            pipeline = self.pipeline("command")
+            return nodes.Action(at=word.at, pipeline=pipeline)
+        self.next()
+        match word.text:
+            case "if" | "with" | "range":
+                return self.control(word)
+            case "end":
+                self.expect(Kind.RIGHT, "end")
+                return "end"
+            case "else":
+                if not any(self.skip_space().is_keyword(name) for name in ("if", "with")):
+                    self.expect(Kind.RIGHT, "else")
+                return "else"
+            case "break" | "continue":
+                self.expect(Kind.RIGHT, f"{{{{{word.text}}}}}")
+                if not self.ranges:
+                    raise self.wrong(f"{{{{{word.text}}}}} outside {{{{range}}}}", word.at)
+                return nodes.Break(at=word.at) if word.text == "break" else nodes.Continue(at=word.at)
+            case "template":
+                return self.invocation(word)
+            case "block":
+                return self.block(word)
+            case _:
+                raise self.unexpected(word, "command")
+
+    def control(self, word: Token) -> nodes.If | nodes.With | nodes.Range:
+        context = word.text
+        known = len(self.variables)
+        pipeline = self.pipeline(context)
+        self.ranges += context == "range"
+        then, stop = self.body(context)
+        self.ranges -= context == "range"
+        otherwise: tuple[nodes.Node, ...] | None = None
+        if stop == "else":
+            following = self.peek()
+            if following.is_keyword(context) and context != "range":
+                self.next()
+                self.deeper()
+                otherwise = (self.control(following),)
+                self.depth -= 1
+            else:
+                otherwise, stop = self.body(context)
+                if stop != "end":
+                    raise self.wrong("expected end; found {{else}}")
+        del self.variables[known:]
+        match context:
+            case "if":
+                return nodes.If(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+            case "with":
+                return nodes.With(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+            case _:
+                return nodes.Range(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+
+    def name(self, context: str) -> str:
+        token = self.next_word()
+        if token.kind not in (Kind.STRING, Kind.RAW):
+            raise self.unexpected(token, context)
+        return self.quoted(token)
+
+    def define(self) -> None:
+        name = self.name("define clause")
+        self.expect(Kind.RIGHT, "define clause")
+        self.apart(name, "define clause")
+
+    def apart(self, name: str, context: str) -> None:
+        """The body of another template: it knows none of our variables, but its own `$`."""
+        outer, ranges, self.variables, self.ranges = self.variables, self.ranges, ["$"], 0
+        at = self.peek().at
+        found, stop = self.body(context)
+        if stop != "end":
+            raise self.wrong(f"unexpected {{{{else}}}} in {context}")
+        self.variables, self.ranges = outer, ranges
+        is_empty = all(isinstance(node, nodes.Text) and not node.text.strip() for node in found)
+        if name in self.defined and self.defined[name] and not is_empty:
+            raise self.wrong(f'multiple definition of template "{name}"', at)
+        if name not in self.defined or not is_empty:
+            self.defined[name] = () if is_empty else found
+
+    def invocation(self, word: Token) -> nodes.Invocation:
+        name = self.name("template clause")
+        if self.skip_space().kind is Kind.RIGHT:
+            self.next()
+            return nodes.Invocation(at=word.at, name=name, pipeline=None)
+        return nodes.Invocation(at=word.at, name=name, pipeline=self.pipeline("template clause"))
+
+    def block(self, word: Token) -> nodes.Invocation:
+        name = self.name("block clause")
+        pipeline = self.pipeline("block clause")
+        self.apart(name, "block clause")
+        return nodes.Invocation(at=word.at, name=name, pipeline=pipeline)

@@ -1,0 +1,195 @@
+"""This file makes nodes of the tokens within an action: pipelines, commands, operands, and who may call what."""
+
+from collections.abc import Collection
+
+from alerts.templates import nodes
+from alerts.templates.errors import TemplateError, place_of
+from alerts.templates.lexer import Kind, Token, tokens
+from alerts.templates.numbers import character, number, unquoted
+
+VARIABLES = (
+    "$labels",
+    "$externalLabels",
+    "$externalURL",
+    "$value",
+)  # what Prometheus declares before our text
+DEEPEST = 50  # how deep parentheses and blocks may stand in each other
+_OPERANDS = (
+    *(Kind.BOOL, Kind.CHARACTER, Kind.DOT, Kind.FIELD, Kind.WORD, Kind.NUMBER),
+    *(Kind.RAW, Kind.STRING, Kind.VARIABLE),
+)
+
+
+class Actions:
+    """Reads what stands between delimiters. Every method raises TemplateError on what Go would refuse."""
+
+    def __init__(self, text: str, functions: Collection[str]) -> None:
+        self.text = text
+        self.functions = functions
+        self.tokens = tokens(text)
+        self.at = 0
+        self.depth = 0
+        self.variables = ["$", *VARIABLES]
+
+    def wrong(self, what: str, at: int | None = None) -> TemplateError:
+        line, column = place_of(self.text, self.peek().at if at is None else at)
+        return TemplateError(what, line=line, column=column)
+
+    def unexpected(self, token: Token, context: str) -> TemplateError:
+        shown = "end of the template" if token.kind is Kind.END else f"`{token.text[:40]}`"
+        return self.wrong(f"unexpected {shown} in {context}", token.at)
+
+    def next(self) -> Token:
+        token = self.tokens[self.at]
+        self.at = min(self.at + 1, len(self.tokens) - 1)
+        return token
+
+    def peek(self) -> Token:
+        return self.tokens[self.at]
+
+    def skip_space(self) -> Token:
+        while self.peek().kind is Kind.SPACE:
+            self.at += 1
+        return self.peek()
+
+    def next_word(self) -> Token:
+        self.skip_space()
+        return self.next()
+
+    def expect(self, kind: Kind, context: str) -> Token:
+        if (token := self.next_word()).kind is not kind:
+            raise self.unexpected(token, context)
+        return token
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.wrong(f"nested deeper than {DEEPEST}")
+
+    def pipeline(self, context: str, *, in_parentheses: bool = False) -> nodes.Pipeline:
+        start = self.skip_space().at
+        variables, assigns = self.declarations(context)
+        commands: list[nodes.Command] = []
+        while True:
+            token = self.skip_space()
+            if token.is_mark(")") if in_parentheses else token.kind is Kind.RIGHT:
+                self.next()
+                break
+            if not (token.kind in _OPERANDS or token.is_mark("(") or token.is_keyword("nil")):
+                raise self.unexpected(token, context)
+            commands.append(self.command())
+        if not commands:
+            raise self.wrong(f"missing value for {context}", start)
+        for stage, command in enumerate(commands[1:], start=2):
+            if isinstance(command.operands[0], nodes.Constant | nodes.Dot | nodes.Nil):
+                raise self.wrong(f"non executable command in pipeline stage {stage}", command.at)
+        return nodes.Pipeline(at=start, commands=tuple(commands), variables=variables, assigns=assigns)
+
+    def declarations(self, context: str) -> tuple[tuple[str, ...], bool]:
+        found: list[str] = []
+        while self.skip_space().kind is Kind.VARIABLE:
+            mark, variable = self.at, self.next()
+            following = self.skip_space()
+            if following.is_mark(":=") or following.is_mark("="):
+                self.next()
+                found.append(variable.text)
+                self.variables.append(variable.text)
+                return tuple(found), following.text == "="
+            if not following.is_mark(","):
+                self.at = mark
+                break
+            self.next()
+            found.append(variable.text)
+            self.variables.append(variable.text)
+            if context != "range" or len(found) > 1:
+                raise self.wrong(f"too many declarations in {context}", variable.at)
+            if self.skip_space().kind is not Kind.VARIABLE:
+                raise self.wrong("range can only initialize variables")
+        if found:
+            raise self.unexpected(self.peek(), context)
+        return (), False
+
+    def command(self) -> nodes.Command:
+        start = self.skip_space().at
+        operands: list[nodes.Operand] = []
+        while True:
+            self.skip_space()
+            if (operand := self.operand()) is not None:
+                operands.append(operand)
+            token = self.next()
+            if token.kind is Kind.SPACE:
+                continue
+            if token.kind is Kind.RIGHT or token.is_mark(")"):
+                self.at -= 1
+            elif not token.is_mark("|"):
+                raise self.unexpected(token, "operand")
+            break
+        if not operands:
+            raise self.wrong("empty command", start)
+        return nodes.Command(at=start, operands=tuple(operands))
+
+    def operand(self) -> nodes.Operand | None:
+        term = self.term()
+        if term is None or self.peek().kind is not Kind.FIELD:
+            return term
+        names: list[str] = []
+        while self.peek().kind is Kind.FIELD:
+            names.append(self.next().text[1:])
+        if isinstance(term, nodes.Field):
+            return nodes.Field(at=term.at, names=(*term.names, *names))
+        if isinstance(term, nodes.Variable):
+            return nodes.Variable(at=term.at, name=term.name, names=tuple(names))
+        if isinstance(term, nodes.Constant | nodes.Dot | nodes.Nil):
+            raise self.wrong("unexpected . after term", term.at)
+        return nodes.Chain(at=term.at, of=term, names=tuple(names))
+
+    def term(self) -> nodes.Operand | None:
+        token = self.skip_space()
+        if token.is_mark("("):
+            self.next()
+            self.deeper()
+            inner = self.pipeline("parenthesized pipeline", in_parentheses=True)
+            self.depth -= 1
+            return inner
+        if token.is_keyword("nil"):
+            self.next()
+            return nodes.Nil(at=token.at)
+        if token.kind not in _OPERANDS:
+            return None
+        self.next()
+        return self.simple(token)
+
+    def simple(self, token: Token) -> nodes.Operand:
+        match token.kind:
+            case Kind.WORD:
+                if token.text not in self.functions:
+                    raise self.wrong(f'function "{token.text}" not defined', token.at)
+                return nodes.Function(at=token.at, name=token.text)
+            case Kind.DOT:
+                return nodes.Dot(at=token.at)
+            case Kind.FIELD:
+                return nodes.Field(at=token.at, names=(token.text[1:],))
+            case Kind.VARIABLE:
+                if token.text not in self.variables:
+                    raise self.wrong(f'undefined variable "{token.text}"', token.at)
+                return nodes.Variable(at=token.at, name=token.text)
+            case Kind.BOOL:
+                return nodes.Constant(at=token.at, value=token.text == "true")
+            case Kind.STRING | Kind.RAW:
+                return nodes.Constant(at=token.at, value=self.quoted(token))
+            case _:
+                return self.numeric(token)
+
+    def numeric(self, token: Token) -> nodes.Constant:
+        try:
+            return (character if token.kind is Kind.CHARACTER else number)(token.text, token.at)
+        except ValueError as error:
+            raise self.wrong(str(error), token.at) from None
+
+    def quoted(self, token: Token) -> str:
+        if token.kind is Kind.RAW:
+            return token.text[1:-1].replace("\r", "")
+        try:
+            return unquoted(token.text)
+        except ValueError as error:
+            raise self.wrong(str(error), token.at) from None

@@ -1,0 +1,81 @@
+"""This file reaches into values as Go's reflection does: fields, methods, elements, and calls with checked types."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from alerts.templates.errors import RenderError
+from alerts.templates.functions import Native, World, fits, in_go
+from alerts.templates.moments import method
+from alerts.templates.printing import LONGEST, shown
+from alerts.templates.values import AlertData, Arguments, Moment, Span, TemplateSample, Value, type_of
+
+
+def printable(value: Value) -> str:
+    # A pointer is followed before it is printed, so the & of a sample does not show.
+    return shown(value, depth=1) if isinstance(value, TemplateSample) else shown(value)
+
+
+def called(name: str, native: Native, world: World, given: Sequence[Value]) -> Value:
+    try:
+        value = native.call(world, *given) if native.needs_world else native.call(*given)
+    except RenderError as error:
+        raise RenderError(f"error calling {name}: {error}") from None
+    except (ArithmeticError, ValueError) as error:
+        raise RenderError(f"error calling {name}: {error}") from None
+    if isinstance(value, str) and len(value) > LONGEST:
+        raise RenderError(f"error calling {name}: a text longer than {LONGEST} characters")
+    return value
+
+
+def checked(value: Value, kind: str) -> Value:
+    if fits(value, kind):
+        return value
+    if value is None:
+        raise RenderError(f"invalid value; expected {in_go(kind)}")
+    raise RenderError(f"wrong type for value; expected {in_go(kind)}; got {type_of(value)}")
+
+
+def field(value: Value, name: str, given: Sequence[Value]) -> Value:
+    """A field of a struct, a key of a map, or a method of a moment."""
+    if value is None:
+        return None
+    if isinstance(value, Moment | Span) and (known := method(value, name)):
+        return applied(known, name, given)
+    if given:
+        raise RenderError(f"{name} is not a method but has arguments")
+    if isinstance(value, AlertData | TemplateSample):
+        try:
+            return value.field(name)
+        except KeyError:
+            raise RenderError(f"can't evaluate field {name} in type {type_of(value)}") from None
+    if isinstance(value, Mapping):
+        return value.get(name, None if isinstance(value, Arguments) else "")
+    raise RenderError(f"can't evaluate field {name} in type {type_of(value)}")
+
+
+def applied(known: Callable[..., Value], name: str, given: Sequence[Value]) -> Value:
+    try:
+        return known(*given)
+    except TypeError:
+        raise RenderError(f"wrong number or type of args for {name}") from None
+    except (OverflowError, ValueError) as error:
+        raise RenderError(f"error calling {name}: {error}") from None
+
+
+def elements(value: Value, names: int) -> Iterator[tuple[Value, Value]]:
+    """What `range` goes over: keys and values of a map in order, a vector, or the numbers below a number."""
+    match value:
+        case None:
+            return
+        case Mapping():
+            for key in sorted(value):
+                yield key, value[key]
+        case tuple():
+            yield from enumerate(value)
+        case bool():
+            raise RenderError("range can't iterate over a bool")
+        case int():
+            if names > 1:
+                raise RenderError(f"can't use {value} to iterate over more than one variable")
+            yield from ((None, number) for number in range(value))
+        case _:
+            raise RenderError(f"range can't iterate over {shown(value)}")

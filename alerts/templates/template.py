@@ -1,0 +1,65 @@
+"""This file has templates as the rest of the house sees them: parse once, render often."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from alerts.templates import evaluating, nodes, parser
+from alerts.templates.errors import RenderError, TemplateError
+from alerts.templates.functions import FUNCTIONS, Query, World
+from alerts.templates.values import AlertData, Names
+
+LONGEST = 64 * 1024  # characters of a template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A parsed template. `is_plain` when nothing in it is computed: it renders to its own text."""
+
+    text: str
+    tree: nodes.Tree
+
+    @property
+    def is_plain(self) -> bool:
+        return all(isinstance(node, nodes.Text) for node in self.tree.nodes)
+
+    def render(
+        self,
+        *,
+        labels: Mapping[str, str],
+        value: float,
+        external_url: str = "",
+        external_labels: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        now: datetime | None = None,
+    ) -> str:
+        """The text for an alert with these labels and value; a label that is missing is the empty string.
+
+        Never raises for what the template or the labels hold: like Prometheus it then gives
+        `<error expanding template: why>`, so that a wrong word costs no alert. `query` answers PromQL
+        within the template; what it raises passes through.
+        """
+        world = World(query=query, external_url=external_url, now=now.timestamp() if now else None)
+        dot = AlertData(
+            labels=Names(labels),
+            external_labels=Names(external_labels or {}),
+            external_url=external_url,
+            value=float(value),
+        )
+        variables = {
+            "$labels": dot.labels,
+            "$externalLabels": dot.external_labels,
+            "$externalURL": external_url,
+            "$value": dot.value,
+        }
+        try:
+            return evaluating.render(self.tree, dot, variables, world)
+        except RenderError as error:
+            return f"<error expanding template: {error}>"
+
+
+def parse(text: str) -> Template:
+    """A template. Raises TemplateError with line and column; an unknown function is an error here already."""
+    if len(text) > LONGEST:
+        raise TemplateError(f"longer than {LONGEST} characters", line=1, column=1)
+    return Template(text=text, tree=parser.tree(text, functions=FUNCTIONS))

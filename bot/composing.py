@@ -1,0 +1,102 @@
+"""This file composes each kind of card from the store: incidents, deeds, claims, trainings."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from commands.claims import claim_view
+from commands.launches import launch_view
+
+from alerts.incidents.incident import Incident
+from alerts.rules import Rule
+from alerts.telling.cards import CardKind, Told
+from alerts.telling.composing import Deed, Surroundings, incident_view
+from bot.telling.composing import Composed, Composers
+from collectors.trainings.views import TrainingView
+from commands.plans import Plan
+from commands.previews import can_undo, card_of
+from commands.rows import ClaimState
+from commands.stores import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """What cards show beside what the store holds. The functions give what is so now."""
+
+    rules: Callable[[], Mapping[str, Rule]]
+    training: Callable[[str, str], TrainingView | None]  # cluster, namespace/name
+    blind: Callable[[str], str]  # cluster -> why we cannot see it at the moment
+    people: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
+    runbooks: str = ""
+
+
+async def deeds_of(incident: Incident, unit: Unit) -> tuple[Deed, ...]:
+    """The plans that were confirmed for an incident, oldest first."""
+    plans = await unit.plans.find(incident=incident.id)
+    return tuple(_deed(plan) for plan in plans if plan.confirmed_at is not None)
+
+
+def _deed(plan: Plan) -> Deed:
+    return Deed(
+        plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=plan.state.value
+    )
+
+
+async def surroundings_of(incident: Incident, unit: Unit, *, rules: Mapping[str, Rule]) -> Surroundings:
+    """What the lines of an incident need to be said."""
+    return Surroundings(rules=rules, deeds=await deeds_of(incident, unit))
+
+
+def composers(showing: Showing) -> Composers:
+    """A composer for each kind of card."""
+
+    async def incident(told: Told, unit: Unit, now: datetime) -> Composed:
+        found = await unit.incidents.get(told.of)
+        if found is None:
+            return Composed(view=None, is_settled=True)
+        silences = await unit.silences.find(cluster=found.cluster)
+        until = None
+        for silence in silences:
+            alerts = [await unit.alerts.get(member.alert) for member in found.firing[:20]]
+            if alerts and all(alert is not None and silence.covers(alert.labels, now) for alert in alerts):
+                until = silence.ends_at
+        around = Surroundings(
+            rules=showing.rules(),
+            deeds=await deeds_of(found, unit),
+            people=showing.people,
+            links=showing.links.get(found.cluster, {}),
+            runbooks=showing.runbooks,
+            silenced_until=until,
+            blind=showing.blind(found.cluster),
+        )
+        return Composed(view=incident_view(found, around=around, now=now), next_due=until)
+
+    async def deed(told: Told, unit: Unit, now: datetime) -> Composed:
+        found = await unit.plans.get(told.of)
+        if found is None:
+            return Composed(view=None, is_settled=True)
+        return Composed(view=card_of(found), is_settled=found.is_over and not can_undo(found))
+
+    async def claim(told: Told, unit: Unit, now: datetime) -> Composed:
+        found = await unit.claims.get(told.of)
+        if found is None:
+            return Composed(view=None, is_settled=True)
+        over = found.standing in (ClaimState.FREED, ClaimState.VOID)
+        return Composed(
+            view=claim_view(found, now), is_settled=over, next_due=None if over else found.grace_until
+        )
+
+    async def training(told: Told, unit: Unit, now: datetime) -> Composed:
+        found = await unit.launches.get(told.of)
+        if found is None:
+            return Composed(view=None, is_settled=True)
+        view = launch_view(found, showing.training(found.cluster, found.training), now)
+        return Composed(view=view, is_settled=found.is_over)
+
+    return {
+        CardKind.INCIDENT: incident,
+        CardKind.DEED: deed,
+        CardKind.CLAIM: claim,
+        CardKind.TRAINING: training,
+    }

@@ -1,0 +1,117 @@
+"""This file takes gestures in: who made them, where, and so which line goes on the road; and answers them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import structlog
+
+from alerts.telling.cards import CardKind
+from bot.metrics import Metrics
+from bot.people import People
+from bot.slack.hearing import Heard
+from collectors.facts.clock import Clock
+from commands.command import Answer
+from commands.desk import Upload
+from commands.pipeline import refused
+from commands.plans import Origin
+from commands.requests import Request
+from commands.stores import Store
+
+AT_ONCE = 16
+CARDS_LOOKED_AT = 500  # the newest of a channel, to find the one that a button stands on
+
+_log = structlog.get_logger()
+
+Take = Callable[[Request], Awaitable[Answer | None]]
+
+
+class Answers(Protocol):
+    """Answers one person where they made their gesture."""
+
+    async def give(self, heard: Heard, answer: Answer) -> None: ...
+
+    async def files(self, heard: Heard) -> tuple[Upload, ...]:
+        """What came with the gesture, fetched. Raises SourceError."""
+        ...
+
+
+class Inbox:
+    """Works through what was heard, several at once; a gesture that fails is answered, and harms no other."""
+
+    def __init__(
+        self,
+        queue: "asyncio.Queue[Heard]",
+        *,
+        people: People,
+        store: Store,
+        take: Take,
+        answers: Answers,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._queue = queue
+        self._people = people
+        self._store = store
+        self._take = take
+        self._answers = answers
+        self._clock = clock
+        self._metrics = metrics
+
+    async def run(self) -> None:
+        """For ever."""
+        slots = asyncio.Semaphore(AT_ONCE)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await slots.acquire()
+                heard = await self._queue.get()
+                task = group.create_task(self._one(heard), name=f"gesture {heard.gesture_id}")
+                task.add_done_callback(lambda _: slots.release())
+
+    async def _one(self, heard: Heard) -> None:
+        self._metrics.lines.labels("slack").inc()
+        try:
+            answer = await self._answered(heard)
+            if answer is not None:
+                await self._answers.give(heard, answer)
+        except Exception:
+            _log.exception("a gesture failed", gesture=heard.gesture_id, line=heard.text[:200])
+            await self._apologise(heard)
+
+    async def _answered(self, heard: Heard) -> Answer | None:
+        actor = await self._people.actor(heard.user_id)
+        if actor.is_guest:
+            return None
+        request = Request(
+            id=heard.gesture_id,
+            line=heard.text or "help",
+            actor=actor,
+            at=self._clock.now(),
+            origin=await self._origin(heard),
+            uploads=await self._answers.files(heard) if heard.files else (),
+        )
+        return await self._take(request)
+
+    async def _apologise(self, heard: Heard) -> None:
+        why = (
+            "That broke something in me, and nothing was done. It is in my log; please tell whoever runs me."
+        )
+        try:
+            await self._answers.give(heard, refused(why))
+        except Exception:
+            _log.exception("could not even apologise", gesture=heard.gesture_id)
+
+    async def _origin(self, heard: Heard) -> Origin:
+        """Where it was: on or under an incident's card, the deed is the incident's."""
+        stands_on = {ts for ts in (heard.message_ts, heard.thread_ts) if ts}
+        incident = ""
+        if stands_on:
+            async with self._store.unit() as unit:
+                cards = await unit.cards.find(channel=heard.channel, newest=True, limit=CARDS_LOOKED_AT)
+                for card in cards:
+                    if card.ts in stands_on and card.kind is CardKind.INCIDENT:
+                        incident = card.of
+                    elif card.ts in stands_on and card.kind is CardKind.DEED:
+                        plan = await unit.plans.get(card.of)
+                        incident = incident or (plan.origin.incident if plan else "")
+        return Origin(via="slack", channel=heard.channel, thread=heard.thread_ts, incident=incident)

@@ -1,0 +1,112 @@
+"""This file evaluates one cluster's rules: when each is due, what was missed while blind, what changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from alerts.alert import Alert
+from alerts.engine import Change, Judgement, Wording, judge
+from alerts.lifecycle import Phase
+from alerts.rules import Rule
+from collectors.answering import Answering
+from collectors.facts.labels import AlertKey
+from collectors.facts.questions import Check
+from collectors.facts.samples import Blind, Observation
+
+MISSED_AT_MOST = 120  # evaluations that are made up for after blindness
+
+
+@dataclass(slots=True)
+class _RuleState:
+    """What is known of one rule. `missed` are the moments at which it was due and could not be answered."""
+
+    alerts: Mapping[AlertKey, Alert] = field(default_factory=dict)
+    due: datetime | None = None
+    missed: list[datetime] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What one round of evaluation gave."""
+
+    at: datetime
+    changes: tuple[Change, ...] = ()
+    standing: tuple[Alert, ...] = ()  # every alert that stands now, of the rules that were due
+    judged: frozenset[str] = frozenset()  # the ids of the rules that were answered
+    blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> why
+
+
+class Judge:
+    """Holds the live state of one cluster's rules. It is rebuilt from the store at start."""
+
+    def __init__(self, cluster: str, rules: Sequence[Rule], answering: Answering, wording: Wording) -> None:
+        self._cluster = cluster
+        self._answering = answering
+        self._wording = wording
+        self._states: dict[str, _RuleState] = {}
+        self.rules: dict[str, Rule] = {}
+        self.swap(rules)
+
+    def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
+        """Take other rules, between rounds. Gives the alerts of rules that are gone: they are to be resolved."""
+        self.rules = {rule.id: rule for rule in rules}
+        gone = [state for id, state in self._states.items() if id not in self.rules]
+        self._states = {id: self._states.get(id, _RuleState()) for id in self.rules}
+        return tuple(alert for state in gone for alert in state.alerts.values())
+
+    def restore(self, alerts: Sequence[Alert]) -> tuple[Alert, ...]:
+        """Take up the alerts of an earlier process. Gives those whose rule is not there any more."""
+        orphans = []
+        for alert in alerts:
+            state = self._states.get(alert.rule)
+            if state is None:
+                orphans.append(alert)
+            elif alert.life.phase is not Phase.RESOLVED:
+                state.alerts = {**state.alerts, alert.key: alert}
+        return tuple(orphans)
+
+    def next_due(self, now: datetime) -> datetime:
+        return min((state.due or now for state in self._states.values()), default=now + timedelta(seconds=15))
+
+    async def round(self, now: datetime) -> Round:
+        """Ask what is due at `now`, and judge it."""
+        due = {id: rule for id, rule in self.rules.items() if (self._states[id].due or now) <= now}
+        for id, rule in due.items():
+            self._states[id].due = _next(self._states[id].due or now, rule.interval, now)
+        answers = await self._answering.cycle({id: rule.question for id, rule in due.items()}, at=now)
+        changes: list[Change] = []
+        blind: dict[str, str] = {}
+        for id, rule in due.items():
+            judgement = await self._settle(rule, answers[id], now)
+            changes += judgement.changes
+            if judgement.blind:
+                blind[id] = judgement.blind
+        standing = tuple(alert for id in due for alert in self._states[id].alerts.values())
+        judged_now = frozenset(due) - frozenset(blind)
+        return Round(at=now, changes=tuple(changes), standing=standing, judged=judged_now, blind=blind)
+
+    async def _settle(self, rule: Rule, answer: Observation, now: datetime) -> Judgement:
+        state = self._states[rule.id]
+        changes: list[Change] = []
+        if isinstance(answer, Blind):
+            if not isinstance(rule.question, Check):
+                state.missed = [*state.missed, now][-MISSED_AT_MOST:]
+            return Judgement(alerts=state.alerts, blind=answer.why)
+        for moment in state.missed:
+            late = await self._answering.ask(rule.question, at=moment)
+            changes += self._judge(rule, late, moment).changes
+        state.missed = []
+        judged = self._judge(rule, answer, now)
+        return replace(judged, changes=(*changes, *judged.changes))
+
+    def _judge(self, rule: Rule, answer: Observation, now: datetime) -> Judgement:
+        state = self._states[rule.id]
+        judged = judge(rule, state.alerts, answer, cluster=self._cluster, wording=self._wording, now=now)
+        state.alerts = judged.alerts
+        return judged
+
+
+def _next(due: datetime, interval: timedelta, now: datetime) -> datetime:
+    """The next moment on the rule's own grid that is not past."""
+    steps = (now - due) // interval + 1
+    return due + steps * interval

@@ -1,0 +1,149 @@
+"""This file keeps what a round of evaluation gave: alerts, their incidents, cards and lines, in one transaction."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from alerts.alert import Alert
+from alerts.incidents.folding import Folding, belongs, fold_of, open_incident, settle, take
+from alerts.incidents.incident import Incident
+from alerts.lifecycle import Phase
+from alerts.routing import Route, channels_of
+from alerts.rules import Rule, Severity
+from alerts.silences import Silence
+from alerts.telling.cards import CardKind
+from alerts.telling.wanted import wanted_cards, wanted_lines
+from bot.composing import surroundings_of
+from bot.judging import Round
+from collectors.facts.topology import Topology
+from commands.stores import Store, Unit
+
+REFRESH_EVERY = timedelta(
+    minutes=1
+)  # how often a card's figures follow the alert's; its phase follows at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tellings:
+    """Where things are told."""
+
+    routes: tuple[Route, ...] = ()
+    default: str = ""
+
+
+class Keeper:
+    """Writes one cluster's rounds into the store."""
+
+    def __init__(self, cluster: str, store: Store, tellings: Tellings) -> None:
+        self._cluster = cluster
+        self._store = store
+        self._tellings = tellings
+        self._refreshed: dict[str, datetime] = {}  # Alert.id -> when its words were last written
+
+    async def restore(self) -> list[Alert]:
+        """The alerts that stood when the last process ended."""
+        async with self._store.unit() as unit:
+            return [
+                alert
+                for phase in (Phase.PENDING, Phase.FIRING)
+                for alert in await unit.alerts.find(cluster=self._cluster, phase=phase.value, limit=100_000)
+            ]
+
+    async def keep(self, round: Round, *, rules: Mapping[str, Rule], topology: Topology) -> None:
+        """One transaction: the alerts that changed, what that does to incidents, the cards and lines it calls for."""
+        changed = {change.alert.id: change.alert for change in round.changes}
+        dropped = {change.alert.id for change in round.changes if change.alert.life.phase is Phase.RESOLVED}
+        fresh = {alert.id: alert for alert in round.standing if self._is_stale(alert, round.at)}
+        folding = Folding(rules=rules, topology=topology)
+        async with self._store.unit() as unit:
+            for alert in {**fresh, **changed}.values():
+                await unit.alerts.put(alert)
+            await self._forget_pending(unit, round)
+            silences = await unit.silences.find(cluster=self._cluster)
+            touched = await self._fold(unit, {**fresh, **changed}.values(), folding, round.at)
+            await self._tell(unit, touched, silences, folding, round.at)
+        for id in {**fresh, **changed}:
+            self._refreshed[id] = round.at
+        for id in dropped:
+            self._refreshed.pop(id, None)
+
+    def _is_stale(self, alert: Alert, now: datetime) -> bool:
+        last = self._refreshed.get(alert.id)
+        return alert.is_firing and (last is None or now - last >= REFRESH_EVERY)
+
+    async def _forget_pending(self, unit: Unit, round: Round) -> None:
+        """A pending alert that went away without firing leaves no trace."""
+        standing = {alert.id for alert in round.standing}
+        for alert in await unit.alerts.find(cluster=self._cluster, phase=Phase.PENDING.value, limit=10_000):
+            if alert.rule in round.judged and alert.id not in standing:
+                await unit.alerts.delete(alert.id)
+
+    async def _fold(
+        self, unit: Unit, alerts: Iterable[Alert], folding: Folding, now: datetime
+    ) -> dict[str, Incident]:
+        touched: dict[str, Incident] = {}
+        for alert in alerts:
+            if alert.life.phase is Phase.PENDING:
+                continue
+            incident = await self._incident_of(unit, alert, touched, now)
+            if incident is None:
+                continue
+            touched[incident.id] = take(incident, alert, folding, now)
+        return touched
+
+    async def _incident_of(
+        self, unit: Unit, alert: Alert, touched: Mapping[str, Incident], now: datetime
+    ) -> Incident | None:
+        known = [one for one in touched.values() if belongs(one, alert, now)]
+        if not known:
+            found = await unit.incidents.find(
+                cluster=self._cluster, fold=fold_of(alert), newest=True, limit=5
+            )
+            known = [one for one in found if belongs(one, alert, now)]
+        channels = channels_of(alert, self._tellings.routes, default=self._tellings.default)
+        if known:
+            incident = known[0]
+            more = tuple(dict.fromkeys((*incident.channels, *channels)))
+            return replace(incident, channels=more)
+        if not alert.is_firing or alert.severity is Severity.INFO:
+            return None  # info is context for what is told already: it opens nothing by itself
+        number = await unit.next_number("incident")
+        return open_incident(f"i{number}", alert, channels=channels, now=now)
+
+    async def _tell(
+        self,
+        unit: Unit,
+        touched: Mapping[str, Incident],
+        silences: Iterable[Silence],
+        folding: Folding,
+        now: datetime,
+    ) -> None:
+        """Close what is over, and see that every incident that is not silenced has its cards and lines."""
+        live = {one.id: one for one in await unit.incidents.find(cluster=self._cluster, state="open")}
+        for id, incident in {**live, **touched}.items():
+            settled = settle(incident, now)
+            if settled != live.get(id):
+                await unit.incidents.put(settled)
+            if await self._is_silenced(unit, settled, tuple(silences), now):
+                continue
+            there = {card.id: card for card in await unit.cards.find(kind=CardKind.INCIDENT.value, of=id)}
+            for card in wanted_cards(settled, there):
+                await unit.cards.put(card)
+                there[card.id] = card
+            if settled is not live.get(id):
+                around = await surroundings_of(settled, unit, rules=folding.rules)
+                for line in wanted_lines(settled, tuple(there.values()), around=around):
+                    await unit.lines.add(line)
+
+    async def _is_silenced(
+        self, unit: Unit, incident: Incident, silences: tuple[Silence, ...], now: datetime
+    ) -> bool:
+        """Whether all that fires of it is silenced, and nothing of it was told before."""
+        active = [silence for silence in silences if silence.is_active(now)]
+        if not active or not incident.firing:
+            return False
+        for member in incident.firing:
+            alert = await unit.alerts.get(member.alert)
+            if alert is None or not any(silence.covers(alert.labels, now) for silence in active):
+                return False
+        return True

@@ -1,0 +1,90 @@
+"""This file reads the settings file: every mistake at once, each with file and line."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from alerts.rules import Mistake, Place
+from bot.settings import Settings
+
+
+class SettingsError(Exception):
+    """The settings cannot be used. `mistakes` are all that is wrong."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        super().__init__("\n".join(str(mistake) for mistake in mistakes))
+        self.mistakes = tuple(mistakes)
+
+
+def read_settings(file: Path | None) -> Settings:
+    """The settings in the file and the environment. Raises SettingsError with all mistakes; no secret is shown."""
+    raw, lines = _parsed(file) if file is not None else ({}, {})
+    try:
+        return Settings(**raw)
+    except ValidationError as error:
+        where = str(file) if file is not None else "environment"
+        raise SettingsError(
+            [_mistake(one, lines, where) for one in error.errors(include_input=False)]
+        ) from None
+
+
+def _parsed(file: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            [Mistake(place=Place(file=str(file)), what=f"cannot be read: {error}")]
+        ) from error
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        raw = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = Place(
+            file=str(file), line=mark.line + 1 if mark else 0, column=mark.column + 1 if mark else 0
+        )
+        raise SettingsError(
+            [Mistake(place=place, what=f"is not YAML: {getattr(error, 'problem', error)}")]
+        ) from error
+    if raw is None:
+        return {}, {}
+    if not isinstance(raw, dict):
+        raise SettingsError(
+            [Mistake(place=Place(file=str(file), line=1), what="has to be a mapping of settings")]
+        )
+    lines: dict[tuple[str | int, ...], int] = {}
+    _note_lines(root, (), lines)
+    return {str(key): value for key, value in raw.items()}, lines
+
+
+def _note_lines(
+    node: yaml.Node | None, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]
+) -> None:
+    if node is None:
+        return
+    lines[path] = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            inner = (*path, str(key.value))
+            _note_lines(value, inner, lines)
+            lines[inner] = key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            _note_lines(value, (*path, number), lines)
+
+
+def _mistake(error: Any, lines: dict[tuple[str | int, ...], int], where: str) -> Mistake:
+    path = tuple(error["loc"])
+    known = path
+    while known and known not in lines:
+        known = known[:-1]
+    name = ".".join(str(part) for part in path)
+    what = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        what = "there is no such setting"
+    return Mistake(
+        place=Place(file=where, line=lines.get(known, 0)), what=f"{name}: {what}" if name else what
+    )

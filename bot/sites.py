@@ -1,0 +1,196 @@
+"""This file opens our doors to a cluster, and keeps what they show: inventory, trainings, topology."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime
+
+from bot.settings import BasicAuth, Cluster, Elasticsearch, Prometheus, secret
+from collectors.checks.scene import Scene, SourceState
+from collectors.facts.clock import Clock
+from collectors.facts.errors import SourceError
+from collectors.facts.redaction import Redactor
+from collectors.facts.samples import Blind
+from collectors.facts.topology import Topology
+from collectors.mirror.inventory import Inventory, inventory_of
+from collectors.mirror.kinds import DNS_AUTOSCALERS
+from collectors.mirror.mirror import Mirror
+from collectors.mirror.topology import topology_of
+from collectors.sources.elasticsearch.door import ElasticsearchDoor
+from collectors.sources.elasticsearch.settings import Credentials, ElasticsearchSettings, fields_with
+from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.prometheus import PrometheusDoor, PrometheusSettings
+from collectors.trainings.catalogue import read_trainings
+from collectors.trainings.views import TrainingView
+from commands.cluster import ClusterWriter
+
+NOTHING_KNOWN = "the settings give no access to Kubernetes for this cluster"
+
+
+class ClusterSite:
+    """One cluster as everybody in the house sees it. What is derived from the mirror is kept until it changes."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        clock: Clock,
+        mirror: Mirror | None = None,
+        prometheus: PrometheusDoor | None = None,
+        logs: ElasticsearchDoor | None = None,
+        pod_logs: KubernetesDoor | None = None,
+        writer: ClusterWriter | None = None,
+    ) -> None:
+        self.name = name
+        self.mirror = mirror
+        self.prometheus = prometheus
+        self.logs = logs
+        self.pod_logs = pod_logs
+        self.writer = writer
+        self._clock = clock
+        self._version = -1
+        self._inventory: Inventory | None = None
+        self._trainings: tuple[TrainingView, ...] = ()
+        self._topology = Topology(cluster=name)
+
+    @property
+    def reader(self) -> ClusterWriter | None:
+        return self.writer
+
+    def look(self) -> Inventory | Blind:
+        """The inventory now, or why it cannot be had."""
+        now = self._clock.now()
+        if self.mirror is None:
+            return Blind(source="kubernetes", at=now, why=NOTHING_KNOWN)
+        found = inventory_of(self.mirror)
+        if isinstance(found, Blind):
+            return found
+        if self.mirror.version != self._version or self._inventory is None:
+            self._inventory = found
+            self._trainings = read_trainings(found)
+            self._topology = topology_of(found, self._trainings, cluster=self.name)
+            self._version = self.mirror.version
+        return self._inventory
+
+    def inventory(self) -> Inventory:
+        found = self.look()
+        if isinstance(found, Blind):
+            raise SourceError(found.why)
+        return found
+
+    def trainings(self) -> Sequence[TrainingView]:
+        self.inventory()
+        return self._trainings
+
+    def topology(self) -> Topology:
+        """The last picture that was had; an empty one before the first."""
+        self.look()
+        return self._topology
+
+    def scene(self, at: datetime, sources: tuple[SourceState, ...]) -> Scene:
+        """What checks look at."""
+        inventory = self.look()
+        return Scene(
+            at=at,
+            inventory=inventory,
+            trainings=inventory if isinstance(inventory, Blind) else self._trainings,
+            configs=self._configs(at),
+            sources=sources,
+        )
+
+    def _configs(self, at: datetime) -> dict[str, dict[str, str]] | Blind:
+        if self.mirror is None:
+            return Blind(source="kubernetes", at=at, why=NOTHING_KNOWN)
+        found: dict[str, dict[str, str]] = {}
+        for kind in DNS_AUTOSCALERS:
+            snapshot = self.mirror.snapshot(kind)
+            if isinstance(snapshot, Blind):
+                return snapshot
+            found |= {key: config.data or {} for key, config in snapshot.objects.items()}
+        return found
+
+
+async def open_site(
+    settings: Cluster, *, clock: Clock, redact: Redactor, stack: AsyncExitStack
+) -> ClusterSite:
+    """Open the doors that the settings name; `stack` closes them. Raises SourceError for a wrong kubeconfig."""
+    mirror = pod_logs = writer = None
+    if settings.kubernetes is not None:
+        names = settings.kubernetes
+        client = await KubernetesClient.connect(
+            KubernetesSettings(kubeconfig=names.kubeconfig, context=names.context)
+        )
+        stack.push_async_callback(client.close)
+        pod_logs = KubernetesDoor(client)
+        mirror = Mirror(pod_logs, clock=clock)
+        writer = ClusterWriter(client)
+    prometheus = logs = None
+    if settings.prometheus is not None:
+        prometheus = PrometheusDoor(_prometheus(settings.prometheus))
+        stack.push_async_callback(prometheus.close)
+    if settings.elasticsearch is not None:
+        logs = ElasticsearchDoor(_elasticsearch(settings.elasticsearch, redact))
+        stack.push_async_callback(logs.close)
+    return ClusterSite(
+        settings.name,
+        clock=clock,
+        mirror=mirror,
+        prometheus=prometheus,
+        logs=logs,
+        pod_logs=pod_logs,
+        writer=writer,
+    )
+
+
+def _prometheus(settings: Prometheus) -> PrometheusSettings:
+    given = settings.authorization
+    token = secret(given.credentials, given.credentials_file) if given else None
+    kind = given.type if given else ""
+    basic = settings.basic_auth
+    tls = settings.tls_config
+    return PrometheusSettings(
+        url=settings.url,
+        headers={name: value.get_secret_value() for name, value in settings.http_headers.items()},
+        params=settings.params,
+        authorization=(lambda: f"{kind} {token()}") if token else None,
+        basic_auth=_login(basic) if basic else None,
+        ca_file=tls.ca_file,
+        cert_file=tls.cert_file,
+        key_file=tls.key_file,
+        insecure=tls.insecure_skip_verify,
+        proxy_url=settings.proxy_url.get_secret_value() if settings.proxy_url else "",
+        timeout=settings.timeout,
+        stale_after=settings.stale_after,
+    )
+
+
+def _login(basic: BasicAuth) -> Callable[[], tuple[str, str]]:
+    password = secret(basic.password, basic.password_file)
+    return lambda: (basic.username, password() if password else "")
+
+
+def _elasticsearch(settings: Elasticsearch, redact: Redactor) -> ElasticsearchSettings:
+    urls = (settings.url,) if isinstance(settings.url, str) else settings.url
+    own = {word: (names,) if isinstance(names, str) else names for word, names in settings.fields.items()}
+    key = secret(settings.api_key, settings.api_key_file)
+    basic = settings.basic_auth
+    login = _login(basic) if basic else None
+
+    def credentials() -> Credentials | None:
+        if key is not None:
+            return Credentials(api_key=key())
+        if login is not None:
+            name, password = login()
+            return Credentials(username=name, password=password)
+        return None
+
+    return ElasticsearchSettings(
+        urls=urls,
+        index=settings.index,
+        fields=fields_with(own),
+        credentials=credentials,
+        ca_file=settings.ca_file,
+        timeout=settings.timeout,
+        lag=settings.lag,
+        redact=redact.clean,
+    )

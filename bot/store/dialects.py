@@ -1,0 +1,56 @@
+"""This file has all that differs between SQLite and PostgreSQL."""
+
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import AsyncAdaptedQueuePool, Connection, Table, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+BUSY = timedelta(seconds=10)  # for another process to end its transaction
+WRITER = 7_263_101  # PostgreSQL's advisory lock of the one writer; any number, ours for good
+
+
+def make_engine(url: str) -> AsyncEngine:
+    """An engine whose every transaction is the only writing one. Raises ValueError for a database we do not speak."""
+    try:
+        backend = make_url(url).get_backend_name()
+    except Exception as error:
+        raise ValueError(
+            "store.url is not a database URL: write it like sqlite+aiosqlite:////path/yard.db"
+        ) from error
+    match backend:
+        case "sqlite":
+            engine = create_async_engine(url, poolclass=AsyncAdaptedQueuePool, pool_size=1, max_overflow=0)
+            event.listen(engine.sync_engine, "connect", _set_up_sqlite)
+            event.listen(engine.sync_engine, "begin", _begin_sqlite)
+        case "postgresql":
+            engine = create_async_engine(url, pool_size=2, max_overflow=0, pool_pre_ping=True)
+            event.listen(engine.sync_engine, "begin", _begin_postgresql)
+        case other:
+            raise ValueError(f"store.url names {other}: use sqlite+aiosqlite or postgresql+asyncpg")
+    return engine
+
+
+def insert_into(table: Table, dialect: str) -> "sqlite.Insert | postgresql.Insert":
+    """An INSERT that knows ON CONFLICT."""
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # the driver would begin by itself, and late
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={round(BUSY.total_seconds() * 1000)}")
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")  # NORMAL would lose commits in a power cut
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITER})")

@@ -1,0 +1,38 @@
+"""This file makes the first tables."""
+
+from alembic import op
+from sqlalchemy import Column, Integer, Text
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    _rows("alerts", "cluster", "rule", "phase")
+    _rows("incidents", "cluster", "state", "fold")
+    _rows("silences", "cluster")
+    _rows("cards", "cluster", "state", "kind", "of", "channel")
+    _rows("lines", "cluster", "state", "card")
+    _rows("plans", "cluster", "state", "incident", "actor")
+    _rows("audit", "cluster", "actor", "plan", "at")
+    _rows("agenda", "cluster", "at")
+    _rows("leases", "cluster", "node")
+    _rows("claims", "cluster", "state", "training")
+    _rows("launches", "cluster", "state")
+    _rows("gestures", "at")
+    op.create_table(
+        "numbers", Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)
+    )
+
+
+def _rows(name: str, *columns: str) -> None:
+    op.create_table(
+        name,
+        Column("id", Text, primary_key=True),
+        Column("seq", Integer, nullable=False),
+        *(Column(column, Text, nullable=False) for column in columns),
+        Column("over_at", Text),
+        Column("document", Text, nullable=False),
+    )
+    for column in ("seq", "over_at", *columns):
+        op.create_index(f"{name}_by_{column}", name, [column])

@@ -1,0 +1,126 @@
+"""This file has the table of tables: every row type that is kept, and by what it is looked up.
+
+The SQL store and its in-memory twin are both made from it. Migrations are written out by hand, and a test
+compares them with it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any, Generic, Protocol, TypeVar
+
+from alerts.alert import Alert
+from alerts.incidents.incident import Incident
+from alerts.silences import Silence
+from alerts.telling.cards import Line, Told
+from commands.plans import Plan
+from commands.rows import AuditEntry, Claim, CordonLease, Due, Gesture, Launch
+
+
+class HasId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=HasId)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Generic[Row]):
+    """A kind of row.
+
+    `columns`: what `find` takes, and the attribute that each is read from. `over`: the moment from which on
+    a row may be forgotten, None for not yet. `goes_with`: a column of ours and the table whose rows it
+    names; our rows are forgotten with theirs. `floats`: the measured values, which may not be numbers.
+    """
+
+    name: str
+    row: type[Row]
+    columns: Mapping[str, str]
+    over: Callable[[Row], datetime | None] | None = None
+    goes_with: tuple[str, str] | None = None
+    floats: Callable[[Row], Iterable[float]] = field(default=lambda _row: ())
+
+    def read(self, row: Row) -> dict[str, str]:
+        """The row's columns as they are compared."""
+        return {name: column_text(attrgetter(path)(row)) for name, path in self.columns.items()}
+
+    def check(self, columns: Iterable[str]) -> None:
+        """Raise ValueError for a column that rows are not looked up by."""
+        if unknown := set(columns) - set(self.columns):
+            raise ValueError(
+                f"{self.name} cannot be found by {', '.join(sorted(unknown))}: use {', '.join(self.columns)}"
+            )
+
+
+def column_text(value: Any) -> str:
+    """A value as its column holds it. Moments sort as text: UTC, always with microseconds."""
+    if isinstance(value, datetime):
+        return moment_text(value)
+    return "" if value is None else str(value)
+
+
+def moment_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+def _forgotten_card(card: Told) -> datetime | None:
+    return (card.told_at or card.intent_at) if card.is_settled else None
+
+
+ALERTS = Table(
+    name="alerts",
+    row=Alert,
+    columns={"cluster": "cluster", "rule": "rule", "phase": "life.phase"},
+    over=lambda alert: alert.life.resolved_at,
+    floats=lambda alert: (alert.value,),
+)
+INCIDENTS = Table(
+    name="incidents",
+    row=Incident,
+    columns=_same("cluster", "state", "fold"),
+    over=lambda incident: incident.resolved_at,
+    floats=lambda incident: (member.value for member in incident.members),
+)
+SILENCES = Table(
+    name="silences",
+    row=Silence,
+    columns=_same("cluster"),
+    over=lambda silence: silence.expired_at or silence.ends_at,
+)
+CARDS = Table(
+    name="cards",
+    row=Told,
+    columns=_same("cluster", "state", "kind", "of", "channel"),
+    over=_forgotten_card,
+)
+LINES = Table(name="lines", row=Line, columns=_same("cluster", "state", "card"), goes_with=("card", "cards"))
+PLANS = Table(name="plans", row=Plan, columns=_same("cluster", "state", "incident", "actor"))
+AUDIT = Table(name="audit", row=AuditEntry, columns=_same("cluster", "actor", "plan", "at"))
+AGENDA = Table(name="agenda", row=Due, columns=_same("cluster", "at"))
+LEASES = Table(name="leases", row=CordonLease, columns=_same("cluster", "node"))
+CLAIMS = Table(name="claims", row=Claim, columns=_same("cluster", "state", "training"))
+LAUNCHES = Table(name="launches", row=Launch, columns=_same("cluster", "state"))
+GESTURES = Table(
+    name="gestures", row=Gesture, columns=_same("at"), over=lambda gesture: gesture.at
+)  # taken in before anybody knows which cluster is meant
+
+TABLES: tuple[Table[Any], ...] = (
+    ALERTS,
+    INCIDENTS,
+    SILENCES,
+    CARDS,
+    LINES,
+    PLANS,
+    AUDIT,
+    AGENDA,
+    LEASES,
+    CLAIMS,
+    LAUNCHES,
+    GESTURES,
+)

@@ -1,0 +1,57 @@
+"""This file has the unit: one transaction over every table, whatever keeps them."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from alerts.stores import Rows
+from bot.store import tables
+from bot.store.tables import Row, Table
+
+Changed = Mapping[str, frozenset[str]]  # table -> the ids that were put or deleted
+
+
+class Transaction(Protocol):
+    """What keeps the rows while a unit lasts."""
+
+    def rows(self, table: Table[Row]) -> Rows[Row]: ...
+
+    async def next_number(self, of: str) -> int: ...
+
+
+class OpenUnit:
+    """A unit in use: `commands/stores.py`'s Unit."""
+
+    __slots__ = (
+        "_transaction",
+        "agenda",
+        "alerts",
+        "audit",
+        "cards",
+        "claims",
+        "gestures",
+        "incidents",
+        "launches",
+        "leases",
+        "lines",
+        "plans",
+        "silences",
+    )
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self.alerts = transaction.rows(tables.ALERTS)
+        self.incidents = transaction.rows(tables.INCIDENTS)
+        self.silences = transaction.rows(tables.SILENCES)
+        self.cards = transaction.rows(tables.CARDS)
+        self.lines = transaction.rows(tables.LINES)
+        self.plans = transaction.rows(tables.PLANS)
+        self.audit = transaction.rows(tables.AUDIT)
+        self.agenda = transaction.rows(tables.AGENDA)
+        self.leases = transaction.rows(tables.LEASES)
+        self.claims = transaction.rows(tables.CLAIMS)
+        self.launches = transaction.rows(tables.LAUNCHES)
+        self.gestures = transaction.rows(tables.GESTURES)
+
+    async def next_number(self, of: str) -> int:
+        """1, 2, 3, ... for each name; a number of a unit that is rolled back is given again."""
+        return await self._transaction.next_number(of)

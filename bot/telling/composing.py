@@ -1,0 +1,30 @@
+"""This file has how a card's wanted view is asked for: one composer for each kind of card."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+
+import msgspec
+
+from alerts.telling.cards import CardKind, Told
+from alerts.telling.views import View
+from commands.stores import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """What a card should show now: None for nothing. `next_due` is when that changes without any row changing."""
+
+    view: View | None
+    is_settled: bool = False  # nothing more will ever be said
+    next_due: datetime | None = None
+
+
+Composer = Callable[[Told, Unit, datetime], Awaitable[Composed]]
+Composers = Mapping[CardKind, Composer]
+
+
+def digest_of(view: View) -> str:
+    """16 hex digits over all that the view says."""
+    return blake2b(msgspec.json.encode(view), digest_size=8).hexdigest()

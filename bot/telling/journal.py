@@ -1,0 +1,58 @@
+"""This file keeps what was told: each change of a card's or a line's row, in a unit of its own.
+
+Rows are read again in the unit, for others may have changed them; the entry follows what is on disk.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from bot.telling.composing import Composers, digest_of
+from bot.telling.entries import Entry, LineEntry
+from commands.stores import Store
+
+
+class Journal:
+    def __init__(self, store: Store, composers: Composers) -> None:
+        self._store = store
+        self._composers = composers
+
+    async def keep_card(self, entry: Entry, **changes: Any) -> bool:
+        """Change the card's row. False when somebody took it away: then nothing is to be told."""
+        async with self._store.unit() as unit:
+            row = await unit.cards.get(entry.told.id)
+            if row is None:
+                entry.told = replace(entry.told, is_settled=True)
+                entry.lines.clear()
+                return False
+            changed = replace(row, **changes)
+            if changed != row:
+                await unit.cards.put(changed)
+            entry.told = changed
+        return True
+
+    async def keep_line(self, entry: Entry, one: LineEntry, **changes: Any) -> bool:
+        """Change a line's row; a line that was told leaves the entry. False when somebody took it away."""
+        async with self._store.unit() as unit:
+            row = await unit.lines.get(one.line.id)
+            if row is not None:
+                one.line = replace(row, **changes)
+                await unit.lines.put(one.line)
+        if row is None or one.line.ts:
+            entry.lines = [other for other in entry.lines if other is not one]
+        return row is not None
+
+    async def settle(self, entry: Entry, now: datetime) -> None:
+        """Mark the card as said and done, if that is still so in this very unit."""
+        async with self._store.unit() as unit:
+            row = await unit.cards.get(entry.told.id)
+            if row is None:
+                entry.told = replace(entry.told, is_settled=True)
+                return
+            composed = await self._composers[row.kind](row, unit, now)
+            entry.wanted, entry.due = composed, composed.next_due
+            entry.digest = "" if composed.view is None else digest_of(composed.view)
+            if composed.is_settled and (composed.view is None or (row.ts and row.digest == entry.digest)):
+                row = replace(row, is_settled=True, told_at=row.told_at or now)
+                await unit.cards.put(row)
+            entry.told = row

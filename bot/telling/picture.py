@@ -1,0 +1,138 @@
+"""This file keeps the picture of what is to be told: loads rows, notes what changed, composes what is stale."""
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from alerts.telling.cards import CardId, Line
+from bot.store.unit import Changed
+from bot.telling.composing import Composers, digest_of
+from bot.telling.entries import Attempts, Entry, LineEntry
+from commands.stores import Store, Unit
+
+log = structlog.get_logger(__name__)
+
+ALL = 1_000_000
+AT_ONCE = 25  # cards composed in a unit: others wait for it
+QUIET_TABLES = frozenset(
+    {"alerts", "audit", "gestures", "agenda", "lines", "cards"}
+)  # no card is composed from them
+EXACT_TABLES = frozenset({"incidents"})  # a row changes only the cards `of` it
+COMPOSED_AGAIN = timedelta(minutes=1)  # after a composer failed
+LINES_UNTIL = timedelta(days=1)  # a line that was refused so long is not news any more
+
+
+class Picture:
+    """The live cards by id. Rows are read at the first `refresh` and whenever they change."""
+
+    def __init__(self, store: Store, composers: Composers) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.awake = asyncio.Event()
+        self._store = store
+        self._composers = composers
+        self._changed_cards: set[str] = set()
+        self._changed_lines: set[str] = set()
+        self._is_loaded = False
+        self._order = 0
+
+    def note(self, changed: Changed) -> None:
+        """Rows changed: remember what that makes stale."""
+        self._changed_cards |= changed.get("cards", frozenset())
+        self._changed_lines |= changed.get("lines", frozenset())
+        loud = {table: ids for table, ids in changed.items() if table not in QUIET_TABLES}
+        for entry in self.entries.values():
+            if any(table not in EXACT_TABLES or entry.told.of in ids for table, ids in loud.items()):
+                entry.is_stale = True
+        self.awake.set()
+
+    def drop(self, entry: Entry) -> None:
+        """Forget a card that is told to its end, unless it is news again."""
+        self.entries.pop(entry.told.id, None)
+
+    async def refresh(self, now: datetime) -> set[str]:
+        """Read what changed and compose what is stale. Gives the channels where something may be to do."""
+        self.awake.clear()
+        touched = await self._load(now)
+        stale = [entry for entry in self.entries.values() if self._is_stale(entry, now)]
+        for start in range(0, len(stale), AT_ONCE):
+            async with self._store.unit() as unit:
+                for entry in stale[start : start + AT_ONCE]:
+                    await self._compose(entry, unit, now)
+        return touched | {entry.told.channel for entry in stale}
+
+    def next_due(self) -> datetime | None:
+        """When a card changes without any row changing."""
+        return min((entry.due for entry in self.entries.values() if entry.due is not None), default=None)
+
+    def _is_stale(self, entry: Entry, now: datetime) -> bool:
+        return not entry.told.is_settled and (entry.is_stale or (entry.due is not None and entry.due <= now))
+
+    async def _load(self, now: datetime) -> set[str]:
+        cards, lines = self._changed_cards, self._changed_lines
+        self._changed_cards, self._changed_lines = set(), set()
+        if self._is_loaded and not cards and not lines:
+            return set()
+        async with self._store.unit() as unit:
+            if not self._is_loaded:
+                cards |= {card.id for card in await unit.cards.find(state="live", limit=ALL)}
+                for state in ("wanted", "refused"):
+                    cards |= {line.card for line in await unit.lines.find(state=state, limit=ALL)}
+            for id in lines:
+                line = await unit.lines.get(id)
+                if line is not None:
+                    cards.add(line.card)
+            touched = set()
+            for id in sorted(cards):
+                touched |= await self._load_card(CardId(id), unit, now)
+        self._is_loaded = True
+        return touched
+
+    async def _load_card(self, id: CardId, unit: Unit, now: datetime) -> set[str]:
+        entry = self.entries.get(id)
+        told = await unit.cards.get(id)
+        if told is None:
+            if entry is None:
+                return set()
+            entry.told = replace(entry.told, is_settled=True)  # its worker drops it
+            entry.lines.clear()
+            return {entry.told.channel}
+        wanted = [line for line in await unit.lines.find(card=id, limit=ALL) if _is_wanted(line, now)]
+        if entry is None:
+            if told.is_settled and not wanted:
+                return set()
+            self._order += 1
+            entry = Entry(told=told, order=self._order)
+            entry.attempts.refused = bool(told.trouble)
+        parent = await unit.cards.get(told.parent) if told.parent else None
+        entry.told, entry.parent_ts = told, parent.ts if parent is not None else None
+        known = {one.line.id: one for one in entry.lines}
+        entry.lines = [_line_entry(line, known) for line in wanted]
+        self.entries[id] = entry
+        return {told.channel}
+
+    async def _compose(self, entry: Entry, unit: Unit, now: datetime) -> None:
+        entry.is_stale = False
+        try:
+            composed = await self._composers[entry.told.kind](entry.told, unit, now)
+        except Exception:  # one card's bug must not silence the others
+            log.exception("telling.not_composed", card=entry.told.id)
+            entry.due = now + COMPOSED_AGAIN
+            return
+        digest = "" if composed.view is None else digest_of(composed.view)
+        if digest != entry.digest and entry.attempts.refused:
+            entry.attempts = Attempts()  # it was another view that was refused
+        entry.wanted, entry.digest, entry.due = composed, digest, composed.next_due
+
+
+def _is_wanted(line: Line, now: datetime) -> bool:
+    return not line.ts and (not line.trouble or now - line.at < LINES_UNTIL)
+
+
+def _line_entry(line: Line, known: dict[str, LineEntry]) -> LineEntry:
+    """The line with the attempts that were made; one that was refused in another life lets others pass."""
+    if one := known.get(line.id):
+        one.line = line
+        return one
+    return LineEntry(line=line, attempts=Attempts(refused=bool(line.trouble)))

@@ -1,0 +1,1 @@
+"""Our HTTP endpoints: lines, health, metrics."""

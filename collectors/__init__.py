@@ -1,0 +1,1 @@
+"""WHAT IS. Looks at the outside; has no opinions."""

@@ -1,0 +1,244 @@
+"""This file finds the subject in labels: many exporters, one set of words. Pure; the table is data.
+
+The hard part is that a series also carries the labels of the target it was scraped from. In the common charts
+`pod` and `namespace` on a GPU's series are the exporter's own, and the victim stands in `exported_pod`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+from collectors.facts.subjects import Subject
+
+
+class About(StrEnum):
+    """What an exporter speaks of; anything that is no exporter speaks of itself."""
+
+    NODE = "node"  # the machine that it runs on
+    OTHERS = "others"  # things elsewhere: where it runs itself means nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaker:
+    """An exporter, known by its `job`, or by the name of its own pods, containers and services."""
+
+    name: re.Pattern[str]
+    about: About
+    jobs: frozenset[str] = frozenset()  # more names of its job, too common to know its pods by
+
+    def is_own(self, label: str) -> bool:
+        return _found(self.name, label)
+
+
+@lru_cache(maxsize=8192)  # a cluster has few names, and says them again each cycle
+def _found(pattern: re.Pattern[str], label: str) -> bool:
+    return pattern.search(label) is not None
+
+
+def _speaker(pattern: str, about: About, *jobs: str) -> Speaker:
+    return Speaker(name=re.compile(rf"(^|[-/])({pattern})([-/]|$)"), about=about, jobs=frozenset(jobs))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """Which labels say what, best first."""
+
+    nodes: Sequence[str] = (
+        "exported_node",
+        "node",
+        "Hostname",
+        "hostname",
+        "kubernetes_node",
+        "nodename",
+    )
+    pods: Sequence[tuple[str, str, str]] = (  # namespace, pod, container
+        ("exported_namespace", "exported_pod", "exported_container"),
+        ("pod_namespace", "pod_name", "container_name"),
+        ("namespace", "pod_name", "container_name"),
+        ("namespace", "pod", "container"),
+    )
+    gpus: Sequence[str] = ("gpu", "gpu_index", "minor_number", "device")
+    uuids: Sequence[str] = ("UUID", "uuid", "gpu_uuid")
+    workloads: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "deployment": "Deployment",
+            "statefulset": "StatefulSet",
+            "daemonset": "DaemonSet",
+            "cronjob": "CronJob",
+            "job_name": "Job",
+            "replicaset": "ReplicaSet",
+        }
+    )
+    claims: Sequence[str] = ("exported_persistentvolumeclaim", "persistentvolumeclaim")
+    trainings: Sequence[str] = ("training", "label_yardmaster_io_training", "label_training")
+    racks: Sequence[str] = ("rack", "label_topology_kubernetes_io_rack")
+    speakers: Sequence[Speaker] = (
+        _speaker("kube-state-metrics", About.OTHERS),
+        _speaker("rook-ceph-mgr|ceph-mgr|rook-ceph-exporter|ceph-exporter", About.OTHERS),
+        _speaker("blackbox-exporter|pushgateway|elasticsearch-exporter|snmp-exporter", About.OTHERS),
+        _speaker("dcgm-exporter|dcgm|gpu-metrics-exporter|device-metrics-exporter|gpu-manager", About.NODE),
+        _speaker(
+            "node-exporter|process-exporter|smartctl-exporter|ipmi-exporter", About.NODE, "node", "nodes"
+        ),
+        _speaker("kubelet|cadvisor|node-problem-detector", About.NODE),
+    )
+    components: Sequence[tuple[re.Pattern[str], str]] = tuple(
+        (re.compile(rf"^({pattern})$"), component)
+        for pattern, component in (
+            (r"coredns|kube-dns|node-local-dns|nodelocaldns|.*coredns|.*dns-autoscaler", "dns"),
+            (r"(rook-)?ceph.*", "ceph"),
+            (r"(kube-|kubernetes-)?apiservers?", "apiserver"),
+            (r"(kube-)?etcd.*", "etcd"),
+            (r"kube-scheduler", "scheduler"),
+            (r"kube-controller-manager", "controller-manager"),
+            (r"kubelet", "kubelet"),
+            (r"kube-proxy", "kube-proxy"),
+            (r"calico.*", "calico"),
+            (r"metallb.*", "metallb"),
+            (r"kube-state-metrics", "kube-state-metrics"),
+            (r"prometheus.*", "prometheus"),
+            (r"alertmanager.*", "alertmanager"),
+            (r"elasticsearch.*", "elasticsearch"),
+            (r"volcano.*", "volcano"),
+            (r"kueue.*", "kueue"),
+        )
+    )
+
+
+DEFAULT = Dialect()
+
+_GPU_MARKS = ("gpu", "UUID", "GPU_I_ID", "modelName", "DCGM_FI_DRIVER_VERSION")
+_GPU_NUMBER = re.compile(r"^(?:gpu|nvidia)?(\d+)$")
+_NO_CONTAINER = ("", "POD")
+
+
+def subject_of(labels: Mapping[str, str], *, dialect: Dialect = DEFAULT) -> Subject:
+    """What these labels are about. What they do not say stays empty; owner and team are never read from labels.
+
+    The node may still be an address: `Topology.complete` knows better and fills in the rest.
+    """
+    speaker = _speaker_of(labels, dialect)
+    namespace, pod, container = _victim(labels, speaker, dialect)
+    workload = _first_pair(labels, dialect.workloads)
+    claim = _first(labels, dialect.claims)
+    if not namespace and (pod or workload or claim or speaker is None):
+        namespace = labels.get("exported_namespace") or labels.get("namespace", "")
+    has_victim = bool(pod or workload or claim)
+    return Subject(
+        cluster=labels.get("cluster", ""),
+        rack=_first(labels, dialect.racks),
+        node=_node(labels, speaker, has_victim, dialect),
+        gpu=_gpu(labels, dialect),
+        uuid=next(
+            (said for name in dialect.uuids if (said := labels.get(name, ""))[:4] in ("GPU-", "MIG-")), ""
+        ),
+        namespace=namespace or labels.get("exported_namespace", ""),
+        pod=pod,
+        container=container,
+        training=_training(labels, namespace, dialect),
+        workload=f"{namespace}/{workload[0]}/{workload[1]}" if workload and namespace else "",
+        service=_service(labels, speaker, namespace),
+        volume=_volume(labels, namespace, claim),
+        component=_component(labels, speaker, has_victim, dialect),
+    )
+
+
+def _speaker_of(labels: Mapping[str, str], dialect: Dialect) -> Speaker | None:
+    if job := labels.get("job", ""):
+        said = (one for one in dialect.speakers if job in one.jobs or one.is_own(job))
+        return next(said, None) or _by_own_name(labels, dialect)
+    return _by_own_name(labels, dialect)
+
+
+def _by_own_name(labels: Mapping[str, str], dialect: Dialect) -> Speaker | None:
+    """For a job under another name, or aggregated away: the target's own pod or container gives it away."""
+    if not ("instance" in labels or any(mark in labels for mark in _GPU_MARKS)):
+        return None
+    for one in dialect.speakers:
+        if any(one.is_own(labels[name]) for name in ("container", "pod", "service") if name in labels):
+            return one
+    return None
+
+
+def _victim(labels: Mapping[str, str], speaker: Speaker | None, dialect: Dialect) -> tuple[str, str, str]:
+    for namespace_label, pod_label, container_label in dialect.pods:
+        pod = labels.get(pod_label, "")
+        if not pod or (speaker and pod_label == "pod" and speaker.is_own(pod)):
+            continue
+        container = labels.get(container_label, "")
+        if container in _NO_CONTAINER or (speaker and speaker.is_own(container)):
+            container = ""
+        namespace = labels.get(namespace_label, "")
+        if namespace or pod_label != "pod_name":
+            return namespace, pod, container
+    return "", "", ""
+
+
+def _node(labels: Mapping[str, str], speaker: Speaker | None, has_victim: bool, dialect: Dialect) -> str:
+    if said := _first(labels, dialect.nodes):
+        return said
+    instance = labels.get("instance", "")
+    is_elsewhere = speaker is not None and speaker.about is About.OTHERS
+    return "" if is_elsewhere or has_victim or "/" in instance else instance
+
+
+def _gpu(labels: Mapping[str, str], dialect: Dialect) -> str:
+    """The plain index, on a MIG slice too, so that it fits a command line."""
+    for name in dialect.gpus:
+        if number := _GPU_NUMBER.match(labels.get(name, "")):
+            if name == "device" and not labels[name].startswith("nvidia"):
+                continue
+            return number[1]
+    return ""
+
+
+def _training(labels: Mapping[str, str], namespace: str, dialect: Dialect) -> str:
+    said = _first(labels, dialect.trainings)
+    if "/" in said:
+        return said
+    return f"{namespace}/{said}" if said and namespace else ""
+
+
+def _service(labels: Mapping[str, str], speaker: Speaker | None, namespace: str) -> str:
+    said = labels.get("exported_service", "")
+    is_target = "instance" in labels or "job" in labels or "endpoint" in labels
+    if not said and (not is_target or (speaker and speaker.about is About.OTHERS)):
+        own = labels.get("service", "")
+        said = "" if speaker and speaker.is_own(own) else own
+    where = namespace or labels.get("exported_namespace", "") or labels.get("namespace", "")
+    return f"{where}/{said}" if said and where else ""
+
+
+def _volume(labels: Mapping[str, str], namespace: str, claim: str) -> str:
+    if claim:
+        return f"{namespace}/{claim}" if namespace else claim
+    if labels.get("pool") and labels.get("image"):
+        return f"{labels['pool']}/{labels['image']}"
+    return labels.get("persistentvolume", "")
+
+
+def _component(labels: Mapping[str, str], speaker: Speaker | None, has_victim: bool, dialect: Dialect) -> str:
+    if said := labels.get("exported_component") or labels.get("component"):
+        return _named(said, dialect) or said
+    if "ceph_daemon" in labels:
+        return "ceph"
+    speaks_of_a_node = speaker and speaker.about is About.OTHERS and _first(labels, dialect.nodes)
+    if speaker and (has_victim or speaks_of_a_node or _first(labels, _GPU_MARKS)):
+        return ""  # the exporter is only the messenger
+    candidates = ("job", "deployment", "daemonset", "statefulset", "container", "namespace")
+    found = (_named(labels[name], dialect) for name in candidates if name in labels)
+    return next((one for one in found if one), "")
+
+
+def _named(label: str, dialect: Dialect) -> str:
+    return next((component for pattern, component in dialect.components if _found(pattern, label)), "")
+
+
+def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
+    return next((labels[name] for name in names if labels.get(name)), "")
+
+
+def _first_pair(labels: Mapping[str, str], kinds: Mapping[str, str]) -> tuple[str, str] | None:
+    return next(((kind, labels[name]) for name, kind in kinds.items() if labels.get(name)), None)

@@ -1,0 +1,1 @@
+"""The cluster in memory, by list and watch."""

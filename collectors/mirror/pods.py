@@ -1,0 +1,91 @@
+"""This file has pods, as far as we need them."""
+
+from datetime import datetime
+
+import msgspec
+
+from collectors.mirror.base import Condition, Object, Quantities, Resources, Thing
+
+
+class Container(Thing, frozen=True):
+    name: str
+    image: str = ""
+    resources: Resources = Resources()
+    restart_policy: str = ""  # Always on an init container: a sidecar
+
+
+class ClaimReference(Thing, frozen=True):
+    claim_name: str
+    read_only: bool = False
+
+
+class Volume(Thing, frozen=True):
+    name: str
+    persistent_volume_claim: ClaimReference | None = None
+
+
+class Running(Thing, frozen=True):
+    started_at: datetime | None = None
+
+
+class Waiting(Thing, frozen=True):
+    reason: str = ""
+    message: str = ""
+
+
+class Terminated(Thing, frozen=True):
+    exit_code: int = 0
+    signal: int = 0
+    reason: str = ""
+    message: str = ""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+
+class ContainerState(Thing, frozen=True):
+    waiting: Waiting | None = None
+    running: Running | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(Thing, frozen=True):
+    name: str
+    ready: bool = False
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+    resources: Resources | None = None
+
+
+class PodSpec(Thing, frozen=True):
+    node_name: str = ""
+    containers: tuple[Container, ...] | None = None
+    init_containers: tuple[Container, ...] | None = None
+    ephemeral_containers: tuple[Container, ...] | None = None
+    volumes: tuple[Volume, ...] | None = None
+    overhead: Quantities | None = None
+    priority: int = 0
+    priority_class_name: str = ""
+    scheduler_name: str = ""
+    host_network: bool = False
+    restart_policy: str = ""
+    node_selector: dict[str, str] | None = None
+
+
+class PodStatus(Thing, frozen=True):
+    phase: str = ""
+    reason: str = ""
+    message: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    host_ip: str = msgspec.field(default="", name="hostIP")
+    start_time: datetime | None = None
+    nominated_node_name: str = ""
+    qos_class: str = ""
+    conditions: tuple[Condition, ...] | None = None
+    container_statuses: tuple[ContainerStatus, ...] | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] | None = None
+
+
+class Pod(Object, frozen=True):
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()

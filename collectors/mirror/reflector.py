@@ -1,0 +1,239 @@
+"""This file keeps one kind of object as the cluster has it: list, then watch, for ever, losing nothing.
+
+An end of a watch is normal, a lost line is made good by listing again, and what cannot be seen is said:
+the view is Blind rather than old.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from collectors.facts.clock import Clock
+from collectors.facts.durations import in_words
+from collectors.facts.errors import SourceError
+from collectors.facts.samples import Blind
+from collectors.mirror.base import Object
+from collectors.mirror.kinds import Kind
+from collectors.mirror.wire import Reader, Turn
+from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes_errors import error_from
+
+T = TypeVar("T", bound=Object)
+
+
+class Phase(StrEnum):
+    STARTING = "starting"
+    LISTING = "listing"
+    WATCHING = "watching"
+    WAITING = "waiting"  # something failed; it tries again soon
+    FORBIDDEN = "forbidden"
+    ABSENT = "absent"  # the cluster does not serve this kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One object changed. `before` is None when it is new, `after` when it is gone."""
+
+    kind: str
+    key: str
+    before: Any
+    after: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot(Generic[T]):
+    """All objects of one kind, as of a moment: nothing that the server did before `at` is missing."""
+
+    kind: str
+    at: datetime
+    objects: Mapping[str, T]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How a reflector takes its time. Seconds, because they go to timers."""
+
+    watch: float = 40
+    grace: float = 10  # after that much more without an end, a watch is taken for dead
+    first_wait: float = 0.2
+    longest_wait: float = 30
+    refused_wait: float = 60  # after 403 and 404: somebody has to do something first
+    page: int = 500
+    rewind_check: float = 300  # how often the server's version is compared with ours
+
+
+class Reflector(Generic[T]):
+    """One kind, kept by `run()`, read by `view()`."""
+
+    def __init__(
+        self,
+        kind: Kind[T],
+        door: KubernetesDoor,
+        *,
+        clock: Clock,
+        on_change: Callable[[Change], None],
+        pace: Pace | None = None,
+        chance: random.Random | None = None,
+    ) -> None:
+        self.kind = kind
+        self.phase = Phase.STARTING
+        self.why = "it has not been listed yet"
+        self.as_of: datetime | None = None
+        self.lists = self.watches = self.changes = 0
+        self.settled = asyncio.Event()  # listed once, or known to be refused
+        self._door = door
+        self._clock = clock
+        self._on_change = on_change
+        self._pace = pace or Pace()
+        self._chance = chance or random.Random()
+        self._reader = Reader(kind)
+        self._objects: dict[str, T] = {}
+        self._shown: Mapping[str, T] | None = None
+        self._version = ""  # of the last line; empty: list first
+        self._wait = self._pace.first_wait
+        self._checked = 0.0
+
+    @property
+    def count(self) -> int:
+        """How many objects it holds."""
+        return len(self._objects)
+
+    def view(self, *, source: str, stale_after: timedelta) -> Snapshot[T] | Blind:
+        now = self._clock.now()
+        if self.as_of is None or self.phase in (Phase.FORBIDDEN, Phase.ABSENT):
+            return Blind(source=source, at=now, why=f"{self.kind.name}: {self.why}")
+        if (age := now - self.as_of) > stale_after:
+            cause = f": {self.why}" if self.why else ""
+            return Blind(source=source, at=now, why=f"{self.kind.name}: last seen {in_words(age)} ago{cause}")
+        if self._shown is None:
+            self._shown = MappingProxyType(dict(self._objects))
+        return Snapshot(kind=self.kind.name, at=self.as_of, objects=self._shown)
+
+    async def run(self) -> None:
+        """For ever; cancel it to stop."""
+        while True:
+            try:
+                if not self._version:
+                    await self._list()
+                lively = await self._watch()
+            except SourceError as failure:
+                await self._after(failure)
+            else:
+                if not lively:  # a server that hangs up at once is not to be hammered
+                    await self._pause(self._wait)
+
+    async def _list(self) -> None:
+        self.phase = Phase.LISTING
+        began = self._clock.now()
+        found: dict[str, T] = {}
+        version = ""
+        async with aclosing(
+            self._door.pages(self.kind.path, limit=self._pace.page, params=self.kind.params)
+        ) as pages:
+            async for body in pages:
+                of_list, things = self._reader.page(body)
+                version = version or of_list
+                found.update((thing.key, thing) for thing in things)
+        self.lists += 1
+        self.as_of = began
+        self._replace(found)
+        self._version = version
+        self._checked = asyncio.get_running_loop().time()
+        self.why = ""
+        self.settled.set()
+
+    async def _watch(self) -> bool:
+        """One watch to its end. True when it lived: it told something, or lasted."""
+        loop = asyncio.get_running_loop()
+        began, lively = loop.time(), False
+        async with aclosing(
+            self._door.watch(
+                self.kind.path,
+                self._version,
+                params=self.kind.params,
+                seconds=self._pace.watch,
+                grace=self._pace.grace,
+            )
+        ) as lines:
+            async for line in lines:
+                if not line:  # it is open
+                    self.watches += 1
+                    self.phase, self.why = Phase.WATCHING, ""
+                    continue
+                told = self._reader.line(line)
+                if told.turn is Turn.ERROR and told.status is not None:
+                    attempt = f"GET {self.kind.path}?watch=true"
+                    raise error_from(told.status, self._door.where, attempt)
+                lively, self._wait = True, self._pace.first_wait
+                self.as_of = self._clock.now()
+                if told.object is not None:
+                    self._apply(told.object, gone=told.turn is Turn.DELETE)
+                self._version = told.version or self._version
+        self.as_of = self._clock.now()  # the server was there to the end and has said all it had
+        lively = lively or loop.time() - began > self._pace.watch / 2
+        if lively:
+            self._wait = self._pace.first_wait
+        if loop.time() - self._checked > self._pace.rewind_check:
+            await self._notice_rewind()
+            self._checked = loop.time()
+        return lively
+
+    async def _notice_rewind(self) -> None:
+        """A cluster restored from a backup counts from behind us and would tell us nothing for long."""
+        asked = {**self.kind.params, "limit": "1"}
+        theirs, _ = self._reader.page(await self._door.get(self.kind.path, asked))
+        if theirs.isdigit() and self._version.isdigit() and int(theirs) < int(self._version):
+            self._version = ""
+
+    async def _after(self, failure: SourceError) -> None:
+        """Say what is wrong, decide whether the watch may go on where it was, and wait."""
+        self.why = str(failure)
+        if failure.status in (403, 404):
+            self.phase = Phase.FORBIDDEN if failure.status == 403 else Phase.ABSENT
+            if failure.status == 404:
+                self.why = f"the cluster does not serve {self.kind.path}"
+            self._version = ""
+            self.settled.set()
+            await asyncio.sleep(self._pace.refused_wait * self._chance.uniform(0.9, 1.1))
+            return
+        self.phase = Phase.WAITING
+        if failure.status in (400, 410) or "cannot be read" in self.why:
+            self._version = ""  # the only cure is to list again
+        await self._pause(self._wait)
+
+    async def _pause(self, seconds: float) -> None:
+        self._wait = min(seconds * 2, self._pace.longest_wait)
+        await asyncio.sleep(seconds * self._chance.uniform(0.5, 1.0))
+
+    def _replace(self, found: dict[str, T]) -> None:
+        for key in self._objects.keys() - found.keys():
+            self._apply(self._objects[key], gone=True)
+        for key, thing in found.items():
+            before = self._objects.get(key)
+            if before is not None and before.metadata.uid != thing.metadata.uid:
+                self._apply(before, gone=True)
+            self._apply(thing, gone=False)
+
+    def _apply(self, thing: T, *, gone: bool) -> None:
+        key = thing.key
+        before = self._objects.get(key)
+        if gone:
+            if self._objects.pop(key, None) is None:
+                return
+            before, after = thing, None
+        else:
+            version = thing.metadata.resource_version
+            if before is not None and version and before.metadata.resource_version == version:
+                return  # told twice, after a reconnect
+            self._objects[key] = after = thing
+        self._shown = None
+        self.changes += 1
+        at = self.as_of or self._clock.now()
+        self._on_change(Change(kind=self.kind.name, key=key, before=before, after=after, at=at))

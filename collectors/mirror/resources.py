@@ -1,0 +1,209 @@
+"""This file counts GPUs exactly as the scheduler does. Pure.
+
+Source: kubernetes/component-helpers `resource/helpers.go` (PodRequests): what containers and sidecars request
+together, or the highest moment of the init phase, whichever is more, and the pod's overhead on top.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from collectors.mirror.base import Quantities, Quantity
+from collectors.mirror.objects import Container, Node, Pod
+from collectors.mirror.pods import PodSpec
+
+_FINISHED = ("Succeeded", "Failed")
+_SAID_ALREADY = (  # by the cordon and the Ready condition
+    "node.kubernetes.io/unschedulable",
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+)
+_SUFFIXES = {
+    "": 1.0,
+    "n": 1e-9,
+    "u": 1e-6,
+    "m": 1e-3,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "P": 1e15,
+    "E": 1e18,
+    "Ki": 2**10,
+    "Mi": 2**20,
+    "Gi": 2**30,
+    "Ti": 2**40,
+    "Pi": 2**50,
+    "Ei": 2**60,
+}
+_QUANTITY = re.compile(r"^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|(n|u|m|k|[MGTPE]i?|Ki))?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuResource:
+    """A resource name, or a pattern of names, that means GPUs. `units` of it are one device or one slice."""
+
+    pattern: str
+    units: float = 1
+    is_slice: bool = False  # a part of a device: never added to whole ones
+
+
+GPU_RESOURCES: tuple[GpuResource, ...] = (
+    GpuResource(pattern="nvidia.com/gpu"),
+    GpuResource(pattern="nvidia.com/gpu.shared", is_slice=True),
+    GpuResource(pattern="nvidia.com/mig-*", is_slice=True),
+    GpuResource(pattern="amd.com/gpu"),
+    GpuResource(pattern="tencent.com/vcuda-core", units=100),
+    GpuResource(pattern="volcano.sh/vgpu-number", is_slice=True),
+)
+
+
+@lru_cache(maxsize=1024)
+def quantity(text: Quantity) -> float:
+    """Read a Kubernetes quantity: `2`, `500m`, `64Gi`, `1e3`. Raises ValueError that names the text."""
+    if not isinstance(text, str):
+        return float(text)
+    if shape := _QUANTITY.match(text):
+        number, exponent, suffix = shape.groups()
+        return float(number + (exponent or "")) * _SUFFIXES[suffix or ""]
+    raise ValueError(f"`{text}` is not a quantity: write it like 2, 500m or 64Gi")
+
+
+@lru_cache(maxsize=1024)
+def gpu_resource(name: str) -> GpuResource | None:
+    """What a resource name means, None when it is no GPU."""
+    return next((one for one in GPU_RESOURCES if fnmatchcase(name, one.pattern)), None)
+
+
+def requested(spec: PodSpec, resource: str) -> float:
+    """How much of a resource a pod with this spec takes from its node, in the resource's own unit."""
+    run = sum(_asks(one, resource) for one in spec.containers or ())
+    beside = peak = 0.0
+    for one in spec.init_containers or ():
+        asked = _asks(one, resource)
+        if one.restart_policy == "Always":  # a sidecar: it stays
+            run += asked
+            beside += asked
+            peak = max(peak, beside)
+        else:
+            peak = max(peak, beside + asked)
+    return max(run, peak) + _of(spec.overhead, resource)
+
+
+def gpus_requested(spec: PodSpec) -> dict[str, float]:
+    """GPUs (or slices) that a pod takes, by resource name; nothing for a pod without any."""
+    names = {
+        name
+        for one in (*(spec.containers or ()), *(spec.init_containers or ()))
+        for quantities in (one.resources.requests, one.resources.limits)
+        for name in quantities or ()
+    }
+    found: dict[str, float] = {}
+    for name in sorted(names):
+        if (meaning := gpu_resource(name)) and (count := requested(spec, name)):
+            found[name] = count / meaning.units
+    return found
+
+
+def counts(pod: Pod) -> bool:
+    """Whether the pod holds what it requested: also while it ends, until it is gone."""
+    return pod.status.phase not in _FINISHED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One GPU resource on one node, in devices or slices. `free` is below zero when GPUs turned unhealthy."""
+
+    capacity: float
+    allocatable: float
+    requested: float
+    reserved: float  # for pods that won this node by preemption and wait for it
+
+    @property
+    def free(self) -> float:
+        return self.allocatable - self.requested
+
+    @property
+    def unhealthy(self) -> float:
+        """What the device plugin does not offer any more."""
+        return self.capacity - self.allocatable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGpus:
+    """The GPUs of a node by resource name; names of different meaning are never added up."""
+
+    node: str
+    shares: Mapping[str, Share]
+    why_not: tuple[str, ...] = ()  # what keeps new pods off this node
+
+    @property
+    def usable(self) -> bool:
+        return not self.why_not
+
+
+def node_gpus(node: Node, pods: tuple[Pod, ...], waiting: tuple[Pod, ...]) -> NodeGpus:
+    """`pods` are those bound to the node, `waiting` those nominated for it."""
+    names = [name for name in node.status.capacity or {} if gpu_resource(name)]
+    asked = [gpus_requested(pod.spec) for pod in pods if counts(pod)]
+    nominated = [gpus_requested(pod.spec) for pod in waiting]
+    shares = {
+        name: Share(
+            capacity=_devices(node.status.capacity, name),
+            allocatable=_devices(node.status.allocatable, name),
+            requested=sum(one.get(name, 0) for one in asked),
+            reserved=sum(one.get(name, 0) for one in nominated),
+        )
+        for name in names
+    }
+    return NodeGpus(node=node.metadata.name, shares=shares, why_not=tuple(_why_not(node)))
+
+
+def whole_gpus(node: Node) -> int:
+    """Physical devices of a node, when it is well. With slices or sharing GPU feature discovery's label counts."""
+    labels = node.metadata.labels or {}
+    counted = labels.get("nvidia.com/gpu.count", "")
+    names = [name for name in node.status.capacity or {} if gpu_resource(name)]
+    is_cut = any((meaning := gpu_resource(name)) and meaning.is_slice for name in names)
+    is_shared = labels.get("nvidia.com/gpu.replicas", "1") not in ("", "0", "1")
+    if counted.isdigit() and (is_cut or is_shared):
+        return int(counted)
+    whole = (name for name in names if (meaning := gpu_resource(name)) and not meaning.is_slice)
+    return round(sum(_devices(node.status.capacity, name) for name in whole))
+
+
+def is_ready(node: Node) -> bool | None:
+    """What its condition says; None when it says nothing, or Unknown because the kubelet is silent."""
+    for condition in node.status.conditions or ():
+        if condition.type == "Ready":
+            return {"True": True, "False": False}.get(condition.status)
+    return None
+
+
+def _why_not(node: Node) -> list[str]:
+    reasons = []
+    if node.spec.unschedulable:
+        reasons.append("cordoned")
+    if is_ready(node) is not True:
+        reasons.append("not ready")
+    for taint in node.spec.taints or ():
+        is_said = taint.key in _SAID_ALREADY
+        is_for_gpus = gpu_resource(taint.key) is not None  # which trainings tolerate
+        if taint.effect in ("NoSchedule", "NoExecute") and not is_for_gpus and not is_said:
+            reasons.append(f"tainted {taint.key}:{taint.effect}")
+    return reasons
+
+
+def _asks(one: Container, resource: str) -> float:
+    return _of(one.resources.requests, resource) or _of(one.resources.limits, resource)
+
+
+def _of(quantities: Quantities | None, resource: str) -> float:
+    return quantity(quantities[resource]) if quantities and resource in quantities else 0.0
+
+
+def _devices(quantities: Quantities | None, resource: str) -> float:
+    meaning = gpu_resource(resource)
+    return _of(quantities, resource) / (meaning.units if meaning else 1)

@@ -1,0 +1,85 @@
+"""This file reads lists and watch lines as the API server writes them. Pure."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+import msgspec
+
+from collectors.facts.errors import SourceError
+from collectors.mirror.base import Object
+from collectors.mirror.kinds import Kind
+from collectors.sources.kubernetes_errors import Status
+
+T = TypeVar("T", bound=Object)
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _List(msgspec.Struct, Generic[T]):
+    metadata: _ListMeta
+    items: list[T] | None = None
+
+
+class _Line(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Bookmark(msgspec.Struct):
+    metadata: _ListMeta
+
+
+class Turn(StrEnum):
+    """What a line of a watch says happened."""
+
+    PUT = "put"
+    DELETE = "delete"
+    BOOKMARK = "bookmark"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told(Generic[T]):
+    """One line of a watch, read. `version` is where to go on from; `status` is there for an ERROR."""
+
+    turn: Turn
+    version: str = ""
+    object: T | None = None
+    status: Status | None = None
+
+
+class Reader(Generic[T]):
+    """Reads one kind. Raises SourceError that names the field which is not as the API promises."""
+
+    def __init__(self, kind: Kind[T]) -> None:
+        self._kind = kind
+        self._list: msgspec.json.Decoder[_List[T]] = msgspec.json.Decoder(_List[kind.type])  # type: ignore[name-defined]
+        self._object: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind.type)
+        self._line = msgspec.json.Decoder(_Line)
+        self._bookmark = msgspec.json.Decoder(_Bookmark)
+        self._status = msgspec.json.Decoder(Status)
+
+    def page(self, body: bytes) -> tuple[str, list[T]]:
+        """The version of a list and the objects of one page of it."""
+        try:
+            found = self._list.decode(body)
+        except msgspec.DecodeError as failure:
+            raise SourceError(f"the list of {self._kind.name} cannot be read: {failure}") from failure
+        return found.metadata.resource_version, found.items or []
+
+    def line(self, line: bytes) -> Told[T]:
+        try:
+            told = self._line.decode(line)
+            if told.type == "BOOKMARK":
+                mark = self._bookmark.decode(told.object).metadata.resource_version
+                return Told(turn=Turn.BOOKMARK, version=mark)
+            if told.type == "ERROR":
+                return Told(turn=Turn.ERROR, status=self._status.decode(told.object))
+            thing = self._object.decode(told.object)
+        except msgspec.DecodeError as failure:
+            raise SourceError(f"the watch of {self._kind.name} cannot be read: {failure}") from failure
+        turn = Turn.DELETE if told.type == "DELETED" else Turn.PUT
+        return Told(turn=turn, version=thing.metadata.resource_version, object=thing)

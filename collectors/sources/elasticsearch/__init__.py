@@ -1,0 +1,24 @@
+"""The door to Elasticsearch."""
+
+from collectors.sources.elasticsearch.door import ElasticsearchDoor
+from collectors.sources.elasticsearch.hits import LogLine
+from collectors.sources.elasticsearch.query_strings import escape_query, quote_query
+from collectors.sources.elasticsearch.reading import ServerFacts
+from collectors.sources.elasticsearch.settings import (
+    DEFAULT_FIELDS,
+    Credentials,
+    ElasticsearchSettings,
+    fields_with,
+)
+
+__all__ = [
+    "DEFAULT_FIELDS",
+    "Credentials",
+    "ElasticsearchDoor",
+    "ElasticsearchSettings",
+    "LogLine",
+    "ServerFacts",
+    "escape_query",
+    "fields_with",
+    "quote_query",
+]

@@ -1,0 +1,113 @@
+"""This file builds the bodies of searches. It uses what every Elasticsearch since 7.17 has, and no scripts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.query_strings import in_fields
+
+Json = dict[str, Any]
+Combination = tuple[tuple[str, object], ...]  # (field, value or None when a document lacks it)
+
+_TIME_FORMAT = "strict_date_optional_time"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """From a moment (inclusive) to another (exclusive)."""
+
+    since: datetime
+    until: datetime
+
+    def before(self, span: timedelta) -> "Window":
+        return Window(since=self.since - span, until=self.until - span)
+
+
+def moment(when: datetime) -> str:
+    """A moment as Elasticsearch reads it, in milliseconds, as `date` fields keep it."""
+    return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def in_window(fields: Fields, window: Window) -> Json:
+    limits = {"gte": moment(window.since), "lt": moment(window.until), "format": _TIME_FORMAT}
+    return {"range": {fields.time: limits}}
+
+
+def in_any(filters: Sequence[Json]) -> Json:
+    return {"bool": {"should": list(filters), "minimum_should_match": 1}}
+
+
+def in_all(filters: Sequence[Json], *, but_not: Sequence[Json] = ()) -> Json:
+    inside: Json = {"filter": list(filters)}
+    if but_not:
+        inside["must_not"] = list(but_not)
+    return {"bool": inside}
+
+
+def matching(match: str, fields: Fields) -> Json:
+    """The filter of a rule's or a person's query string. An empty one matches all."""
+    if not match.strip() or match.strip() == "*":
+        return {"match_all": {}}
+    return {
+        "query_string": {
+            "query": in_fields(match, fields.read),
+            "fields": list(fields.reading("message")),
+            "lenient": True,
+            "allow_leading_wildcard": True,
+        }
+    }
+
+
+def equal(field: str, values: Sequence[object]) -> Json:
+    return {"terms": {field: list(values)}} if len(values) != 1 else {"term": {field: {"value": values[0]}}}
+
+
+def lacking(field: str) -> Json:
+    return {"bool": {"must_not": [{"exists": {"field": field}}]}}
+
+
+def of_combination(combination: Combination) -> Json:
+    """The filter of the documents that carry exactly these values."""
+    return in_all(
+        [lacking(field) if value is None else equal(field, [value]) for field, value in combination]
+    )
+
+
+def phrase(text: str, fields: Fields) -> Json:
+    """The filter of the lines in which these words follow each other."""
+    names = fields.reading("message")
+    return in_any([{"match_phrase": {name: {"query": text}}} for name in names])
+
+
+def per_window(fields: Fields, windows: Sequence[Window]) -> Json:
+    """An aggregation that counts each window, under the window's number."""
+    ranges = [
+        {"key": str(number), "from": moment(window.since), "to": moment(window.until)}
+        for number, window in enumerate(windows)
+    ]
+    return {
+        "date_range": {"field": fields.time, "format": _TIME_FORMAT, "ranges": ranges, "keyed": True},
+    }
+
+
+def composite(names: Sequence[str], *, size: int, after: Json | None) -> Json:
+    """An aggregation with one bucket for every combination of the fields' values, missing ones too."""
+    sources = [
+        {str(number): {"terms": {"field": name, "missing_bucket": True}}} for number, name in enumerate(names)
+    ]
+    inside: Json = {"size": size, "sources": sources}
+    if after is not None:
+        inside["after"] = after
+    return {"composite": inside}
+
+
+def shown(fields: Fields, words: Sequence[str] = ()) -> list[Json | str]:
+    """The `fields` of a search's hits: the time, the text, and what our words need; never whole documents."""
+    names = {name for word in words for name in fields.exact.get(word, ())}
+    return [{"field": fields.time, "format": _TIME_FORMAT}, *fields.reading("message"), *sorted(names)]
+
+
+def newest_first(fields: Fields) -> list[Json]:
+    return [{fields.time: {"order": "desc", "unmapped_type": "date"}}]

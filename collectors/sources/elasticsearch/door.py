@@ -1,0 +1,224 @@
+"""This file is the door to Elasticsearch: log searches in, observations out; and log lines for people."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from collectors.facts.errors import SourceError
+from collectors.facts.questions import LogSearch
+from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.sources.elasticsearch.bodies import Window, matching
+from collectors.sources.elasticsearch.calls import Calls
+from collectors.sources.elasticsearch.counting import Group, groups_of, totals_of, usual_of
+from collectors.sources.elasticsearch.extracting import extracted
+from collectors.sources.elasticsearch.fields import FieldFinder, Fields
+from collectors.sources.elasticsearch.hits import LogLine
+from collectors.sources.elasticsearch.novelty import novel
+from collectors.sources.elasticsearch.reading import ServerFacts, ages_of, lines_in, server_facts
+from collectors.sources.elasticsearch.sampling import texts_of
+from collectors.sources.elasticsearch.settings import ElasticsearchSettings
+
+_SEASONS = 7
+_LINE_WORDS_WITH_MANY = 1_000  # values of one word that may be asked for at once
+
+T = TypeVar("T")
+
+
+class ElasticsearchDoor:
+    """Looks at the logs. A look that fails, or is not whole, is Blind and says why and what to do.
+
+    Nothing here depends on how many lines match: they are counted by the server, and the lines that are read have
+    caps in number and in bytes. Close it when done; it opens its connections on the first call.
+    """
+
+    def __init__(self, settings: ElasticsearchSettings) -> None:
+        self._settings = settings
+        self._calls = Calls(settings)
+        self._finder = FieldFinder(self._calls, settings.fields, settings.index)
+
+    async def __aenter__(self) -> "ElasticsearchDoor":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._calls.close()
+
+    async def search(self, question: LogSearch, *, at: datetime) -> Observation:
+        """Answer a rule's log search as of `at`: one sample for each group that counts above the threshold.
+
+        Labels are the words of `by`, the named groups of `extract`, and `pattern` for `novel`; the value is the
+        count of lines; `texts` are up to three of the newest lines, redacted and cut to 500 characters.
+        """
+        return await self._observed(lambda: self._answer(question, at), at)
+
+    async def freshness(
+        self, *, at: datetime, word: str = "node", within: timedelta = timedelta(days=1)
+    ) -> Observation:
+        """One sample for each node that wrote within the last `within`: the age of its newest line, in seconds.
+
+        Below 0: its clock runs ahead. A node that is not there has been silent for longer.
+        """
+
+        async def ages() -> tuple[Sample, ...]:
+            fields = await self._finder.at(at)
+            return await ages_of(self._calls, fields, word, at, within, cap=self._settings.groups_cap)
+
+        return await self._observed(ages, at)
+
+    async def lines(
+        self,
+        *,
+        where: Mapping[str, str | Sequence[str]],
+        at: datetime,
+        match: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        tail: int = 100,
+        around: datetime | None = None,
+    ) -> tuple[LogLine, ...]:
+        """The newest `tail` lines whose words (pod, node, namespace, training, …) have these values, oldest first.
+
+        `since` and `until` default to the hour before `at`, and `at`. With `around`, half of the lines are from
+        before that moment and half from it on. `training` is namespace/name. `match`: a query string on top.
+        At most the settings' `lines_cap` lines. Raises SourceError.
+        """
+        exact = _exact(where)
+        size = max(1, min(tail, self._settings.lines_cap))
+        end = until or at
+        window = Window(since=since or (around or end) - timedelta(hours=1), until=end)
+
+        async def read() -> tuple[LogLine, ...]:
+            fields = await self._finder.at(at)
+
+            async def part(some: Window, count: int, *, oldest: bool) -> list[LogLine]:
+                return await lines_in(
+                    self._calls,
+                    fields,
+                    exact,
+                    match,
+                    some,
+                    size=count,
+                    oldest=oldest,
+                    redact=self._settings.redact,
+                )
+
+            if around is None:
+                return tuple(await part(window, size, oldest=False))
+            before = await part(Window(since=window.since, until=around), (size + 1) // 2, oldest=False)
+            after = await part(
+                Window(since=around, until=until or around + timedelta(hours=1)),
+                max(1, size // 2),
+                oldest=True,
+            )
+            return (*before, *after)
+
+        return await self._within_time(read)
+
+    async def probe(self, *, at: datetime) -> ServerFacts:
+        """What is this server, which fields has it, how fresh are its logs. Raises SourceError."""
+
+        async def ask() -> ServerFacts:
+            self._finder.forget()
+            return await server_facts(self._calls, await self._finder.at(at), at)
+
+        return await self._within_time(ask)
+
+    async def _observed(self, look: Callable[[], Awaitable[tuple[Sample, ...]]], at: datetime) -> Observation:
+        source = self._settings.name
+        try:
+            return Seen(source=source, at=at, samples=await self._within_time(look))
+        except SourceError as error:
+            return Blind(source=source, at=at, why=str(error))
+
+    async def _within_time(self, look: Callable[[], Awaitable[T]]) -> T:
+        limit = self._settings.timeout.total_seconds()
+        try:
+            async with asyncio.timeout(limit):
+                return await look()
+        except TimeoutError as error:
+            raise SourceError(
+                f"{self._settings.name} did not answer within {limit:g} s: narrow the search, or raise the timeout"
+            ) from error
+        except SourceError:
+            # The mapping may have changed under us; the next look asks for it again.
+            self._finder.forget()
+            raise
+
+    async def _answer(self, question: LogSearch, at: datetime) -> tuple[Sample, ...]:
+        settings = self._settings
+        fields = await self._finder.at(at)
+        until = at - settings.lag
+        window = Window(since=until - question.over, until=until)
+        match = matching(question.match, fields)
+        if question.extract is not None:
+            _alone(question, "extract")
+            return await extracted(
+                self._calls,
+                fields,
+                match,
+                question.by,
+                window,
+                question.extract,
+                above=question.above,
+                cap=settings.lines_cap,
+                redact=settings.redact,
+            )
+        if question.novel is not None:
+            _alone(question, "novel")
+            return await novel(
+                self._calls,
+                fields,
+                match,
+                question.by,
+                window,
+                Window(since=until - question.novel, until=window.since),
+                above=question.above,
+                redact=settings.redact,
+            )
+        groups = await self._counted(question, fields, window)
+        texts = await texts_of(self._calls, fields, match, window, groups, settings.redact)
+        return tuple(
+            Sample(labels=group.labels, value=float(group.count), texts=texts.get(group.labels, ()))
+            for group in groups
+        )
+
+    async def _counted(self, question: LogSearch, fields: Fields, window: Window) -> list[Group]:
+        windows, usual = [window], question.times_usual
+        if usual is not None:
+            windows += [window.before(usual.season * back) for back in range(1, _SEASONS + 1)]
+        match = matching(question.match, fields)
+        found = await groups_of(
+            self._calls, fields, match, question.by, windows, cap=self._settings.groups_cap
+        )
+        groups = [group for group in found if group.count > question.above]
+        if usual is not None and groups:
+            totals = await totals_of(self._calls, fields, windows)
+            groups = [group for group in groups if group.count > usual.factor * usual_of(group, totals)]
+        return sorted(groups, key=lambda group: tuple(group.labels.items()))
+
+
+def _alone(question: LogSearch, what: str) -> None:
+    given = {"extract": question.extract, "novel": question.novel, "times_usual": question.times_usual}
+    if others := [name for name, value in given.items() if value is not None and name != what]:
+        raise SourceError(f"`{what}` and `{others[0]}` cannot be asked for together", temporary=False)
+
+
+def _exact(where: Mapping[str, str | Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The values by word; a training's namespace becomes a word of its own."""
+    found = {word: (held,) if isinstance(held, str) else tuple(held) for word, held in where.items()}
+    for word, values in found.items():
+        if not values or len(values) > _LINE_WORDS_WITH_MANY:
+            raise SourceError(
+                f"`{word}` has {len(values)} values; from 1 to {_LINE_WORDS_WITH_MANY} can be asked for",
+                temporary=False,
+            )
+    if trainings := found.get("training"):
+        spaces, names = zip(*(name.rpartition("/")[::2] for name in trainings), strict=True)
+        found["training"] = tuple(names)
+        if any(spaces):
+            found.setdefault("namespace", tuple(sorted({space for space in spaces if space})))
+    return found

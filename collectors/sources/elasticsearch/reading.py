@@ -1,0 +1,139 @@
+"""This file reads log lines for people, tells how fresh the logs are, and what the server is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from collectors.facts.labels import Labels
+from collectors.facts.samples import Sample
+from collectors.sources.elasticsearch.bodies import (
+    Json,
+    Window,
+    composite,
+    equal,
+    in_all,
+    in_any,
+    in_window,
+    matching,
+    shown,
+)
+from collectors.sources.elasticsearch.calls import Calls
+from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.hits import LogLine, labels_of, line_of
+
+LINE_WORDS = ("node", "namespace", "pod", "container", "component", "level")
+_READ_ONLY = ("message",)  # words that nobody groups by
+_PAGE = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacts:
+    """What a server is and whether we can use it. `versions` is empty when we may not ask for them.
+
+    `fields`: our words and the document fields behind them; `missing`: the words without one, and why.
+    `newest`: the time of the newest line of the last week, None when there is none.
+    """
+
+    versions: tuple[str, ...]
+    shards: int
+    newest: datetime | None
+    fields: Mapping[str, tuple[str, ...]]
+    missing: Mapping[str, str]
+
+
+async def lines_in(
+    calls: Calls,
+    fields: Fields,
+    where: Mapping[str, Sequence[str]],
+    match: str,
+    window: Window,
+    *,
+    size: int,
+    oldest: bool,
+    redact: Callable[[str], str],
+) -> list[LogLine]:
+    """The newest (or the oldest) lines of a window whose words have these values exactly, in the order of time."""
+    filters = [in_window(fields, window), matching(match, fields)]
+    for word, values in where.items():
+        filters.append(in_any([equal(name, list(values)) for name in fields.grouping(word)]))
+    order = "asc" if oldest else "desc"
+    sort: list[Json] = [{fields.time: {"order": order, "unmapped_type": "date"}}]
+    sort += [{name: {"order": order, "unmapped_type": "long"}} for name in fields.exact.get("offset", ())]
+    sort.append({"_doc": {"order": order}})
+    known = [word for word in LINE_WORDS if word in fields.exact]
+    body: Json = {
+        "size": size,
+        "track_total_hits": False,
+        "query": in_all(filters),
+        "sort": sort,
+        "_source": False,
+        "fields": shown(fields, known),
+    }
+    answer = await calls.search(body, keep=("hits.hits.fields", "hits.hits.ignored_field_values"))
+    hits = answer.get("hits", {}).get("hits", [])
+    found = [line_of(hit, fields, known, redact) for hit in hits]
+    return found if oldest else found[::-1]
+
+
+async def ages_of(
+    calls: Calls, fields: Fields, word: str, at: datetime, within: timedelta, *, cap: int
+) -> tuple[Sample, ...]:
+    """One sample for each node (or other word): how old its newest line is, in seconds; below 0 in the future.
+
+    What wrote nothing in the last `within` is not among them.
+    """
+    names = fields.grouping(word)
+    window = Window(since=at - within, until=at + within)
+    newest: dict[Labels, float] = {}
+    after: Json | None = None
+    while True:
+        page: Json = {
+            **composite(names, size=_PAGE, after=after),
+            "aggs": {"newest": {"max": {"field": fields.time}}},
+        }
+        body: Json = {
+            "size": 0,
+            "track_total_hits": False,
+            "query": in_window(fields, window),
+            "aggs": {"groups": page},
+        }
+        kept = [
+            f"aggregations.groups.{part}" for part in ("after_key", "buckets.key", "buckets.newest.value")
+        ]
+        answer = (await calls.search(body, keep=kept)).get("aggregations", {}).get("groups", {})
+        for bucket in answer.get("buckets", []):
+            values = {name: bucket["key"].get(str(number)) for number, name in enumerate(names)}
+            labels = labels_of(values, fields, (word,))
+            if labels:
+                newest[labels] = max(newest.get(labels, float("-inf")), bucket["newest"]["value"])
+        after = answer.get("after_key")
+        if after is None or len(newest) >= cap:
+            break
+    return tuple(
+        Sample(labels=labels, value=at.timestamp() - moment / 1000)
+        for labels, moment in sorted(newest.items(), key=lambda item: tuple(item[0].items()))
+    )
+
+
+async def server_facts(calls: Calls, fields: Fields, at: datetime) -> ServerFacts:
+    """Ask the server what it is, and the index how fresh it is. Raises SourceError when it cannot be read."""
+    week = in_window(fields, Window(since=at - timedelta(days=7), until=at + timedelta(days=7)))
+    body: Json = {
+        "size": 0,
+        "track_total_hits": False,
+        "query": week,
+        "aggs": {"newest": {"max": {"field": fields.time}}},
+    }
+    answer = await calls.search(body, keep=("aggregations.newest.value",))
+    newest = answer.get("aggregations", {}).get("newest", {}).get("value")
+    return ServerFacts(
+        versions=await calls.versions(),
+        shards=answer["_shards"]["total"],
+        newest=None if newest is None else datetime.fromtimestamp(newest / 1000, UTC),
+        fields={**fields.read, **fields.exact},
+        missing={
+            word: why
+            for word, why in fields.unusable.items()
+            if word not in _READ_ONLY or word not in fields.read
+        },
+    )

@@ -1,0 +1,1 @@
+"""Reading each kind of training, one file a kind."""

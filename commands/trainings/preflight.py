@@ -1,0 +1,165 @@
+"""This file says whether tasks will fit: it places them on the nodes as the scheduler counts. Pure.
+
+It is advice, not a promise: pods that are bound but not yet shown, quotas and queues are not in sight. Source:
+the scheduler's `noderesources/fit.go`, `tainttoleration` and `nodeaffinity` plugins.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from collectors.mirror.inventory import Inventory
+from collectors.mirror.objects import Node, Pod
+from collectors.mirror.resources import counts, gpu_resource, is_ready, quantity, requested
+
+PODS = "pods"  # the resource that every pod takes one of
+UNBOUNDED = 1_000_000
+_KEEPS_OFF = ("NoSchedule", "NoExecute")
+_SAID_ALREADY = frozenset(
+    {
+        "node.kubernetes.io/unschedulable",
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    }
+)
+_DUST = 1e-9  # quantities are read as floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Equal tasks of one role: each takes `amounts` (resource name to amount, in the resource's own unit) and one pod."""
+
+    role: str
+    count: int
+    amounts: Mapping[str, float]
+    node_selector: Mapping[str, str]
+    tolerates: frozenset[str] = frozenset()  # taint keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What a node has left. `closed` says why no new pod gets there, whatever it asks for."""
+
+    node: str
+    free: Mapping[str, float]
+    labels: Mapping[str, str]
+    taints: tuple[str, ...] = ()  # keys that keep pods off which do not tolerate them
+    closed: str = ""
+
+    def bar(self, need: Need) -> str:
+        """What keeps this need off the node before amounts are looked at; empty for nothing."""
+        if any(self.labels.get(key) != value for key, value in need.node_selector.items()):
+            return "not selected"
+        if self.closed:
+            return self.closed
+        return next((f"tainted {key}" for key in self.taints if key not in need.tolerates), "")
+
+    def holds(self, need: Need) -> int:
+        """How many tasks of this need have room here by amounts alone."""
+        asked = {PODS: 1.0, **need.amounts}
+        rooms = [int((self.free.get(name, 0.0) + _DUST) // one) for name, one in asked.items() if one > 0]
+        return max(0, min(rooms, default=UNBOUNDED))
+
+    def less(self, need: Need, times: int) -> "Room":
+        """The room after so many tasks moved in."""
+        asked = {PODS: 1.0, **need.amounts}
+        left = {name: amount - times * asked.get(name, 0.0) for name, amount in self.free.items()}
+        return replace(self, free=left)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """How far the tasks fit. `short` is the first need that does not, with `rooms` as the others left them."""
+
+    placed: tuple[tuple[str, str, int], ...]  # role, node, how many
+    rooms: tuple[Room, ...]
+    short: Need | None = None
+    fitting: int = 0  # tasks of the short need that do fit
+
+    @property
+    def is_whole(self) -> bool:
+        return self.short is None
+
+
+def rooms_of(inventory: Inventory, resources: Iterable[str]) -> tuple[Room, ...]:
+    """What every node has left of these resources, by allocatable minus requested, nominated pods counted."""
+    names = tuple(dict.fromkeys([*resources, PODS]))
+    waiting: dict[str, list[Pod]] = {}
+    for pod in inventory.pods.values():
+        if not pod.spec.node_name and pod.status.nominated_node_name and counts(pod):
+            waiting.setdefault(pod.status.nominated_node_name, []).append(pod)
+    return tuple(
+        _room(node, [*inventory.pods_on(name), *waiting.get(name, ())], names)
+        for name, node in sorted(inventory.nodes.items())
+    )
+
+
+def _room(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> Room:
+    held = [pod for pod in pods if counts(pod)]
+    free: dict[str, float] = {}
+    for name in names:
+        given = (node.status.allocatable or {}).get(name)
+        taken = len(held) if name == PODS else sum(requested(pod.spec, name) for pod in held)
+        if given is not None:
+            free[name] = quantity(given) - taken
+    closed = "cordoned" if node.spec.unschedulable else "" if is_ready(node) else "not ready"
+    if node.metadata.deletion_timestamp:
+        closed = "being removed"
+    return Room(
+        node=node.metadata.name,
+        free=free,
+        labels=node.metadata.labels or {},
+        taints=tuple(
+            taint.key
+            for taint in node.spec.taints or ()
+            if taint.effect in _KEEPS_OFF and taint.key not in _SAID_ALREADY
+        ),
+        closed=closed,
+    )
+
+
+def place(needs: Sequence[Need], rooms: Sequence[Room]) -> Fit:
+    """Place all tasks. Either order of the needs is tried: small tasks may stand in the way of large ones."""
+    wanted = [need for need in needs if need.count]
+    first = _place_in_order(wanted, rooms)
+    if first.is_whole or len(wanted) < 2:
+        return first
+    second = _place_in_order(list(reversed(wanted)), rooms)
+    return second if second.is_whole else first
+
+
+def _place_in_order(needs: Sequence[Need], rooms: Sequence[Room]) -> Fit:
+    left = {room.node: room for room in rooms}
+    placed: list[tuple[str, str, int]] = []
+    for number, need in enumerate(needs):
+        later = needs[number + 1 :]
+        missing = need.count
+        for room in sorted(left.values(), key=lambda room: _cost(room, need, later)):
+            times = 0 if room.bar(need) else min(missing, left[room.node].holds(need))
+            if times:
+                placed.append((need.role, room.node, times))
+                left[room.node] = left[room.node].less(need, times)
+                missing -= times
+        if missing:
+            return Fit(
+                placed=tuple(placed),
+                rooms=tuple(left.values()),
+                short=need,
+                fitting=need.count - missing,
+            )
+    return Fit(placed=tuple(placed), rooms=tuple(left.values()))
+
+
+def _cost(room: Room, need: Need, later: Sequence[Need]) -> tuple[int, int, str]:
+    """Nodes first where this need takes least from the later ones; among those the ones that hold most of it."""
+    harm = sum(
+        other_before - room.less(need, 1).holds(other)
+        for other in later
+        if not room.bar(other) and (other_before := room.holds(other))
+    )
+    hosts_others = sum(room.holds(other) for other in later if not room.bar(other))
+    return harm, (1 if hosts_others else 0) * UNBOUNDED - min(room.holds(need), UNBOUNDED - 1), room.node
+
+
+def main_resource(need: Need) -> str:
+    """The resource to speak of first: the GPUs, where any are asked for."""
+    return next((name for name in need.amounts if gpu_resource(name)), next(iter(need.amounts), PODS))

@@ -1,0 +1,1 @@
+"""A cluster in a box: the world, its exporters and shipper, the look-alikes, the scenarios."""

@@ -1,0 +1,36 @@
+"""This file splits text into words as Elasticsearch's standard analyser does (Unicode's rules, in lower case)."""
+
+import re
+
+# Letters join across one of . : ' and the like, digits across . , ; and the like; every Han and Hiragana sign is a
+# word of its own; an underscore joins all. This covers what logs hold, not every script of the world.
+_HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HIRAGANA = "\u3041-\u309f"
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_LETTER = rf"[^\W\d_{_HAN}{_HIRAGANA}{_KATAKANA}]"
+_JOINS_LETTERS = ".:'\u00b7\u2018\u2019\u2024\ufe13\ufe52\ufe55\uff07\uff0e\uff1a"
+_JOINS_DIGITS = ".,;'\u2018\u2019\u2024\u037e\u066c\ufe10\ufe14\ufe50\ufe52\ufe54\uff07\uff0c\uff0e\uff1b"
+_PIECE = (
+    rf"(?:{_LETTER}(?:[{_JOINS_LETTERS}](?={_LETTER}))?"
+    rf"|\d(?:[{_JOINS_DIGITS}](?=\d))?"
+    rf"|_)"
+)
+_WORD = re.compile(rf"[{_KATAKANA}_]*[{_KATAKANA}][{_KATAKANA}_]*|[{_HAN}{_HIRAGANA}]|{_PIECE}+")
+_ONLY_UNDERSCORES = re.compile(r"_+\Z")
+_LONGEST = 255  # characters; a longer word is cut into several
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in their order."""
+    found: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        if _ONLY_UNDERSCORES.match(word):
+            continue
+        found += [word[start : start + _LONGEST] for start in range(0, len(word), _LONGEST)]
+    return found
+
+
+def has_phrase(words: list[str], phrase: list[str]) -> bool:
+    """Whether the words of the phrase follow each other somewhere."""
+    first, size = phrase[0], len(phrase)
+    return any(word == first and words[place : place + size] == phrase for place, word in enumerate(words))

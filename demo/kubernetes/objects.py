@@ -1,0 +1,120 @@
+"""This file holds what every part needs to handle Kubernetes objects as plain JSON trees.
+
+An object is never changed in place once it is stored: whoever wants another value builds a new tree with
+`with_value` and shares the rest.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+Json = dict[str, Any]
+Clock = Callable[[], datetime]
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder()
+# The alphabet of the real server's name suffixes: no vowels, nothing that looks like another sign.
+_SUFFIX_SIGNS = "bcdfghjklmnpqrstvwxz2456789"
+
+
+def encode(tree: Any) -> bytes:
+    """Return the tree as compact JSON."""
+    return _encoder.encode(tree)
+
+
+def decode(body: bytes | str) -> Any:
+    """Return the tree of a JSON text; raises `msgspec.DecodeError`."""
+    return _decoder.decode(body)
+
+
+def copy_of(tree: Json) -> Json:
+    """Return a deep copy, so that the caller may keep or change its own."""
+    copied: Json = decode(encode(tree))
+    return copied
+
+
+def dig(tree: Any, *path: str) -> Any:
+    """Return the value at the path, or None where a step is missing or is no object."""
+    for step in path:
+        if not isinstance(tree, dict):
+            return None
+        tree = tree.get(step)
+    return tree
+
+
+def with_value(tree: Json, path: tuple[str, ...], value: Any) -> Json:
+    """Return a tree in which the path holds the value (None removes the key); the old one is untouched."""
+    first, rest = path[0], path[1:]
+    if rest:
+        inner = tree.get(first)
+        value = with_value(inner if isinstance(inner, dict) else {}, rest, value)
+    if value is None:
+        return {key: kept for key, kept in tree.items() if key != first}
+    return {**tree, first: value}
+
+
+def metadata(tree: Json) -> Json:
+    """Return the object's metadata; an empty one where there is none."""
+    found = tree.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def name_of(tree: Json) -> str:
+    return str(metadata(tree).get("name", ""))
+
+
+def namespace_of(tree: Json) -> str:
+    return str(metadata(tree).get("namespace", ""))
+
+
+def labels_of(tree: Json) -> dict[str, str]:
+    return metadata(tree).get("labels") or {}
+
+
+def deleting(tree: Json) -> bool:
+    """Whether the object waits for its end (grace period or finalizers)."""
+    return "deletionTimestamp" in metadata(tree)
+
+
+def stamp(moment: datetime) -> str:
+    """Return the moment as `metav1.Time` writes it: UTC, whole seconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def micro_stamp(moment: datetime) -> str:
+    """Return the moment as `metav1.MicroTime` writes it: UTC, six digits."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Return the aware moment of a Kubernetes time, or None for none."""
+    return datetime.fromisoformat(text) if text else None
+
+
+def suffix(length: int = 5) -> str:
+    """Return a random name suffix in the server's alphabet."""
+    return "".join(random.choices(_SUFFIX_SIGNS, k=length))
+
+
+def condition(tree: Json, kind: str) -> Json | None:
+    """Return the status condition of that type."""
+    for found in dig(tree, "status", "conditions") or ():
+        if found.get("type") == kind:
+            return dict(found)
+    return None
+
+
+def with_condition(conditions: list[Json], wanted: Json, now: datetime) -> list[Json]:
+    """Return the conditions with the wanted one in place; its transition time moves only with its status."""
+    others = [c for c in conditions if c.get("type") != wanted["type"]]
+    before = next((c for c in conditions if c.get("type") == wanted["type"]), None)
+    if before is not None and before.get("status") == wanted["status"]:
+        since = before.get("lastTransitionTime", stamp(now))
+    else:
+        since = stamp(now)
+    return [*others, {**wanted, "lastTransitionTime": since}]

@@ -1,0 +1,1 @@
+"""The ways to the app: Socket Mode and signed requests."""

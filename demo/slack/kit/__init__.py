@@ -1,0 +1,1 @@
+"""Block Kit: what may be posted, and what a reader would see."""

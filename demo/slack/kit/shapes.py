@@ -1,0 +1,125 @@
+"""This file holds the small shapes that Block Kit rules are built of, and says what is wrong in Slack's words."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+#: Yields the mistakes of one value; the second argument is its JSON pointer.
+Shape = Callable[[Any, str], Iterator[str]]
+
+
+def mistake(words: str, pointer: str) -> str:
+    """One mistake as Slack words it."""
+    return f"{words} [json-pointer:{pointer or '/'}]"
+
+
+def string(most: int, *, least: int = 0) -> Shape:
+    """A string of `least` to `most` characters."""
+
+    def check(value: Any, pointer: str) -> Iterator[str]:
+        if not isinstance(value, str):
+            yield mistake("must provide a string", pointer)
+        elif len(value) > most:
+            yield mistake(f"must be less than {most + 1} characters", pointer)
+        elif len(value) < least:
+            yield mistake(f"must be more than {least - 1} characters", pointer)
+
+    return check
+
+
+def boolean(value: Any, pointer: str) -> Iterator[str]:
+    """True or false."""
+    if not isinstance(value, bool):
+        yield mistake("must provide a boolean", pointer)
+
+
+def integer(value: Any, pointer: str) -> Iterator[str]:
+    """A whole number."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        yield mistake("must provide an integer", pointer)
+
+
+def anything(value: Any, pointer: str) -> Iterator[str]:
+    """A part that is kept and not judged."""
+    yield from ()
+
+
+def one_of(*words: str) -> Shape:
+    """One of a few words."""
+
+    def check(value: Any, pointer: str) -> Iterator[str]:
+        if value not in words:
+            yield mistake(f"must be one of: {', '.join(words)}", pointer)
+
+    return check
+
+
+def record(required: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None) -> Shape:
+    """An object with these fields and no others."""
+    known = {**required, **(optional or {})}
+
+    def check(value: Any, pointer: str) -> Iterator[str]:
+        if not isinstance(value, dict):
+            yield mistake("must provide an object", pointer)
+            return
+        for name in required:
+            if value.get(name) is None:
+                yield mistake(f"missing required field: {name}", pointer)
+        for name, inner in value.items():
+            if name not in known:
+                yield mistake(f"invalid additional property: {name}", pointer)
+            elif inner is not None:
+                yield from known[name](inner, f"{pointer}/{name}")
+
+    return check
+
+
+def array(of: Shape, most: int, *, least: int = 0) -> Shape:
+    """A list of `least` to `most` items."""
+
+    def check(value: Any, pointer: str) -> Iterator[str]:
+        if not isinstance(value, list):
+            yield mistake("must provide an array", pointer)
+            return
+        if len(value) > most:
+            yield mistake(f"no more than {most} items allowed", pointer)
+        if len(value) < least:
+            yield mistake(f"no less than {least} items allowed", pointer)
+        for place, item in enumerate(value):
+            yield from of(item, f"{pointer}/{place}")
+
+    return check
+
+
+def typed(kinds: Mapping[str, Shape]) -> Shape:
+    """An object whose `type` chooses its shape."""
+
+    def check(value: Any, pointer: str) -> Iterator[str]:
+        if not isinstance(value, dict):
+            yield mistake("must provide an object", pointer)
+        elif not isinstance(value.get("type"), str):
+            yield mistake("missing required field: type", pointer)
+        elif value["type"] not in kinds:
+            yield mistake(f"unsupported type: {value['type']}", f"{pointer}/type")
+        else:
+            yield from kinds[value["type"]](value, pointer)
+
+    return check
+
+
+def text(most: int, *, plain: bool = False) -> Shape:
+    """A text object of 1 to `most` characters; `plain` refuses mrkdwn."""
+    written = string(most, least=1)
+    kinds: dict[str, Shape] = {
+        "plain_text": record({"type": anything, "text": written}, {"emoji": boolean}),
+    }
+    if not plain:
+        kinds["mrkdwn"] = record({"type": anything, "text": written}, {"verbatim": boolean})
+    inner = typed(kinds)
+
+    def check(value: Any, pointer: str) -> Iterator[str]:
+        found = list(inner(value, pointer))
+        if found:
+            yield mistake("failed to match all allowed schemas", pointer)
+        yield from found
+
+    return check

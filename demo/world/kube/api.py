@@ -1,0 +1,159 @@
+"""This file is the door to a Kubernetes API server: plain requests, lists and watches as raw JSON objects."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+
+Object = dict[str, Any]
+
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+TIMEOUT = 30.0  # s for one call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Where the API server is and who we are there. Without `ca_file` an https server is trusted as the system trusts it."""
+
+    url: str
+    token: str = ""
+    ca_file: Path | None = None
+
+
+class RefusedError(Exception):
+    """The API server said no. `status` is the HTTP code, `reason` its own word, such as AlreadyExists."""
+
+    def __init__(self, method: str, path: str, status: int, reason: str, message: str) -> None:
+        super().__init__(f"{method} {path}: {status} {reason} {message[:400]}")
+        self.status = status
+        self.reason = reason
+
+
+class Api:
+    """Requests to one API server. Use it as `async with Api(access) as api`."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        trust: ssl.SSLContext | bool = True
+        if self.access.ca_file is not None:
+            trust = ssl.create_default_context(cafile=str(self.access.ca_file))
+        headers = {"User-Agent": "demo-world"}
+        if self.access.token:
+            headers["Authorization"] = f"Bearer {self.access.token}"
+        self._session = aiohttp.ClientSession(
+            base_url=self.access.url.rstrip("/") + "/",
+            headers=headers,
+            connector=aiohttp.TCPConnector(ssl=trust, limit=64),
+            timeout=aiohttp.ClientTimeout(total=TIMEOUT),
+            read_bufsize=2**20,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+            await asyncio.sleep(0.01)  # lets TLS transports close before the loop does
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            raise RuntimeError("use this Api inside `async with`")
+        return self._session
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Object | None = None,
+        *,
+        kind: str = "application/json",
+        params: Mapping[str, str] | None = None,
+    ) -> Object:
+        """One request; the object that was answered. Raises RefusedError for a refusal, TimeoutError and ClientError for silence."""
+        content = None if body is None else json.dumps(body)
+        headers = {"Content-Type": kind} if content else {}
+        async with self.session.request(
+            method, path.lstrip("/"), data=content, headers=headers, params=params
+        ) as reply:
+            raw = await reply.read()
+            if reply.status >= 400:
+                raise _refusal(method, path, reply.status, raw)
+            answer: Object = json.loads(raw)
+            return answer
+
+    async def create(self, path: str, body: Object) -> Object | None:
+        """Create an object in the collection at `path`; None when it was there already."""
+        try:
+            return await self.call("POST", path, body)
+        except RefusedError as refusal:
+            if refusal.status == 409 and refusal.reason == "AlreadyExists":
+                return None
+            raise
+
+    async def patch(self, path: str, body: Object, *, kind: str = STRATEGIC) -> Object | None:
+        """Patch; None when there is no such object (any more)."""
+        try:
+            return await self.call("PATCH", path, body, kind=kind)
+        except RefusedError as refusal:
+            if refusal.status == 404:
+                return None
+            raise
+
+    async def delete(self, path: str, options: Object | None = None) -> None:
+        """Delete; what is gone already is no error, nor a uid that is another pod's."""
+        try:
+            await self.call("DELETE", path, options)
+        except RefusedError as refusal:
+            if refusal.status not in (404, 409):
+                raise
+
+    async def watch(self, path: str, version: str, *, seconds: int = 50) -> AsyncIterator[Object]:
+        """The events of one watch, until the server ends it. Raises RefusedError (410 too) and TimeoutError."""
+        params = {
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(seconds),
+        }
+        limit = aiohttp.ClientTimeout(total=seconds + 15)
+        async with self.session.get(path.lstrip("/"), params=params, timeout=limit) as reply:
+            if reply.status >= 400:
+                raise _refusal("WATCH", path, reply.status, await reply.read())
+            async for line in reply.content:
+                event: Object = json.loads(line)
+                if event["type"] == "ERROR":
+                    status = event["object"]
+                    raise RefusedError(
+                        "WATCH",
+                        path,
+                        int(status.get("code", 500)),
+                        str(status.get("reason")),
+                        str(status.get("message")),
+                    )
+                yield event
+
+
+def _refusal(method: str, path: str, status: int, raw: bytes) -> RefusedError:
+    try:
+        said = json.loads(raw)
+    except ValueError:
+        said = {}
+    if not isinstance(said, dict):
+        said = {}
+    return RefusedError(
+        method, path, status, str(said.get("reason", "")), str(said.get("message", raw[:200]))
+    )

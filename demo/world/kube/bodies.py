@@ -1,0 +1,96 @@
+"""This file reads a pod object as a body on a server: its role, its training, how much of the server it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from demo.world.kube.api import Object
+from demo.world.kube.objects import RUN_FOR, STEP_SECONDS
+from demo.world.layout import GIB
+from demo.world.shared_services import PodKey
+from demo.world.state import Body, Role
+
+MEAN_RUN = timedelta(minutes=75)  # of a training that nobody said anything about
+JOB_LABELS = ("batch.kubernetes.io/job-name", "job-name")
+RANK_LABEL = "batch.kubernetes.io/job-completion-index"
+
+
+def key_of(pod: Object) -> PodKey:
+    return PodKey(pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def gpus_of(pod: Object) -> int:
+    """Whole GPUs that the pod's containers are limited to."""
+    return sum(
+        int((spec.get("resources") or {}).get("limits", {}).get("nvidia.com/gpu", 0))
+        for spec in pod["spec"]["containers"]
+    )
+
+
+def job_of(pod: Object) -> str | None:
+    labels = pod["metadata"].get("labels") or {}
+    return next((labels[name] for name in JOB_LABELS if name in labels), None)
+
+
+def body_of(pod: Object, address: str) -> Body:
+    """The pod as its server feels it, before it starts."""
+    meta = pod["metadata"]
+    labels = dict(meta.get("labels") or {})
+    job = job_of(pod)
+    is_worker = job is not None and (gpus_of(pod) > 0 or "training" in labels)
+    role = Role.SYSTEM
+    if labels.get("k8s-app") == "kube-dns":
+        role = Role.DNS
+    elif is_worker or gpus_of(pod):
+        role = Role.WORKER
+    elif labels.get("role") == "ps":
+        role = Role.SERVER
+    index = labels.get(RANK_LABEL) or (meta.get("annotations") or {}).get(RANK_LABEL) or "0"
+    size = {Role.WORKER: 8.0, Role.SERVER: 3.0, Role.DNS: 0.06, Role.SYSTEM: 0.12}[role]
+    cores = {Role.WORKER: 0.3, Role.SERVER: 0.8, Role.DNS: 0.2, Role.SYSTEM: 0.04}[role]
+    return Body(
+        key=key_of(pod),
+        uid=meta["uid"],
+        node=pod["spec"]["nodeName"],
+        role=role,
+        container=pod["spec"]["containers"][0]["name"],
+        training=PodKey(meta["namespace"], job) if is_worker and job is not None else None,
+        rank=int(index),
+        memory=size * GIB,
+        cpus=cores,
+        address=address,
+        labels=labels,
+        claims=tuple(
+            volume["persistentVolumeClaim"]["claimName"]
+            for volume in pod["spec"].get("volumes") or []
+            if "persistentVolumeClaim" in volume
+        ),
+    )
+
+
+def step_seconds(pod: Object) -> float:
+    return float((pod["metadata"].get("annotations") or {}).get(STEP_SECONDS, 0.5))
+
+
+def run_for(pod: Object) -> timedelta | None:
+    """How long this training works until it is done; None for those that were there at the start and never end."""
+    notes = pod["metadata"].get("annotations") or {}
+    if RUN_FOR in notes:
+        return timedelta(seconds=float(notes[RUN_FOR]))
+    return None if STEP_SECONDS in notes else MEAN_RUN
+
+
+def ranks_and_tasks(pod: Object, job: Object | None, servers: Callable[[str], int]) -> tuple[int, int]:
+    """How many workers must meet, and how many tasks look each other up."""
+    ranks = int((job or {}).get("spec", {}).get("parallelism", 1))
+    return ranks, ranks + servers(pod["metadata"]["namespace"])
+
+
+def is_over(pod: Object) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def restarts(pod: Object) -> bool:
+    """Whether the kubelet starts a container of this pod again when it ends badly."""
+    return str(pod["spec"].get("restartPolicy", "Always")) != "Never"

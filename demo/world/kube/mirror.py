@@ -1,0 +1,100 @@
+"""This file keeps a copy of the objects that the world lives by: listed once, then followed by watches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import aiohttp
+
+from demo.world.kube.api import Api, Object, RefusedError
+
+PATHS = {
+    "Node": "/api/v1/nodes",
+    "Namespace": "/api/v1/namespaces",
+    "Pod": "/api/v1/pods",
+    "Service": "/api/v1/services",
+    "Endpoints": "/api/v1/endpoints",
+    "ConfigMap": "/api/v1/namespaces/kube-system/configmaps",
+    "PersistentVolumeClaim": "/api/v1/persistentvolumeclaims",
+    "PersistentVolume": "/api/v1/persistentvolumes",
+    "Deployment": "/apis/apps/v1/deployments",
+    "ReplicaSet": "/apis/apps/v1/replicasets",
+    "DaemonSet": "/apis/apps/v1/daemonsets",
+    "StatefulSet": "/apis/apps/v1/statefulsets",
+    "Job": "/apis/batch/v1/jobs",
+}
+
+Key = tuple[str, str]  # (namespace or "", name)
+
+
+def key_of(found: Object) -> Key:
+    meta = found["metadata"]
+    return meta.get("namespace", ""), meta["name"]
+
+
+@dataclass(slots=True)
+class Mirror:
+    """Objects by kind and key. `on_change` hears of pods: (what, object), what is ADDED, MODIFIED or DELETED."""
+
+    api: Api
+    on_change: Callable[[str, str, Object], None]
+    objects: dict[str, dict[Key, Object]] = field(default_factory=lambda: {kind: {} for kind in PATHS})
+    _listed: dict[str, asyncio.Event] = field(
+        default_factory=lambda: {kind: asyncio.Event() for kind in PATHS}
+    )
+
+    def all(self, kind: str) -> Iterable[Object]:
+        return self.objects[kind].values()
+
+    def get(self, kind: str, namespace: str, name: str) -> Object | None:
+        return self.objects[kind].get((namespace, name))
+
+    async def ready(self) -> None:
+        """Return when every kind was listed."""
+        for event in self._listed.values():
+            await event.wait()
+
+    async def run(self) -> None:
+        """Follow all kinds until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for kind in PATHS:
+                tasks.create_task(self._follow(kind), name=f"world mirror {kind}")
+
+    async def _follow(self, kind: str) -> None:
+        version, pause = "", 0.2
+        while True:
+            try:
+                if not version:
+                    version = await self._list(kind)
+                async for event in self.api.watch(PATHS[kind], version):
+                    found = event["object"]
+                    version = found["metadata"]["resourceVersion"]
+                    if event["type"] != "BOOKMARK":
+                        self._take(kind, event["type"], found)
+                    pause = 0.2
+            except RefusedError:
+                version = ""  # too old, or not allowed just now: start over
+                await asyncio.sleep(pause)
+                pause = min(5.0, pause * 2)
+            except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
+                await asyncio.sleep(pause)
+                pause = min(5.0, pause * 2)
+
+    async def _list(self, kind: str) -> str:
+        answer = await self.api.call("GET", PATHS[kind])
+        fresh = {key_of(found): found for found in answer["items"]}
+        for gone in [found for key, found in self.objects[kind].items() if key not in fresh]:
+            self._take(kind, "DELETED", gone)
+        for found in fresh.values():
+            self._take(kind, "MODIFIED" if key_of(found) in self.objects[kind] else "ADDED", found)
+        self._listed[kind].set()
+        return str(answer["metadata"]["resourceVersion"])
+
+    def _take(self, kind: str, what: str, found: Object) -> None:
+        if what == "DELETED":
+            self.objects[kind].pop(key_of(found), None)
+        else:
+            self.objects[kind][key_of(found)] = found
+        self.on_change(kind, what, found)

@@ -1,0 +1,142 @@
+"""This file is the cluster on paper: nodes, racks, teams, trainings and their names. Nothing here moves."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+GIB = 1024**3
+MODEL = "NVIDIA H200"
+PRODUCT = "NVIDIA-H200"
+DRIVER = "580.95.05"
+CUDA = "13.0"
+GPU_MEMORY_MIB = 143_771
+KUBELET = "v1.36.3"
+KERNEL = "6.8.0-64-generic"
+
+# PCI addresses of the eight GPUs of an HGX board, in index order.
+PCI_BUSES = ("18", "2a", "3a", "5d", "9a", "ab", "ba", "db")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSpec:
+    """One server. `cpus` are physical cores, and what the kubelet reports."""
+
+    name: str
+    rack: str
+    address: str
+    pod_net: str  # the first three numbers of its pod network, such as 10.244.3
+    pool: str  # large, small (GPU servers) or infra
+    gpus: int
+    cpus: int
+    memory: int  # bytes
+    disk: int  # bytes of the root file system
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSpec:
+    """One training in the vivo pattern: its own namespace, a worker Job, a parameter-server Deployment, headless Services."""
+
+    namespace: str
+    name: str
+    team: str
+    owner: str
+    workers: int
+    gpus: int  # for each worker
+    servers: int  # parameter servers
+    pool: str
+    step_seconds: float
+    worker_memory: int = 96 * GIB
+    worker_cpus: int = 6
+
+    @property
+    def job(self) -> str:
+        return f"{self.name}-worker"
+
+    @property
+    def server_deployment(self) -> str:
+        return f"{self.name}-ps"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Team:
+    name: str
+    people: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The whole cluster as it was ordered and racked."""
+
+    cluster: str
+    nodes: tuple[NodeSpec, ...]
+    trainings: tuple[TrainingSpec, ...]
+    teams: tuple[Team, ...]
+
+    def node(self, name: str) -> NodeSpec:
+        """The node of this name. Raises KeyError when there is none."""
+        for spec in self.nodes:
+            if spec.name == name:
+                return spec
+        raise KeyError(f"no node {name!r}; there are {', '.join(n.name for n in self.nodes)}")
+
+
+def gpu_uuid(node: str, index: int) -> str:
+    """The UUID of a GPU: the same in every run, so that the past and the present join up."""
+    return f"GPU-{uuid.uuid5(uuid.NAMESPACE_OID, f'{node}/{index}')}"
+
+
+def gpu_pci(index: int) -> str:
+    """The PCI address as dcgm-exporter prints it, such as 00000000:18:00.0."""
+    return f"00000000:{PCI_BUSES[index % len(PCI_BUSES)].upper()}:00.0"
+
+
+def kernel_pci(index: int) -> str:
+    """The PCI address as the kernel prints it, such as 0000:18:00."""
+    return f"0000:{PCI_BUSES[index % len(PCI_BUSES)]}:00"
+
+
+TEAMS = (
+    Team(name="vision", people=("ana", "mei")),
+    Team(name="speech", people=("bo",)),
+    Team(name="reco", people=("chen",)),
+    Team(name="sre", people=("dana", "eli")),
+)
+
+TRAININGS = (
+    TrainingSpec(namespace="vision-detr", name="detr", team="vision", owner="ana",
+                 workers=4, gpus=8, servers=2, pool="large", step_seconds=0.82),
+    TrainingSpec(namespace="speech-asr-large", name="asr-large", team="speech", owner="bo",
+                 workers=3, gpus=8, servers=1, pool="large", step_seconds=1.15),
+    TrainingSpec(namespace="vision-segment", name="segment", team="vision", owner="mei",
+                 workers=2, gpus=8, servers=1, pool="large", step_seconds=0.64),
+    TrainingSpec(namespace="reco-ctr", name="ctr", team="reco", owner="chen",
+                 workers=2, gpus=8, servers=2, pool="large", step_seconds=0.31),
+    TrainingSpec(namespace="speech-tts", name="tts", team="speech", owner="bo",
+                 workers=2, gpus=4, servers=1, pool="small", step_seconds=0.47),
+    TrainingSpec(namespace="reco-embed", name="embed", team="reco", owner="chen",
+                 workers=4, gpus=2, servers=1, pool="small", step_seconds=0.22),
+)  # fmt: skip
+
+
+def a_cluster(*, gpu_nodes: int = 16, racks: int = 4, gpus: int = 8, infra: int = 2) -> Layout:
+    """The cluster of the demo: `gpu-a01` … in racks, the last of each rack in the small pool, and a few servers without GPUs."""
+    nodes: list[NodeSpec] = []
+    per_rack = -(-gpu_nodes // racks)
+    for number in range(gpu_nodes):
+        rack, place = "abcdefgh"[number // per_rack], number % per_rack + 1
+        nodes.append(
+            NodeSpec(
+                name=f"gpu-{rack}{place:02d}", rack=f"rack-{rack}", address=f"10.0.{number // per_rack}.{10 + place}",
+                pod_net=f"10.244.{number + 10}", pool="small" if place == per_rack else "large",
+                gpus=gpus, cpus=16, memory=1024 * GIB, disk=1800 * GIB,
+            )
+        )  # fmt: skip
+    nodes.extend(
+        NodeSpec(
+            name=f"infra-{number + 1:02d}", rack="rack-a", address=f"10.0.9.{11 + number}", pod_net=f"10.244.{number + 1}",
+            pool="infra", gpus=0, cpus=8, memory=128 * GIB, disk=400 * GIB,
+        )
+        for number in range(infra)
+    )  # fmt: skip
+    return Layout(cluster="prod-a", nodes=tuple(nodes), trainings=TRAININGS, teams=TEAMS)

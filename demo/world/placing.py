@@ -1,0 +1,68 @@
+"""This file puts pods onto servers and takes them off: GPUs are handed out, ranks join their training, name servers their queue."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from demo.world.shared_services import NameServer, PodKey
+from demo.world.state import Body, Gpu, Phase, Role, State, Training
+
+
+class NoRoomError(Exception):
+    """The device plugin cannot give what the pod asks for. The text is the kubelet's own."""
+
+
+def place(state: State, body: Body, *, gpus: int = 0, started: datetime | None = None) -> None:
+    """Start `body` on its node with `gpus` whole GPUs. Raises NoRoomError as the kubelet's admission does."""
+    if body.node not in state.hosts:
+        raise KeyError(f"pod {body.key} is bound to {body.node!r}, which is no server of this world")
+    free = [gpu for gpu in state.hosts[body.node].gpus if gpu.pod is None and not gpu.dead]
+    if len(free) < gpus:
+        raise NoRoomError(
+            "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. "
+            f"Requested: {gpus}, Available: {len(free)}, which is unexpected"
+        )
+    for gpu in free[:gpus]:
+        gpu.pod = body.key
+    body.gpus = tuple(gpu.index for gpu in free[:gpus])
+    body.started = started or state.now
+    state.bodies[body.key] = body
+    if body.role is Role.DNS:
+        state.names.servers[body.key] = NameServer(key=body.key)
+
+
+def join(
+    state: State, body: Body, *, ranks: int, tasks: int, step_seconds: float, run_for: timedelta | None
+) -> None:
+    """Count a worker towards its training, which begins with its first worker."""
+    if body.training is None:
+        return
+    training = state.trainings.get(body.training)
+    if training is None or training.phase in (Phase.FAILED, Phase.FINISHED):
+        training = Training(key=body.training, step_base=step_seconds, run_for=run_for, since=state.now)
+        training.team = body.labels.get("team", "")
+        training.owner = body.labels.get("owner", "")
+        state.trainings[body.training] = training
+    training.ranks, training.tasks = ranks, tasks
+
+
+def remove(state: State, key: PodKey) -> None:
+    """Take a pod off its server; its GPUs are free and cool down. Unknown pods are no error."""
+    body = state.bodies.pop(key, None)
+    state.names.servers.pop(key, None)
+    if body is not None:
+        release(state, body)
+
+
+def release(state: State, body: Body) -> None:
+    """Free the GPUs of a pod whose process has ended."""
+    for gpu in state.gpus_of(body):
+        if gpu.pod == body.key:
+            _idle(gpu)
+    body.gpus = ()
+
+
+def _idle(gpu: Gpu) -> None:
+    gpu.pod = None
+    gpu.utilisation = gpu.tensor = 0.0
+    gpu.memory_used = 4.0
