@@ -9,7 +9,7 @@ import structlog
 from alerts.telling.cards import CardKind
 from bot.metrics import Metrics
 from bot.people import People
-from bot.slack.hearing import Heard
+from bot.slack.heard import Heard
 from collectors.facts.clock import Clock
 from commands.command import Answer
 from commands.desk import Upload

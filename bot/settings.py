@@ -170,6 +170,7 @@ class Override(_Part):
     interval: str | None = None
     severity: Literal["critical", "warning", "info"] | None = None
     enabled: bool = True
+    above: float | None = None
 
 
 class Rules(_Part):

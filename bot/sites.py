@@ -82,6 +82,11 @@ class ClusterSite:
         self.inventory()
         return self._trainings
 
+    def training(self, id: str) -> TrainingView | None:
+        """The training called namespace/name, in the last picture that was had."""
+        self.look()
+        return next((view for view in self._trainings if view.id == id), None)
+
     def topology(self) -> Topology:
         """The last picture that was had; an empty one before the first."""
         self.look()

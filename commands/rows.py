@@ -98,6 +98,7 @@ class Launch:
     told: str = ""  # the last life that was told: queued, running, failed, ...
     told_reason: str = ""
     told_at: datetime | None = None
+    last_lines: tuple[str, ...] = ()  # of the first failing task
     is_over: bool = False
 
     @property

@@ -26,7 +26,7 @@ _DUST = 1e-9  # quantities are read as floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """Equal tasks of one role: each takes `amounts` (resource name to amount, in the resource's own unit) and one pod."""
+    """Equal tasks of one role. Each takes `amounts` (by resource name, in its own unit) and one pod."""
 
     role: str
     count: int

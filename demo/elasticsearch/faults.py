@@ -20,6 +20,7 @@ class Faults:
     latency: timedelta = timedelta()
     _failing: tuple[int, int] = (0, 0)  # status, how often still
     _partial: tuple[int, int] = (0, 0)  # shards, how often still
+    _whole_before: int = 0  # searches that are spared before the partial ones
     _timed_out: int = 0
     _running: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -30,9 +31,10 @@ class Faults:
         """Answer searches with this status."""
         self._failing = status, times
 
-    def partial(self, shards_failed: int = 1, times: int = 1) -> None:
-        """Answer searches without some shards, and say so in the answer."""
+    def partial(self, shards_failed: int = 1, times: int = 1, *, after: int = 0) -> None:
+        """Answer searches without some shards, and say so in the answer; the next `after` searches are spared."""
         self._partial = shards_failed, times
+        self._whole_before = after
 
     def time_out(self, times: int = 1) -> None:
         """Answer searches with what was found until the time was up, and say so in the answer."""
@@ -52,7 +54,7 @@ class Faults:
     def heal(self) -> None:
         """Take all of it back."""
         self._failing = self._partial = 0, 0
-        self._timed_out = 0
+        self._timed_out = self._whole_before = 0
         self.latency = timedelta()
         self.is_down = False
         self._running.set()
@@ -71,7 +73,9 @@ class Faults:
     def hurt(self, answer: Json) -> Json:
         """A search's answer as a hurt server would give it."""
         failed, left = self._partial
-        if left and answer.get("_shards"):
+        if left and self._whole_before:
+            self._whole_before -= 1
+        elif left:
             self._partial = (failed, left - 1) if left > 1 else (0, 0)
             shards = dict(answer["_shards"])
             shards["total"] = max(shards["total"], failed + 1)

@@ -1,6 +1,6 @@
 """This file is a look-alike of Elasticsearch in this process: start it, index documents, hurt it, stop it."""
 
-import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -15,7 +15,7 @@ from demo.elasticsearch.searching import Searches
 from demo.elasticsearch.server import application
 
 _HOST = "127.0.0.1"
-_KEEP = 300_000  # documents
+_KEEP = 150_000  # documents
 
 
 class ElasticsearchLookalike:
@@ -31,7 +31,7 @@ class ElasticsearchLookalike:
         self.faults = Faults()
         self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
-        self._searches = Searches(self._indices, lambda: asyncio.get_running_loop().time())
+        self._searches = Searches(self._indices, time.monotonic)
 
     @classmethod
     @asynccontextmanager

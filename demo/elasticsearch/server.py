@@ -1,5 +1,6 @@
 """This file is the look-alike's HTTP side: its routes, bodies and headers."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -84,7 +85,9 @@ class _Routes:
 
     async def search(self, request: web.Request) -> web.Response:
         self._fail_if_told()
-        found = self._searches.search(request.match_info.get("index"), await _body(request))
+        # In a thread: the loop may be the bot's own, and a search over many documents takes a while.
+        asked = await _body(request)
+        found = await asyncio.to_thread(self._searches.search, request.match_info.get("index"), asked)
         return _json(request, self._faults.hurt(found))
 
     async def msearch(self, request: web.Request) -> web.Response:
@@ -93,8 +96,8 @@ class _Routes:
         answers: list[Json] = []
         for header, body in zip(lines[::2], lines[1::2], strict=True):
             try:
-                found = self._faults.hurt(self._searches.search(header.get("index"), body))
-                answers.append({**found, "status": 200})
+                found = await asyncio.to_thread(self._searches.search, header.get("index"), body)
+                answers.append({**self._faults.hurt(found), "status": 200})
             except RefusalError as refusal:
                 answers.append(refusal.body())
         return _json(request, {"took": 1, "responses": answers})

@@ -7,7 +7,7 @@ from typing import Any
 from demo.elasticsearch.indices import Document
 from demo.elasticsearch.mappings import millis_of
 from demo.elasticsearch.refusals import RefusalError, not_imitated
-from demo.elasticsearch.words import has_phrase, words_of
+from demo.elasticsearch.words import has_phrase, stands_alone, words_of
 
 Test = Callable[[Document], bool]
 Kinds = Mapping[str, str]  # field -> what it is mapped as
@@ -53,7 +53,7 @@ def equal(field: str, value: object, kinds: Kinds) -> Test:
         return nothing
     wanted = _kept(value, kind, field)
     if kind == "text":
-        return _with_words(field, lambda words: wanted in words, [str(wanted)])
+        return _with_words(field, lambda words: wanted in words, [str(wanted)], sure=str(wanted))
     return lambda document: wanted in document.values.get(field, ())
 
 
@@ -67,7 +67,7 @@ def phrase(field: str, text: str, kinds: Kinds) -> Test | None:
     wanted = words_of(text)
     if not wanted:
         return None
-    return _with_words(field, lambda words: has_phrase(words, wanted), wanted)
+    return _with_words(field, lambda words: has_phrase(words, wanted), wanted, sure=" ".join(wanted))
 
 
 def words(field: str, text: str, kinds: Kinds) -> Test | None:
@@ -81,7 +81,8 @@ def words(field: str, text: str, kinds: Kinds) -> Test | None:
     if not wanted:
         return None
     if len(wanted) == 1:
-        return _with_words(field, lambda held: not wanted.isdisjoint(held), list(wanted))
+        (word,) = wanted
+        return _with_words(field, lambda held: word in held, [word], sure=word)
     return _with_words(field, lambda held: not wanted.isdisjoint(held), [])
 
 
@@ -124,15 +125,18 @@ def _leniently(field: str, text: str, kinds: Kinds) -> Test:
         return nothing
 
 
-def _with_words(field: str, test: Callable[[list[str]], bool], needed: list[str]) -> Test:
-    """A test of the words of a text; where they are not even in it as letters it is not taken apart."""
+def _with_words(field: str, test: Callable[[list[str]], bool], needed: list[str], *, sure: str = "") -> Test:
+    """A test of the words of a text, which is only taken apart where a look at its letters does not decide.
+
+    `needed`: words that must be in it as letters. `sure`: what settles it when it stands there between blanks.
+    """
 
     def holds(document: Document) -> bool:
         for text in document.values.get(field, ()):
             lower = text.lower()
             if any(word not in lower for word in needed):
                 continue
-            if test(words_of(text)):
+            if (sure and stands_alone(sure, lower)) or test(words_of(text)):
                 return True
         return False
 

@@ -17,6 +17,7 @@ _PIECE = (
 )
 _WORD = re.compile(rf"[{_KATAKANA}_]*[{_KATAKANA}][{_KATAKANA}_]*|[{_HAN}{_HIRAGANA}]|{_PIECE}+")
 _ONLY_UNDERSCORES = re.compile(r"_+\Z")
+_BLANKS = " \t\n"
 _LONGEST = 255  # characters; a longer word is cut into several
 
 
@@ -24,10 +25,22 @@ def words_of(text: str) -> list[str]:
     """The words of a text, in their order."""
     found: list[str] = []
     for word in _WORD.findall(text.lower()):
-        if _ONLY_UNDERSCORES.match(word):
+        if word[0] == "_" and _ONLY_UNDERSCORES.match(word):
             continue
-        found += [word[start : start + _LONGEST] for start in range(0, len(word), _LONGEST)]
+        if len(word) <= _LONGEST:
+            found.append(word)
+        else:
+            found += [word[start : start + _LONGEST] for start in range(0, len(word), _LONGEST)]
     return found
+
+
+def stands_alone(words: str, lower: str) -> bool:
+    """Whether these words, with single blanks between, stand in the text between blanks: a sure sign, quickly found."""
+    start = lower.find(words)
+    if start < 0:
+        return False
+    end = start + len(words)
+    return (start == 0 or lower[start - 1] in _BLANKS) and (end == len(lower) or lower[end] in _BLANKS)
 
 
 def has_phrase(words: list[str], phrase: list[str]) -> bool:

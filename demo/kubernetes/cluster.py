@@ -74,7 +74,7 @@ class Cluster:
         own["apiVersion"] = kind.api_version
         if kind.keeps_status and not keep_status and kind.listing != "nodes":
             own = with_value(own, ("status",), defaults.FIRST_STATUS.get(kind.listing))
-        own = defaults.filled(kind.listing, own)
+        own = defaults.filled(kind.listing, _with_parts(kind, own))
         own = admit(self.store, self.kinds, kind, own)
         validation.check(kind, own)
         if kind.listing == "pods" and not keep_status:
@@ -134,7 +134,7 @@ class Cluster:
         else:
             if kind.keeps_status:
                 new = with_value(new, ("status",), old.tree.get("status"))
-            new = defaults.filled(kind.listing, new)
+            new = defaults.filled(kind.listing, _with_parts(kind, new))
             validation.check(kind, new, old.tree)
             if (kind.counts or kind.custom) and _meant(new) != _meant(old.tree):
                 new["metadata"] = {**new["metadata"], "generation": old_meta.get("generation", 1) + 1}
@@ -216,6 +216,13 @@ class Cluster:
         if kind.plural == "customresourcedefinitions":
             return adopt(self, stored)
         return stored
+
+
+def _with_parts(kind: Kind, tree: Json) -> Json:
+    """Return the object with spec and status: those of built-in kinds are structs, which are always written."""
+    if kind.custom or not kind.keeps_status:
+        return tree
+    return {**tree, "spec": tree.get("spec") or {}, "status": tree.get("status") or {}}
 
 
 def _without_empties(meta: Json) -> Json:

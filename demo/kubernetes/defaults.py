@@ -184,7 +184,7 @@ def _service(tree: Json) -> None:
 
 
 def _namespace(tree: Json) -> None:
-    _defaults(tree, spec={"finalizers": ["kubernetes"]})
+    _defaults(tree.setdefault("spec", {}), finalizers=["kubernetes"])
     meta = metadata(tree)
     meta["labels"] = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta["name"]}
 

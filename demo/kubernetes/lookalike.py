@@ -21,7 +21,7 @@ from demo.kubernetes.logs import Logs
 from demo.kubernetes.objects import Clock, Json, copy_of, encode, namespace_of
 from demo.kubernetes.patches import merge_patch, strategic_merge_patch
 from demo.kubernetes.selectors import selection
-from demo.kubernetes.server import Front
+from demo.kubernetes.server import TOKEN_PREFIX, Front
 from demo.kubernetes.store import Store
 
 ADMIN_TOKEN = "admin-token"
@@ -142,12 +142,15 @@ class KubernetesLookalike:
         return self.cluster.store
 
     def kubeconfig(self, path: Path, *, token: str = ADMIN_TOKEN, context: str = "lookalike") -> Path:
-        """Write a kubeconfig with one context for this server and return its path."""
+        """Write a kubeconfig with one context for this server and return its path.
+
+        The token stands in the address too: kubectl and all of client-go keep tokens back over plain HTTP.
+        """
         named = {"name": context}
         config = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{**named, "cluster": {"server": self.url}}],
+            "clusters": [{**named, "cluster": {"server": f"{self.url}{TOKEN_PREFIX}{token}"}}],
             "users": [{**named, "user": {"token": token}}],
             "contexts": [{**named, "context": {"cluster": context, "user": context}}],
             "current-context": context,

@@ -18,6 +18,7 @@ from demo.kubernetes.listing import body as list_body
 from demo.kubernetes.listing import page
 from demo.kubernetes.logs import Logs, read_log
 from demo.kubernetes.objects import encode
+from demo.kubernetes.openapi import described
 from demo.kubernetes.requests import Asked, read_request
 from demo.kubernetes.reviews import REVIEWS, answered
 from demo.kubernetes.scaling import read_scale
@@ -25,6 +26,7 @@ from demo.kubernetes.shapes import shape_of
 from demo.kubernetes.watching import Watch
 from demo.kubernetes.writing import read_body, write
 
+TOKEN_PREFIX = "/with-token/"  # an address may carry its token: /with-token/TOKEN/api/v1/pods
 _PUBLIC = ("/healthz", "/livez", "/readyz", "/version")
 _LARGEST_BODY = 3 * 1024 * 1024  # bytes, as the real server
 
@@ -65,7 +67,8 @@ class Front:
 
     async def _judged(self, request: web.Request) -> web.StreamResponse:
         await self._faults.delay()
-        user = token_user(self._tokens, request.headers.get("Authorization"))
+        path, said = _path_and_token(request)
+        user = token_user(self._tokens, said)
         user = impersonated(self._authorizer, user, list(request.headers.items()))
         text = await request.read()
         body = read_body(text, request.content_type) if text else None
@@ -73,7 +76,7 @@ class Front:
         dry_runs = request.query.getall("dryRun", [])
         seen = Seen(
             method=request.method,
-            path=request.path,
+            path=path,
             query=query,
             user=user.name,
             dry_run=bool(dry_runs),
@@ -81,19 +84,22 @@ class Front:
         )
         self.seen.append(seen)
         self._faults.strike(seen)
-        if request.path in _PUBLIC or request.path.startswith(("/livez/", "/readyz/")):
-            return _public(request.path)
-        parts = tuple(part for part in request.path.split("/") if part)
+        if path in _PUBLIC or path.startswith(("/livez/", "/readyz/")):
+            return _public(path)
+        parts = tuple(part for part in path.split("/") if part)
         if (
             parts[:1] == ("apis",)
             and len(parts) == 4
             and (review := REVIEWS.get((parts[1], parts[2], parts[3])))
         ):
             return self._review(user, review, parts, request.method, body)
+        if parts[:2] == ("openapi", "v3"):
+            self._permit(user, Deed(verb=request.method.lower(), path=path))
+            return _json(200, encode(described(self._cluster.kinds, parts[2:])))
         if len(parts) <= (2 if parts[:1] == ("api",) else 3):
-            self._permit(user, Deed(verb=request.method.lower(), path=request.path))
-            return _json(200, encode(discovered(self._cluster.kinds, request.path)))
-        asked = read_request(self._cluster.kinds, request.method, request.path, query, dry_runs)
+            self._permit(user, Deed(verb=request.method.lower(), path=path))
+            return _json(200, encode(discovered(self._cluster.kinds, path)))
+        asked = read_request(self._cluster.kinds, request.method, path, query, dry_runs)
         self._permit(user, _deed(asked))
         return await self._done(request, asked, user, body)
 
@@ -116,7 +122,7 @@ class Front:
 
     async def _done(self, request: web.Request, asked: Asked, user: User, body: Any) -> web.StreamResponse:
         cluster = self._cluster
-        shape = shape_of(request.headers.get("Accept", ""), asked.kind)
+        shape = shape_of(request.headers.get("Accept", ""), asked.kind, self._now())
         match asked.verb, asked.subresource:
             case "watch", "":
                 return await Watch(cluster.store, asked, self._faults, shape.one).answer(request)
@@ -134,6 +140,15 @@ class Front:
             case _:
                 code, answer = write(cluster, asked, user, body, request.content_type)
                 return _json(code, answer)
+
+
+def _path_and_token(request: web.Request) -> tuple[str, str | None]:
+    """Return the path and the Authorization header, or what stands in its place in the path."""
+    said = request.headers.get("Authorization")
+    if not request.path.startswith(TOKEN_PREFIX):
+        return request.path, said
+    token, _, rest = request.path.removeprefix(TOKEN_PREFIX).partition("/")
+    return f"/{rest}", said or f"Bearer {token}"
 
 
 def _deed(asked: Asked) -> Deed:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from demo.kubernetes.kinds import Kind
 from demo.kubernetes.listing import Page
 from demo.kubernetes.objects import encode
 from demo.kubernetes.requests import Asked
 from demo.kubernetes.store import Stored
+from demo.kubernetes.tables import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,25 @@ def _metadata_list(asked: Asked, part: Page) -> bytes:
     return encode({**head, "items": [_meta_of(stored) for stored in part.items]})
 
 
-def shape_of(accept: str, kind: Kind) -> Shape:
+def _table(kind: Kind, now: datetime) -> Shape:
+    def one(stored: Stored) -> bytes:
+        version = {"resourceVersion": str(stored.version)}
+        return encode(table(kind.listing, [stored.tree], dict(version), now))
+
+    def many(asked: Asked, part: Page) -> bytes:
+        return encode(table(kind.listing, [stored.tree for stored in part.items], list_meta(part), now))
+
+    return Shape(one, many)
+
+
+def shape_of(accept: str, kind: Kind, now: datetime) -> Shape:
     """Return the first shape in the Accept header that is served for this kind."""
     for wanted in accept.split(","):
         words = dict(word.strip().partition("=")[::2] for word in wanted.split(";")[1:])
         if words.get("as") in ("PartialObjectMetadata", "PartialObjectMetadataList"):
             return Shape(lambda stored: encode(_meta_of(stored)), _metadata_list)
+        if words.get("as") == "Table":
+            return _table(kind, now)
         if "as" not in words:
             return WHOLE
     return WHOLE

@@ -96,6 +96,7 @@ class SlackLookalike(Driving, Ordering):
                 await slack._session.close()
             await runner.cleanup()
             await chores.close()
+        chores.check()
 
     @property
     def url(self) -> str:
@@ -152,7 +153,7 @@ class SlackLookalike(Driving, Ordering):
 
     def thread(self, message: Message) -> list[Message]:
         """The replies to a message, oldest first."""
-        return self.workspace.talk.thread(message.channel, message.ts)[1:]
+        return [reply for reply in self.workspace.talk.thread(message.channel, message.ts) if reply.is_reply]
 
     def threads(self, where: str) -> dict[str, list[Message]]:
         """The replies of every thread of a channel, by the parent's ts."""
@@ -185,7 +186,7 @@ class SlackLookalike(Driving, Ordering):
         """The bytes of a file."""
         return self.workspace.contents[file_id]
 
-    async def until(self, predicate: Callable[[], Found], timeout: float = 10.0) -> Found:
+    async def until(self, predicate: Callable[[], Found | None], timeout: float = 10.0) -> Found:
         """Wait for something to be so, looking after every change; returns what the predicate found.
 
         Raises:

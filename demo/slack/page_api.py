@@ -207,8 +207,9 @@ class PageApi:
     def _message(self, asked: dict[str, Any]) -> Message:
         ts = str(asked["ts"])
         found = self._workspace.talk.find(asked["channel"], ts) or self._workspace.talk.ephemeral.get(ts)
-        if found is None:
-            raise LookupError(f"there is no message {ts}")
+        person = self._workspace.directory.person(str(asked["as"]))
+        if found is None or found.only_for not in (None, person.id):
+            raise LookupError(f"{person.name} sees no message {ts}")
         return found
 
     def _target(self, person: Person, asked: dict[str, Any]) -> acting.Target:

@@ -35,7 +35,7 @@ class NodeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSpec:
-    """One training in the vivo pattern: its own namespace, a worker Job, a parameter-server Deployment, headless Services."""
+    """One training: its own namespace, a worker Job, a parameter-server Deployment, headless Services."""
 
     namespace: str
     name: str
@@ -104,39 +104,106 @@ TEAMS = (
 )
 
 TRAININGS = (
-    TrainingSpec(namespace="vision-detr", name="detr", team="vision", owner="ana",
-                 workers=4, gpus=8, servers=2, pool="large", step_seconds=0.82),
-    TrainingSpec(namespace="speech-asr-large", name="asr-large", team="speech", owner="bo",
-                 workers=3, gpus=8, servers=1, pool="large", step_seconds=1.15),
-    TrainingSpec(namespace="vision-segment", name="segment", team="vision", owner="mei",
-                 workers=2, gpus=8, servers=1, pool="large", step_seconds=0.64),
-    TrainingSpec(namespace="reco-ctr", name="ctr", team="reco", owner="chen",
-                 workers=2, gpus=8, servers=2, pool="large", step_seconds=0.31),
-    TrainingSpec(namespace="speech-tts", name="tts", team="speech", owner="bo",
-                 workers=2, gpus=4, servers=1, pool="small", step_seconds=0.47),
-    TrainingSpec(namespace="reco-embed", name="embed", team="reco", owner="chen",
-                 workers=4, gpus=2, servers=1, pool="small", step_seconds=0.22),
-)  # fmt: skip
+    TrainingSpec(
+        namespace="vision-detr",
+        name="detr",
+        team="vision",
+        owner="ana",
+        workers=4,
+        gpus=8,
+        servers=2,
+        pool="large",
+        step_seconds=0.82,
+    ),
+    TrainingSpec(
+        namespace="speech-asr-large",
+        name="asr-large",
+        team="speech",
+        owner="bo",
+        workers=3,
+        gpus=8,
+        servers=1,
+        pool="large",
+        step_seconds=1.15,
+    ),
+    TrainingSpec(
+        namespace="vision-segment",
+        name="segment",
+        team="vision",
+        owner="mei",
+        workers=2,
+        gpus=8,
+        servers=1,
+        pool="large",
+        step_seconds=0.64,
+    ),
+    TrainingSpec(
+        namespace="reco-ctr",
+        name="ctr",
+        team="reco",
+        owner="chen",
+        workers=2,
+        gpus=8,
+        servers=2,
+        pool="large",
+        step_seconds=0.31,
+    ),
+    TrainingSpec(
+        namespace="speech-tts",
+        name="tts",
+        team="speech",
+        owner="bo",
+        workers=2,
+        gpus=4,
+        servers=1,
+        pool="small",
+        step_seconds=0.47,
+    ),
+    TrainingSpec(
+        namespace="reco-embed",
+        name="embed",
+        team="reco",
+        owner="chen",
+        workers=4,
+        gpus=2,
+        servers=1,
+        pool="small",
+        step_seconds=0.22,
+    ),
+)
 
 
 def a_cluster(*, gpu_nodes: int = 16, racks: int = 4, gpus: int = 8, infra: int = 2) -> Layout:
-    """The cluster of the demo: `gpu-a01` … in racks, the last of each rack in the small pool, and a few servers without GPUs."""
+    """The cluster of the demo: `gpu-a01` … in racks, the last of each in the small pool; some without GPUs."""
     nodes: list[NodeSpec] = []
     per_rack = -(-gpu_nodes // racks)
     for number in range(gpu_nodes):
         rack, place = "abcdefgh"[number // per_rack], number % per_rack + 1
         nodes.append(
             NodeSpec(
-                name=f"gpu-{rack}{place:02d}", rack=f"rack-{rack}", address=f"10.0.{number // per_rack}.{10 + place}",
-                pod_net=f"10.244.{number + 10}", pool="small" if place == per_rack else "large",
-                gpus=gpus, cpus=16, memory=1024 * GIB, disk=1800 * GIB,
+                name=f"gpu-{rack}{place:02d}",
+                rack=f"rack-{rack}",
+                address=f"10.0.{number // per_rack}.{10 + place}",
+                pod_net=f"10.244.{number + 10}",
+                pool="small" if place == per_rack else "large",
+                gpus=gpus,
+                cpus=16,
+                memory=1024 * GIB,
+                disk=1800 * GIB,
             )
-        )  # fmt: skip
+        )
     nodes.extend(
         NodeSpec(
-            name=f"infra-{number + 1:02d}", rack="rack-a", address=f"10.0.9.{11 + number}", pod_net=f"10.244.{number + 1}",
-            pool="infra", gpus=0, cpus=8, memory=128 * GIB, disk=400 * GIB,
+            name=f"infra-{number + 1:02d}",
+            rack="rack-a",
+            address=f"10.0.9.{11 + number}",
+            pod_net=f"10.244.{number + 1}",
+            pool="infra",
+            gpus=0,
+            cpus=8,
+            memory=128 * GIB,
+            disk=400 * GIB,
         )
         for number in range(infra)
-    )  # fmt: skip
+    )
     return Layout(cluster="prod-a", nodes=tuple(nodes), trainings=TRAININGS, teams=TEAMS)

@@ -1,4 +1,4 @@
-"""This file is the past: the same physics lived through fast, its samples written as OpenMetrics with the labels of later scrapes."""
+"""This file is the past: the same physics lived through fast, its samples with the labels of later scrapes."""
 
 from __future__ import annotations
 

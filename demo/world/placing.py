@@ -1,4 +1,4 @@
-"""This file puts pods onto servers and takes them off: GPUs are handed out, ranks join their training, name servers their queue."""
+"""This file puts pods onto servers and takes them off: GPUs are handed out, ranks join their training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def place(state: State, body: Body, *, gpus: int = 0, started: datetime | None =
     """Start `body` on its node with `gpus` whole GPUs. Raises NoRoomError as the kubelet's admission does."""
     if body.node not in state.hosts:
         raise KeyError(f"pod {body.key} is bound to {body.node!r}, which is no server of this world")
-    free = [gpu for gpu in state.hosts[body.node].gpus if gpu.pod is None and not gpu.dead]
+    free = [gpu for gpu in state.hosts[body.node].gpus if gpu.pod is None and gpu.is_usable]
     if len(free) < gpus:
         raise NoRoomError(
             "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. "

@@ -15,8 +15,10 @@ PROXY_JOB = "annotated-services"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
-    """How Prometheus finds targets. With `access` by its own Kubernetes discovery; Debian's build is without it, so normally
-    by HTTP from `proxy`, which gives the same meta labels from the same objects."""
+    """How Prometheus finds targets: by its own Kubernetes discovery when `access` is given, else by HTTP from `proxy`.
+
+    Debian's build has no Kubernetes discovery; the proxy gives the same meta labels from the same objects.
+    """
 
     proxy: str
     access: Access | None = None

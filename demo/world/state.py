@@ -14,6 +14,8 @@ from demo.world.shared_services import Ceph, Names, Osd, PodKey
 
 CLOCK_MAX = 1980.0  # MHz, H200
 CLOCK_IDLE = 345.0  # MHz, no process on it
+# XIDs after which a GPU does no more work until it is reset or replaced.
+ENDS_GPU = frozenset({46, 48, 54, 62, 64, 74, 79, 95, 110, 119, 120, 136, 140, 143, 156, 158})
 POWER_IDLE = 76.0  # W
 POWER_MAX = 700.0  # W
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -64,6 +66,11 @@ class Gpu:
     xids: deque[tuple[datetime, int]] = field(default_factory=deque)
     clock_events: deque[tuple[datetime, str]] = field(default_factory=deque)
     dead: bool = False
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the device plugin offers it: it takes a card away that reported what only a reset can mend."""
+        return not self.dead and self.xid not in ENDS_GPU
 
     @property
     def memory_total(self) -> float:

@@ -1,4 +1,4 @@
-"""This file is the world: one object that builds the cluster, moves it on with the clock, and lets scenarios break it."""
+"""This file is the world: it builds the cluster, moves it on with the clock, and lets scenarios break it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from demo.world.faults import Faults
 from demo.world.kube import building
 from demo.world.kube.api import Access, Api, Object
 from demo.world.kube.dns_scaling import DnsScaling
+from demo.world.kube.events import Events
+from demo.world.kube.heartbeats import Heartbeats
 from demo.world.kube.kubelets import Kubelets
 from demo.world.kube.mirror import Mirror
 from demo.world.kube.volumes import Volumes
@@ -37,7 +39,7 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How the world is run. `past` is what it lives through before it opens; `samples` is where that goes as OpenMetrics."""
+    """How the world is run. It lives through `past` before it opens; `samples`: where that goes as OpenMetrics."""
 
     access: Access
     elasticsearch_url: str = ""
@@ -74,6 +76,8 @@ class World:
             self.api = await doors.enter_async_context(Api(self.settings.access))
             self.mirror = Mirror(self.api, self._hear)
             self.kubelets = Kubelets(self.api, self.mirror, self.state, self._said.append)
+            self.heartbeats = Heartbeats(self.api, self.mirror, self.state, self._said.append)
+            self.events = Events(self.api, self.mirror)
             self.scaling = DnsScaling(self.api, self.mirror, self.state, self._print)
             self.volumes = Volumes(self.api, self.mirror, self.state)
             self.exporters = Exporters(self.state, self.mirror.all)
@@ -110,7 +114,7 @@ class World:
             tasks.create_task(self.mirror.run(), name="world mirror")
             await self.mirror.ready()
             self.kubelets.born = self.settings.clock() - self.settings.past - timedelta(hours=3)
-            await self.kubelets.register()
+            await self.heartbeats.register()
             tasks.create_task(self.kubelets.work(), name="world kubelets")
             await building.build(self.api, self.layout)
             await self.volumes.bind()
@@ -120,6 +124,7 @@ class World:
             await live_through(self, self.settings.past, self.settings.samples, clock=self.settings.clock)
             self.ready.set()
             tasks.create_task(self.scaling.run(), name="world DNS autoscaler")
+            tasks.create_task(self.events.run(), name="world events")
             tasks.create_task(self._live(), name="world physics")
 
     async def _live(self) -> None:
@@ -129,7 +134,8 @@ class World:
             now = self.settings.clock()
             self.move((now - last) * self.settings.speed, now)
             last = now
-            await self.kubelets.tick()
+            self.kubelets.tick()
+            await self.heartbeats.tick()
             await self.volumes.bind()
 
     def move(self, dt: timedelta, now: datetime) -> None:
@@ -139,6 +145,9 @@ class World:
         self._said.clear()
         lines = chatter.between(self.state, begun, now - begun, self._murmur)
         for happening in happened:
+            if happening.what == "container-restarted" and happening.pod is not None:
+                self.journal.restarted(happening.pod)
+            self.events.add(happening)
             lines += lines_of(happening, self.state)
         for line in lines:
             self._print(line)

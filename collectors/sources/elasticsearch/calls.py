@@ -27,6 +27,10 @@ class TooLargeError(SourceError):
     """The answer was over the byte cap: ask for less."""
 
 
+class _StrangeAnswerError(Exception):
+    """The answer has not the shape of Elasticsearch's."""
+
+
 class Calls:
     """The calls that the looks are made of. Every one raises SourceError, and returns only whole answers."""
 
@@ -46,7 +50,7 @@ class Calls:
             asked = {"timeout": self._patience, **body}
             index = None if "pit" in body else self._settings.index
             answer = await self._now().search(index=index, body=asked, filter_path=paths)
-            found: Json = answer.body
+            found = _object(answer.body)
         must_be_whole(found, self._settings.index)
         return found
 
@@ -60,7 +64,9 @@ class Calls:
             answer = await self._now().msearch(
                 searches=lines, filter_path=[f"responses.{path}" for path in inner]
             )
-            found: list[Json] = answer.body["responses"]
+            found = _objects(_object(answer.body).get("responses"))
+            if len(found) != len(bodies):
+                raise _StrangeAnswerError
         for one in found:
             if "error" in one:
                 raise SourceError(self._refused(int(one.get("status", 500)), one), status=one.get("status"))
@@ -71,26 +77,25 @@ class Calls:
         """What the index knows of these fields: `{"indices": […], "fields": {name: {type: {…}}}}`."""
         async with self._errors():
             answer = await self._now().field_caps(index=self._settings.index, fields=list(names))
-            found: Json = answer.body
-            return found
+            return _object(answer.body)
 
     async def versions(self) -> tuple[str, ...]:
         """The versions of the nodes; none when we may not ask."""
         try:
             async with self._errors():
-                answer = await self._now().nodes.info(filter_path="nodes.*.version")
+                nodes = _object((await self._now().nodes.info(filter_path="nodes.*.version")).body)
         except SourceError as error:
             if error.status in (400, 401, 403, 404, 405, 410):
                 return ()
             raise
-        return tuple(sorted({node["version"] for node in answer.body.get("nodes", {}).values()}))
+        return tuple(sorted({str(node["version"]) for node in nodes.get("nodes", {}).values()}))
 
     @contextlib.asynccontextmanager
     async def point_in_time(self) -> AsyncIterator[Json]:
         """A view of the index that does not change between pages: the `pit` of a search. Closed at the end."""
         async with self._errors():
             opened = await self._now().open_point_in_time(index=self._settings.index, keep_alive=_KEEP_ALIVE)
-            pit: Json = {"id": opened.body["id"], "keep_alive": _KEEP_ALIVE}
+            pit: Json = {"id": _object(opened.body).get("id"), "keep_alive": _KEEP_ALIVE}
         try:
             yield pit
         finally:
@@ -110,6 +115,8 @@ class Calls:
         seconds = self._settings.timeout.total_seconds()
         try:
             yield
+        except UnsupportedProductError as error:
+            raise SourceError(f"{where} {_NOT_ELASTICSEARCH}", temporary=False) from error
         except ApiError as error:
             status = error.meta.status
             raise SourceError(
@@ -117,8 +124,6 @@ class Calls:
                 temporary=status in (429, 500, 502, 503, 504),
                 status=status,
             ) from error
-        except UnsupportedProductError as error:
-            raise SourceError(f"{where} {_NOT_ELASTICSEARCH}", temporary=False) from error
         except AnswerTooLargeError as error:
             raise TooLargeError(
                 f"{where}: an answer was larger than {self._settings.bytes_cap} bytes: narrow `match`, shorten `over`"
@@ -132,7 +137,7 @@ class Calls:
             ) from error
         except ConnectionError as error:
             raise SourceError(f"{where}: cannot connect: check elasticsearch.url and the network") from error
-        except (SerializationError, KeyError, TypeError, AttributeError) as error:
+        except (SerializationError, _StrangeAnswerError) as error:
             raise SourceError(f"{where} {_NOT_ELASTICSEARCH}", temporary=False) from error
         except TransportError as error:
             raise SourceError(f"{where}: the call failed: {type(error).__name__}") from error
@@ -164,3 +169,15 @@ def _authorization(asked: Credentials) -> Mapping[str, str]:
         return {"authorization": f"Bearer {asked.bearer}"}
     pair = b64encode(f"{asked.username}:{asked.password}".encode()).decode()
     return {"authorization": f"Basic {pair}"}
+
+
+def _object(body: object) -> Json:
+    if not isinstance(body, dict):
+        raise _StrangeAnswerError
+    return body
+
+
+def _objects(body: object) -> list[Json]:
+    if not isinstance(body, list):
+        raise _StrangeAnswerError
+    return [_object(one) for one in body]

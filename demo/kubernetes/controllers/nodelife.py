@@ -85,7 +85,6 @@ class NodeLife:
         node = self._tools.cluster.get(self._nodes, *key).tree
         self._taint(node)
         node = self._tools.cluster.get(self._nodes, *key).tree
-        self._unready_pods(node)
         put_out = self._put_out(node)
         return min((at for at in (due, put_out) if at is not None), default=None)
 
@@ -114,6 +113,7 @@ class NodeLife:
             )
             text = f"Node {name_of(node)} status is now: NodeNotReady"
             self._tools.events.record(node, "Node", "NodeNotReady", text, "node-controller")
+            self._unready_pods(node)
         return None
 
     def _taint(self, node: Json) -> None:
@@ -151,9 +151,7 @@ class NodeLife:
             )
 
     def _unready_pods(self, node: Json) -> None:
-        """Say of the pods on a node that is not ready that they are not either."""
-        if (condition(node, "Ready") or {}).get("status") not in ("False", "Unknown"):
-            return
+        """Say of the pods on a node that went silent that they are not ready."""
         for pod in self._tools.indexes.on_node(name_of(node)):
             old = condition(pod, "Ready")
             if old is None or old["status"] != "True":

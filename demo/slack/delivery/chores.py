@@ -24,14 +24,13 @@ class Chores:
             self._crash = self._crash or task.exception()
 
     async def close(self) -> None:
-        """Stop everything.
-
-        Raises:
-            Exception: what the first crashed chore raised, so that a test cannot miss it.
-        """
+        """Stop everything."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def check(self) -> None:
+        """Raise what the first crashed chore raised, so that a test cannot miss it."""
         if self._crash is not None:
             raise self._crash

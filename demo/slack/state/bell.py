@@ -33,7 +33,7 @@ class Bell:
                     stream.get_nowait()
                 stream.put_nowait(None)
 
-    async def until(self, predicate: Callable[[], Found], timeout: float) -> Found:
+    async def until(self, predicate: Callable[[], Found | None], timeout: float) -> Found:
         """Wait until `predicate()` is true, looking after every change and never in between.
 
         Raises:

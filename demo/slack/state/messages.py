@@ -6,6 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from demo.slack.kit.saying import said
+from demo.slack.state.bounded import Bounded
+
+_MOMENTS = 1000
+_MESSAGES = 50_000
+_EPHEMERALS = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +31,18 @@ class Message:
     channel: str
     body: dict[str, Any]
     life: list[Moment] = field(default_factory=list)
+    #: How often it was edited.
+    edits: int = 0
     deleted: bool = False
     #: The only reader of an ephemeral message.
     only_for: str | None = None
+
+    def lived(self, moment: Moment) -> None:
+        """Write down what happened to it; of very many edits the first moment and the last ones are kept."""
+        self.life.append(moment)
+        self.edits += moment.what == "edited"
+        if len(self.life) > _MOMENTS:
+            del self.life[1]
 
     @property
     def ts(self) -> str:
@@ -71,11 +85,6 @@ class Message:
         return self.body.get("subtype") == "thread_broadcast"
 
     @property
-    def edits(self) -> int:
-        """How often it was edited."""
-        return sum(moment.what == "edited" for moment in self.life)
-
-    @property
     def said(self) -> str:
         """The lines that a reader sees."""
         return said(self.body)
@@ -89,14 +98,18 @@ class Conversations:
 
     def __init__(self) -> None:
         self._by_channel: dict[str, dict[str, Message]] = {}
-        self.ephemeral: dict[str, Message] = {}
+        self._replies: dict[tuple[str, str], list[Message]] = Bounded(_MESSAGES)
+        self.ephemeral: dict[str, Message] = Bounded(_EPHEMERALS)
 
     def keep(self, message: Message) -> None:
         """Keep a new message."""
         if message.only_for:
             self.ephemeral[message.ts] = message
-        else:
-            self._by_channel.setdefault(message.channel, {})[message.ts] = message
+            return
+        self._by_channel.setdefault(message.channel, Bounded(_MESSAGES))[message.ts] = message
+        if message.is_reply:
+            place = (message.channel, str(message.thread_ts))
+            self._replies[place] = [*self._replies.get(place, ()), message]
 
     def find(self, channel: str, ts: str) -> Message | None:
         """The message at `ts`, unless it was deleted."""
@@ -117,7 +130,9 @@ class Conversations:
 
     def thread(self, channel: str, ts: str) -> list[Message]:
         """A message and its replies, oldest first."""
-        return [message for message in self.living(channel) if ts in (message.ts, message.thread_ts)]
+        parent = self.find(channel, ts)
+        replies = [reply for reply in self._replies.get((channel, ts), ()) if not reply.deleted]
+        return replies if parent is None else [parent, *replies]
 
 
 def wired(message: Message, thread: list[Message], *, with_metadata: bool = True) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from demo.slack.limits import Limits
+from demo.slack.state.bounded import Bounded
 from demo.slack.web.errors import SlackError
 
 
@@ -40,8 +41,8 @@ class Tickets:
     """What was handed out."""
 
     limits: Limits
-    triggers: dict[str, Trigger] = field(default_factory=dict)
-    responses: dict[str, ResponseUrl] = field(default_factory=dict)
+    triggers: dict[str, Trigger] = field(default_factory=lambda: Bounded(20_000))
+    responses: dict[str, ResponseUrl] = field(default_factory=lambda: Bounded(20_000))
 
     def exchange(self, ident: Any, now: datetime) -> Trigger:
         """Use a trigger id up.

@@ -12,6 +12,7 @@ from demo.slack.delivery.envelopes import Envelope
 from demo.slack.kit.filling import filled
 from demo.slack.limits import Limits, documented
 from demo.slack.state.bell import Bell
+from demo.slack.state.bounded import Bounded
 from demo.slack.state.faults import Faults
 from demo.slack.state.hands import Hands
 from demo.slack.state.ledger import Ledger
@@ -73,15 +74,15 @@ class Workspace:
     faults: Faults = field(default_factory=Faults)
     ledger: Ledger = field(default_factory=Ledger)
     envelopes: deque[Envelope] = field(default_factory=lambda: deque(maxlen=50_000))
-    views: dict[str, dict[str, Any]] = field(default_factory=dict)
-    shown_to: dict[str, str] = field(default_factory=dict)
+    views: dict[str, dict[str, Any]] = field(default_factory=lambda: Bounded(5_000))
+    shown_to: dict[str, str] = field(default_factory=lambda: Bounded(5_000))
     #: What people picked in messages: (person, message ts) to the `state.values` of its elements.
-    picked: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    picked: dict[tuple[str, str], dict[str, Any]] = field(default_factory=lambda: Bounded(5_000))
     #: The ids of the open modals of each person, top one last.
     stacks: dict[str, list[str]] = field(default_factory=dict)
     homes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    files: dict[str, dict[str, Any]] = field(default_factory=dict)
-    contents: dict[str, bytes] = field(default_factory=dict)
+    files: dict[str, dict[str, Any]] = field(default_factory=lambda: Bounded(2_000))
+    contents: dict[str, bytes] = field(default_factory=lambda: Bounded(2_000))
     #: What a person was told by Slack itself, such as that a command failed.
     notices: dict[str, list[str]] = field(default_factory=dict)
     #: Sends an event to the app, without waiting for it.
@@ -122,7 +123,7 @@ class Workspace:
         if only_for:
             body["is_ephemeral"] = True
         message = Message(channel=channel.id, body=body, only_for=only_for)
-        message.life.append(Moment(what="posted", at=self.hands.now(), body=copy.deepcopy(body)))
+        message.lived(Moment(what="posted", at=self.hands.now(), body=copy.deepcopy(body)))
         self.talk.keep(message)
         if thread := message.thread_ts:
             parent = self.talk.find(channel.id, thread)
@@ -141,13 +142,13 @@ class Workspace:
         body |= self.finished(content)
         body["edited"] = {"user": by.id, "ts": self.hands.next_ts()}
         message.body = body
-        message.life.append(Moment(what="edited", at=self.hands.now(), body=copy.deepcopy(body)))
+        message.lived(Moment(what="edited", at=self.hands.now(), body=copy.deepcopy(body)))
         self.tell(message)
 
     def delete(self, message: Message) -> None:
         """Take a message away; its life is kept for tests."""
         message.deleted = True
-        message.life.append(Moment(what="deleted", at=self.hands.now(), body=copy.deepcopy(message.body)))
+        message.lived(Moment(what="deleted", at=self.hands.now(), body=copy.deepcopy(message.body)))
         self.talk.ephemeral.pop(message.ts, None)
         self.tell(message)
 
@@ -212,5 +213,5 @@ class Workspace:
 
     def notice(self, person: str, words: str) -> None:
         """Slackbot tells one person something."""
-        self.notices.setdefault(person, []).append(words)
+        self.notices[person] = [*self.notices.get(person, ())[-99:], words]
         self.bell.ring({"kind": "notice", "only_for": person, "text": words})

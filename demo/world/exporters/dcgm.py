@@ -131,7 +131,7 @@ FIELDS: tuple[tuple[str, str, str, Callable[[Gpu], float]], ...] = (
 
 
 def labels_of(gpu: Gpu, bodies: Mapping[PodKey, Body]) -> dict[str, str]:
-    """The labels of one GPU's series; `pod`, `namespace`, `container` are the workload's, and only there when it has one."""
+    """The labels of one GPU's series; `pod`, `namespace`, `container` are the workload's, if it has one."""
     labels = {
         "gpu": str(gpu.index),
         "UUID": gpu.uuid,

@@ -1,4 +1,4 @@
-"""This file is Prometheus' Kubernetes discovery over HTTP: the meta labels of its roles `endpoints` and `node`, for builds without it."""
+"""This file is Prometheus' Kubernetes discovery over HTTP: the meta labels of its roles `endpoints` and `node`."""
 
 from __future__ import annotations
 

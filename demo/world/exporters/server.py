@@ -1,4 +1,4 @@
-"""This file is the one server behind every scrape address: Prometheus uses it as its proxy and asks for the true addresses."""
+"""This file is the one server behind every scrape address; Prometheus uses it as its proxy."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from aiohttp import web
 from yarl import URL
 
 from demo.world.exporters import ceph, coredns, dcgm, discovery, kubelet, node, state_metrics, training
+from demo.world.exporters.quantities import Listing
 from demo.world.exporters.text import CONTENT_TYPE, Family, render
 from demo.world.state import Body, Host, State
 
@@ -35,7 +36,7 @@ class Exporters:
     """All exporters of the cluster, found by address."""
 
     state: State
-    listing: state_metrics.Listing
+    listing: Listing
 
     def targets(self) -> list[Target]:
         """Everything that answers now, by address. Servers without power and pods that ended are not there."""

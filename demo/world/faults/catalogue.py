@@ -43,7 +43,7 @@ class Running:
 
 @dataclass(slots=True)
 class Faults:
-    """The faults that last now. Start and end them by name; a scenario may give the moment at which they mend themselves."""
+    """The faults that last now. Start and end them by name; they may be told when to mend by themselves."""
 
     state: State
     running: list[Running] = field(default_factory=list)

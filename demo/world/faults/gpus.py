@@ -7,8 +7,7 @@ from datetime import timedelta
 
 from demo.world.faults.fault import Quiet, UnknownFaultError, host_of, training_of
 from demo.world.layout import kernel_pci
-from demo.world.physics.trainings import ENDS_GPU
-from demo.world.state import INLET, Happening, Host, State
+from demo.world.state import ENDS_GPU, INLET, Happening, Host, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

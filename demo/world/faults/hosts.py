@@ -31,7 +31,7 @@ class KubeletSilent(Quiet):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryLeak(Quiet):
-    """A pod of the node takes memory until the kernel kills it. Without a pod: the largest that is no worker's server."""
+    """A pod of the node takes memory until the kernel kills it. Without a name: the largest pod there."""
 
     node: str
     pod: str | None = None

@@ -22,7 +22,7 @@ TIMEOUT = 30.0  # s for one call
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Where the API server is and who we are there. Without `ca_file` an https server is trusted as the system trusts it."""
+    """Where the API server is and who we are there. Without `ca_file` the system's certificates decide."""
 
     url: str
     token: str = ""
@@ -83,7 +83,7 @@ class Api:
         kind: str = "application/json",
         params: Mapping[str, str] | None = None,
     ) -> Object:
-        """One request; the object that was answered. Raises RefusedError for a refusal, TimeoutError and ClientError for silence."""
+        """One request; the object that was answered. Raises RefusedError; TimeoutError and ClientError for silence."""
         content = None if body is None else json.dumps(body)
         headers = {"Content-Type": kind} if content else {}
         async with self.session.request(
@@ -96,9 +96,9 @@ class Api:
             return answer
 
     async def create(self, path: str, body: Object) -> Object | None:
-        """Create an object in the collection at `path`; None when it was there already."""
+        """Create an object in the collection at `path`, no field misspelt; None when it was there already."""
         try:
-            return await self.call("POST", path, body)
+            return await self.call("POST", path, body, params={"fieldValidation": "Strict"})
         except RefusedError as refusal:
             if refusal.status == 409 and refusal.reason == "AlreadyExists":
                 return None

@@ -1,4 +1,4 @@
-"""This file is the cluster-proportional-autoscaler in linear mode: how many replicas a cluster of this size should have."""
+"""This file is the cluster-proportional-autoscaler's arithmetic: how many replicas a cluster of this size gets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from demo.world.kube.api import Object
 
 
 class BadParametersError(Exception):
-    """The ConfigMap cannot be used; the autoscaler then keeps the last good parameters. The text is its log line's end."""
+    """The ConfigMap cannot be used; the autoscaler keeps the last good one. The text ends its log line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def linear_of(text: str) -> Linear:
 
 
 def replicas(parameters: Linear, *, nodes: int, cores: int) -> int:
-    """Replicas for this many nodes and cores. The single-point rule comes after the clamp and may exceed the maximum."""
+    """Replicas for this many nodes and cores. The single-point rule comes last and may exceed the maximum."""
     by_node = _part(parameters, nodes, parameters.nodes_per_replica)
     if parameters.prevent_single_point_failure and nodes > 1:
         by_node = max(by_node, 2)

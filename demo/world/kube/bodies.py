@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from demo.world.kube.api import Object
-from demo.world.kube.objects import RUN_FOR, STEP_SECONDS
+from demo.world.kube.training_objects import RUN_FOR, STEP_SECONDS
 from demo.world.layout import GIB
 from demo.world.shared_services import PodKey
 from demo.world.state import Body, Role

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from datetime import timedelta
 
-from demo.world.kube import objects
+from demo.world.kube import objects, platform, training_objects
 from demo.world.kube.api import Api, Object
 from demo.world.kube.mirror import Mirror
 from demo.world.layout import Layout, TrainingSpec
@@ -47,19 +47,19 @@ def claims(layout: Layout) -> list[Object]:
         found
         for spec in layout.trainings
         if spec.namespace == "vision-detr"
-        for found in objects.dataset(spec.namespace, objects.DATASET)
+        for found in training_objects.dataset(spec.namespace, training_objects.DATASET)
     ]
 
 
 async def build(api: Api, layout: Layout) -> None:
     """Create everything. Nodes must be registered; pods come up when kubelets work."""
     await create_all(api, namespaces(layout))
-    await create_all(api, objects.platform(layout))
+    await create_all(api, platform.platform(layout))
     await create_all(api, claims(layout))
     for pool in ("large", "small"):  # the wide ones first, so that they find whole servers
         for spec in sorted(layout.trainings, key=lambda spec: -spec.gpus):
             if spec.pool == pool:
-                await create_all(api, objects.training(spec))
+                await create_all(api, training_objects.training(spec))
 
 
 async def everything_runs(mirror: Mirror, layout: Layout) -> None:
@@ -67,7 +67,7 @@ async def everything_runs(mirror: Mirror, layout: Layout) -> None:
     try:
         async with asyncio.timeout(PATIENCE.total_seconds()):
             while missing(mirror, layout):
-                await asyncio.sleep(0.1)
+                await mirror.changed.wait()
     except TimeoutError as error:
         raise UnfinishedError(
             f"after {PATIENCE} these are not up: {'; '.join(missing(mirror, layout))}"

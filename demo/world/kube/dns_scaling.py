@@ -1,4 +1,4 @@
-"""This file is the DNS autoscaler at work: it reads its ConfigMap every ten seconds and sets the replicas of the DNS Deployment."""
+"""This file is the DNS autoscaler at work: every ten seconds its ConfigMap decides the replicas of DNS."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ class DnsScaling:
             self._print(
                 pod,
                 "error",
-                f"autoscaler_server.go:120] Error syncing configMap with apiserver: error parsing linear params: {error}",
+                f"autoscaler_server.go:120] Error syncing configMap with apiserver: error parsing "
+                f"linear params: {error}",
             )
         target = self.mirror.get("Deployment", WHERE, TARGET)
         if self.last_good is None or target is None:

@@ -1,4 +1,4 @@
-"""This file plays every kubelet: nodes register and beat, pods start, end, restart and go, and the API hears of it."""
+"""This file is what kubelets do with pods: they start, end, restart and go, and the API hears of it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-import aiohttp
-
-from demo.world.kube import bodies, objects, statuses
-from demo.world.kube.api import Api, Object, RefusedError
+from demo.world.kube import bodies, statuses
+from demo.world.kube.api import Api, Object
+from demo.world.kube.heartbeats import OUTSIDE
 from demo.world.kube.mirror import Mirror
 from demo.world.placing import NoRoomError, join, place, release, remove
 from demo.world.shared_services import PodKey
-from demo.world.state import LONG_AGO, Body, Happening, Host, Role, State
+from demo.world.state import Body, Happening, Host, Role, State
 
 LOG = logging.getLogger(__name__)
 SIGTERM = 143  # the exit code of a process that was asked to end
-BEAT = timedelta(seconds=10)
-REPORT = timedelta(minutes=1)  # a status is posted at least this often, and at once when it changes
 AT_ONCE = 12  # calls in flight
-Outside = (RefusedError, aiohttp.ClientError, TimeoutError, OSError)
 
 
 @dataclass(slots=True)
 class Kubelets:
-    """All kubelets of the cluster. Feed it pod changes with `hear`, and call `tick` once a step."""
+    """The pods' side of all kubelets. Feed it pod changes with `hear`, and call `tick` once a step."""
 
     api: Api
     mirror: Mirror
@@ -37,9 +33,6 @@ class Kubelets:
     restarts: dict[PodKey, int] = field(default_factory=dict)
     _todo: asyncio.Queue[PodKey] = field(default_factory=asyncio.Queue)
     _waiting: set[PodKey] = field(default_factory=set)
-    _since: dict[str, dict[str, datetime]] = field(default_factory=dict)
-    _posted: dict[str, tuple[object, datetime]] = field(default_factory=dict)
-    _beaten: dict[str, datetime] = field(default_factory=dict)
     _addresses: dict[str, int] = field(default_factory=dict)
     _reported: set[tuple[PodKey, str]] = field(default_factory=set)
 
@@ -53,17 +46,6 @@ class Kubelets:
             self._waiting.add(key)
             self._todo.put_nowait(key)
 
-    async def register(self) -> None:
-        """Make the nodes and their leases; those that are there stay."""
-        async with asyncio.TaskGroup() as tasks:
-            for host in self.state.hosts.values():
-                tasks.create_task(self._register(host))
-
-    async def _register(self, host: Host) -> None:
-        await self.api.create("/api/v1/nodes", objects.node(host.spec))
-        await self._beat(host)
-        await self._report(host)
-
     async def work(self) -> None:
         """Follow pods until cancelled."""
         async with asyncio.TaskGroup() as tasks:
@@ -76,7 +58,7 @@ class Kubelets:
             self._waiting.discard(key)
             try:
                 await self._sync(key)
-            except Outside as error:
+            except OUTSIDE as error:
                 LOG.debug("pod %s: %s", key, error)
                 await asyncio.sleep(0.5)
                 self._put(key)
@@ -184,6 +166,12 @@ class Kubelets:
             last = statuses.termination(body, self.state.now)
             body.exit, body.exit_reason, body.started = None, "", self.state.now
             self.restarts[body.key] = count + 1
+            facts = {"uid": body.uid}
+            self.say(
+                Happening(
+                    at=self.state.now, what="container-restarted", node=host.name, pod=body.key, facts=facts
+                )
+            )
             await self.api.patch(
                 _path(body.key) + "/status",
                 statuses.pod_running(pod, body, host, restarts=count + 1, last=last),
@@ -208,8 +196,8 @@ class Kubelets:
                 _path(body.key) + "/status", statuses.pod_running(pod, body, host, restarts=count)
             )
 
-    async def tick(self) -> None:
-        """Beat where a beat is due, report what changed, and look after pods whose process ended."""
+    def tick(self) -> None:
+        """Look after pods whose process ended, and after what a call that failed left undone."""
         for body in self.state.bodies.values():
             if body.exit is not None:
                 self._put(body.key)
@@ -223,21 +211,6 @@ class Kubelets:
             key = bodies.key_of(pod)
             if pod["spec"].get("nodeName") in self.state.hosts and self._needs_me(pod, key):
                 self._put(key)
-        calls = []
-        for host in self.state.hosts.values():
-            if not host.kubelet_alive:
-                continue
-            if self.state.now - self._beaten.get(host.name, LONG_AGO) >= BEAT:
-                calls.append(self._beat(host))
-            if self._is_stale(host):
-                calls.append(self._report(host))
-        for outcome in await asyncio.gather(*calls, return_exceptions=True):
-            if isinstance(outcome, Exception) and not isinstance(outcome, Outside):
-                raise outcome
-
-    def forget_beats(self) -> None:
-        """Let every kubelet that lives beat in the next tick, due or not."""
-        self._beaten.clear()
 
     def _is_old(self, body: Body) -> bool:
         return body.started is not None and self.state.now - body.started > timedelta(seconds=30)
@@ -246,36 +219,6 @@ class Kubelets:
         """What a kubelet that was away, or a call that failed, left undone."""
         return bool(pod["metadata"].get("deletionTimestamp")) or (
             key not in self.state.bodies and not bodies.is_over(pod)
-        )
-
-    def _is_stale(self, host: Host) -> bool:
-        facts, at = self._posted.get(host.name, (None, self.state.now))
-        known = self.mirror.get("Node", "", host.name)
-        shown = {c["type"]: c["status"] for c in ((known or {}).get("status") or {}).get("conditions") or []}
-        return facts != _facts(host) or self.state.now - at >= REPORT or shown.get("Ready") == "Unknown"
-
-    async def _beat(self, host: Host) -> None:
-        self._beaten[host.name] = self.state.now
-        made = statuses.lease(host.name, self.state.now)
-        path = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{host.name}"
-        if await self.api.patch(path, {"spec": made["spec"]}) is None:
-            await self.api.create(path.rpartition("/")[0], made)
-
-    async def _report(self, host: Host) -> None:
-        since = self._since.setdefault(host.name, {})
-        before = self._posted.get(host.name)
-        for kind, (holds, reason, message) in statuses.pressures(host).items():
-            was = before is not None and (kind, True) in before[0]  # type: ignore[operator]
-            if before is None:
-                since[kind] = host.booted
-            elif was != holds:
-                since[kind] = self.state.now
-                if kind != "Ready":
-                    facts = {"reason": reason, "message": message}
-                    self.say(Happening(at=self.state.now, what="node-condition", node=host.name, facts=facts))
-        self._posted[host.name] = (_facts(host), self.state.now)
-        await self.api.patch(
-            f"/api/v1/nodes/{host.name}/status", statuses.node_status(host, self.state.now, since)
         )
 
     def _address(self, pod: Object, host: Host) -> str:
@@ -289,12 +232,6 @@ class Kubelets:
             if address not in taken:
                 self._addresses[host.name] = number
                 return address
-
-
-def _facts(host: Host) -> frozenset[tuple[str, object]]:
-    """What makes a new status worth posting."""
-    pressures = {(kind, holds) for kind, (holds, _, _) in statuses.pressures(host).items()}
-    return frozenset({*pressures, ("gpus", statuses.healthy_gpus(host)), ("booted", host.booted.isoformat())})
 
 
 def _path(key: PodKey) -> str:

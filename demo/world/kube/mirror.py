@@ -41,6 +41,9 @@ class Mirror:
     api: Api
     on_change: Callable[[str, str, Object], None]
     objects: dict[str, dict[Key, Object]] = field(default_factory=lambda: {kind: {} for kind in PATHS})
+    changed: asyncio.Event = field(
+        default_factory=asyncio.Event
+    )  # set, and cleared at once, with every change
     _listed: dict[str, asyncio.Event] = field(
         default_factory=lambda: {kind: asyncio.Event() for kind in PATHS}
     )
@@ -98,3 +101,5 @@ class Mirror:
         else:
             self.objects[kind][key_of(found)] = found
         self.on_change(kind, what, found)
+        self.changed.set()
+        self.changed.clear()

@@ -52,7 +52,7 @@ def pressures(host: Host) -> dict[str, tuple[bool, str, str]]:
 
 def healthy_gpus(host: Host) -> int:
     """What the device plugin offers: a card off the bus is marked unhealthy."""
-    return sum(not gpu.dead for gpu in host.gpus)
+    return sum(gpu.is_usable for gpu in host.gpus)
 
 
 def node_status(host: Host, now: datetime, since: dict[str, datetime]) -> Object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from demo.world.exporters.state_metrics import quantity
+from demo.world.exporters.quantities import quantity
 from demo.world.kube.api import MERGE, Api
 from demo.world.kube.mirror import Mirror
 from demo.world.shared_services import PodKey, Volume

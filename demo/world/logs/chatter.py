@@ -1,4 +1,4 @@
-"""This file is the steady murmur of a healthy cluster: who prints what how often, with the few harmless errors that are always there."""
+"""This file is the steady murmur of a healthy cluster, with the few harmless errors that are always there."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ POD_LINES: dict[str, tuple[tuple[float, str, str], ...]] = {
         (
             20,
             "info",
-            '[INFO] 10.244.{d}.{d}:{n} - {n} "A IN kube-dns.kube-system.svc.cluster.local. udp 61 false 512" NOERROR qr,aa,rd 106 0.000{d}s',
+            '[INFO] 10.244.{d}.{d}:{n} - {n} "A IN kube-dns.kube-system.svc.cluster.local. udp 61 '
+            'false 512" NOERROR qr,aa,rd 106 0.000{d}s',
         ),
         (
             3,
@@ -76,7 +77,8 @@ POD_LINES: dict[str, tuple[tuple[float, str, str], ...]] = {
         (
             1.2,
             "error",
-            "[ERROR] plugin/errors: 2 metrics.internal.example. AAAA: read udp 10.244.1.{d}:{n}->10.0.9.2:53: i/o timeout",
+            "[ERROR] plugin/errors: 2 metrics.internal.example. AAAA: read udp "
+            "10.244.1.{d}:{n}->10.0.9.2:53: i/o timeout",
         ),
     ),
     "autoscaler": (
@@ -94,7 +96,8 @@ POD_LINES: dict[str, tuple[tuple[float, str, str], ...]] = {
         (
             30,
             "info",
-            "I tensorflow/core/distributed_runtime/rpc/grpc_server_lib.cc:449] Started server with target: grpc://localhost:2222 ({n})",
+            "I tensorflow/core/distributed_runtime/rpc/grpc_server_lib.cc:449] Started server with "
+            "target: grpc://localhost:2222 ({n})",
         ),
     ),
 }
@@ -122,8 +125,10 @@ def between(state: State, start: datetime, length: timedelta, rng: Random) -> li
         for rate, unit, level, source, text in HOST_LINES:
             if unit == "kubelet" and not host.kubelet_alive:
                 continue
-            for at in _moments(rate * hours, start, length, rng):
-                made.append(_host_line(host, at, unit, level, source, _filled(text, at, rng)))
+            made += [
+                _host_line(host, at, unit, level, source, _filled(text, at, rng))
+                for at in _moments(rate * hours, start, length, rng)
+            ]
     for body in state.bodies.values():
         if body.exit is not None or body.role is Role.WORKER:
             continue

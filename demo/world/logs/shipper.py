@@ -1,4 +1,4 @@
-"""This file ships documents to Elasticsearch as Filebeat does: in bulk, every second, again after a failure, and never without a limit."""
+"""This file ships documents to Elasticsearch as Filebeat does: in bulk, again after a failure, from a bounded queue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from demo.world.logs.line import Document
 LOG = logging.getLogger(__name__)
 INDEX = "logs-k8s-default"
 KEPT = 50_000  # documents that wait; beyond it the oldest are dropped
-BATCH = 2_000
+BATCH = 500  # documents in one request, well below a megabyte
 TEMPLATE = {
     "index_patterns": ["logs-k8s-*"],
     "priority": 500,  # above the built-in template for logs-*-*

@@ -1,4 +1,4 @@
-"""This file is the servers themselves: cores, memory, disk and network as their pods use them; out of memory, somebody is killed."""
+"""This file is the servers: cores, memory, disk and network as pods use them, and the kernel's last resort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""This file is the life of trainings: ranks meet, step together at the pace of the slowest, hang when one is sick, and end."""
+"""This file is the life of trainings: ranks meet, step at the pace of the slowest, hang when one is sick, and end."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ LOOKUPS = 5  # queries for one peer's name, search list included
 START_WINDOW = 150.0  # s over which a wide training spreads its look-ups
 # XIDs after which the process on the GPU can do no more; the others leave it running.
 ENDS_PROCESS = frozenset({8, 13, 31, 32, 43, 94, 109})
-ENDS_GPU = frozenset({46, 48, 54, 62, 64, 74, 79, 95, 110, 119, 120, 136, 140, 143, 156, 158})
 
 
 def is_sick(state: State, body: Body) -> bool:
     """Whether a GPU of this rank can do no more work."""
-    return any(gpu.dead or gpu.xid in ENDS_GPU for gpu in state.gpus_of(body))
+    return any(not gpu.is_usable for gpu in state.gpus_of(body))
 
 
 def pace(state: State, training: Training, ranks: list[Body]) -> float:

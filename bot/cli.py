@@ -1,0 +1,173 @@
+"""This file is the command line: run, check, rules, do, version; the demo joins by its entry point."""
+
+import asyncio
+import json
+import os
+import sys
+from importlib.metadata import entry_points, version
+from pathlib import Path
+
+import click
+import structlog
+from rich.console import Console
+from rich.table import Table
+
+from bot.settings import Settings
+
+CONFIG = click.option(
+    "--config",
+    "config",
+    type=click.Path(path_type=Path),
+    envvar="YARDMASTER_CONFIG",
+    help="The settings file; the environment comes on top.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """The on-call partner of Kubernetes GPU clusters."""
+
+
+@main.command()
+@CONFIG
+def run(config: Path | None) -> None:
+    """Run Yardmaster until it is told to stop."""
+    from bot.running import run_for_ever
+
+    asyncio.run(run_for_ever(_settings(config)))
+
+
+@main.command()
+@CONFIG
+def check(config: Path | None) -> None:
+    """Check settings and rules: every mistake with file and line; exit 1 when there is one."""
+    from bot.rulebook import read_rulebook
+
+    rulebook = read_rulebook(_settings(config).rules)
+    for mistake in rulebook.mistakes:
+        click.echo(str(mistake), err=True)
+    if rulebook.mistakes:
+        sys.exit(1)
+    click.echo(f"The settings are in order; {len(rulebook.rules)} rules are in force.")
+
+
+@main.group()
+def rules() -> None:
+    """Look at rule files."""
+
+
+@rules.command("check")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+def rules_check(files: tuple[Path, ...]) -> None:
+    """Judge rule files as promtool does: all mistakes at once, with file and line; exit 1 when there is one."""
+    from alerts.loading import load, verdict
+    from bot.rulebook import vocabulary
+
+    words, failed = vocabulary(), False
+    for file in files:
+        try:
+            loaded = load(file.read_bytes(), file=str(file), vocabulary=words, own=_is_own(file))
+        except OSError as error:
+            click.echo(f"{file}: cannot be read: {error.strerror}", err=True)
+            failed = True
+            continue
+        failed = failed or bool(loaded.mistakes)
+        for line in verdict(str(file), loaded):
+            click.echo(line)
+    sys.exit(1 if failed else 0)
+
+
+@rules.command("list")
+@CONFIG
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(path_type=Path, exists=True),
+    help="a rule file, instead of the settings'",
+)
+@click.option("--json", "as_json", is_flag=True, help="one JSON document")
+def rules_list(config: Path | None, file: Path | None, as_json: bool) -> None:
+    """List groups, alerts and recording rules."""
+    from alerts.loading import describe, load
+    from bot.rulebook import read_rulebook, vocabulary
+
+    if file is not None:
+        groups = load(file.read_bytes(), file=str(file), vocabulary=vocabulary(), own=_is_own(file)).groups
+    else:
+        groups = read_rulebook(_settings(config).rules).groups
+    rows = [row.as_json() for row in describe(groups)]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    table = Table("group", "kind", "name", "severity", "for", "question")
+    for row in rows:
+        table.add_row(
+            *(str(row.get(key, "") or "") for key in ("group", "kind", "name", "severity", "for", "question"))
+        )
+    Console().print(table)
+
+
+@main.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--address", default="http://127.0.0.1:9099", envvar="YARDMASTER_ADDRESS", show_default=True)
+@click.option("--token-file", type=click.Path(path_type=Path), envvar="YARDMASTER_TOKEN_FILE", required=True)
+def do(words: tuple[str, ...], address: str, token_file: Path) -> None:
+    """Post a command line to a running Yardmaster, as the token's actor: `yardmaster do node list`."""
+    from bot.posting import PostError, post_line
+
+    try:
+        token = token_file.read_text(encoding="utf-8").strip()
+        click.echo(asyncio.run(post_line(address, token, words)))
+    except (OSError, PostError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@main.command("version")
+def show_version() -> None:
+    """Print the version."""
+    click.echo(f"yardmaster {version('yardmaster')}")
+
+
+def _is_own(file: Path) -> bool:
+    """Our annotations mean something in our own kind of file only."""
+    return file.name.endswith((".yard.yaml", ".yard.yml"))
+
+
+def _settings(config: Path | None) -> Settings:
+    from bot.reading import SettingsError, read_settings
+
+    try:
+        return read_settings(config)
+    except SettingsError as error:
+        for mistake in error.mistakes:
+            click.echo(str(mistake), err=True)
+        sys.exit(1)
+
+
+def _log() -> None:
+    """Logs as data: one JSON object a line, or coloured lines in a terminal."""
+    renderer = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def _join_in() -> None:
+    """Commands of packages that are installed beside us: the demo."""
+    for found in entry_points(group="yardmaster.demo"):
+        try:
+            main.add_command(found.load())
+        except ImportError:  # a production image leaves the demo's parts out
+            if os.environ.get("YARDMASTER_DEBUG"):
+                raise
+
+
+_log()
+_join_in()

@@ -1,0 +1,42 @@
+"""This file speaks to the console where there is no chat: a card is printed when it is new or has changed."""
+
+from datetime import datetime
+from uuid import uuid4
+
+import structlog
+
+from alerts.telling.views import Text, View, plain
+from bot.plain import rendered
+
+CHANNEL = "console"
+
+_log = structlog.get_logger()
+
+
+class ConsoleSpeaker:
+    """A Speaker of `bot/telling/speaking.py`. What was printed cannot be found again or taken back."""
+
+    async def post(
+        self,
+        channel: str,
+        said: View | Text,
+        *,
+        thread: str | None = None,
+        nonce: str,
+        broadcast: bool = False,
+    ) -> str:
+        _log.info("told", channel=channel, thread=thread or "", text=_text(said))
+        return uuid4().hex
+
+    async def edit(self, channel: str, ts: str, view: View) -> None:
+        _log.info("told", channel=channel, text=_text(view))
+
+    async def find(self, channel: str, nonce: str, since: datetime, thread: str | None = None) -> None:
+        return None
+
+    async def delete(self, channel: str, ts: str) -> None:
+        return None
+
+
+def _text(said: View | Text) -> str:
+    return rendered(said) if isinstance(said, View) else plain(said)

@@ -1,0 +1,94 @@
+"""This file runs one cluster's evaluation: round after round, each kept before the next begins."""
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from alerts.alert import Alert
+from alerts.engine import Change
+from alerts.lifecycle import Phase
+from bot.judging import Judge, Round
+from bot.keeping import Keeper
+from bot.metrics import Metrics
+from bot.sites import ClusterSite
+from collectors.answering import Answering
+from collectors.facts.clock import Clock
+
+MIRROR_WAIT = timedelta(seconds=15)  # at start, for the first picture of the cluster
+
+_log = structlog.get_logger()
+
+
+class Evaluator:
+    """The owner of one cluster's rounds. `blind` says what cannot be seen now; `has_begun` after the first round."""
+
+    def __init__(
+        self,
+        site: ClusterSite,
+        judge: Judge,
+        keeper: Keeper,
+        answering: Answering,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._site = site
+        self._judge = judge
+        self._keeper = keeper
+        self._answering = answering
+        self._clock = clock
+        self._metrics = metrics
+        self.blind = ""
+        self.has_begun = False
+
+    async def run(self) -> None:
+        """For ever."""
+        await self._begin()
+        while True:
+            pause = (self._judge.next_due(self._clock.now()) - self._clock.now()).total_seconds()
+            if pause > 0:
+                await asyncio.sleep(pause)
+            await self._round()
+
+    async def _begin(self) -> None:
+        """Wait for the first picture of the cluster, and take up what stood when the last process ended."""
+        if self._site.mirror is not None:
+            try:
+                await self._site.mirror.synced(MIRROR_WAIT)
+            except TimeoutError as late:
+                _log.warning("begins without a whole picture", cluster=self._site.name, why=str(late)[:500])
+        orphans = self._judge.restore(await self._keeper.restore())
+        if orphans:
+            await self._resolve(orphans)
+
+    async def _resolve(self, alerts: tuple[Alert, ...]) -> None:
+        """Alerts whose rule is gone: nobody will ever ask about them again."""
+        now = self._clock.now()
+        changes = tuple(Change(alert=ended(alert, now), before=alert.life.phase, at=now) for alert in alerts)
+        await self._keep(Round(at=now, changes=changes))
+
+    async def _round(self) -> None:
+        name, began = self._site.name, asyncio.get_running_loop().time()
+        now = self._clock.now()
+        self._metrics.late_seconds.labels(name).set(
+            max(0.0, (now - self._judge.next_due(now)).total_seconds())
+        )
+        round = await self._judge.round(now)
+        sources = self._answering.sources(at=now)
+        self.blind = "; ".join(f"{one.source}: {one.why}" for one in sources if one.blind_for is not None)
+        await self._keep(round)
+        for one in sources:
+            self._metrics.blind.labels(name, one.source).set(one.blind_for is not None)
+        self._metrics.blind_rules.labels(name).set(len(round.blind))
+        self._metrics.rounds.labels(name).inc()
+        self._metrics.round_seconds.labels(name).observe(asyncio.get_running_loop().time() - began)
+        self.has_begun = True
+
+    async def _keep(self, round: Round) -> None:
+        await self._keeper.keep(round, rules=self._judge.rules, topology=self._site.topology())
+
+
+def ended(alert: Alert, now: datetime) -> Alert:
+    """The alert, resolved now."""
+    return replace(alert, life=replace(alert.life, phase=Phase.RESOLVED, resolved_at=now))

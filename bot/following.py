@@ -1,0 +1,134 @@
+"""This file follows the trainings that were launched from chat, and asks for cards and lines when they move on."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from alerts.telling.cards import CardKind, Line, Told, card_id, line_id
+from bot.sites import ClusterSite
+from collectors.facts.clock import Clock
+from collectors.facts.errors import SourceError
+from collectors.facts.redaction import Redactor
+from collectors.trainings.views import Life, Rank, TrainingView
+from commands.launches import life_line
+from commands.rows import Claim, ClaimState, Launch
+from commands.stores import Store, Unit
+
+LOOK_EVERY = timedelta(seconds=2)
+LAST_LINES = 12  # of the first failing task
+STARTS_WITHIN = timedelta(minutes=2)  # a launch whose training is not there yet, for so long, is not over
+
+_log = structlog.get_logger()
+
+
+class Follower:
+    """Tells owners how their trainings fare: queued, running, failed with the first failing task's last lines."""
+
+    def __init__(
+        self, store: Store, sites: Mapping[str, ClusterSite], clock: Clock, *, redact: Redactor, channel: str
+    ) -> None:
+        self._store = store
+        self._sites = sites
+        self._clock = clock
+        self._redact = redact
+        self._channel = channel
+
+    async def run(self) -> None:
+        """For ever."""
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_EVERY.total_seconds())
+
+    async def look(self) -> None:
+        """One look at every launch that is not over, and at every claim that waits for its card."""
+        async with self._store.unit() as unit:
+            launches = await unit.launches.find(state="live")
+            for claim in await unit.claims.find(state=ClaimState.ASKED.value):
+                await self._ask(unit, claim)
+        for launch in launches:
+            site = self._sites.get(launch.cluster)
+            if site is None:
+                continue
+            try:
+                trainings = {view.id: view for view in site.trainings()}
+            except SourceError:
+                continue  # blind: nothing is said, nothing is forgotten
+            await self._follow(launch, trainings.get(launch.training), site)
+
+    async def _follow(self, launch: Launch, view: TrainingView | None, site: ClusterSite) -> None:
+        now = self._clock.now()
+        if view is None and now - launch.at < STARTS_WITHIN:
+            return
+        life = view.life.value if view else Life.STOPPED.value
+        reason = view.reason if view else "it is not in the cluster any more"
+        if life == launch.told and reason == launch.told_reason:
+            return
+        lines: tuple[str, ...] = launch.last_lines
+        if view is not None and view.life is Life.FAILED and view.first_failure is not None and not lines:
+            lines = await self._last_words(view, view.first_failure, site)
+        told = replace(
+            launch,
+            told=life,
+            told_reason=reason,
+            told_at=now,
+            last_lines=lines,
+            is_over=Life(life).is_over,
+        )
+        async with self._store.unit() as unit:
+            await unit.launches.put(told)
+            card = _card(launch)
+            await unit.cards.add(card)
+            if life != launch.told:
+                await unit.lines.add(_line(told, view, card, now))
+
+    async def _last_words(self, view: TrainingView, rank: Rank, site: ClusterSite) -> tuple[str, ...]:
+        """The failing task's last lines: from the API, or from Elasticsearch when the pod is gone."""
+        try:
+            if site.pod_logs is not None:
+                text = await site.pod_logs.logs(view.namespace, rank.pod, tail=LAST_LINES)
+                if text.strip():
+                    return tuple(self._redact.clean(line) for line in text.splitlines()[-LAST_LINES:])
+        except SourceError as why:
+            _log.info("no log from the API", pod=rank.pod, why=str(why))
+        try:
+            if site.logs is not None:
+                where = {"namespace": view.namespace, "pod": rank.pod}
+                found = await site.logs.lines(where=where, at=self._clock.now(), tail=LAST_LINES)
+                return tuple(line.text for line in found)
+        except SourceError as why:
+            _log.info("no log from Elasticsearch", pod=rank.pod, why=str(why))
+        return ()
+
+    async def _ask(self, unit: Unit, claim: Claim) -> None:
+        """See that a claim has its card: in its channel, where its owner is named."""
+        channel = claim.channel or self._channel
+        if channel:
+            id = card_id(CardKind.CLAIM, claim.id, channel)
+            await unit.cards.add(
+                Told(id=id, cluster=claim.cluster, kind=CardKind.CLAIM, of=claim.id, channel=channel)
+            )
+
+
+def _card(launch: Launch) -> Told:
+    return Told(
+        id=card_id(CardKind.TRAINING, launch.id, launch.channel),
+        cluster=launch.cluster,
+        kind=CardKind.TRAINING,
+        of=launch.id,
+        channel=launch.channel,
+        thread=launch.thread,
+    )
+
+
+def _line(launch: Launch, view: TrainingView | None, card: Told, now: datetime) -> Line:
+    return Line(
+        id=line_id(card.id, f"{launch.told}/{now:%Y%m%d%H%M%S}"),
+        cluster=launch.cluster,
+        card=card.id,
+        said=life_line(launch, view),
+        at=now,
+        broadcast=launch.told == Life.FAILED.value,
+    )

@@ -1,0 +1,115 @@
+"""This file gathers the rules that are in force: shipped packs, the site's files, and the settings' overrides."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+
+from alerts.loading import Loaded, load, override, together
+from alerts.rules import Group, Mistake, Place, Rule, Vocabulary
+from bot.settings import Override, Rules
+from collectors.checks.catalogue import CHECKS
+from collectors.facts.subjects import WORDS
+from commands.catalogue import CATALOGUE
+from commands.command import UnusableError
+from commands.parsing import parse
+
+SUFFIXES = (".yard.yaml", ".yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rulebook:
+    """The groups in force, and everything that is wrong with what was read. With mistakes nothing is put in force."""
+
+    groups: tuple[Group, ...]
+    mistakes: tuple[Mistake, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(rule for group in self.groups for rule in group.rules)
+
+
+def vocabulary() -> Vocabulary:
+    """What rule files may name: our checks, our commands, our words."""
+    return Vocabulary(
+        checks={name: frozenset(check.parameters) for name, check in CHECKS.items()},
+        words=frozenset(WORDS),
+        wrong_with_offer=wrong_with_offer,
+    )
+
+
+def wrong_with_offer(line: str) -> str | None:
+    """Why an offered line is no command, or None. Placeholders stand for one word each."""
+    try:
+        parse(line, CATALOGUE)
+    except UnusableError as why:
+        return str(why)
+    return None
+
+
+def pack_names() -> tuple[str, ...]:
+    """The shipped packs: gpu, node, dns, …"""
+    return tuple(sorted({_pack(file.name) for file in _shipped()}))
+
+
+def read_rulebook(settings: Rules) -> Rulebook:
+    """Read it all. Mistakes of every file are gathered; so is a pack or an override that is not there."""
+    known = pack_names()
+    wanted = settings.packs if settings.packs is not None else known
+    mistakes = [
+        Mistake(
+            place=Place(file="rules.packs"), what=f"there is no pack `{name}`; there are {', '.join(known)}"
+        )
+        for name in wanted
+        if name not in known
+    ]
+    words = vocabulary()
+    loaded = [
+        load(file.read_text(encoding="utf-8"), file=file.name, vocabulary=words, own=True)
+        for file in _shipped()
+        if _pack(file.name) in wanted
+    ]
+    loaded += [_from_file(path, words) for path in settings.files]
+    whole = together(loaded)
+    changed = override(_with_interval(whole.groups, settings), _plain(settings.overrides))
+    return Rulebook(groups=changed.groups, mistakes=(*mistakes, *whole.mistakes, *changed.mistakes))
+
+
+def _from_file(path: Path, words: Vocabulary) -> Loaded:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return Loaded(
+            groups=(), mistakes=(Mistake(place=Place(file=str(path)), what=f"cannot be read: {error}"),)
+        )
+    return load(text, file=str(path), vocabulary=words, own=str(path).endswith(".yard.yaml"))
+
+
+def _with_interval(groups: Iterable[Group], settings: Rules) -> tuple[Group, ...]:
+    """Groups that name no interval of their own are evaluated at the settings'."""
+    return tuple(
+        group
+        if group.interval is not None
+        else replace(group, rules=tuple(replace(rule, interval=settings.interval) for rule in group.rules))
+        for group in groups
+    )
+
+
+def _plain(overrides: dict[str, Override]) -> dict[str, dict[str, object]]:
+    return {name: wish.model_dump(by_alias=True, exclude_unset=True) for name, wish in overrides.items()}
+
+
+def _shipped() -> list[Path]:
+    folder = resources.files("alerts.packs")
+    return sorted(
+        (
+            Path(str(file))
+            for file in folder.iterdir()
+            if file.name.endswith(SUFFIXES) and ".test." not in file.name
+        ),
+        key=lambda path: path.name,
+    )
+
+
+def _pack(name: str) -> str:
+    return name.partition(".")[0]

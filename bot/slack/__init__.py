@@ -1,0 +1,1 @@
+"""Slack: hearing gestures, answering them, speaking cards and lines, rendering."""

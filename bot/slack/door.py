@@ -1,0 +1,67 @@
+"""This file opens the door to Slack: the client, and what hears, speaks, answers and looks up over it."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.async_app import AsyncApp
+
+from bot.settings import Slack, secret
+from bot.slack.answers import SlackAnswers
+from bot.slack.calling import SlackCalls
+from bot.slack.directory import SlackDirectory
+from bot.slack.heard import Heard
+from bot.slack.hearing import listen
+from bot.slack.socket import Socket, quiet_logger
+from bot.slack.speaking import SlackSpeaker
+from collectors.facts.clock import Clock
+
+INBOX_AT_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackDoor:
+    """Everything of Slack. With an app token gestures come through a socket, else through `/slack/events`."""
+
+    speaker: SlackSpeaker
+    answers: SlackAnswers
+    directory: SlackDirectory
+    inbox: "asyncio.Queue[Heard]"
+    app: AsyncApp
+    socket: Socket | None
+
+    async def receive(self, request: web.Request) -> web.StreamResponse:
+        """Slack's HTTP request: bolt checks its signature; it is acknowledged at once."""
+        try:
+            response = await self.app.async_dispatch(await to_bolt_request(request))
+        except UnicodeDecodeError:
+            return web.Response(status=400, text="the body is not UTF-8")
+        return await to_aiohttp_response(response)
+
+
+async def open_slack(settings: Slack, *, clock: Clock, stack: AsyncExitStack) -> SlackDoor:
+    """Open it; `stack` closes it. Raises SendError when Slack refuses the token."""
+    token = secret(settings.bot_token, settings.bot_token_file)
+    assert token is not None
+    app_token = secret(settings.app_token, settings.app_token_file)
+    signing = secret(settings.signing_secret, settings.signing_secret_file)
+    calls = await stack.enter_async_context(SlackCalls(token(), api_url=settings.api_url))
+    ourselves = await calls.ourselves()
+    app = AsyncApp(
+        client=calls.client,
+        signing_secret=signing() if signing else None,
+        request_verification_enabled=app_token is None,
+        logger=quiet_logger(),
+    )
+    inbox: asyncio.Queue[Heard] = asyncio.Queue(INBOX_AT_MOST)
+    listen(app, inbox, clock=clock)
+    return SlackDoor(
+        speaker=SlackSpeaker(calls),
+        answers=SlackAnswers(calls),
+        directory=SlackDirectory(calls.client, team=ourselves.get("team_id", "")),
+        inbox=inbox,
+        app=app,
+        socket=Socket(app, app_token) if app_token else None,
+    )

@@ -1,0 +1,52 @@
+"""This file sends and fetches files through Slack: the three steps of an upload, and one of a download."""
+
+import aiohttp
+
+from alerts.telling.views import Attachment
+from bot.slack.calling import SlackCalls
+from bot.slack.limits import FILE_AT_MOST
+from bot.telling.speaking import Permanent
+
+
+async def upload(calls: SlackCalls, file: Attachment, name: str, *, channel: str, thread: str | None) -> None:
+    """Put the file into a channel or a thread; what is longer than we attach is cut. Raises SendError."""
+    content = file.content.encode()[:FILE_AT_MOST]
+    if not content:
+        return
+    place = await calls.call(
+        "files.getUploadURLExternal",
+        calls.client.files_getUploadURLExternal(filename=name, length=len(content)),
+    )
+    await calls.call("file upload", _send(calls, str(place["upload_url"]), content))
+    await calls.call(
+        "files.completeUploadExternal",
+        calls.client.files_completeUploadExternal(
+            files=[{"id": place["file_id"], "title": file.name}], channel_id=channel, thread_ts=thread
+        ),
+    )
+
+
+async def _send(calls: SlackCalls, address: str, content: bytes) -> None:
+    form = aiohttp.FormData()
+    form.add_field("file", content, filename="file")
+    async with calls.session.post(address, data=form) as answer:
+        if answer.status != 200:
+            raise Permanent(f"file upload: {answer.status}")
+
+
+async def download(calls: SlackCalls, address: str, *, at_most: int) -> bytes:
+    """A file that somebody shared. Raises SendError; Permanent when it is larger than `at_most` bytes."""
+    return bytes(await calls.call("file download", _fetch(calls, address, at_most)))
+
+
+async def _fetch(calls: SlackCalls, address: str, at_most: int) -> bytes:
+    headers = {"Authorization": f"Bearer {calls.client.token}"}
+    async with calls.session.get(address, headers=headers) as answer:
+        if answer.status != 200:
+            raise Permanent(f"the file could not be fetched: {answer.status}")
+        content = b""
+        async for part in answer.content.iter_chunked(65_536):
+            content += part
+            if len(content) > at_most:
+                raise Permanent(f"the file is larger than {at_most} bytes")
+        return content

@@ -1,0 +1,86 @@
+"""This file hears Slack: bolt's listeners acknowledge, translate and put on our inbox; nothing is done in them."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+from slack_bolt.async_app import AsyncApp
+
+from bot.slack.blocks import ACTION
+from bot.slack.heard import Heard, HeardFile, from_action, from_message, from_slash, from_view
+from collectors.facts.clock import Clock, SystemClock
+
+__all__ = ["BUSY", "Heard", "HeardFile", "listen"]
+
+log = structlog.get_logger(__name__)
+
+BUSY = "I have more to do than I can hold. Nothing was done: please try again in a moment."
+BUSY_WITHIN = 2.0  # seconds to say that in
+
+Ack = Callable[..., Awaitable[Any]]
+
+
+def listen(
+    app: AsyncApp, inbox: "asyncio.Queue[Heard]", *, clock: Clock | None = None, command: str = "/yard"
+) -> None:
+    """Make `app` put every gesture that is meant for us on `inbox`. When it is full, the person is told so."""
+    ears = _Ears(app, inbox, clock or SystemClock())
+    app.command(command)(ears.slash)
+    app.event("app_mention")(ears.message)
+    app.event("message")(ears.message)
+    app.action(re.compile(rf"^{ACTION}(/|$)"))(ears.action)
+    app.view(ACTION)(ears.view)
+    # What else comes is acknowledged, or Slack would deliver it again.
+    app.action(re.compile(".*"))(ears.nothing)
+    app.event(re.compile(".*"))(ears.nothing)
+
+
+class _Ears:
+    def __init__(self, app: AsyncApp, inbox: "asyncio.Queue[Heard]", clock: Clock) -> None:
+        self._app = app
+        self._inbox = inbox
+        self._clock = clock
+
+    async def slash(self, ack: Ack, body: dict[str, Any]) -> None:
+        is_taken = self._take(from_slash(body, self._clock.now()))
+        await (ack() if is_taken else ack(text=BUSY))
+
+    async def message(self, ack: Ack, body: dict[str, Any], context: dict[str, Any]) -> None:
+        await ack()
+        bot = context.get("bot_user_id") or ""
+        await self._hear(from_message(body, self._clock.now(), bot=bot))
+
+    async def action(self, ack: Ack, body: dict[str, Any], action: dict[str, Any]) -> None:
+        await ack()
+        await self._hear(from_action(body, action, self._clock.now()))
+
+    async def view(self, ack: Ack, body: dict[str, Any]) -> None:
+        await ack()
+        await self._hear(from_view(body, self._clock.now()))
+
+    async def nothing(self, ack: Ack) -> None:
+        await ack()
+
+    async def _hear(self, heard: Heard | None) -> None:
+        if heard is not None and not self._take(heard):
+            await self._say_busy(heard)
+
+    def _take(self, heard: Heard) -> bool:
+        try:
+            self._inbox.put_nowait(heard)
+        except asyncio.QueueFull:
+            log.warning("slack.inbox_full", gesture=heard.gesture_id)
+            return False
+        return True
+
+    async def _say_busy(self, heard: Heard) -> None:
+        """We run in bolt's task: whatever fails here ends here."""
+        try:
+            async with asyncio.timeout(BUSY_WITHIN):
+                await self._app.client.chat_postEphemeral(
+                    channel=heard.channel, user=heard.user_id, text=BUSY, thread_ts=heard.thread_ts or None
+                )
+        except Exception as error:
+            log.warning("slack.busy_not_said", why=type(error).__name__)

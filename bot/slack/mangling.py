@@ -1,0 +1,39 @@
+"""This file undoes what Slack and phones do to a typed line: entities, links, smart quotes, long dashes."""
+
+import re
+
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'"})
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_DASHES = re.compile(r"(?:(?<=\s)|^)[–—―−]+(?=[A-Za-z])")  # before an option's name
+_LONE_DASH = re.compile(r"(?<=\s)[–—―](?=\s|$)")  # the end of options: `--`
+_MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<shown>[^<>]*))?>")
+
+
+def undo_mangling(text: str) -> str:
+    """The line as it was meant. People and channels become their ids, links what was typed."""
+    text = _MARKUP.sub(_meant, text)
+    for entity, sign in _ENTITIES:
+        text = text.replace(entity, sign)
+    text = _INVISIBLE.sub("", _SPACES.sub(" ", text)).translate(_QUOTES)
+    text = _LONE_DASH.sub("--", _DASHES.sub("--", text)).strip()
+    for fence in ("```", "`"):
+        if len(text) > 2 * len(fence) and text.startswith(fence) and text.endswith(fence):
+            inner = text[len(fence) : -len(fence)]
+            if "`" not in inner:
+                text = inner.strip()
+    return text
+
+
+def _meant(markup: re.Match[str]) -> str:
+    target, shown = str(markup["target"]), str(markup["shown"] or "")
+    if markup["sign"] in ("@", "#"):
+        return target
+    if markup["sign"] == "!":
+        return shown or target.partition("^")[0]
+    if target.startswith(("mailto:", "tel:")):
+        return shown or target.partition(":")[2]
+    if shown and target.removeprefix("https://").removeprefix("http://").rstrip("/") == shown.rstrip("/"):
+        return shown  # Slack made a link of a bare host name
+    return target

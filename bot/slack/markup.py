@@ -1,0 +1,102 @@
+"""This file writes text as Slack's mrkdwn: each span escaped once, so that nothing from outside becomes markup."""
+
+import re
+from datetime import datetime
+
+from alerts.telling.views import Span, Style, Text
+
+_PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
+_CHANNEL = re.compile(r"[CGD][A-Z0-9]{2,}")
+_DATE = "{date_short_pretty} {time}"
+_INVISIBLE = "\u200b"
+
+
+def escaped(text: str) -> str:
+    """The three characters that Slack reads as control, as it wants them. Source: docs.slack.dev, formatting text."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def mrkdwn(text: Text) -> str:
+    return "".join(_span(span) for span in text)
+
+
+def fenced(text: str) -> str:
+    """Words in fixed width, as they are; a fence within them is broken by an invisible sign."""
+    return f"```{escaped(text).replace('```', f'``{_INVISIBLE}`')}```"
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning and how much more there is."""
+    if len(text) <= most:
+        return text
+    tail = f" … {len(text)} characters in all"
+    return text[: most - len(tail)] + tail
+
+
+def cut_spans(text: Text, most: int) -> Text:
+    """The text within so many characters of mrkdwn, cut between or inside spans and never inside markup."""
+    if len(mrkdwn(text)) <= most:
+        return text
+    tail, kept = Span(" … cut here"), []
+    room = most - len(tail.text)
+    for span in text:
+        size = len(_span(span))
+        if size > room:
+            if span.style in (Style.PLAIN, Style.BOLD, Style.CODE):
+                short = Span(_fitting(span.text, room - (size - len(escaped(span.text)))), span.style)
+                kept += [short] if short.text else []
+            break
+        kept.append(span)
+        room -= size
+    return (*kept, tail)
+
+
+def _fitting(text: str, room: int) -> str:
+    """As much of the text as fits once it is escaped."""
+    used = 0
+    for number, character in enumerate(text):
+        used += len(escaped(character))
+        if used > room:
+            return text[:number]
+    return text
+
+
+def _span(span: Span) -> str:
+    words = escaped(span.text)
+    match span.style:
+        case Style.PLAIN:
+            return _unmarked(words)
+        case Style.BOLD:
+            return f"*{_one_line(words).replace('*', '∗')}*" if words.strip() else words
+        case Style.CODE:
+            return f"`{_one_line(words).replace('`', 'ˋ')}`" if words.strip() else words
+        case Style.LINK:
+            target = escaped(span.target).replace("|", "%7C").replace(" ", "%20")
+            return f"<{target}|{_one_line(words).replace('|', '¦')}>" if _is_link(target) else words
+        case Style.PERSON:
+            return f"<@{span.target}>" if _PERSON.fullmatch(span.target) else _unmarked(words)
+        case Style.CHANNEL:
+            return f"<#{span.target}>" if _CHANNEL.fullmatch(span.target) else _unmarked(words)
+        case Style.MOMENT:
+            return _moment(span, words)
+
+
+def _moment(span: Span, words: str) -> str:
+    try:
+        stamp = int(datetime.fromisoformat(span.target).timestamp())
+    except ValueError:
+        return words
+    return f"<!date^{stamp}^{_DATE}|{words.replace('|', '¦') or span.target}>"
+
+
+def _unmarked(words: str) -> str:
+    """Plain words that Slack would read as bold, code or a strike are kept as they are by an invisible sign."""
+    return re.sub(r"(?<!\w)([*_~`])(?=\S)", rf"{_INVISIBLE}\1{_INVISIBLE}", words)
+
+
+def _one_line(words: str) -> str:
+    return " ".join(words.split("\n"))
+
+
+def _is_link(target: str) -> bool:
+    return target.startswith(("http://", "https://", "mailto:"))

@@ -1,0 +1,291 @@
+"""This file puts the house together: every part is made here, once, and handed to those who need it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
+
+from alerts.matching import parse_matchers
+from alerts.routing import Route
+from alerts.rules import Rule
+from alerts.wording import RuleWording
+from bot import settings as given
+from bot.agenda import Agenda, Calendar
+from bot.composing import Showing, composers
+from bot.console import CHANNEL, ConsoleSpeaker
+from bot.doing import Doer
+from bot.evaluating import Evaluator
+from bot.following import Follower
+from bot.inbox import Inbox
+from bot.judging import Judge
+from bot.keeping import Keeper, Tellings
+from bot.metrics import Metrics
+from bot.people import People
+from bot.rulebook import Rulebook, read_rulebook
+from bot.settings import Settings, secret
+from bot.sites import ClusterSite, open_site
+from bot.slack.door import SlackDoor, open_slack
+from bot.store.sql import SqlStore
+from bot.supervise import Work, run_together
+from bot.telling.reconciler import Reconciler
+from bot.telling.speaking import Speaker
+from bot.web.server import Endpoints, Server, application, sender
+from collectors.answering import Answering
+from collectors.checks.catalogue import CHECKS
+from collectors.facts.clock import Clock, SystemClock
+from collectors.facts.redaction import Redactor
+from collectors.trainings.views import TrainingView
+from commands.catalogue import CATALOGUE
+from commands.desk import Policy
+from commands.performing import Performer
+from commands.permissions import Grant, Permissions
+from commands.pipeline import Pipeline
+
+KEEP_FOR = timedelta(days=90)
+
+_log = structlog.get_logger()
+
+
+class RulesRefusedError(Exception):
+    """The rules cannot be put in force. The text has every mistake."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Yardmaster:
+    """The whole, put together. `run` it until cancelled."""
+
+    settings: Settings
+    store: SqlStore
+    sites: Mapping[str, ClusterSite]
+    pipeline: Pipeline
+    reconciler: Reconciler
+    evaluators: Mapping[str, Evaluator]
+    server: Server
+    metrics: Metrics
+    core: dict[str, Work] = field(default_factory=dict)
+    edges: dict[str, Work] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        """Everything, until cancelled; what is core ends it when it fails."""
+        await self.server.start()
+        _log.info("yardmaster runs", address=self.server.address, clusters=sorted(self.sites))
+        try:
+            await run_together(core=self.core, edges=self.edges)
+        finally:
+            await self.server.stop()
+
+
+@asynccontextmanager
+async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Yardmaster]:
+    """Make every part and open every door; leaving closes them.
+
+    Raises RulesRefusedError, SourceError, SendError or ValueError when the settings cannot be used.
+    """
+    clock = clock or SystemClock()
+    rulebook = read_rulebook(settings.rules)
+    if rulebook.mistakes:
+        raise RulesRefusedError("\n".join(str(mistake) for mistake in rulebook.mistakes))
+    redact = Redactor(settings.redact)
+    async with AsyncExitStack() as stack:
+        store = await SqlStore.open(settings.store.url)
+        stack.push_async_callback(store.close)
+        sites = {
+            one.name: await open_site(one, clock=clock, redact=redact, stack=stack)
+            for one in settings.clusters
+        }
+        slack = await open_slack(settings.slack, clock=clock, stack=stack) if settings.slack else None
+        yield await _assembled(settings, rulebook, store, sites, slack, clock, redact)
+
+
+async def _assembled(
+    settings: Settings,
+    rulebook: Rulebook,
+    store: SqlStore,
+    sites: Mapping[str, ClusterSite],
+    slack: SlackDoor | None,
+    clock: Clock,
+    redact: Redactor,
+) -> Yardmaster:
+    metrics = Metrics()
+    channel = settings.slack.channel if settings.slack else CHANNEL
+    tellings = Tellings(routes=tuple(_route(one) for one in settings.routes), default=channel)
+    evaluators = {
+        name: _evaluator(site, rulebook, store, tellings, clock, redact, metrics)
+        for name, site in sites.items()
+    }
+    rules = {rule.id: rule for rule in rulebook.rules}
+    pipeline = Pipeline(
+        catalogue=CATALOGUE,
+        permissions=_permissions(settings),
+        store=store,
+        sites=sites,
+        writers={name: site.writer for name, site in sites.items() if site.writer is not None},
+        clock=clock,
+        policy=_policy(settings),
+        rules=lambda: rules,
+        timezone=settings.timezone,
+    )
+    performer = Performer(store, pipeline.writers, clock)
+    doer = Doer(store, performer, clock, channel=channel)
+    agenda = Agenda(store, clock, pipeline.take)
+    follower = Follower(store, sites, clock, redact=redact, channel=channel)
+    speaker: Speaker = slack.speaker if slack else ConsoleSpeaker()
+    reconciler = Reconciler(
+        store, speaker, composers(_showing(settings, sites, evaluators, rules)), clock=clock
+    )
+    for listener in (reconciler.note, doer.stir, agenda.stir):
+        store.listen(listener)
+    core: dict[str, Work] = {
+        "doer": doer.run,
+        "agenda": agenda.run,
+        "follower": follower.run,
+        "telling": reconciler.run,
+        "housekeeping": lambda: _housekeeping(store, clock, settings.timezone),
+    }
+    edges: dict[str, Work] = {}
+    for name, site in sites.items():
+        core[f"evaluator {name}"] = evaluators[name].run
+        if site.mirror is not None:
+            edges[f"mirror {name}"] = site.mirror.run
+    if slack is not None:
+        people = People(slack.directory, settings.teams, clock)
+        inbox = Inbox(
+            slack.inbox,
+            people=people,
+            store=store,
+            take=pipeline.take,
+            answers=slack.answers,
+            clock=clock,
+            metrics=metrics,
+        )
+        core["inbox"] = inbox.run
+        if slack.socket is not None:
+            edges["slack socket"] = slack.socket.run
+    return Yardmaster(
+        settings=settings,
+        store=store,
+        sites=sites,
+        pipeline=pipeline,
+        reconciler=reconciler,
+        evaluators=evaluators,
+        server=_server(settings, pipeline, metrics, slack, evaluators, clock),
+        metrics=metrics,
+        core=core,
+        edges=edges,
+    )
+
+
+def _evaluator(
+    site: ClusterSite,
+    rulebook: Rulebook,
+    store: SqlStore,
+    tellings: Tellings,
+    clock: Clock,
+    redact: Redactor,
+    metrics: Metrics,
+) -> Evaluator:
+    answering = Answering(metrics=site.prometheus, logs=site.logs, checks=CHECKS, scene=site.scene)
+    judge = Judge(site.name, rulebook.rules, answering, RuleWording(site.topology, clean=redact.clean))
+    return Evaluator(site, judge, Keeper(site.name, store, tellings), answering, clock, metrics)
+
+
+def _showing(
+    settings: Settings,
+    sites: Mapping[str, ClusterSite],
+    evaluators: Mapping[str, Evaluator],
+    rules: Mapping[str, Rule],
+) -> Showing:
+    def training(cluster: str, id: str) -> TrainingView | None:
+        site = sites.get(cluster)
+        return site.training(id) if site else None
+
+    def blind(cluster: str) -> str:
+        evaluator = evaluators.get(cluster)
+        return evaluator.blind if evaluator else ""
+
+    return Showing(
+        rules=lambda: rules,
+        training=training,
+        blind=blind,
+        people=settings.commands.owners,
+        links={cluster.name: cluster.links for cluster in settings.clusters},
+        runbooks=settings.runbooks,
+    )
+
+
+def _server(
+    settings: Settings,
+    pipeline: Pipeline,
+    metrics: Metrics,
+    slack: SlackDoor | None,
+    evaluators: Mapping[str, Evaluator],
+    clock: Clock,
+) -> Server:
+    def trouble() -> str:
+        late = [name for name, evaluator in evaluators.items() if not evaluator.has_begun]
+        return f"not evaluated yet: {', '.join(late)}" if late else ""
+
+    senders = []
+    for one in settings.http.auth.tokens:
+        token = secret(one.token, one.token_file)
+        if token is not None:
+            senders.append(sender(one.actor, token, one.teams))
+    endpoints = Endpoints(
+        take=pipeline.take,
+        clock=clock,
+        metrics=metrics,
+        trouble=trouble,
+        senders=senders,
+        slack=slack.receive if slack and slack.socket is None else None,
+    )
+    return Server(application(endpoints), settings.http.listen)
+
+
+def _permissions(settings: Settings) -> Permissions:
+    def grant(one: given.Team | given.Robot) -> Grant:
+        return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
+
+    return Permissions(
+        teams={name: grant(team) for name, team in settings.teams.items()},
+        robots={name: grant(robot) for name, robot in settings.robots.items()},
+    )
+
+
+def _policy(settings: Settings) -> Policy:
+    wishes = settings.commands
+    return Policy(
+        idle_after=wishes.idle_after,
+        claim_grace=wishes.claim_grace,
+        cordon_for=wishes.cordon_for,
+        pull_secret=wishes.pull_secret,
+        training_images=wishes.training_images,
+        owners=wishes.owners,
+    )
+
+
+def _route(one: given.Route) -> Route:
+    return Route(
+        matchers=parse_matchers(one.match),
+        channels=one.channels,
+        continues=one.continue_,
+        routes=tuple(_route(inner) for inner in one.routes),
+    )
+
+
+async def _housekeeping(store: SqlStore, clock: Clock, timezone: str) -> None:
+    """Forget what is old, a few times a day: the calendar only says when."""
+    due = asyncio.Event()
+    calendar = Calendar(timezone)
+    calendar.every(6, due.set, name="housekeeping")
+    calendar.start()
+    try:
+        while True:
+            await due.wait()
+            due.clear()
+            forgotten = await store.prune(clock.now() - KEEP_FOR)
+            _log.info("old rows forgotten", **{str(name): count for name, count in forgotten.items()})
+    finally:
+        calendar.stop()

@@ -1,0 +1,181 @@
+"""This file has `training list|show|logs|launch|stop`."""
+
+from dataclasses import dataclass
+
+import click
+
+from alerts.telling.views import Block, Small, View, bold, text
+from collectors.facts.redaction import Redactor
+from collectors.trainings.catalogue import unseen_kinds
+from commands.command import Answer, Command, Right, UnusableError
+from commands.desk import Desk
+from commands.options import DURATION
+from commands.plans import Risk
+from commands.trainings.launching import Launching, launch
+from commands.trainings.logs import Logging, show_logs
+from commands.trainings.naming import training_named
+from commands.trainings.showing import details_of, table_of
+from commands.trainings.stopping import Stopping, stop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    team: str
+    all: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    training: str
+
+
+async def listing(deed: Listing, desk: Desk) -> Answer:
+    """Those that are not over, the largest first; with `--all` the others too."""
+    trainings = [one for one in desk.site.trainings() if not deed.team or one.team == deed.team]
+    shown = [one for one in trainings if deed.all or not one.life.is_over]
+    unseen = [f"{kind}s cannot be seen: {why}" for kind, why in unseen_kinds(desk.site.inventory()).items()]
+    over = len(trainings) - len(shown)
+    if not shown and not unseen and not over:
+        raise UnusableError(_none(deed.team, desk))
+    blocks: list[Block] = [table_of(shown, desk.now)] if shown else []
+    blocks += [Small(text=text(f"{over} more are over: `training list --all`."))] if over else []
+    blocks += [Small(text=text(f"⚠ {why}")) for why in unseen]
+    gpus = sum(one.gpus for one in shown)
+    title = text(bold(f"{len(shown)} training{'s' if len(shown) != 1 else ''}"), f" with {gpus:g} GPUs")
+    return Answer(view=View(title=title, blocks=tuple(blocks)))
+
+
+def _none(team: str, desk: Desk) -> str:
+    if not team:
+        return "There are no trainings. `training launch` makes one."
+    teams = ", ".join(sorted({one.team for one in desk.site.trainings() if one.team})) or "none"
+    return f"Team {team} has no trainings. Teams that have: {teams}."
+
+
+async def show(deed: Named, desk: Desk) -> Answer:
+    view = training_named(deed.training, desk.site.trainings())
+    async with desk.store.unit() as unit:
+        incidents = await unit.incidents.find(cluster=desk.site.name, state="open")
+    told = [(one.id, one.lead.summary) for one in incidents if one.subject.training == view.id]
+    redactor = Redactor(desk.policy.redact)
+    return Answer(
+        view=details_of(
+            view, desk.site.inventory(), desk.now, may=desk.may, incidents=told, redactor=redactor
+        )
+    )
+
+
+async def logs(deed: Logging, desk: Desk) -> Answer:
+    view = training_named(deed.training, desk.site.trainings())
+    return Answer(view=await show_logs(view, deed, desk))
+
+
+def _option(flag: str, text_: str, **more: object) -> click.Option:
+    return click.Option([flag], help=text_, **more)  # type: ignore[arg-type]
+
+
+_TRAINING = click.Argument(["training"])
+_LAUNCH = (
+    click.Argument(["name"]),
+    _option("--image", "of every task", required=True, metavar="IMAGE"),
+    _option("--namespace", "default: the training's name", default="", metavar="NAMESPACE"),
+    _option("--workers", "how many", type=int, default=1, metavar="N"),
+    _option("--gpus", "of each worker", type=float, default=1, metavar="N"),
+    _option("--gpu-resource", "whole GPUs, slices or shares", default="nvidia.com/gpu", metavar="RESOURCE"),
+    _option("--cpu", "of each task: 8, 500m", default="", metavar="CPUS"),
+    _option("--memory", "of each task, and the most it may use: 64Gi", default="", metavar="BYTES"),
+    _option("--ps", "parameter servers", type=int, default=0, metavar="N"),
+    _option("--script", "in the image, run by bash; or upload one with the line", default="", metavar="PATH"),
+    _option("--team", "that it counts for", default="", metavar="TEAM"),
+    _option("--priority-class", "of its pods", default="", metavar="CLASS"),
+    _option("--max-duration", "after which it is ended", type=DURATION, default=None, metavar="DURATION"),
+    _option("--backoff", "failed tasks to start anew", type=click.IntRange(0, 100), default=0, metavar="N"),
+    _option("--node-selector", "may be repeated: pool=large", multiple=True, metavar="KEY=VALUE"),
+    _option(
+        "--metrics-port", "that Prometheus asks", type=click.IntRange(1, 65535), default=8080, metavar="PORT"
+    ),
+    _option("--service-per-task", "a Service for each task, as well", is_flag=True),
+    _option("--wait", "launch it although it does not fit now", is_flag=True),
+)
+
+_LAUNCH_RIGHTS = (
+    Right(group="", resources=("namespaces",), verbs=("get", "create")),
+    Right(group="", resources=("secrets",), verbs=("get", "create")),
+    Right(group="", resources=("services", "configmaps"), verbs=("get", "create")),
+    Right(group="apps", resources=("deployments",), verbs=("get", "create")),
+    Right(group="batch", resources=("jobs",), verbs=("get", "create", "patch")),
+)
+STOP_RIGHTS = (
+    Right(group="", resources=("namespaces",), verbs=("get", "delete")),
+    Right(group="", resources=("services", "configmaps"), verbs=("list", "delete")),
+    Right(group="apps", resources=("deployments", "statefulsets"), verbs=("get", "delete")),
+    Right(group="batch", resources=("jobs",), verbs=("get", "delete")),
+)
+
+COMMANDS = (
+    Command(
+        noun="training",
+        verb="list",
+        summary="List trainings: where they stand, ranks, GPUs, whose they are.",
+        deed=Listing,
+        parameters=(
+            click.Option(["--team"], default="", metavar="TEAM"),
+            click.Option(["--all"], is_flag=True, help="those that are over, too"),
+        ),
+        look=listing,
+        example="training list --team vision",
+    ),
+    Command(
+        noun="training",
+        verb="show",
+        summary="Show a training: why it stands where it does, its ranks, what failed first, events.",
+        deed=Named,
+        parameters=(_TRAINING,),
+        look=show,
+        example="training show detr",
+    ),
+    Command(
+        noun="training",
+        verb="logs",
+        summary="Show the last log lines of a rank, also when its pod is gone.",
+        deed=Logging,
+        parameters=(
+            _TRAINING,
+            click.Option(["--rank"], default="", metavar="RANK", help="3, ps-0; default: what failed first"),
+            click.Option(["--previous"], is_flag=True, help="of the run before its last restart"),
+            click.Option(["--tail"], type=click.IntRange(1, 2000), default=100, metavar="LINES"),
+        ),
+        look=logs,
+        rights=(Right(group="", resources=("pods/log",), verbs=("get",)),),
+        example="training logs detr --rank 3 --tail 200",
+    ),
+    Command(
+        noun="training",
+        verb="launch",
+        summary="Launch a training in a namespace of its own, if it fits.",
+        deed=Launching,
+        parameters=_LAUNCH,
+        plan=launch,
+        risk=Risk.TOUCH,
+        rights=_LAUNCH_RIGHTS,
+        example="training launch mnist --image registry.example/vision/mnist:7 --workers 4 --gpus 8 -- --epochs 90",
+        more="Every task finds WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and MASTER_PORT in its "
+        "environment. The words after `--` go to the program as they are; only `$(NAME)` of that environment is "
+        "filled in. Prometheus asks every task on `--metrics-port`.",
+        allows_extra=True,
+    ),
+    Command(
+        noun="training",
+        verb="stop",
+        summary="Stop a training for good: its controllers, or the namespace that was made for it.",
+        deed=Stopping,
+        parameters=(
+            _TRAINING,
+            click.Option(["--keep-namespace"], is_flag=True, help="and the volume claims in it"),
+        ),
+        plan=stop,
+        risk=Risk.TOUCH,
+        rights=STOP_RIGHTS,
+        example="training stop detr",
+    ),
+)

@@ -1,0 +1,158 @@
+"""This file writes trainings of plain Kubernetes: the steps to launch, stop and pause one."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from collectors.mirror.inventory import Inventory
+from collectors.mirror.objects import Object
+from collectors.mirror.resources import quantity
+from collectors.trainings.views import TrainingView
+from commands.records import record
+from commands.rows import Launch
+from commands.steps import Create, Delete, Fact, Patch, Ref, Scale, Step
+from commands.trainings import manifests
+from commands.trainings.manifests import SERVER, WORKER
+from commands.trainings.order import Order
+from commands.trainings.preflight import Need
+
+_API = {"Job": "batch/v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1"}
+_QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"
+
+
+def needs(order: Order) -> tuple[Need, ...]:
+    """What has to find a place."""
+
+    def need(role: str, count: int, amounts: dict[str, str], tolerates: frozenset[str]) -> Need:
+        return Need(
+            role=role,
+            count=count,
+            amounts={name: quantity(one) for name, one in amounts.items()},
+            node_selector=order.node_selector,
+            tolerates=tolerates,
+        )
+
+    return (
+        need(SERVER, order.servers, order.server_amounts, frozenset()),
+        need(WORKER, order.workers, order.worker_amounts, manifests.tolerated(order)),
+    )
+
+
+def launch(order: Order, *, has_namespace: bool, has_secret: bool) -> tuple[Step, ...]:
+    """All objects in order; the workers last and suspended, then let go."""
+    steps: list[Step] = []
+    if not has_namespace:
+        steps.append(Create(manifest=manifests.namespace(order), says=f"create namespace {order.namespace}"))
+    if order.pull_secret and not has_secret:
+        place, _, name = order.pull_secret.partition("/")
+        steps.append(
+            Create(
+                manifest=manifests.pull_secret(order),
+                says=f"copy the pull secret {name} from {place}",
+                is_secret=True,
+                copies=Ref(api="v1", kind="Secret", namespace=place, name=name),
+            )
+        )
+    if order.script_text:
+        lines = order.script_text.count("\n") + 1
+        made = manifests.script(order)
+        steps.append(Create(manifest=made, says=f"keep the script ({lines} lines) as {_named(made)}"))
+    steps += [Create(manifest=one, says=f"create {_named(one)}") for one in manifests.services(order)]
+    for index in range(order.servers):
+        made = manifests.server(order, index)
+        steps.append(Create(manifest=made, says=f"create {_named(made)}, a parameter server"))
+    job = manifests.workers(order)
+    asks = f", each with {order.gpus:g} {order.gpu_resource}" if order.gpus else ""
+    workers = f"{order.workers} worker{'s' if order.workers != 1 else ''}{asks}"
+    made_job = Create(manifest=job, says=f"create {_named(job)}, suspended: {workers}")
+    let_go = Patch(
+        ref=made_job.ref,
+        says="let the workers go",
+        body={"spec": {"suspend": False}},
+        requires=(Fact(path=("spec", "suspend"), equals=True),),
+        inverse={"spec": {"suspend": True}},
+    )
+    return (*steps, made_job, let_go)
+
+
+def note_launch(
+    order: Order,
+    *,
+    cluster: str,
+    now: datetime,
+    channel: str,
+    thread: str,
+    by_name: str,
+    before: Launch | None,
+) -> Step:
+    """The record by which its owner is told how it goes."""
+    row = Launch(
+        id=f"{cluster}/{order.id}",
+        cluster=cluster,
+        training=order.id,
+        by=order.launched_by,
+        by_name=by_name,
+        at=now,
+        channel=channel,
+        thread=thread,
+    )
+    return record("launches", row, says="tell this thread how it goes", before=before)
+
+
+def stop(
+    view: TrainingView, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
+) -> tuple[Step, ...]:
+    """Delete what makes its pods, never the pods; and `left`, smaller things of ours, as the API shows them."""
+    steps: list[Step] = [
+        Delete(ref=ref, says=f"delete {ref}: its pods go with it") for ref, _ in _controllers(view, inventory)
+    ]
+    for one in left:
+        meta = one["metadata"]
+        ref = Ref(api="v1", kind=one["kind"], namespace=meta["namespace"], name=meta["name"], uid=meta["uid"])
+        steps.append(Delete(ref=ref, says=f"delete {ref}"))
+    return tuple(steps)
+
+
+def pause(view: TrainingView, inventory: Inventory) -> tuple[Step, ...]:
+    """Suspend the Jobs and scale the servers to nothing: the GPUs are free, and undoing the plan brings it back.
+
+    A Job that Kueue admits is deleted instead, for Kueue owns its suspension.
+    """
+    steps: list[Step] = []
+    for ref, found in _controllers(view, inventory):
+        if ref.kind != "Job":
+            was = found.spec.replicas if found.spec.replicas is not None else 1  # type: ignore[attr-defined]
+            if was:
+                steps.append(Scale(ref=ref, says=f"scale {ref} from {was} to 0", replicas=0, was=was))
+        elif _QUEUE_OF_KUEUE in (found.metadata.labels or {}):
+            steps.append(Delete(ref=ref, says=f"delete {ref}: Kueue would wake it up again"))
+        elif not found.spec.suspend:  # type: ignore[attr-defined]
+            steps.append(
+                Patch(
+                    ref=ref,
+                    says=f"suspend {ref}: its pods end, undoing this starts them anew",
+                    body={"spec": {"suspend": True}},
+                    inverse={"spec": {"suspend": False}},
+                )
+            )
+    return tuple(steps)
+
+
+def _controllers(view: TrainingView, inventory: Inventory) -> list[tuple[Ref, Object]]:
+    """Its Jobs and servers as they are now, by their uids."""
+    held: dict[str, Any] = {
+        "Job": inventory.jobs,
+        "Deployment": inventory.deployments,
+        "StatefulSet": inventory.statefulsets,
+    }
+    found: list[tuple[Ref, Object]] = []
+    for workload in view.workloads:
+        namespace, kind, name = workload.split("/", 2)
+        if (one := held.get(kind, {}).get(f"{namespace}/{name}")) is not None:
+            ref = Ref(api=_API[kind], kind=kind, namespace=namespace, name=name, uid=one.metadata.uid)
+            found.append((ref, one))
+    return found
+
+
+def _named(made: dict[str, Any]) -> str:
+    return f"{made['kind']} {made['metadata']['name']}"

@@ -1,0 +1,100 @@
+"""This file fetches a rank's log lines: from the Kubernetes API, or from the log store when the pod is gone."""
+
+import re
+from dataclasses import dataclass
+
+from alerts.telling.views import Attachment, Quote, Small, View, bold, text
+from collectors.facts.errors import SourceError
+from collectors.facts.redaction import Redactor
+from collectors.trainings.views import Rank, TrainingView
+from commands.command import UnusableError
+from commands.desk import Desk
+
+LINES_SHOWN = 40  # in the answer itself; the others are a file
+TEXT_AT_MOST = 256 << 10  # characters
+_RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9]*)[- ]?)?(?P<index>\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logging:
+    training: str
+    rank: str
+    previous: bool
+    tail: int
+
+
+async def show_logs(view: TrainingView, deed: Logging, desk: Desk) -> View:
+    """The last lines of a rank and where they come from. Raises UnusableError when no source has any."""
+    rank = rank_meant(view, deed.rank)
+    lines, source = await _lines(view, rank, deed, desk)
+    whole = Redactor(desk.policy.redact, limit=TEXT_AT_MOST).clean("\n".join(lines))
+    shown = whole.splitlines()
+    files: tuple[Attachment, ...] = ()
+    if len(shown) > LINES_SHOWN:
+        files = (Attachment(name=f"{view.name}-{rank.role}-{rank.index}.log", content=whole),)
+    left = f"; the last {LINES_SHOWN} of {len(shown)} lines, all are in the file" if files else ""
+    return View(
+        title=text(bold(f"{view.id}, {rank.role} {rank.index}"), f": the log of {rank.pod}"),
+        blocks=(
+            Quote(lines=tuple(shown[-LINES_SHOWN:]) or ("(no lines)",)),
+            Small(text=text(f"from {source}{left}")),
+        ),
+        attachments=files,
+    )
+
+
+def rank_meant(view: TrainingView, said: str) -> Rank:
+    """The rank that `3` or `ps-0` means; without words the one that failed first, or else the first."""
+    known = {(rank.role, rank.index): rank for rank in (*reversed(view.failures), *view.ranks)}
+    if not known:
+        raise UnusableError(f"{view.id} has no ranks that I know of: {view.reason or view.life.value}.")
+    if not said:
+        return view.first_failure or known.get(("worker", 0)) or next(iter(known.values()))
+    shape = _RANK.fullmatch(said.lower())
+    roles = list(dict.fromkeys(role for role, _ in known))
+    if shape is not None:
+        role = shape["role"] or ("worker" if "worker" in roles else roles[0])
+        if (found := known.get((role, int(shape["index"])))) is not None:
+            return found
+    names = [f"{role}-{index}" for role, index in sorted(known)]
+    more = f" … {names[-1]}" if len(names) > 6 else ""
+    raise UnusableError(
+        f"{view.id} has no rank `{said[:40]}`. There are {', '.join(names[:6])}{more}; a number alone is a {roles[0]}."
+    )
+
+
+async def _lines(view: TrainingView, rank: Rank, deed: Logging, desk: Desk) -> tuple[list[str], str]:
+    trouble = "the settings give no access to its pods"
+    if desk.site.pod_logs is not None:
+        try:
+            found = await desk.site.pod_logs.logs(
+                view.namespace, rank.pod, tail=deed.tail, previous=deed.previous
+            )
+            if found.strip() or desk.site.logs is None:
+                return found.splitlines(), "the Kubernetes API" + (
+                    ", the run before" if deed.previous else ""
+                )
+            trouble = "the Kubernetes API has no lines of it"
+        except SourceError as why:
+            trouble = _in_short(rank, why)
+    if desk.site.logs is None:
+        raise UnusableError(f"There is no log of {rank.pod}: {trouble}, and the settings name no log store.")
+    where = {"namespace": view.namespace, "pod": rank.pod}
+    try:
+        kept = await desk.site.logs.lines(where=where, at=desk.now, tail=deed.tail)
+    except SourceError as why:
+        raise UnusableError(f"There is no log of {rank.pod}: {trouble}; the log store: {why}") from why
+    if not kept:
+        raise UnusableError(
+            f"There is no log of {rank.pod}: {trouble}, and the log store has no lines of it."
+        )
+    lines = [f"{line.at:%H:%M:%S} {line.text}" for line in kept]
+    return lines, f"the log store, because {trouble}"
+
+
+def _in_short(rank: Rank, why: SourceError) -> str:
+    if why.status == 404:
+        return "the pod is gone"
+    if why.status == 400:  # its container waits, or there was no run before
+        return f"its container does not run ({rank.reason}: {rank.why})" if rank.reason else str(why)
+    return str(why)

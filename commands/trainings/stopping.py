@@ -1,0 +1,98 @@
+"""This file plans the end of a training: at its top controllers, or with the whole namespace that we made for it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from collectors.facts.durations import in_words
+from collectors.facts.questions import Promql
+from collectors.facts.samples import Blind
+from collectors.mirror.inventory import Inventory
+from collectors.trainings.views import TrainingView
+from commands.command import Draft
+from commands.desk import Desk
+from commands.steps import Delete, Ref, Step
+from commands.trainings.catalogue import kind_of
+from commands.trainings.manifests import MANAGED_BY, OURS, TRAINING
+from commands.trainings.naming import is_our_namespace, training_named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping:
+    training: str
+    keep_namespace: bool
+
+
+async def stop(deed: Stopping, desk: Desk) -> Draft:
+    """Never deletes pods one by one: their controllers would make them anew."""
+    inventory = desk.site.inventory()
+    view = training_named(deed.training, desk.site.trainings())
+    notes = [await lost(view, desk)] if not view.life.is_over and view.ranks else []
+    is_ours = is_our_namespace(view, inventory)
+    steps: tuple[Step, ...]
+    if is_ours and not deed.keep_namespace:
+        place = inventory.namespaces[view.namespace].metadata
+        ref = Ref(api="v1", kind="Namespace", name=place.name, uid=place.uid)
+        steps = (Delete(ref=ref, says=f"delete namespace {place.name}, which was made for it"),)
+        notes += _goes_too(view, inventory)
+    else:
+        steps = kind_of(view).stop(view, inventory, left=await _left(view, desk))
+        if view.has_namespace:
+            why = "is kept" if is_ours else "stays, for we did not make it"
+            notes.append(f"Namespace {view.namespace} {why}, with its volume claims.")
+    if not steps:
+        return Draft(
+            title="", nothing=f"Nothing of {view.id} is left to stop: {view.reason or view.life.value}."
+        )
+    return Draft(
+        title=f"Stop {view.id}",
+        steps=steps,
+        notes=tuple(notes),
+        victims=() if view.life.is_over else (what_it_is(view),),
+    )
+
+
+def what_it_is(view: TrainingView) -> str:
+    """`vision-detr/detr of ana: 6 ranks, 32 GPUs`: facts only, no moments, for the plan's hash covers it."""
+    owner = f" of {view.owner}" if view.owner else ""
+    return f"{view.id}{owner}: {view.wanted} rank{'s' if view.wanted != 1 else ''}, {view.gpus_wanted:g} GPUs"
+
+
+async def lost(view: TrainingView, desk: Desk) -> str:
+    """What a stop costs: the work since the last checkpoint, as far as the training tells it."""
+    unknown = "How old its last checkpoint is is not known: what came after it is lost."
+    if desk.site.prometheus is None:
+        return unknown
+    pods = "|".join(sorted({rank.pod for rank in view.ranks}))
+    by_pod = "" if view.has_namespace else f',pod=~"{pods}"'
+    query = f'max(training_checkpoint_timestamp_seconds{{namespace="{view.namespace}"{by_pod}}})'
+    seen = await desk.site.prometheus.ask(Promql(expr=query), at=desk.now)
+    if isinstance(seen, Blind) or not seen.samples:
+        return unknown
+    age = desk.now.timestamp() - seen.samples[0].value
+    return f"Its last checkpoint is {in_words(timedelta(seconds=age))} old: what came after it is lost."
+
+
+async def _left(view: TrainingView, desk: Desk) -> list[dict[str, Any]]:
+    """The Services and scripts that we made for it; what others made there is theirs."""
+    if desk.site.reader is None or not view.has_namespace:
+        return []
+    found: list[dict[str, Any]] = []
+    for kind in ("Service", "ConfigMap"):
+        listed = await desk.site.reader.listing(Ref(api="v1", kind=kind, namespace=view.namespace, name=""))
+        for one in listed:
+            labels = one["metadata"].get("labels") or {}
+            if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING) == view.name:
+                found.append({**one, "kind": kind})  # lists leave it out
+    return found
+
+
+def _goes_too(view: TrainingView, inventory: Inventory) -> list[str]:
+    if "claims" in inventory.missing:
+        return [f"Volume claims in {view.namespace} go with it; which there are is not known now."]
+    claims = [
+        one.metadata.name for one in inventory.claims.values() if one.metadata.namespace == view.namespace
+    ]
+    if not claims:
+        return []
+    return [f"Volume claims go with it: {', '.join(sorted(claims))}. `--keep-namespace` keeps them."]

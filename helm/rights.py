@@ -1,0 +1,85 @@
+"""This file works out which rights in Kubernetes the program needs: to look, and for each command to act."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from collectors.mirror.kinds import DEFAULT_KINDS, Kind
+from commands.command import Command
+
+Rules = list[dict[str, list[str]]]  # as in a role
+_PATH = re.compile(
+    r"/(?:api/v1|apis/(?P<group>[^/]+)/[^/]+)(?:/namespaces/(?P<namespace>[^/]+))?/(?P<plural>[a-z]+)"
+)
+_NAME = re.compile(r"metadata\.name=([a-z0-9.-]+)")
+_WATCH = ("get", "list", "watch")
+_LOGS = ("", "", "pods/log", "", "get")  # the last lines of a pod, through the Kubernetes door
+
+Wish = tuple[str, str, str, str, str]  # namespace, group, resource, its one name, verb
+
+
+def look_rights(
+    commands: Sequence[Command[Any]], kinds: Iterable[Kind[Any]] = DEFAULT_KINDS
+) -> dict[str, Any]:
+    """The rules of the role that looks: `cluster`, and `namespaces` by name.
+
+    They are what the mirror watches, logs, and what commands that only look declare. Raises ValueError when one of
+    those declares a right to change something.
+    """
+    wishes: list[Wish] = [wish for kind in kinds for wish in _watched(kind)] + [_LOGS]
+    for command in commands:
+        if command.look is None:
+            continue
+        for right in command.rights:
+            if writes := set(right.verbs) - set(_WATCH):
+                raise ValueError(f"{command.name} only looks, yet declares {', '.join(sorted(writes))}")
+            wishes += [
+                ("", right.group, resource, "", verb) for resource in right.resources for verb in right.verbs
+            ]
+    places = sorted({wish[0] for wish in wishes} - {""})
+    return {
+        "cluster": _rules(wish for wish in wishes if not wish[0]),
+        "namespaces": {place: _rules(wish for wish in wishes if wish[0] == place) for place in places},
+    }
+
+
+def act_rights(commands: Sequence[Command[Any]]) -> Mapping[str, Rules]:
+    """The rules that each command needs beyond looking, by the command's name. Those that need none are not there."""
+    return {
+        command.name: _rules(
+            ("", right.group, resource, "", verb)
+            for right in command.rights
+            for resource in right.resources
+            for verb in right.verbs
+        )
+        for command in sorted(commands, key=lambda command: command.name)
+        if command.rights and command.look is None
+    }
+
+
+def _watched(kind: Kind[Any]) -> list[Wish]:
+    found = _PATH.fullmatch(kind.path)
+    if found is None:
+        raise ValueError(f"{kind.name} is mirrored from {kind.path}, which is no collection's path")
+    name = _NAME.search(kind.params.get("fieldSelector", ""))
+    return [
+        (found["namespace"] or "", found["group"] or "", found["plural"], name[1] if name else "", verb)
+        for verb in _WATCH
+    ]
+
+
+def _rules(wishes: Iterable[Wish]) -> Rules:
+    """As few rules as may be: resources of a group that want the same verbs stand together."""
+    verbs: dict[tuple[str, str, str], set[str]] = {}
+    for _place, group, resource, name, verb in wishes:
+        verbs.setdefault((group, resource, name), set()).add(verb)
+    together: dict[tuple[str, tuple[str, ...], bool], list[tuple[str, str]]] = {}
+    for (group, resource, name), wanted in sorted(verbs.items()):
+        together.setdefault((group, tuple(sorted(wanted)), bool(name)), []).append((resource, name))
+    rules: Rules = []
+    for (group, wanted_verbs, is_named), things in together.items():
+        rule = {"apiGroups": [group], "resources": sorted({resource for resource, _ in things})}
+        if is_named:
+            rule["resourceNames"] = sorted({name for _, name in things})
+        rules.append({**rule, "verbs": list(wanted_verbs)})
+    return rules

@@ -1,0 +1,243 @@
+"""Whole files: places, objects, lists, hostile ones, and text that is nothing at all."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.loading import load, together
+from alerts.rules import Group, Vocabulary
+from tests.alerts.loading.cases import rule
+
+TWO_WRONG = """\
+groups:
+- name: one
+  rules:
+  - alert: A
+    expr: sum(up
+    for: never
+    labels: {a-b: c}
+- name: one
+  rules:
+  - alert: B
+    expr: |
+      sum(up)
+        > nosuch(up)
+"""
+
+OBJECT = """\
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata: {name: x, labels: {any: thing}}
+spec:
+  groups:
+  - name: g
+    interval: 1m
+    partial_response_strategy: warn
+    labels: {team: sre}
+    rules:
+    - {alert: A, expr: up, labels: {severity: info}}
+    - {alert: A, expr: up == 0}
+    - {record: a:b, expr: sum(up)}
+"""
+
+
+def mistakes(text: str | bytes, file: str = "x.yml") -> list[str]:
+    return [str(mistake) for mistake in load(text, file=file, vocabulary=Vocabulary(), own=False).mistakes]
+
+
+def groups(text: str, file: str = "x.yml") -> tuple[Group, ...]:
+    loaded = load(text, file=file, vocabulary=Vocabulary(), own=False)
+    assert loaded.mistakes == ()
+    return loaded.groups
+
+
+def test_all_mistakes_of_a_file_come_at_once_each_with_its_place() -> None:
+    assert mistakes(TWO_WRONG) == [
+        'x.yml:5:14: group "one", rule 1, "A": could not parse expression: 1:4: parse error: unclosed left parenthesis',
+        'x.yml:6:10: group "one", rule 1, "A": for: `never` is not a duration: write it like 30s, 5m, 1h30m or 7d',
+        'x.yml:7:19: group "one", rule 1, "A": invalid label name: a-b',
+        'x.yml:8:9: groupname: "one" is repeated in the same file',
+        'x.yml:13:11: group "one", rule 1, "B": could not parse expression: 2:5: parse error: '
+        "unknown function with name 'nosuch'",
+    ]
+
+
+def test_a_rule_that_is_wrong_is_left_out_and_the_others_stay() -> None:
+    text = "groups:\n- name: g\n  rules:\n  - {alert: A, expr: up}\n  - {alert: B}\n"
+
+    loaded = load(text, file="x.yml", vocabulary=Vocabulary(), own=False)
+
+    assert [one.name for one in loaded.groups[0].rules] == ["A"]
+    assert len(loaded.mistakes) == 1
+
+
+def test_an_object_of_kubernetes_loads_by_the_same_road() -> None:
+    (group,) = groups(OBJECT, "rules/gpu.rules.yaml")
+
+    assert [one.id for one in group.rules] == ["gpu/g/A", "gpu/g/A#2"]
+    assert group.rules[0].words.labels == {"team": "sre", "severity": "info"}
+    assert group.rules[0].interval == timedelta(minutes=1)
+    assert group.recordings[0].name == "a:b"
+    assert group.recordings[0].labels == {"team": "sre"}
+    assert group.rules[1].place.line == 12
+
+
+def test_a_list_and_a_stream_of_objects_load_too() -> None:
+    indented = OBJECT.replace("\n", "\n  ").rstrip()
+
+    listed = groups(f"apiVersion: v1\nkind: List\nmetadata: {{resourceVersion: ''}}\nitems:\n- {indented}\n")
+    streamed = groups(f"{OBJECT}---\n{OBJECT}")
+
+    assert [one.id for group in listed for one in group.rules] == ["x/g/A", "x/g/A#2"]
+    assert [one.id for group in streamed for one in group.rules] == ["x/g/A", "x/g/A#2", "x/g/A#3", "x/g/A#4"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (OBJECT.replace("sum(up)", "sum(up"), "x.yml:13:30: "),
+        (OBJECT.replace("PrometheusRule", "ConfigMap"), "a ConfigMap holds no rules"),
+        (OBJECT.replace("spec:", "specs:"), "unknown field `specs`"),
+        (OBJECT.replace("  groups:", "  group:"), "unknown field `group` in the spec of a PrometheusRule"),
+        ("kind: List\nitems: [{groups: []}]", "an item of the list is not a PrometheusRule"),
+        ("groups: []\n---\ngroups: []\n", "x.yml:3:1: Prometheus reads only the first document"),
+    ],
+)
+def test_a_wrong_object_is_named_in_the_outer_file(text: str, why: str) -> None:
+    assert any(why in mistake for mistake in mistakes(text)), mistakes(text)
+
+
+def test_files_of_one_name_keep_their_rules_apart() -> None:
+    one = load(rule("alert: A\nexpr: up"), file="a/x.yml", vocabulary=Vocabulary(), own=False)
+    other = load(rule("alert: A\nexpr: up"), file="b/x.yml", vocabulary=Vocabulary(), own=False)
+
+    both = together([one, other])
+
+    assert [one.id for group in both.groups for one in group.rules] == ["x/g/A", "x/g/A#2"]
+
+
+def test_no_two_rules_have_one_id_however_they_are_named() -> None:
+    names = ["A", "A#2", "A", "A", "A#2"]
+    text = "groups:\n- name: g#\n  rules:\n" + "".join(
+        f'  - {{alert: "{name}", expr: up}}\n' for name in names
+    )
+
+    ids = [one.id for group in groups(text) for one in group.rules]
+
+    assert ids == ["x/g#/A", "x/g#/A#2", "x/g#/A#3", "x/g#/A#4", "x/g#/A#2#2"]
+
+
+LAUGHS = "a0: &a0 [x]\n" + "".join(
+    f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 12)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (LAUGHS, "aliases unfold to more than 500000 values"),
+        ("[" * 100_000, "nested deeper than 60"),
+        ("groups: " + "[" * 61 + "]" * 61, "nested deeper than 60"),
+        ("x" * (4 * 1024 * 1024 + 1), "larger than 4 MiB"),
+        (rule("alert: A\nexpr: '" + "(" * 100_000 + "'"), "longer than 65536 characters"),
+        (rule("alert: A\nexpr: '" + "(" * 30_000 + "'"), "more than 150 brackets deep"),
+        (rule("alert: A\nexpr: 1" + "+1" * 20_000), "more than 400 operators"),
+        (rule("alert: A\nexpr: up\nlimit: 1" + "0" * 5000), "unknown field `limit`"),
+        ("groups:\n- {name: g, limit: 1" + "0" * 5000 + "}\n", "limit must be a whole number"),
+        (rule("alert: A\nexpr: up\nfor: " + "9" * 5000 + "s"), "is not a duration"),
+        (b"groups:\n- name: \xff\n", "x.yml:2:9: not valid UTF-8"),
+        ("groups:\n- name: \udcff\n", "x.yml:2:9: not valid UTF-8"),
+        (rule("alert: A\nexpr: up\nlabels: {a: !!binary /w==}"), "not valid base64 of UTF-8 text"),
+        ("groups: \x00\n", "not YAML"),
+        ("groups: !!python/object:os.system x\n", "`groups` must be a list"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_hostile_file_is_refused_and_costs_little(text: str | bytes, why: str) -> None:
+    found = mistakes(text)
+
+    assert len(found) == 1
+    assert why in found[0]
+
+
+def test_very_many_mistakes_are_counted_and_not_all_listed() -> None:
+    found = mistakes("groups:\n- name: g\n  rules:\n" + "  - {alert: A}\n" * 600)
+
+    assert len(found) == 501
+    assert found[-1] == "x.yml: and 100 more mistakes"
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "groups",
+            "name",
+            "rules",
+            "alert",
+            "record",
+            "expr",
+            "for",
+            "labels",
+            "annotations",
+            "kind",
+            "items",
+        ),
+        *(
+            "logs",
+            "check",
+            "with",
+            "spec",
+            "PrometheusRule",
+            "List",
+            "up",
+            "sum(",
+            "5m",
+            "x",
+            "<<",
+            "null",
+            "~",
+        ),
+        *(
+            ":",
+            ": ",
+            "- ",
+            "\n",
+            "\n  ",
+            "\n- ",
+            "\n    ",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            "&a ",
+            "*a",
+            "!!str ",
+            "!x ",
+        ),
+        *("|", ">", '"', "'", "#", "---\n", "\t", "{{ $value }}", "{{ nope }}", "é", "\x00", "\ud800", "%"),
+    ]
+)
+
+
+@given(
+    st.lists(PIECES, max_size=40).map("".join) | st.text() | st.binary(),
+    st.sampled_from(["x.yml", "x.yard.yaml"]),
+    st.booleans(),
+)
+def test_any_text_gives_groups_and_mistakes_and_no_crash(text: str | bytes, file: str, own: bool) -> None:
+    loaded = load(text, file=file, vocabulary=Vocabulary(), own=own)
+
+    assert all(str(mistake).startswith(file) for mistake in loaded.mistakes)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join) | st.text(max_size=40))
+def test_no_alert_is_ever_loaded_without_an_expression(expr: str) -> None:
+    text = rule("alert: A\nexpr: " + expr.replace("\n", "\n      "))
+
+    loaded = load(text, file="x.yml", vocabulary=Vocabulary(), own=False)
+
+    assert all(getattr(one.question, "expr", "").strip() for group in loaded.groups for one in group.rules)
+    assert loaded.mistakes or loaded.groups

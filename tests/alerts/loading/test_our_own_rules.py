@@ -1,0 +1,170 @@
+"""Files of our own: words that mean something, log searches and checks."""
+
+from datetime import timedelta
+
+import pytest
+
+from alerts.rules import Closes, Patience
+from collectors.facts.questions import Check, LogSearch, Promql, TimesUsual
+from tests.alerts.loading.conftest import LoadRule
+
+HOT = """
+alert: GpuHot
+expr: DCGM_FI_DEV_GPU_TEMP > 85
+for: 2m
+keep_firing_for: 5m
+labels: {severity: critical}
+annotations:
+  summary: "{{ $labels.gpu }} is hot"
+  runbook: gpu-hot
+  sees: DCGM_FI_DEV_GPU_TEMP
+  closes: proof
+  remedy: node cordon {node}
+  offer: |
+    node cordon {node}
+
+    node drain {node}
+"""
+
+
+def test_the_words_of_our_own_rules_are_read(load_rule: LoadRule) -> None:
+    loaded = load_rule(HOT)
+
+    assert loaded.mistakes == ()
+    (rule,) = loaded.groups[0].rules
+    assert rule.id == "gpu/g/GpuHot"
+    assert rule.question == Promql(expr="DCGM_FI_DEV_GPU_TEMP > 85", sees="DCGM_FI_DEV_GPU_TEMP")
+    assert rule.patience == Patience(hold=timedelta(minutes=2), linger=timedelta(minutes=5))
+    assert rule.words.labels == {"severity": "critical"}
+    assert rule.words.offers == ("node cordon {node}", "node drain {node}")
+    assert rule.words.remedy == "node cordon {node}"
+    assert rule.words.closes is Closes.PROOF
+    assert rule.words.runbook == "gpu-hot"
+    assert set(rule.words.annotations) == {"summary", "runbook"}
+    assert (rule.place.line, rule.place.column) == (4, 5)
+
+
+def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> None:
+    loaded = load_rule(HOT.replace("node", "nosuch").replace("proof", "whenever"), own=False)
+
+    assert loaded.mistakes == ()
+    (rule,) = loaded.groups[0].rules
+    assert set(rule.words.annotations) == {"summary", "runbook", "sees", "closes", "remedy", "offer"}
+    assert rule.words.offers == ()
+    assert rule.words.closes is Closes.CLEAR
+    assert rule.question == Promql(expr="DCGM_FI_DEV_GPU_TEMP > 85")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "place", "why"),
+    [
+        ("offer: |\n    node cordon {node}\n    fly away", (9, 9), "no command `fly`"),
+        ("offer: node cordon {nodes}", (7, 14), "`{nodes}` is no word of subjects; did you mean `node`?"),
+        ("remedy: |\n    node cordon {node}\n    node drain {node}", (9, 9), "one command line only"),
+        (
+            "sees: sum(up",
+            (7, 13),
+            "sees: could not parse expression: 1:4: parse error: unclosed left parenthesis",
+        ),
+        ("closes: maybe", (7, 15), "`maybe` must be one of clear, ack, proof"),
+        (
+            'summary: "{{ nope }}"',
+            (7, 16),
+            'annotation "summary": template: 1:4: function "nope" not defined',
+        ),
+    ],
+)
+def test_a_wrong_word_is_named_with_its_place(
+    load_rule: LoadRule, annotation: str, place: tuple[int, int], why: str
+) -> None:
+    loaded = load_rule(f"alert: A\nexpr: up\nannotations:\n  {annotation}")
+
+    (mistake,) = loaded.mistakes
+    assert why in mistake.what
+    assert mistake.what.startswith('group "g", rule 1, "A": ')
+    assert (mistake.place.line, mistake.place.column) == place
+
+
+def test_a_log_search_is_read(load_rule: LoadRule) -> None:
+    loaded = load_rule(
+        """
+alert: FellOffBus
+logs:
+  match: 'message:"fallen off the bus"'
+  by: [node, level]
+  over: 5m
+  above: 2
+  novel: 7d
+  times_usual: {factor: 4, season: 1w}
+  extract: 'Xid.*: (?P<xid>[0-9]+)'
+keep_firing_for: 10m
+""",
+        file="logs.yard.yaml",
+    )
+
+    assert loaded.mistakes == ()
+    (rule,) = loaded.groups[0].rules
+    assert rule.id == "logs/g/FellOffBus"
+    assert rule.question == LogSearch(
+        match='message:"fallen off the bus"',
+        by=("node", "level"),
+        over=timedelta(minutes=5),
+        above=2,
+        novel=timedelta(days=7),
+        times_usual=TimesUsual(factor=4, season=timedelta(weeks=1)),
+        extract="Xid.*: (?P<xid>[0-9]+)",
+    )
+
+
+def test_a_check_is_read_with_its_parameters(load_rule: LoadRule) -> None:
+    loaded = load_rule("alert: A\ncheck: dns-autoscaler-capped\nwith: {growth: 1.5}", file="dns.yard.yaml")
+
+    assert loaded.mistakes == ()
+    assert loaded.groups[0].rules[0].question == Check(
+        name="dns-autoscaler-capped", parameters={"growth": 1.5}
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("alert: A", "one of 'logs' or 'check' must be set"),
+        ("alert: A\ncheck: bare\nlogs: {match: x, over: 5m}", "not both"),
+        ("alert: A\nexpr: up", "`expr`: it belongs in a Prometheus rule file"),
+        ("record: a\nexpr: up", "`record`: it belongs in a Prometheus rule file"),
+        ("alert: A\nunusual: {x: y}", "`unusual` is reserved: learned judgement is not yet there"),
+        ("alert: A\ncheck: dns-autoscaler-caped", "did you mean `dns-autoscaler-capped`?"),
+        (
+            "alert: A\ncheck: bare\nwith: {x: 1}",
+            "the check `bare` has no parameter `x`; it has no parameters",
+        ),
+        ("alert: A\nlogs: {match: x, over: 5m}\nwith: {x: 1}", "`with` goes with `check`"),
+        ("alert: A\nlogs: {over: 5m}", "`match` must be set"),
+        ("alert: A\nlogs: {match: x}", "`over` must be set"),
+        ("alert: A\nlogs: {match: x, over: 5m, by: [nodes]}", "`by` cannot be `nodes`; did you mean `node`?"),
+        ("alert: A\nlogs: {match: x, over: 5m, above: many}", "must be a number, not `many`"),
+        ("alert: A\nlogs: {match: x, over: 5m, novel: 1m}", "`novel` must be longer than `over`"),
+        (
+            "alert: A\nlogs: {match: x, over: 5m, times_usual: {season: 1d}}",
+            "`factor` must be a number above 0",
+        ),
+        ("alert: A\nlogs: {match: x, over: 5m, extract: '(a'}", "`extract` is no regular expression"),
+        ("alert: A\nlogs: {match: x, over: 5m, extract: 'a'}", "`extract` needs a named group"),
+        ("alert: A\nlogs: {match: x, over: 5m, above_: 1}", "unknown field `above_`"),
+        ("alert: A\nlogs: x", "`logs` must be a mapping"),
+        ("alert: A\ncheck: bare\nannotations: {sees: up}", "only a rule with `expr` has a presence query"),
+    ],
+)
+def test_a_wrong_question_is_refused(load_rule: LoadRule, body: str, why: str) -> None:
+    loaded = load_rule(body, file="x.yard.yaml")
+
+    assert any(why in mistake.what for mistake in loaded.mistakes), loaded.mistakes
+    assert loaded.groups[0].rules == ()
+
+
+@pytest.mark.parametrize("key", ["logs: {match: x, over: 5m}", "check: bare", "unusual: {}"])
+def test_our_questions_in_a_prometheus_file_are_told_where_they_belong(load_rule: LoadRule, key: str) -> None:
+    loaded = load_rule(f"alert: A\nexpr: up\n{key}")
+
+    (mistake,) = loaded.mistakes
+    assert "it belongs in a *.yard.yaml file" in mistake.what

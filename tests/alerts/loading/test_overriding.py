@@ -1,0 +1,78 @@
+"""The settings' word over rules: patience, severity, interval, off; a wrong one changes nothing."""
+
+from datetime import timedelta
+
+import pytest
+
+from alerts.loading import load, override
+from alerts.rules import Group, Rule, Vocabulary
+from collectors.facts.questions import LogSearch
+
+RULES = """\
+groups:
+- name: g
+  rules:
+  - {alert: Hot, expr: t > 85, for: 1m, labels: {severity: critical, x: y}}
+  - {alert: Hot, expr: t > 95}
+  - {alert: Cold, expr: t < 5}
+"""
+SEARCH = "groups:\n- name: g\n  rules:\n  - {alert: Logged, logs: {match: x, over: 5m}}\n"
+
+
+@pytest.fixture
+def groups() -> tuple[Group, ...]:
+    prometheus = load(RULES, file="gpu.yml", vocabulary=Vocabulary(), own=True)
+    search = load(SEARCH, file="logs.yard.yaml", vocabulary=Vocabulary(), own=True)
+    assert prometheus.mistakes == search.mistakes == ()
+    return (*prometheus.groups, *search.groups)
+
+
+def by_id(groups: tuple[Group, ...]) -> dict[str, Rule]:
+    return {rule.id: rule for group in groups for rule in group.rules}
+
+
+def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[Group, ...]) -> None:
+    changed = override(
+        groups,
+        {
+            "Hot": {"for": "5m", "severity": "warning", "interval": timedelta(minutes=1)},
+            "gpu/g/Hot#2": {"for": "10m", "keep_firing_for": "1h"},
+            "Cold": {"enabled": False},
+            "Logged": {"above": 3},
+        },
+    )
+
+    assert changed.mistakes == ()
+    rules = by_id(changed.groups)
+    assert set(rules) == {"gpu/g/Hot", "gpu/g/Hot#2", "logs/g/Logged"}
+    assert rules["gpu/g/Hot"].patience.hold == timedelta(minutes=5)
+    assert rules["gpu/g/Hot"].words.labels == {"severity": "warning", "x": "y"}
+    assert rules["gpu/g/Hot"].interval == timedelta(minutes=1)
+    assert rules["gpu/g/Hot#2"].patience.hold == timedelta(minutes=10)
+    assert rules["gpu/g/Hot#2"].patience.linger == timedelta(hours=1)
+    question = rules["logs/g/Logged"].question
+    assert isinstance(question, LogSearch)
+    assert question.above == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "said"),
+    [
+        ("Hoot", "for", "5m", "rules.overrides.Hoot: no rule is called `Hoot`; did you mean `Hot`?"),
+        ("Hot", "for", "soon", "rules.overrides.Hot.for: `soon` is not a duration"),
+        ("Hot", "interval", "0", "rules.overrides.Hot.interval: `interval` must be longer than 0"),
+        ("Hot", "severity", "page", "rules.overrides.Hot.severity: `page` is no severity"),
+        ("Hot", "enabled", "no", "rules.overrides.Hot.enabled: `no` must be true or false"),
+        ("Hot", "fro", "5m", "rules.overrides.Hot.fro: unknown key `fro`; did you mean `for`?"),
+        ("Cold", "above", 3, "rules.overrides.Cold.above: `above` is for log searches"),
+        ("Logged", "above", -1, "rules.overrides.Logged.above: `-1` must be a number that is not negative"),
+    ],
+)
+def test_a_wrong_override_is_said_and_changes_nothing(
+    groups: tuple[Group, ...], name: str, key: str, value: object, said: str
+) -> None:
+    changed = override(groups, {name: {key: value}})
+
+    (mistake,) = changed.mistakes
+    assert str(mistake).startswith(said)
+    assert changed.groups == groups

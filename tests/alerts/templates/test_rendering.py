@@ -1,0 +1,133 @@
+"""Templates say what they say in Prometheus, and end when they are given too much."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from alerts.templates import parse
+from collectors.facts.labels import Labels
+from collectors.facts.samples import Sample
+from tests.alerts.templates.rendered import LABELS, RENDERED, VALUE
+
+
+def say(text: str) -> str:
+    return parse(text).render(labels=LABELS, value=VALUE)
+
+
+@pytest.mark.parametrize(("text", "said"), RENDERED.items(), ids=RENDERED)
+def test_a_template_says_what_prometheus_says(text: str, said: str) -> None:
+    assert say(text) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (float("nan"), "NaN NaN NaN"),
+        (float("inf"), "+Inf +Inf +Inf"),
+        (float("-inf"), "-Inf -Inf -Inf"),
+        (0.0, "0 0 0"),
+        (-0.0, "-0 -0 -0"),
+        (21.0, "21 21 21"),
+        (1e21, "1e+21 1Z 1e+21"),
+        (123456.0, "123456 123.5k 123456"),
+    ],
+)
+def test_odd_values_are_written_as_in_go(value: float, said: str) -> None:
+    shown = parse('{{ $value }} {{ humanize $value }} {{ printf "%g" $value }}').render(
+        labels={}, value=value
+    )
+
+    assert shown == said
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{{ gt $value 90 }}", "incompatible types for comparison: float64 and int"),
+        ("{{ humanize $labels.gpu | humanize }}{{ humanize $labels.job }}", 'parsing "dcgm": invalid syntax'),
+        ("{{ .Nope }}", "can't evaluate field Nope"),
+        ("{{ toUpper 3 }}", "expected string; found 3"),
+        ("{{ toUpper $value }}", "wrong type for value; expected string; got float64"),
+        ("{{ humanize }}", "wrong number of args for humanize: want 1 got 0"),
+        ("{{ nil }}", "nil is not a command"),
+        ("{{ $value 1 }}", "can't give argument to non-function"),
+        ('{{ template "x" }}', 'template "x" not defined'),
+        ('{{ index "abc" 5 }}', "index out of range: 5"),
+        ('{{ match "(" "a" }}', "regexp: Compile(`(`)"),
+        ('{{ match "a(?=b)" "a" }}', "regexp: Compile"),
+        ('{{ parseDuration "soon" }}', "`soon` is not a duration"),
+        ("{{ toTime 1e300 }}", "cannot be represented"),
+        ('{{ query "up" }}', "`query` is not available here"),
+        ("{{ now }}", "`now` is not available here"),
+    ],
+)
+def test_what_cannot_be_rendered_says_why_in_its_place(text: str, why: str) -> None:
+    said = say("before " + text)
+
+    assert said.startswith("<error expanding template: 1:")
+    assert why in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}',
+        '{{ $x := "aaaaaaaaaa" }}{{ range 100 }}{{ $x = print $x $x }}{{ end }}',
+        "{{ range 1000 }}{{ range 1000 }}{{ range 1000 }}{{ end }}{{ end }}{{ end }}",
+        "{{ range 9000000000000000000 }}x{{ end }}",
+        '{{ printf "%1000000d%1000000d%1000000d" 1 2 3 }}',
+        '{{ $x := printf "%4000s" "" }}{{ reReplaceAll "" (printf "%4000s" "") $x }}',
+        '{{ match "(a+)+$" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab" }}',
+    ],
+    ids=[
+        "endless recursion",
+        "a doubling text",
+        "loops in loops",
+        "a loop of quintillions",
+        "padding",
+        "replacing everything by much",
+        "a pattern that runs away",
+    ],
+)
+def test_too_much_is_refused_and_not_done(text: str) -> None:
+    said = say(text)
+
+    assert said.startswith("<error expanding template:")
+    assert len(said) < 500
+
+
+def test_a_query_in_a_template_is_answered_by_whoever_renders() -> None:
+    asked: list[str] = []
+
+    def query(text: str) -> list[Sample]:
+        asked.append(text)
+        return [Sample(labels=Labels({"gpu": name}), value=float(name)) for name in "21"]
+
+    text = (
+        '{{ range query "up" | sortByLabel "gpu" }}{{ .Labels.gpu }}={{ .Value }} {{ end }}'
+        '{{ with query "down" }}{{ . | first | label "gpu" }} {{ first . | value }}{{ end }}'
+    )
+
+    said = parse(text).render(labels={}, value=0, query=query)
+
+    assert said == "1=1 2=2 2 2"
+    assert asked == ["up", "down"]
+
+
+def test_the_surroundings_are_given_by_whoever_renders() -> None:
+    text = "{{ externalURL }} {{ pathPrefix }} {{ $externalURL }} {{ $externalLabels.dc }} {{ now }}"
+
+    said = parse(text).render(
+        labels={},
+        value=0,
+        external_url="https://prom.example/p/",
+        external_labels={"dc": "x"},
+        now=datetime(2019, 1, 1, tzinfo=UTC),
+    )
+
+    assert said == "https://prom.example/p/ /p/ https://prom.example/p/ x 1.5463008e+09"
+
+
+def test_only_a_template_that_computes_nothing_is_plain() -> None:
+    assert parse("up {{/* really */}}").is_plain
+    assert not parse("up {{ $value }}").is_plain

@@ -1,0 +1,74 @@
+"""This file gives the tests of Slack a look-alike of it, our calls, and an app that hears."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+from bot.slack.socket import Socket
+from slack_bolt.async_app import AsyncApp
+
+from bot.slack.calling import SlackCalls
+from bot.slack.hearing import Heard, listen
+from bot.slack.speaking import SlackSpeaker
+from demo.slack import Manners, SlackLookalike
+
+
+@dataclass(slots=True, kw_only=True)
+class Desk:
+    """A workspace, and us in it. `channel` is the id of #gpu-alerts."""
+
+    slack: SlackLookalike
+    calls: SlackCalls
+    speaker: SlackSpeaker
+    inbox: "asyncio.Queue[Heard]"
+    app: AsyncApp
+    socket: Socket
+    channel: str
+
+    async def heard(self) -> Heard:
+        """What comes in next."""
+        async with asyncio.timeout(10):
+            return await self.inbox.get()
+
+
+@pytest.fixture
+async def desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
+    """Without a socket: a test that hears uses `hearing`. Rates are strict where the test is marked so."""
+    strict = request.node.get_closest_marker("strict_rates") is not None
+    async with AsyncExitStack() as stack:
+        slack = await stack.enter_async_context(
+            SlackLookalike.running(
+                people=["ana", "bo"],
+                channels=["#gpu-alerts", "#random", "#elsewhere"],
+                without_bot=["#elsewhere"],
+                manners=Manners(strict_rates=strict),
+            )
+        )
+        calls = await stack.enter_async_context(
+            SlackCalls(slack.bot_token, api_url=slack.url, timeout=timedelta(seconds=2))
+        )
+        inbox: asyncio.Queue[Heard] = asyncio.Queue(2)
+        app = AsyncApp(client=calls.client, request_verification_enabled=False)
+        listen(app, inbox)
+        yield Desk(
+            slack=slack,
+            calls=calls,
+            speaker=SlackSpeaker(calls),
+            inbox=inbox,
+            app=app,
+            socket=Socket(app, lambda: slack.app_token),
+            channel=slack.id("#gpu-alerts"),
+        )
+
+
+@pytest.fixture
+async def hearing(desk: Desk) -> AsyncIterator[Desk]:
+    """The same, with the socket open."""
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(desk.socket.run())
+        await desk.slack.connected()
+        yield desk
+        task.cancel()

@@ -1,0 +1,102 @@
+"""This file proves that an answer reaches the one person whom it is for, where they are."""
+
+from typing import Any
+
+import pytest
+
+from alerts.telling.views import Attachment, Button, Buttons, View, text
+from bot.slack.answers import SlackAnswers
+from collectors.facts.errors import SourceError
+from commands.command import Answer
+
+
+def an_answer(words: str = "3 nodes", *, is_public: bool = False, **more: Any) -> Answer:
+    return Answer(view=View(title=text(words), **more), is_public=is_public)
+
+
+PREVIEW = Buttons(buttons=(Button(label="Do it", line="plan confirm p1"),))
+
+
+async def test_a_slash_command_is_answered_for_one_person(hearing: Any) -> None:
+    await hearing.slack.types("ana", "#gpu-alerts", "/yard node list")
+    await SlackAnswers(hearing.calls).give(await hearing.heard(), an_answer())
+    (message,) = hearing.slack.ephemerals("ana")
+    assert "3 nodes" in message.said
+    assert hearing.slack.messages("#gpu-alerts") == []
+
+
+async def test_a_public_answer_is_for_everybody_there(hearing: Any) -> None:
+    await hearing.slack.types("ana", "#gpu-alerts", "/yard node list")
+    await SlackAnswers(hearing.calls).give(await hearing.heard(), an_answer(is_public=True))
+    (message,) = hearing.slack.messages("#gpu-alerts")
+    assert "3 nodes" in message.said
+
+
+async def test_a_mention_in_a_thread_is_answered_there(hearing: Any) -> None:
+    card = await hearing.speaker.post(hearing.channel, text("a card"), nonce="n1")
+    await hearing.slack.types("ana", "#gpu-alerts", "@yardmaster node list", thread_ts=card)
+    await SlackAnswers(hearing.calls).give(await hearing.heard(), an_answer())
+    (message,) = hearing.slack.ephemerals("ana")
+    assert message.thread_ts == card
+
+
+async def test_a_preview_is_replaced_by_what_came_of_it(hearing: Any) -> None:
+    answers = SlackAnswers(hearing.calls)
+    await hearing.slack.types("ana", "#gpu-alerts", "/yard node cordon gpu-a04")
+    await answers.give(await hearing.heard(), an_answer("Cordon gpu-a04?", blocks=(PREVIEW,)))
+    (preview,) = hearing.slack.ephemerals("ana")
+    await hearing.slack.presses("ana", preview, "Do it")
+    await answers.give(await hearing.heard(), an_answer("Cordoned gpu-a04"))
+    (message,) = hearing.slack.ephemerals("ana")
+    assert "Cordoned gpu-a04" in message.said
+    assert "Do it" not in message.said
+
+
+async def test_a_click_on_a_card_leaves_the_card(hearing: Any) -> None:
+    card = View(title=text("hot"), blocks=(PREVIEW,))
+    await hearing.speaker.post(hearing.channel, card, nonce="n1")
+    (message,) = hearing.slack.messages("#gpu-alerts")
+    await hearing.slack.presses("ana", message, "Do it")
+    await SlackAnswers(hearing.calls).give(await hearing.heard(), an_answer("it runs"))
+    (message,) = hearing.slack.messages("#gpu-alerts")
+    assert "hot" in message.said
+    assert len(hearing.slack.ephemerals("ana")) == 1
+
+
+async def test_where_we_are_not_the_answer_comes_directly(hearing: Any) -> None:
+    await hearing.slack.types("ana", "#elsewhere", "/yard node list")
+    heard = await hearing.heard()
+    hearing.slack.fail("response_url", 500)
+    answers = SlackAnswers(hearing.calls)
+    await answers.give(type(heard)(**{**_fields(heard), "response_url": ""}), an_answer())
+    (message,) = hearing.slack.messages("@ana")
+    assert "3 nodes" in message.said
+
+
+async def test_a_direct_message_is_answered_there_with_its_files(hearing: Any) -> None:
+    await hearing.slack.types("ana", "@yardmaster", "node list")
+    file = Attachment(name="nodes.txt", content="a\nb\n")
+    await SlackAnswers(hearing.calls).give(await hearing.heard(), an_answer(attachments=(file,)))
+    titles = [
+        file["title"] for message in hearing.slack.messages("@ana") for file in message.body.get("files", ())
+    ]
+    assert titles == ["nodes.txt"]
+
+
+async def test_files_that_came_along_are_fetched(hearing: Any) -> None:
+    await hearing.slack.uploads(
+        "ana", "#gpu-alerts", "run.sh", b"echo hi", comment="@yardmaster training launch x"
+    )
+    (upload,) = await SlackAnswers(hearing.calls).files(await hearing.heard())
+    assert (upload.name, upload.content) == ("run.sh", b"echo hi")
+
+
+async def test_a_file_that_is_too_large_is_refused_in_words(hearing: Any) -> None:
+    await hearing.slack.uploads("ana", "#gpu-alerts", "big.bin", b"x" * 1_000_001, comment="@yardmaster y")
+    heard = await hearing.heard()
+    with pytest.raises(SourceError, match=r"big\.bin: the file is larger than 1000000 bytes"):
+        await SlackAnswers(hearing.calls).files(heard)
+
+
+def _fields(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}

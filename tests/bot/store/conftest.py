@@ -1,0 +1,22 @@
+"""This file gives each contract test both stores, empty."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.store.memory import MemoryStore
+from bot.store.sql import SqlStore
+
+Stores = MemoryStore | SqlStore
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stores]:
+    opened: Stores = (
+        MemoryStore()
+        if request.param == "memory"
+        else await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    )
+    yield opened
+    await opened.close()

@@ -1,0 +1,300 @@
+"""Labels of many exporters, as they really look, and the subject that is meant."""
+
+import pytest
+
+from collectors.facts.dialect import subject_of
+from collectors.facts.subjects import Subject
+
+UUID = "GPU-5fd4f087-86f3-7a43-b711-4771313afc50"
+DCGM_CHART = {  # the chart's default: honorLabels is false
+    "Hostname": "gpu-a01",
+    "instance": "10.244.3.7:9400",
+    "job": "dcgm-exporter",
+    "namespace": "monitoring",
+    "pod": "dcgm-exporter-6ldbb",
+    "container": "dcgm-exporter",
+    "endpoint": "metrics",
+    "service": "dcgm-exporter",
+    "gpu": "3",
+    "UUID": UUID,
+    "device": "nvidia3",
+    "modelName": "NVIDIA H200",
+}
+WORKLOAD = {
+    "exported_namespace": "vision-detr",
+    "exported_pod": "detr-worker-0-x",
+    "exported_container": "main",
+}
+NODE_EXPORTER = {
+    "instance": "10.0.0.11:9100",
+    "job": "node-exporter",
+    "namespace": "monitoring",
+    "pod": "node-exporter-9xk2p",
+    "container": "node-exporter",
+    "endpoint": "metrics",
+    "service": "node-exporter",
+}
+KSM = {
+    "instance": "10.244.9.4:8080",
+    "job": "kube-state-metrics",
+    "namespace": "monitoring",
+    "pod": "kube-state-metrics-7b6f-x2x",
+    "container": "kube-state-metrics",
+    "service": "kube-state-metrics",
+}
+
+CASES: list[tuple[str, dict[str, str], Subject]] = [
+    (
+        "a GPU under a workload, in the chart's default dialect",
+        {**DCGM_CHART, **WORKLOAD},
+        Subject(
+            node="gpu-a01",
+            gpu="3",
+            uuid=UUID,
+            namespace="vision-detr",
+            pod="detr-worker-0-x",
+            container="main",
+        ),
+    ),
+    (
+        "a GPU without a workload: the exporter is not the victim",
+        DCGM_CHART,
+        Subject(node="gpu-a01", gpu="3", uuid=UUID),
+    ),
+    (
+        "a GPU where honorLabels is true: the pod is the workload",
+        {
+            "Hostname": "gpu-a01",
+            "gpu": "3",
+            "UUID": UUID,
+            "namespace": "vision-detr",
+            "pod": "detr-worker-0-x",
+            "container": "main",
+            "job": "dcgm-exporter",
+            "instance": "10.244.3.7:9400",
+        },
+        Subject(
+            node="gpu-a01",
+            gpu="3",
+            uuid=UUID,
+            namespace="vision-detr",
+            pod="detr-worker-0-x",
+            container="main",
+        ),
+    ),
+    (
+        "a GPU in the old dialect",
+        {
+            "hostname": "gpu-a01",
+            "gpu": "3",
+            "uuid": UUID,
+            "pod_namespace": "vision-detr",
+            "pod_name": "detr-worker-0-x",
+            "container_name": "main",
+        },
+        Subject(
+            node="gpu-a01",
+            gpu="3",
+            uuid=UUID,
+            namespace="vision-detr",
+            pod="detr-worker-0-x",
+            container="main",
+        ),
+    ),
+    (
+        "an aggregate that keeps the host and the GPU",
+        {"Hostname": "gpu-a01", "gpu": "0"},
+        Subject(node="gpu-a01", gpu="0"),
+    ),
+    (
+        "a job under a name of its own: the exporter's pod gives it away",
+        {**DCGM_CHART, "job": "gpu-metrics", "service": "gpu-metrics"},
+        Subject(node="gpu-a01", gpu="3", uuid=UUID),
+    ),
+    (
+        "a MIG slice: the index of its card",
+        {"Hostname": "gpu-a01", "gpu": "1", "GPU_I_ID": "7", "GPU_I_PROFILE": "1g.10gb"},
+        Subject(node="gpu-a01", gpu="1"),
+    ),
+    (
+        "a card of tkestack's gpu-manager",
+        {"node": "gpu-a01", "gpu": "gpu2", "namespace": "ai", "pod_name": "train-0", "container_name": "c"},
+        Subject(node="gpu-a01", gpu="2", namespace="ai", pod="train-0", container="c"),
+    ),
+    (
+        "all cards of tkestack's gpu-manager together: no card",
+        {"node": "gpu-a01", "gpu": "total", "namespace": "ai", "pod_name": "train-0"},
+        Subject(node="gpu-a01", namespace="ai", pod="train-0"),
+    ),
+    (
+        "a host: its address, and not the exporter's pod",
+        NODE_EXPORTER,
+        Subject(node="10.0.0.11:9100"),
+    ),
+    (
+        "a disk of a host is no GPU",
+        {**NODE_EXPORTER, "device": "nvme0n1", "mountpoint": "/"},
+        Subject(node="10.0.0.11:9100"),
+    ),
+    (
+        "a host under node-mixin's job name",
+        {"job": "node", "instance": "gpu-a01"},
+        Subject(node="gpu-a01"),
+    ),
+    (
+        "a node's condition: where kube-state-metrics runs means nothing",
+        {**KSM, "node": "gpu-a01", "condition": "Ready", "status": "false"},
+        Subject(node="gpu-a01"),
+    ),
+    (
+        "a pod's state, labels honoured",
+        {**KSM, "namespace": "vision-detr", "pod": "detr-worker-0-x", "container": "main"},
+        Subject(namespace="vision-detr", pod="detr-worker-0-x", container="main"),
+    ),
+    (
+        "a pod's state, labels not honoured",
+        {**KSM, **WORKLOAD, "node": "gpu-a01"},
+        Subject(namespace="vision-detr", pod="detr-worker-0-x", container="main", node="gpu-a01"),
+    ),
+    (
+        "a Deployment: the pod beside it is kube-state-metrics' own",
+        {**KSM, "namespace": "vision-detr", "deployment": "detr-ps"},
+        Subject(namespace="vision-detr", workload="vision-detr/Deployment/detr-ps"),
+    ),
+    (
+        "a Job by kube-state-metrics' name for it",
+        {**KSM, "namespace": "vision-detr", "job_name": "detr-worker"},
+        Subject(namespace="vision-detr", workload="vision-detr/Job/detr-worker"),
+    ),
+    (
+        "a claim",
+        {
+            "job": "kubelet",
+            "node": "gpu-a01",
+            "namespace": "vision-detr",
+            "persistentvolumeclaim": "coco-images",
+        },
+        Subject(node="gpu-a01", namespace="vision-detr", volume="vision-detr/coco-images"),
+    ),
+    (
+        "an RBD image",
+        {
+            "job": "rook-ceph-mgr",
+            "instance": "10.244.9.9:9283",
+            "pool": "datasets",
+            "image": "coco",
+            "namespace": "rook-ceph",
+        },
+        Subject(volume="datasets/coco", component="ceph"),
+    ),
+    (
+        "a Ceph daemon: where the manager runs means nothing",
+        {
+            "job": "rook-ceph-mgr",
+            "instance": "10.244.9.9:9283",
+            "ceph_daemon": "osd.3",
+            "namespace": "rook-ceph",
+            "pod": "rook-ceph-mgr-a-7d",
+            "service": "rook-ceph-mgr",
+        },
+        Subject(component="ceph"),
+    ),
+    (
+        "a name server: it speaks of itself",
+        {
+            "job": "kube-dns",
+            "instance": "10.244.9.3:9153",
+            "namespace": "kube-system",
+            "pod": "coredns-5d-x",
+            "container": "coredns",
+            "service": "kube-dns",
+        },
+        Subject(namespace="kube-system", pod="coredns-5d-x", container="coredns", component="dns"),
+    ),
+    (
+        "all name servers together",
+        {"job": "kube-dns"},
+        Subject(component="dns"),
+    ),
+    (
+        "a node-local name server is no node exporter",
+        {"job": "node-local-dns", "instance": "10.0.0.11:9253"},
+        Subject(component="dns", node="10.0.0.11:9253"),
+    ),
+    (
+        "a kubelet of its own",
+        {"job": "kubelet", "node": "gpu-a01", "instance": "10.0.0.11:10250", "metrics_path": "/metrics"},
+        Subject(node="gpu-a01", component="kubelet"),
+    ),
+    (
+        "a container by cAdvisor: the kubelet is not meant",
+        {
+            "job": "kubelet",
+            "node": "gpu-a01",
+            "instance": "10.0.0.11:10250",
+            "namespace": "vision-detr",
+            "pod": "detr-worker-0-x",
+            "container": "main",
+        },
+        Subject(node="gpu-a01", namespace="vision-detr", pod="detr-worker-0-x", container="main"),
+    ),
+    (
+        "a training's own metrics: the pod is the victim and its address is not needed",
+        {
+            "job": "detr-worker",
+            "instance": "10.244.3.20:8080",
+            "namespace": "vision-detr",
+            "pod": "detr-worker-0-x",
+            "container": "main",
+            "service": "detr-worker",
+            "rank": "0",
+        },
+        Subject(namespace="vision-detr", pod="detr-worker-0-x", container="main"),
+    ),
+    (
+        "a probed page is no node",
+        {"job": "blackbox-exporter", "instance": "https://grafana.example.com/login"},
+        Subject(),
+    ),
+    (
+        "a component that a log search names",
+        {"node": "gpu-a01", "component": "containerd"},
+        Subject(node="gpu-a01", component="containerd"),
+    ),
+    (
+        "the API server under its own label",
+        {"component": "apiserver", "instance": "10.0.9.1:6443", "job": "apiserver"},
+        Subject(component="apiserver", node="10.0.9.1:6443"),
+    ),
+    (
+        "our own words pass through",
+        {"cluster": "prod-a", "rack": "rack-b", "training": "vision-detr/detr"},
+        Subject(cluster="prod-a", rack="rack-b", training="vision-detr/detr"),
+    ),
+    (
+        "a training's name belongs to its namespace",
+        {"namespace": "vision-detr", "training": "detr"},
+        Subject(namespace="vision-detr", training="vision-detr/detr"),
+    ),
+    (
+        "a Service that a query kept",
+        {"namespace": "kube-system", "service": "kube-dns"},
+        Subject(namespace="kube-system", service="kube-system/kube-dns"),
+    ),
+    (
+        "empty labels are no labels",
+        {"Hostname": "gpu-a01", "gpu": "2", "exported_pod": "", "exported_namespace": "", "pod": ""},
+        Subject(node="gpu-a01", gpu="2"),
+    ),
+    ("nothing at all", {}, Subject()),
+]
+
+
+@pytest.mark.parametrize(("labels", "meant"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_labels_mean(labels: dict[str, str], meant: Subject) -> None:
+    assert subject_of(labels).words() == meant.words()
+
+
+def test_whose_a_thing_is_is_never_believed_from_labels() -> None:
+    said = subject_of({"node": "gpu-a01", "owner": "mallory", "team": "sre"})
+    assert (said.owner, said.team) == ("", "")

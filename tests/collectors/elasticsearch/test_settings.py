@@ -1,0 +1,50 @@
+"""What the door is told is checked when it is told."""
+
+import pytest
+
+from collectors.sources.elasticsearch import Credentials, ElasticsearchSettings, fields_with
+from collectors.sources.elasticsearch.settings import address_of
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("http://logs:9200", "http://logs:9200"),
+        ("https://logs.example.com", "https://logs.example.com:443"),
+        ("http://logs.example.com/", "http://logs.example.com:80"),
+        ("https://logs.example.com:9243/es/", "https://logs.example.com:9243/es"),
+        ("http://[::1]:9200", "http://[::1]:9200"),
+    ],
+)
+def test_an_address_gets_its_port(url: str, address: str) -> None:
+    assert address_of(url) == address
+
+
+@pytest.mark.parametrize("url", ["logs:9200", "ftp://logs", "http://", ""])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="write it like https://"):
+        ElasticsearchSettings(urls=(url,))
+
+
+def test_no_address_at_all_is_refused() -> None:
+    with pytest.raises(ValueError, match="is empty"):
+        ElasticsearchSettings(urls=())
+
+
+def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ValueError, match="basic_auth") as caught:
+        ElasticsearchSettings(urls=("http://user:hunter2@logs:9200",))
+    assert "hunter2" not in str(caught.value)
+
+
+def test_credentials_are_not_shown() -> None:
+    shown = repr(Credentials(api_key="k-secret", username="yard", password="p-secret", bearer="b-secret"))
+    assert "secret" not in shown
+    assert "yard" in shown
+
+
+def test_own_fields_replace_those_of_the_same_word() -> None:
+    fields = fields_with({"node": "my.node", "rack": ["labels.rack", "rack"]})
+    assert fields["node"] == ("my.node",)
+    assert fields["rack"] == ("labels.rack", "rack")
+    assert fields["time"] == ("@timestamp",)

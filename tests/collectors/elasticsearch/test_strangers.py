@@ -1,0 +1,212 @@
+"""What stands at the address may be something else than Elasticsearch, or something rude."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+
+import pytest
+from aiohttp import web
+
+from collectors.facts.questions import LogSearch
+from collectors.facts.samples import Blind
+from collectors.sources.elasticsearch import Credentials, ElasticsearchDoor, ElasticsearchSettings
+
+COUNT = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5))
+PRODUCT = {"X-Elastic-Product": "Elasticsearch"}
+HEADERS = {**PRODUCT, "content-type": "application/json"}
+CAPS = {
+    "indices": ["logs"],
+    "fields": {
+        "@timestamp": {"date": {"type": "date", "searchable": True, "aggregatable": True}},
+        "message": {"text": {"type": "text", "searchable": True, "aggregatable": False}},
+        "host.name": {"keyword": {"type": "keyword", "searchable": True, "aggregatable": True}},
+    },
+}
+
+
+@asynccontextmanager
+async def stranger(answer: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[str]:
+    """A server that answers everything in this way."""
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def blindness(url: str, now: datetime, **settings: object) -> str:
+    async with ElasticsearchDoor(ElasticsearchSettings(urls=(url,), **settings)) as door:  # type: ignore[arg-type]
+        blind = await door.search(COUNT, at=now)
+    assert isinstance(blind, Blind)
+    return blind.why
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        pytest.param(
+            json.dumps(CAPS), {"content-type": "application/json"}, id="OpenSearch, which lacks the header"
+        ),
+        pytest.param("<html>log in</html>", {"content-type": "text/html"}, id="a log-in page"),
+        pytest.param(
+            "<html>log in</html>", {**HEADERS, "content-type": "text/html"}, id="a page through a proxy"
+        ),
+        pytest.param("{", HEADERS, id="half an answer"),
+        pytest.param("[]", HEADERS, id="another answer"),
+    ],
+)
+async def test_what_is_not_elasticsearch_is_told(now: datetime, body: str, headers: dict[str, str]) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text=body, headers=headers)
+
+    async with stranger(answer) as url:
+        why = await blindness(url, now)
+    assert "is not Elasticsearch (OpenSearch" in why
+    assert "7.17 or newer" in why
+
+
+async def test_an_answer_without_end_is_given_up_at_the_cap(now: datetime) -> None:
+    sent = 0
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        nonlocal sent
+        response = web.StreamResponse(headers=HEADERS)
+        await response.prepare(request)
+        # Ends when the other side hangs up.
+        while sent < 500_000_000:
+            await response.write(b" " * 65_536)
+            sent += 65_536
+        return response
+
+    async with stranger(answer) as url:
+        why = await blindness(url, now, bytes_cap=1_000_000)
+    assert "larger than 1000000 bytes" in why
+    assert sent < 50_000_000
+
+
+async def test_an_answer_that_says_nothing_of_its_shards_counts_for_nothing(now: datetime) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        body = CAPS if "_field_caps" in request.path else {"aggregations": {}}
+        return web.json_response(body, headers=PRODUCT)
+
+    async with stranger(answer) as url:
+        assert "does not say which shards it covers" in await blindness(url, now)
+
+
+@pytest.mark.parametrize("missing", ["skipped", "partial", "failed"])
+async def test_a_remote_cluster_that_was_not_reached(now: datetime, missing: str) -> None:
+    clusters = {"total": 2, "successful": 1, "skipped": 0, "partial": 0, "failed": 0, missing: 1}
+    whole = {"timed_out": False, "_shards": {"total": 3, "successful": 3, "failed": 0}, "_clusters": clusters}
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(CAPS if "_field_caps" in request.path else whole, headers=PRODUCT)
+
+    async with stranger(answer) as url:
+        assert f"did not reach every remote cluster: 1 {missing}" in await blindness(url, now)
+
+
+async def test_warnings_of_the_server_are_not_raised_at_us(now: datetime) -> None:
+    """The client would turn such a header into a Python warning, which fails this test."""
+    whole = {"timed_out": False, "_shards": {"total": 1, "successful": 1, "failed": 0}}
+
+    async def answer(request: web.Request) -> web.Response:
+        headers = {**PRODUCT, "Warning": '299 Elasticsearch-8.19.0 "this is deprecated"'}
+        return web.json_response(CAPS if "_field_caps" in request.path else whole, headers=headers)
+
+    async with (
+        stranger(answer) as url,
+        ElasticsearchDoor(ElasticsearchSettings(urls=(url,))) as door,
+    ):
+        assert not isinstance(await door.search(COUNT, at=now), Blind)
+
+
+async def test_a_redirect_is_not_followed(now: datetime) -> None:
+    """It would carry our credentials to wherever it says."""
+    asked: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        return web.Response(status=302, headers={**HEADERS, "location": "/elsewhere"})
+
+    async with stranger(answer) as url:
+        assert "failed (302)" in await blindness(url, now)
+    assert "/elsewhere" not in asked
+
+
+@pytest.mark.parametrize(
+    ("credentials", "header"),
+    [
+        (Credentials(api_key="a2V5"), "ApiKey a2V5"),
+        (Credentials(username="yard", password="p:w"), "Basic eWFyZDpwOnc="),
+        (Credentials(bearer="tok"), "Bearer tok"),
+        (None, ""),
+    ],
+)
+async def test_credentials_go_with_the_call(
+    now: datetime, credentials: Credentials | None, header: str
+) -> None:
+    seen: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append(request.headers.get("authorization", ""))
+        return web.json_response(
+            {"error": {"type": "security_exception", "reason": "no"}}, status=401, headers=PRODUCT
+        )
+
+    async with stranger(answer) as url:
+        why = await blindness(url, now, credentials=lambda: credentials)
+    assert seen == [header]
+    assert "(401)" in why
+
+
+async def test_credentials_are_read_again_for_every_call(now: datetime) -> None:
+    keys = iter(["first", "second"])
+    seen: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append(request.headers["authorization"])
+        return web.Response(status=401, headers=HEADERS)
+
+    async with (
+        stranger(answer) as url,
+        ElasticsearchDoor(
+            ElasticsearchSettings(urls=(url,), credentials=lambda: Credentials(api_key=next(keys)))
+        ) as door,
+    ):
+        await door.search(COUNT, at=now)
+        await door.search(COUNT, at=now)
+    assert seen == ["ApiKey first", "ApiKey second"]
+
+
+async def test_a_server_that_speaks_no_tls(now: datetime) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response(CAPS, headers=PRODUCT)
+
+    async with stranger(answer) as url:
+        why = await blindness(url.replace("http:", "https:"), now)
+    assert "TLS" in why or "cannot connect" in why
+
+
+async def test_a_look_that_is_cancelled_is_cancelled(now: datetime) -> None:
+    arrived = asyncio.Event()
+    never = asyncio.Event()
+
+    async def answer(_: web.Request) -> web.Response:
+        arrived.set()
+        await asyncio.wait_for(never.wait(), 10)
+        return web.Response()
+
+    async with stranger(answer) as url, ElasticsearchDoor(ElasticsearchSettings(urls=(url,))) as door:
+        async with asyncio.TaskGroup() as tasks:
+            look = tasks.create_task(door.search(COUNT, at=now))
+            await asyncio.wait_for(arrived.wait(), 10)
+            look.cancel()
+        assert look.cancelled()
+        never.set()

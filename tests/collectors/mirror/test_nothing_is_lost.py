@@ -1,0 +1,247 @@
+"""Whatever happens to lists and watches, every change arrives once and in order, and the mirror equals the list."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from aiohttp import web
+
+from collectors.facts.clock import SystemClock
+from collectors.facts.samples import Blind
+from collectors.mirror.kinds import NODES, PODS
+from collectors.mirror.mirror import Mirror, Phase
+from collectors.sources.kubernetes import KubernetesDoor
+from demo.kubernetes import KubernetesLookalike
+from tests.support.mirroring import QUICK, Replica, Script, ScriptedServer, tell, until
+
+Connect = Callable[..., Awaitable[KubernetesDoor]]
+Keep = Callable[[Mirror], Awaitable[Mirror]]
+Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
+SOON = timedelta(seconds=20)
+
+
+def pod(name: str) -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"containers": [{"name": "main", "image": "i"}]},
+    }
+
+
+def versions(kube: KubernetesLookalike) -> dict[str, str]:
+    return {
+        f"{tree['metadata']['namespace']}/{tree['metadata']['name']}": tree["metadata"]["resourceVersion"]
+        for tree in kube.list("pods")
+    }
+
+
+def churn(kube: KubernetesLookalike, chance: random.Random, names: list[str]) -> None:
+    """One random deed: a new pod, a label, a pod that goes, a pod that goes and comes under the same name."""
+    deed = chance.random()
+    if deed < 0.4 or not names:
+        names.append(f"p{chance.getrandbits(40):x}")
+        kube.create(pod(names[-1]))
+    elif deed < 0.8:
+        patch = {"metadata": {"labels": {"turn": str(chance.getrandbits(30))}}}
+        kube.patch("pods", "default", chance.choice(names), patch)
+    else:
+        name = names.pop(chance.randrange(len(names)))
+        kube.delete("pods", "default", name, grace=0)
+        if deed > 0.9:
+            kube.create(pod(name))
+            names.append(name)
+
+
+def quiet(_: KubernetesLookalike) -> None:
+    """Nothing happens."""
+
+
+def torn(kube: KubernetesLookalike) -> None:
+    kube.drop_watches(abruptly=True)
+
+
+def ended(kube: KubernetesLookalike) -> None:
+    kube.drop_watches(abruptly=False)
+
+
+def forgotten(kube: KubernetesLookalike) -> None:
+    kube.drop_watches()
+    kube.compact()
+
+
+def refusing(kube: KubernetesLookalike) -> None:
+    kube.fail(lambda seen: seen.path == "/api/v1/pods", 500, times=2)
+    kube.drop_watches()
+
+
+def limiting(kube: KubernetesLookalike) -> None:
+    kube.fail(lambda seen: seen.path == "/api/v1/pods", 429, times=2, retry_after=1)
+    kube.drop_watches()
+
+
+@pytest.mark.parametrize("trouble", [quiet, torn, ended, forgotten, refusing, limiting])
+async def test_the_mirror_equals_the_list_after_churn(
+    kube: KubernetesLookalike,
+    connect: Connect,
+    keep: Keep,
+    trouble: Callable[[KubernetesLookalike], None],
+) -> None:
+    chance = random.Random(7)
+    names: list[str] = []
+    for _ in range(30):
+        churn(kube, chance, names)
+    mirror = Mirror(await connect(kube.url), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    replica = Replica("pods")
+    mirror.subscribe(replica)
+    await keep(mirror)
+    await mirror.synced(SOON)
+    for turn in range(200):
+        churn(kube, chance, names)
+        if turn % 25 == 10:
+            trouble(kube)
+        if turn % 5 == 0:
+            await asyncio.sleep(0.005)
+    await until(mirror, lambda: replica.versions == versions(kube))
+    assert replica.missed == []
+    snapshot = mirror.snapshot(PODS)
+    assert not isinstance(snapshot, Blind)
+    assert {key: one.metadata.resource_version for key, one in snapshot.objects.items()} == versions(kube)
+    (report,) = mirror.report()
+    assert report.changes == replica.count == mirror.version
+    if trouble in (quiet, torn, ended):
+        assert report.lists == 1  # what a watch gives is enough
+
+
+async def test_every_single_change_is_told_when_watches_only_break(
+    kube: KubernetesLookalike, connect: Connect, keep: Keep
+) -> None:
+    mirror = Mirror(await connect(kube.url), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    told: list[str] = []
+    mirror.subscribe(lambda change: told.append((change.after or change.before).metadata.resource_version))
+    await keep(mirror)
+    await mirror.synced(SOON)
+    done: list[str] = []
+    stop = kube.store.listen(
+        lambda change: done.append(str(change.version)) if change.kind.plural == "pods" else None
+    )
+    chance = random.Random(3)
+    names: list[str] = []
+    for turn in range(150):
+        churn(kube, chance, names)
+        if turn % 20 == 5:
+            kube.drop_watches(abruptly=turn % 40 == 5)
+        await asyncio.sleep(0.002)
+    stop()
+    await until(mirror, lambda: len(told) >= len(done))
+    assert told == done
+
+
+async def test_a_server_that_answers_nothing_for_a_while_costs_nothing(
+    kube: KubernetesLookalike, connect: Connect, keep: Keep
+) -> None:
+    door = await connect(kube.url, timeout=timedelta(seconds=0.3))
+    pace = replace(QUICK, watch=0.3, grace=0.2)
+    mirror = Mirror(door, clock=SystemClock(), kinds=(PODS,), pace=pace)
+    replica = Replica("pods")
+    mirror.subscribe(replica)
+    await keep(mirror)
+    await mirror.synced(SOON)
+    kube.pause()
+    for number in range(10):
+        kube.create(pod(f"p{number}"))
+    await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
+    kube.resume()
+    await until(mirror, lambda: replica.versions == versions(kube))
+    assert replica.missed == []
+
+
+# --- single troubles, by script: what one watch does, and where the next one goes on
+
+
+async def ends_at_once(_: web.Request, response: web.StreamResponse) -> None:
+    await response.write_eof()
+
+
+async def breaks_in_a_line(request: web.Request, response: web.StreamResponse) -> None:
+    await response.write(b'{"type":"ADDED","object":{"meta')
+    assert request.transport is not None
+    request.transport.abort()
+
+
+async def falls_silent(_: web.Request, response: web.StreamResponse) -> None:
+    await asyncio.sleep(60)
+
+
+async def is_too_old(_: web.Request, response: web.StreamResponse) -> None:
+    await tell(response, "ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"})
+
+
+async def fails_inside(_: web.Request, response: web.StreamResponse) -> None:
+    await tell(response, "ERROR", {"kind": "Status", "code": 500, "message": "etcd is away"})
+
+
+async def talks_nonsense(_: web.Request, response: web.StreamResponse) -> None:
+    await response.write(b'{"type":"ADDED","object":{"metadata":{"name":7}}}\n')
+
+
+TROUBLES = [
+    (ends_at_once, 1, "a watch that ends at once"),
+    (breaks_in_a_line, 1, "a watch that breaks inside a line"),
+    (falls_silent, 1, "a watch that falls silent"),
+    (fails_inside, 1, "an error of the server in the stream"),
+    (is_too_old, 2, "a version that is too old"),
+    (talks_nonsense, 2, "a line that cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("trouble", "lists", "case"), TROUBLES, ids=[case for _, _, case in TROUBLES])
+async def test_after_each_trouble_the_mirror_goes_on_where_it_was(
+    serve: Serve, connect: Connect, keep: Keep, trouble: Script, lists: int, case: str
+) -> None:
+    server = ScriptedServer()
+    server.put("old")
+
+    async def first(_: web.Request, response: web.StreamResponse) -> None:
+        await tell(response, "ADDED", server.put("n1"))
+
+    async def last(_: web.Request, response: web.StreamResponse) -> None:
+        await tell(response, "ADDED", server.put("n2", seen="yes"))
+        await tell(response, "DELETED", server.drop("old"))
+        await asyncio.sleep(60)
+
+    server.scripts = [first, trouble, last]
+    door = await connect(await serve(server))
+    mirror = Mirror(door, clock=SystemClock(), kinds=(NODES,), pace=replace(QUICK, watch=0.2, grace=0.2))
+    replica = Replica("nodes")
+    mirror.subscribe(replica)
+    await keep(mirror)
+    await until(mirror, lambda: set(replica.versions) == {"n1", "n2"})
+    assert replica.missed == []
+    assert server.lists == lists
+    assert server.watched_from[:3] == ["101", "102", "102"], case
+
+
+async def test_a_cluster_that_was_restored_from_a_backup_is_listed_again(
+    serve: Serve, connect: Connect, keep: Keep
+) -> None:
+    server = ScriptedServer()
+    server.put("before")
+
+    async def goes_back_in_time(_: web.Request, response: web.StreamResponse) -> None:
+        server.version = 5
+        server.objects = {}
+        server.put("after")
+        await asyncio.sleep(0.05)
+
+    server.scripts = [goes_back_in_time]
+    pace = replace(QUICK, watch=0.05, rewind_check=0.0)
+    mirror = Mirror(await connect(await serve(server)), clock=SystemClock(), kinds=(NODES,), pace=pace)
+    replica = Replica("nodes")
+    mirror.subscribe(replica)
+    await keep(mirror)
+    await until(mirror, lambda: set(replica.versions) == {"after"})
+    assert replica.missed == []

@@ -1,0 +1,151 @@
+"""The door and the mirror against a real API server."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from collectors.facts.clock import SystemClock
+from collectors.facts.samples import Blind
+from collectors.mirror.kinds import DEFAULT_KINDS, NODES, PODS
+from collectors.mirror.mirror import Mirror, Phase
+from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.kubernetes_errors import KubernetesError
+from tests.real.servers.kubernetes import KubernetesCluster
+from tests.support.mirroring import QUICK, Replica, until
+
+SPACE = "mirror-churn"
+SOON = timedelta(seconds=60)
+PODS_PATH = f"/api/v1/namespaces/{SPACE}/pods"
+
+
+@pytest.fixture
+async def admin(real_kubernetes: KubernetesCluster) -> AsyncIterator[KubernetesClient]:
+    """The administrator, in a namespace of these tests' own."""
+    client = await KubernetesClient.connect(
+        KubernetesSettings(kubeconfig=str(real_kubernetes.kubeconfig), timeout=timedelta(seconds=30))
+    )
+    try:
+        await create(client, "/api/v1/namespaces", {"metadata": {"name": SPACE}})
+        await create(client, f"/api/v1/namespaces/{SPACE}/serviceaccounts", {"metadata": {"name": "default"}})
+        yield client
+    finally:
+        await client.close()
+
+
+async def create(client: KubernetesClient, path: str, tree: dict[str, Any]) -> None:
+    try:
+        await client.call("POST", path, body=tree)
+    except KubernetesError as refused:
+        if refused.reason != "AlreadyExists":
+            raise
+
+
+async def versions(client: KubernetesClient) -> dict[str, str]:
+    tree = msgspec.json.decode(await client.call("GET", PODS_PATH))
+    return {
+        f"{SPACE}/{item['metadata']['name']}": item["metadata"]["resourceVersion"] for item in tree["items"]
+    }
+
+
+async def churn(client: KubernetesClient, chance: random.Random, names: list[str]) -> None:
+    deed = chance.random()
+    if deed < 0.5 or not names:
+        names.append(f"p{chance.getrandbits(40):x}")
+        spec = {"containers": [{"name": "main", "image": "i"}]}
+        await client.call("POST", PODS_PATH, body={"metadata": {"name": names[-1]}, "spec": spec})
+    elif deed < 0.8:
+        patch = {"metadata": {"labels": {"turn": str(chance.getrandbits(30))}}}
+        await client.call(
+            "PATCH",
+            f"{PODS_PATH}/{chance.choice(names)}",
+            body=patch,
+            content_type="application/merge-patch+json",
+        )
+    else:
+        name = names.pop(chance.randrange(len(names)))
+        await client.call("DELETE", f"{PODS_PATH}/{name}", body={"gracePeriodSeconds": 0})
+
+
+async def test_the_mirror_equals_the_list_after_churn(admin: KubernetesClient) -> None:
+    mirror = Mirror(KubernetesDoor(admin), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    replica = Replica("pods")
+    mirror.subscribe(replica)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(mirror.run())
+        await mirror.synced(SOON)
+        chance, names = random.Random(11), [key.partition("/")[2] for key in await versions(admin)]
+        for _ in range(120):
+            await churn(admin, chance, names)
+        theirs = await versions(admin)
+
+        def ours() -> dict[str, str]:
+            return {key: one for key, one in replica.versions.items() if key.startswith(f"{SPACE}/")}
+
+        async with asyncio.timeout(60):
+            while ours() != theirs:  # the scheduler may still be writing
+                await asyncio.sleep(0.05)
+                theirs = await versions(admin)
+        running.cancel()
+    assert replica.missed == []
+    assert mirror.report()[0].lists == 1
+
+
+async def test_every_kind_of_a_real_cluster_is_read(admin: KubernetesClient) -> None:
+    mirror = Mirror(KubernetesDoor(admin), clock=SystemClock(), pace=QUICK)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(mirror.run())
+        await mirror.synced(SOON)
+        blind = {
+            kind.name: said for kind in DEFAULT_KINDS if isinstance(said := mirror.snapshot(kind), Blind)
+        }
+        running.cancel()
+    assert blind == {}
+
+
+async def test_an_account_without_rights_is_told_which_it_lacks(real_kubernetes: KubernetesCluster) -> None:
+    client = await KubernetesClient.connect(
+        KubernetesSettings(kubeconfig=str(real_kubernetes.bot_kubeconfig))
+    )
+    mirror = Mirror(KubernetesDoor(client), clock=SystemClock(), kinds=(NODES,), pace=QUICK)
+    try:
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(mirror.run())
+            await until(mirror, lambda: mirror.report()[0].phase is Phase.FORBIDDEN)
+            said = mirror.snapshot(NODES)
+            running.cancel()
+    finally:
+        await client.close()
+    assert isinstance(said, Blind)
+    assert f'User "{real_kubernetes.bot_name}" cannot list resource "nodes"' in said.why
+
+
+async def test_a_server_that_dies_and_forgets_its_history_costs_one_more_list(
+    admin: KubernetesClient, real_kubernetes: KubernetesCluster
+) -> None:
+    mirror = Mirror(KubernetesDoor(admin), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    replica = Replica("pods")
+    mirror.subscribe(replica)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(mirror.run())
+        await mirror.synced(SOON)
+        chance, names = random.Random(12), [key.partition("/")[2] for key in await versions(admin)]
+        for _ in range(10):
+            await churn(admin, chance, names)
+        real_kubernetes.forget_history()  # not in a thread: the API server would end with it
+        for _ in range(10):
+            await churn(admin, chance, names)
+        theirs = await versions(admin)
+        async with asyncio.timeout(60):
+            while {key: one for key, one in replica.versions.items() if key in theirs} != theirs:
+                await asyncio.sleep(0.05)
+                theirs = await versions(admin)
+        running.cancel()
+    assert replica.missed == []
+    assert not {key for key in replica.versions if key.startswith(f"{SPACE}/")} - set(theirs)
+    assert mirror.report()[0].lists > 1

@@ -1,0 +1,222 @@
+"""The mirror says what it cannot see, why, and how old it is; listeners and waiters are told of changes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from aiohttp import web
+
+from collectors.facts.clock import SystemClock
+from collectors.facts.samples import Blind
+from collectors.mirror.kinds import EVENTS, NODES, PODS, Kind, configmap
+from collectors.mirror.mirror import Change, Mirror, Phase
+from collectors.mirror.objects import ConfigMap, Node
+from collectors.sources.kubernetes import KubernetesDoor
+from demo.kubernetes import KubernetesLookalike
+from tests.support.mirroring import QUICK, ScriptedServer, until
+
+Connect = Callable[..., Awaitable[KubernetesDoor]]
+Keep = Callable[[Mirror], Awaitable[Mirror]]
+Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
+SOON = timedelta(seconds=20)
+TRAINJOBS = Kind(name="trainjobs", path="/apis/trainer.kubeflow.org/v1alpha1/trainjobs", type=Node)
+
+
+class HandClock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+def node(name: str) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"rack": "a"}}}
+
+
+def why(mirror: Mirror, kind: Kind[Node]) -> str:
+    said = mirror.snapshot(kind)
+    assert isinstance(said, Blind)
+    return said.why
+
+
+async def test_before_the_first_list_it_is_blind(kube: KubernetesLookalike, connect: Connect) -> None:
+    mirror = Mirror(await connect(kube.url), clock=SystemClock(), kinds=(NODES,))
+    assert "not been listed yet" in why(mirror, NODES)
+    assert "not mirrored here" in why(mirror, TRAINJOBS)
+
+
+async def test_objects_are_typed_and_as_of_a_moment(
+    kube: KubernetesLookalike, connect: Connect, keep: Keep
+) -> None:
+    kube.create(node("n1"))
+    clock = HandClock()
+    mirror = await keep(Mirror(await connect(kube.url), clock=clock, kinds=(NODES,), pace=QUICK))
+    await mirror.synced(SOON)
+    snapshot = mirror.snapshot(NODES)
+    assert not isinstance(snapshot, Blind)
+    assert snapshot.at == clock.now()
+    assert snapshot.objects["n1"].metadata.labels == {"rack": "a"}
+
+
+async def test_a_snapshot_does_not_move(kube: KubernetesLookalike, connect: Connect, keep: Keep) -> None:
+    kube.create(node("n1"))
+    mirror = await keep(Mirror(await connect(kube.url), clock=SystemClock(), kinds=(NODES,), pace=QUICK))
+    await mirror.synced(SOON)
+    before = mirror.snapshot(NODES)
+    seen = mirror.version
+    kube.create(node("n2"))
+    async with asyncio.timeout(20):
+        assert await mirror.changed(seen) == seen + 1
+    after = mirror.snapshot(NODES)
+    assert not isinstance(before, Blind)
+    assert not isinstance(after, Blind)
+    assert (set(before.objects), set(after.objects)) == ({"n1"}, {"n1", "n2"})
+    assert mirror.snapshot(NODES) == after
+
+
+async def test_a_missing_right_blinds_its_kind_only_and_is_named(
+    kube: KubernetesLookalike, connect: Connect, keep: Keep
+) -> None:
+    kube.create(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "looks"},
+            "rules": [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}],
+        }
+    )
+    kube.create(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "looks"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "looks"},
+            "subjects": [{"kind": "ServiceAccount", "namespace": "yardmaster", "name": "yardmaster"}],
+        }
+    )
+    door = await connect(kube.url, token="bot")
+    mirror = await keep(Mirror(door, clock=SystemClock(), kinds=(NODES, EVENTS), pace=QUICK))
+    await mirror.synced(SOON)
+    assert not isinstance(mirror.snapshot(NODES), Blind)
+    said = mirror.snapshot(EVENTS)
+    assert isinstance(said, Blind)
+    assert 'cannot list resource "events"' in said.why
+    assert "ClusterRole" in said.why
+
+    rules = [{"apiGroups": [""], "resources": ["nodes", "events"], "verbs": ["get", "list", "watch"]}]
+    kube.patch("clusterroles", "", "looks", {"rules": rules})
+    await until(mirror, lambda: not isinstance(mirror.snapshot(EVENTS), Blind))
+
+
+async def test_a_kind_that_is_not_served_is_skipped_and_said(
+    kube: KubernetesLookalike, connect: Connect, keep: Keep
+) -> None:
+    door = await connect(kube.url)
+    mirror = await keep(Mirror(door, clock=SystemClock(), kinds=(NODES, TRAINJOBS), pace=QUICK))
+    await mirror.synced(SOON)
+    assert mirror.is_absent(TRAINJOBS)
+    assert not mirror.is_absent(NODES)
+    assert "does not serve" in why(mirror, TRAINJOBS)
+    assert [(one.kind, one.phase) for one in mirror.report()][1] == ("trainjobs", Phase.ABSENT)
+
+
+async def test_what_is_too_old_is_blind_with_its_age_and_cause(
+    serve: Serve, connect: Connect, keep: Keep
+) -> None:
+    clock, server = HandClock(), ScriptedServer()
+    server.put("n1")
+
+    async def hangs_up(_: web.Request, response: web.StreamResponse) -> None:
+        await response.write(b"{")
+
+    server.scripts = [hangs_up] * 10_000
+    mirror = Mirror(
+        await connect(await serve(server)),
+        clock=clock,
+        kinds=(NODES,),
+        stale_after=timedelta(seconds=90),
+        pace=QUICK,
+    )
+    await keep(mirror)
+    await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
+    assert not isinstance(mirror.snapshot(NODES), Blind)
+    clock.moment += timedelta(seconds=240)
+    await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
+    assert "nodes: last seen 4 min ago" in why(mirror, NODES)
+    assert "middle of a line" in why(mirror, NODES)
+
+
+async def test_a_quiet_watch_that_ends_in_order_keeps_it_fresh(
+    serve: Serve, connect: Connect, keep: Keep
+) -> None:
+    clock, server = HandClock(), ScriptedServer()
+
+    async def ends(_: web.Request, response: web.StreamResponse) -> None:
+        clock.moment += timedelta(seconds=40)
+
+    server.scripts = [ends, ends, ends]
+    pace = replace(QUICK, watch=30, grace=10)
+    mirror = Mirror(await connect(await serve(server)), clock=clock, kinds=(NODES,), pace=pace)
+    await keep(mirror)
+    await until(mirror, lambda: len(server.watched_from) == 4)
+    snapshot = mirror.snapshot(NODES)
+    assert not isinstance(snapshot, Blind)
+    assert snapshot.at == clock.now()
+
+
+async def test_waiting_for_the_first_list_names_what_is_late(
+    connect: Connect, keep: Keep, unused_tcp_port_factory: Callable[[], int]
+) -> None:
+    door = await connect(f"http://127.0.0.1:{unused_tcp_port_factory()}")
+    mirror = await keep(Mirror(door, clock=SystemClock(), kinds=(NODES,), pace=QUICK))
+    await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
+    with pytest.raises(TimeoutError, match=r"nodes: .*cannot be reached"):
+        await mirror.synced(timedelta(seconds=0.05))
+
+
+async def test_a_listener_that_fails_harms_nobody(
+    kube: KubernetesLookalike, connect: Connect, keep: Keep, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: Change) -> None:
+        raise RuntimeError("boom")
+
+    told: list[Change] = []
+    mirror = Mirror(await connect(kube.url), clock=SystemClock(), kinds=(NODES,), pace=QUICK)
+    mirror.subscribe(fail)
+    stop = mirror.subscribe(told.append)
+    await keep(mirror)
+    await mirror.synced(SOON)
+    kube.create(node("n1"))
+    await until(mirror, lambda: len(told) == 1)
+    assert "a listener failed on a change of nodes n1" in caplog.text
+    stop()
+    kube.create(node("n2"))
+    await until(mirror, lambda: len(mirror.snapshot(NODES).objects) == 2)  # type: ignore[union-attr]
+    assert len(told) == 1
+
+
+async def test_a_config_map_is_followed_by_its_name_alone(
+    kube: KubernetesLookalike, connect: Connect, keep: Keep
+) -> None:
+    kind: Kind[ConfigMap] = configmap("kube-system", "dns-autoscaler")
+    for name in ("dns-autoscaler", "secretive"):
+        kube.create(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": name, "namespace": "kube-system"},
+                "data": {"linear": "{}"},
+            }
+        )
+    mirror = await keep(Mirror(await connect(kube.url), clock=SystemClock(), kinds=(kind, PODS), pace=QUICK))
+    await mirror.synced(SOON)
+    snapshot = mirror.snapshot(kind)
+    assert not isinstance(snapshot, Blind)
+    assert {key: one.data for key, one in snapshot.objects.items()} == {
+        "kube-system/dns-autoscaler": {"linear": "{}"}
+    }

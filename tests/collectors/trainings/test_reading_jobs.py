@@ -1,0 +1,286 @@
+"""Trainings made of plain Kubernetes: what counts as one, how it lives, who failed first and why."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from collectors.mirror.inventory import Inventory
+from collectors.mirror.objects import Deployment, Job, Namespace, Pod, ReplicaSet
+from collectors.trainings.catalogue import read_trainings, unseen_kinds
+from collectors.trainings.views import Life, TrainingView
+from tests.support.objects import container, gpus, inventory, owned, pod, read
+
+INDEX = "batch.kubernetes.io/job-completion-index"
+SPACE = "vision-detr"
+
+
+def at(minute: int) -> str:
+    return f"2026-11-21T03:{minute:02d}:00Z"
+
+
+def space(**metadata: Any) -> Namespace:
+    labels = {"yardmaster.io/training": "detr", "team": "vision"}
+    notes = {"yardmaster.io/owner": "ana"}
+    return read(Namespace, {"metadata": {"name": SPACE, "labels": labels, "annotations": notes, **metadata}})
+
+
+def job(
+    name: str = "detr-worker", namespace: str = SPACE, ranks: int = 2, asks: int = 8, **parts: Any
+) -> Job:
+    template = {"spec": {"containers": [gpus(asks) if asks else container()]}}
+    conditions = [
+        {"type": type_, "status": "True", "reason": reason, "lastTransitionTime": at(50)}
+        for type_, reason in parts.pop("says", {}).items()
+    ]
+    spec = {"parallelism": ranks, "completions": ranks, "template": template, **parts.pop("spec", {})}
+    status = {"startTime": at(1), "conditions": conditions}
+    metadata = {"name": name, "namespace": namespace, "creationTimestamp": at(0), **parts}
+    return read(Job, {"metadata": metadata, "spec": spec, "status": status})
+
+
+def rank(index: int, attempt: int = 0, **status: Any) -> Pod:
+    """A worker's pod; attempts of one index follow each other by a minute."""
+    return pod(
+        f"detr-worker-{index}-{attempt}",
+        SPACE,
+        labels={INDEX: str(index)},
+        ownerReferences=owned("Job", "detr-worker"),
+        creationTimestamp=at(attempt),
+        spec={"nodeName": status.pop("node", "n1"), "containers": [gpus(8)]},
+        status=status,
+    )
+
+
+def ended(code: int, minute: int, reason: str = "Error", name: str = "main") -> dict[str, Any]:
+    return {
+        "name": name,
+        "state": {"terminated": {"exitCode": code, "reason": reason, "finishedAt": at(minute)}},
+    }
+
+
+def failed(index: int, code: int, minute: int, reason: str = "Error", **more: Any) -> Pod:
+    return rank(index, phase="Failed", containerStatuses=[ended(code, minute, reason)], **more)
+
+
+def servers(replicas: int = 1, phase: str = "Running", name: str = "detr-ps") -> list[Any]:
+    owner = {"name": f"{name}-77", "namespace": SPACE, "ownerReferences": owned("Deployment", name)}
+    return [
+        read(Deployment, {"metadata": {"name": name, "namespace": SPACE}, "spec": {"replicas": replicas}}),
+        read(ReplicaSet, {"metadata": owner}),
+        *(
+            pod(
+                f"{name}-77-{n}",
+                SPACE,
+                ownerReferences=owned("ReplicaSet", f"{name}-77"),
+                status={"phase": phase},
+            )
+            for n in range(replicas)
+        ),
+    ]
+
+
+def only(seen: Inventory) -> TrainingView:
+    (view,) = read_trainings(seen)
+    return view
+
+
+def test_a_namespace_of_its_own_is_one_training_with_workers_and_servers() -> None:
+    view = only(inventory(space(), job(), rank(0), rank(1, node="n2"), *servers(2)))
+    assert (view.id, view.kind, view.owner, view.team) == ("vision-detr/detr", "Job", "ana", "vision")
+    assert (view.life, view.reason, view.has_namespace) == (Life.RUNNING, "", True)
+    assert [(one.role, one.index, one.node, one.gpus) for one in view.ranks] == [
+        ("worker", 0, "n1", 8),
+        ("worker", 1, "n2", 8),
+        ("ps", 0, "", 0),
+        ("ps", 1, "", 0),
+    ]
+    assert (view.gpus, view.gpus_wanted, view.wanted) == (16, 16, 4)
+    assert view.workloads == ("vision-detr/Job/detr-worker", "vision-detr/Deployment/detr-ps")
+    assert view.started == datetime(2026, 11, 21, 3, 1, tzinfo=UTC)
+    assert view.finished is None
+
+
+def test_a_plain_job_that_asks_for_gpus_is_a_training_and_others_are_not() -> None:
+    of_a_jobset = job("inner", "b", ownerReferences=owned("JobSet", "outer"))
+    nightly = job("nightly-1", "c", ownerReferences=owned("CronJob", "nightly"), annotations={"owner": "bo"})
+    found = read_trainings(inventory(job("plain", "a"), job("report", "a", asks=0), of_a_jobset, nightly))
+    assert [(view.id, view.owner, view.has_namespace) for view in found] == [
+        ("a/plain", "", False),
+        ("c/nightly-1", "bo", False),
+    ]
+
+
+def test_a_label_that_only_says_yes_takes_the_namespaces_name() -> None:
+    assert (
+        only(inventory(space(labels={"yardmaster.io/training": "true"}), job())).id
+        == "vision-detr/vision-detr"
+    )
+
+
+UNSCHEDULABLE: dict[str, Any] = {
+    "phase": "Pending",
+    "node": "",
+    "conditions": [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/16 nodes"}
+    ],
+}
+PULLING: dict[str, Any] = {
+    "phase": "Pending",
+    "containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ImagePullBackOff"}}}],
+}
+LIVES: list[tuple[str, list[Any], Life, str]] = [
+    ("running when every rank runs", [job(), rank(0), rank(1)], Life.RUNNING, ""),
+    ("running when one is done already", [job(), rank(0), rank(1, phase="Succeeded")], Life.RUNNING, ""),
+    ("queued before there are pods", [job()], Life.QUEUED, "0 of 2 ranks run"),
+    (
+        "queued when nothing is placed",
+        [job(), rank(0, **UNSCHEDULABLE), rank(1, **UNSCHEDULABLE)],
+        Life.QUEUED,
+        "0/16 nodes",
+    ),
+    (
+        "starting when some are placed",
+        [job(), rank(0), rank(1, **UNSCHEDULABLE)],
+        Life.STARTING,
+        "1 of 2 ranks run",
+    ),
+    (
+        "starting while an image cannot be pulled",
+        [job(), rank(0), rank(1, **PULLING)],
+        Life.STARTING,
+        "ImagePullBackOff",
+    ),
+    (
+        "starting until its servers run",
+        [job(), rank(0), rank(1), *servers(1, "Pending")],
+        Life.STARTING,
+        "2 of 3 ranks run",
+    ),
+    (
+        "running without its tensorboard",
+        [job(), rank(0), rank(1), *servers(1, "Pending", "tensorboard")],
+        Life.RUNNING,
+        "",
+    ),
+    ("suspended", [job(spec={"suspend": True})], Life.SUSPENDED, "suspended"),
+    ("succeeded", [job(says={"Complete": "CompletionsReached"})], Life.SUCCEEDED, "CompletionsReached"),
+    ("failed", [job(says={"Failed": "BackoffLimitExceeded"})], Life.FAILED, "BackoffLimitExceeded"),
+    (
+        "failed as soon as it is decided",
+        [job(says={"FailureTarget": "BackoffLimitExceeded"}), rank(0)],
+        Life.FAILED,
+        "Backoff",
+    ),
+    (
+        "stopped by the longest time that it was given",
+        [job(says={"Failed": "DeadlineExceeded"})],
+        Life.STOPPED,
+        "Deadline",
+    ),
+    (
+        "stopped while its Job is deleted",
+        [job(deletionTimestamp=at(9), deletionGracePeriodSeconds=0)],
+        Life.STOPPED,
+        "deleted",
+    ),
+    ("stopped when only its servers are left", servers(2), Life.STOPPED, "1 other workloads are left"),
+]
+
+
+@pytest.mark.parametrize(
+    ("things", "life", "reason"), [case[1:] for case in LIVES], ids=[case[0] for case in LIVES]
+)
+def test_a_training_is(things: list[Any], life: Life, reason: str) -> None:
+    view = only(inventory(space(), *things))
+    assert view.life is life
+    assert reason in view.reason
+
+
+def test_a_namespace_that_is_being_deleted_stops_its_training() -> None:
+    view = only(inventory(space(deletionTimestamp=at(9)), job(), rank(0), rank(1)))
+    assert (view.life, view.reason) == (Life.STOPPED, "its namespace is being deleted")
+
+
+def test_the_first_rank_that_failed_is_named_with_the_reason() -> None:
+    view = only(
+        inventory(
+            space(),
+            job(ranks=3, says={"Failed": "BackoffLimitExceeded"}),
+            failed(0, 134, 12),
+            failed(1, 137, 11, "OOMKilled", node="n7"),
+            failed(2, 143, 13),
+        )
+    )
+    first = view.first_failure
+    assert first is not None
+    assert (first.index, first.node, first.exit_code, first.reason) == (1, "n7", 137, "OOMKilled")
+    assert first.why == "it used more memory than its limit and was killed"
+    assert [one.index for one in view.failures] == [1, 0, 2]
+    assert view.gpus == 0
+    assert view.finished == datetime(2026, 11, 21, 3, 50, tzinfo=UTC)
+
+
+def test_a_clean_end_is_no_failure() -> None:
+    view = only(
+        inventory(
+            space(), job(ranks=1), rank(0, phase="Succeeded", containerStatuses=[ended(0, 5, "Completed")])
+        )
+    )
+    assert view.first_failure is None
+    assert view.ranks[0].exit_code == 0
+
+
+def test_earlier_attempts_and_restarts_count_as_failures_and_the_newest_pod_is_the_rank() -> None:
+    restarted = {
+        "name": "main",
+        "restartCount": 1,
+        "state": {"running": {}},
+        "lastState": {"terminated": {"exitCode": 139, "finishedAt": at(8)}},
+    }
+    view = only(
+        inventory(
+            space(),
+            job(),
+            failed(0, 1, 7),
+            rank(0, attempt=1),
+            rank(1, containerStatuses=[restarted]),
+        )
+    )
+    assert [(one.index, one.pod, one.restarts) for one in view.ranks] == [
+        (0, "detr-worker-0-1", 0),
+        (1, "detr-worker-1-0", 1),
+    ]
+    assert [(one.index, one.exit_code) for one in view.failures] == [(0, 1), (1, 139)]
+    assert view.life is Life.RUNNING
+
+
+def test_a_pod_that_was_thrown_out_before_it_could_end_is_a_failure_of_its_node() -> None:
+    thrown: dict[str, Any] = {
+        "phase": "Failed",
+        "conditions": [
+            {
+                "type": "DisruptionTarget",
+                "status": "True",
+                "reason": "DeletionByTaintManager",
+                "lastTransitionTime": at(5),
+            }
+        ],
+    }
+    view = only(inventory(space(), job(), rank(0, **thrown), failed(1, 134, 6)))
+    first = view.first_failure
+    assert first is not None
+    assert (first.index, first.exit_code, first.reason) == (0, None, "DeletionByTaintManager")
+    assert "node became unusable" in first.why
+
+
+def test_a_failing_init_container_is_seen() -> None:
+    broken = rank(0, phase="Failed", initContainerStatuses=[ended(2, 3, name="download")])
+    first = only(inventory(space(), job(ranks=1), broken)).first_failure
+    assert first is not None
+    assert first.exit_code == 2
+
+
+def test_kinds_that_cannot_be_seen_are_named() -> None:
+    assert unseen_kinds(inventory(missing={"jobs": "forbidden", "events": "x"})) == {"Job": "forbidden"}
+    assert unseen_kinds(inventory()) == {}

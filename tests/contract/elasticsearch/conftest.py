@@ -1,0 +1,35 @@
+"""This file gives each contract test logs of its own, once in the look-alike and once in a real Elasticsearch."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+from elasticsearch import AsyncElasticsearch
+
+from demo.elasticsearch.lookalike import ElasticsearchLookalike
+from tests.contract.elasticsearch.own_logs import Logs
+
+
+@pytest.fixture(
+    params=[
+        "look-alike",
+        pytest.param("real", marks=[pytest.mark.real, pytest.mark.xdist_group("real_elasticsearch")]),
+    ]
+)
+async def logs(request: pytest.FixtureRequest) -> AsyncIterator[Logs]:
+    """Empty logs, with the shipper's index template."""
+    async with AsyncExitStack() as closing:
+        if request.param == "real":
+            url = request.getfixturevalue("real_elasticsearch").url
+        else:
+            url = (await closing.enter_async_context(ElasticsearchLookalike.running())).url
+        client = AsyncElasticsearch(url)
+        closing.push_async_callback(client.close)
+        logs = Logs(request.param, url, client, closing)
+        await logs.prepare()
+        yield logs
+        if request.param == "real":
+            names = await client.indices.get_alias(index=logs.pattern, expand_wildcards="all")
+            if names.body:
+                await client.indices.delete(index=",".join(names))
+            await client.indices.delete_index_template(name=logs.prefix)

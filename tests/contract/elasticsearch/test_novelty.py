@@ -1,0 +1,101 @@
+"""Lines of a kind that was never seen are found, and nothing else."""
+
+from datetime import timedelta
+
+from collectors.facts.questions import TimesUsual
+from collectors.facts.samples import Seen
+from tests.contract.elasticsearch.own_logs import Logs
+
+DAY = 86_400
+WEEK = timedelta(days=7)
+
+
+async def test_a_pattern_that_was_never_seen_is_a_sample(logs: Logs) -> None:
+    await logs.index(
+        logs.host("failed to mount volume pvc-1 for pod a-1", ago=2 * DAY),
+        logs.host("failed to mount volume pvc-2 for pod b-2", ago=60),
+        logs.host("rpc error: code 5 while talking to mon.3", ago=50, node="gpu-a02"),
+        logs.host("rpc error: code 7 while talking to mon.1", ago=40, node="gpu-a02"),
+    )
+    seen = await logs.ask(novel=WEEK)
+    assert isinstance(seen, Seen)
+    (sample,) = seen.samples
+    assert dict(sample.labels) == {"node": "gpu-a02", "pattern": "rpc error: code <*> while talking to <*>"}
+    assert sample.value == 2
+    assert sample.texts == (
+        "rpc error: code 7 while talking to mon.1",
+        "rpc error: code 5 while talking to mon.3",
+    )
+
+
+async def test_what_was_seen_before_the_horizon_is_new_again(logs: Logs) -> None:
+    await logs.index(
+        logs.host("failed to sync the volume cache", ago=8 * DAY),
+        logs.host("failed to sync the volume cache", ago=60),
+    )
+    assert await logs.counts(novel=WEEK) == {"gpu-a01 failed to sync the volume cache": 1}
+    assert await logs.counts(novel=timedelta(days=9)) == {}
+
+
+async def test_only_lines_that_match_count_but_any_line_makes_a_pattern_known(logs: Logs) -> None:
+    await logs.index(
+        logs.pod("cannot reach the parameter server", level="info", ago=DAY),
+        logs.pod("cannot reach the parameter server", level="error"),
+        logs.pod("cannot reach the checkpoint store", level="info"),
+    )
+    assert await logs.counts("level:error", novel=WEEK) == {}
+
+
+async def test_the_threshold_holds_for_each_pattern(logs: Logs) -> None:
+    await logs.index(
+        *(logs.host("a new kind of failure") for _ in range(3)), logs.host("another new kind of thing")
+    )
+    assert await logs.counts(novel=WEEK, above=2) == {"gpu-a01 a new kind of failure": 3}
+
+
+async def test_secrets_are_not_in_the_pattern(logs: Logs) -> None:
+    await logs.index(logs.host("login refused for admin with password=correct-horse today"))
+    (label,) = await logs.counts(novel=WEEK)
+    assert label == "gpu-a01 login refused for admin with password=<*> today"
+
+
+async def test_a_frequent_known_line_does_not_hide_a_rare_new_one(logs: Logs) -> None:
+    await logs.index(logs.host("reconciling the state of object number 1 again", ago=DAY))
+    await logs.index(logs.host("something that nobody has ever seen before", ago=299))
+    await logs.index_many(
+        logs.host(f"reconciling the state of object number {number} again", ago=1 + number % 200)
+        for number in range(1_500)
+    )
+    assert await logs.counts(novel=WEEK) == {"gpu-a01 something that nobody has ever seen before": 1}
+
+
+async def test_chinese_lines_have_patterns_too(logs: Logs) -> None:
+    await logs.index(
+        logs.host("训练任务 失败 rank 3", ago=DAY),
+        logs.host("训练任务 失败 rank 4"),
+        logs.host("显存 不足 rank 5"),
+    )
+    assert await logs.counts(novel=WEEK) == {"gpu-a01 显存 不足 rank <*>": 1}
+
+
+async def test_too_many_different_lines_without_a_new_one_is_no_answer(logs: Logs) -> None:
+    # Two words a line: too vague to leave such lines out of the next round.
+    for ago in (DAY, 10):
+        await logs.index_many(
+            logs.host(f"word{chr(97 + number % 26)} again {number}", ago=ago) for number in range(600)
+        )
+    assert "too many different lines" in await logs.why_blind(novel=WEEK)
+
+
+async def test_a_keyword_field_has_no_words_to_look_for(logs: Logs) -> None:
+    await logs.create(
+        "other", {"message": {"type": "keyword"}, "host": {"properties": {"name": {"type": "keyword"}}}}
+    )
+    await logs.index(logs.host("something new"), into="other")
+    assert "not mapped as text" in await logs.why_blind(novel=WEEK)
+
+
+async def test_novelty_is_not_combined_with_the_usual(logs: Logs) -> None:
+    await logs.index(logs.host("x"))
+    why = await logs.why_blind(novel=WEEK, times_usual=TimesUsual(factor=2))
+    assert "cannot be asked for together" in why

@@ -1,0 +1,182 @@
+"""This file has a chat for tests: as strict as the real ones, with faults that follow a script."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from typing import TypeVar
+
+from alerts.telling.views import Text, View, plain
+from bot.telling.speaking import Gone, InDoubt, Permanent, Recoverable, Twins
+
+LATENCY = 0.1  # seconds, half before and half after the deed
+Answer = TypeVar("Answer")
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class LoopClock:
+    """Dates that follow the loop's time."""
+
+    def now(self) -> datetime:
+        return START + timedelta(seconds=asyncio.get_running_loop().time())
+
+
+class Fault(Enum):
+    LOST_REPLY = "done, and no answer"
+    LOST_CALL = "not done, and no answer"
+    LATE = "done three seconds later, and no answer"
+    HANGS = "done, and the answer never comes"
+    BUSY = "429 with Retry-After 7"
+    DOWN = "503"
+    REFUSED = "this view is refused"
+    CLOSED = "the channel is archived"
+    GONE = "the message is gone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    ts: str
+    channel: str
+    thread: str | None
+    nonce: str
+    text: str
+    at: float  # loop time
+    broadcast: bool = False
+    edits: int = 0
+    is_deleted: bool = False
+
+
+@dataclass(slots=True)
+class FakeChat:
+    """A Speaker. `messages` by name; `script` has the faults of the next calls of each method, None for none."""
+
+    messages: dict[str, Message] = field(default_factory=dict)
+    script: dict[str, deque[Fault | None]] = field(default_factory=dict)
+    calls: list[tuple[float, str, str]] = field(default_factory=list)  # loop time, method, channel
+    closed: set[str] = field(default_factory=set)  # archived channels
+    too_fast: int = 0
+    seconds_a_post: float = 1.0
+    _number: int = 0
+    _posted: dict[str, float] = field(default_factory=dict)
+    _edited: deque[float] = field(default_factory=deque)
+
+    def faults(self, method: str, *faults: Fault | None) -> None:
+        self.script.setdefault(method, deque()).extend(faults)
+
+    def said(self, channel: str, thread: str | None = None) -> list[str]:
+        """What people see there, oldest first."""
+        return [
+            message.text
+            for message in self.messages.values()
+            if (message.channel, message.thread) == (channel, thread) and not message.is_deleted
+        ]
+
+    def remove(self, text: str) -> None:
+        """Somebody deletes our message."""
+        (message,) = (one for one in self.messages.values() if one.text == text and not one.is_deleted)
+        self.messages[message.ts] = replace(message, is_deleted=True)
+
+    async def post(
+        self,
+        channel: str,
+        said: View | Text,
+        *,
+        thread: str | None = None,
+        nonce: str,
+        broadcast: bool = False,
+    ) -> str:
+        now = asyncio.get_running_loop().time()
+        if now - self._posted.get(channel, -9) < self.seconds_a_post:
+            self.too_fast += 1
+            raise Recoverable("ratelimited", retry_after=timedelta(seconds=1))
+        words = said.in_short if isinstance(said, View) else plain(said)
+
+        def land() -> str:
+            self._number += 1
+            ts = f"{self._number:06}"
+            at = asyncio.get_running_loop().time()
+            self.messages[ts] = Message(
+                ts=ts, channel=channel, thread=thread, nonce=nonce, text=words, at=at, broadcast=broadcast
+            )
+            return ts
+
+        if thread is not None and self.messages[thread].is_deleted:
+            raise Gone("thread_not_found")
+        self._posted[channel] = now
+        return await self._call("post", channel, land)
+
+    async def edit(self, channel: str, ts: str, view: View) -> None:
+        now = asyncio.get_running_loop().time()
+        while self._edited and now - self._edited[0] >= 60:
+            self._edited.popleft()
+        if len(self._edited) >= 50:
+            self.too_fast += 1
+            raise Recoverable("ratelimited", retry_after=timedelta(seconds=30))
+        self._edited.append(now)
+
+        def change() -> None:
+            message = self.messages[ts]
+            if message.is_deleted:
+                raise Gone("message_not_found")
+            self.messages[ts] = replace(message, text=view.in_short, edits=message.edits + 1)
+
+        await self._call("edit", channel, change)
+
+    async def find(
+        self, channel: str, nonce: str, since: datetime, thread: str | None = None
+    ) -> str | Twins | None:
+        def look() -> str | Twins | None:
+            found = [
+                one.ts
+                for one in self.messages.values()
+                if (one.channel, one.thread, one.nonce) == (channel, thread, nonce)
+                and not one.is_deleted
+                and START + timedelta(seconds=one.at) >= since
+            ]
+            if len(found) > 1:
+                return Twins(eldest=found[0], younger=tuple(found[1:]))
+            return found[0] if found else None
+
+        return await self._call("find", channel, look)
+
+    async def delete(self, channel: str, ts: str) -> None:
+        def remove() -> None:
+            if self.messages[ts].is_deleted:
+                raise Gone("message_not_found")
+            self.messages[ts] = replace(self.messages[ts], is_deleted=True)
+
+        await self._call("delete", channel, remove)
+
+    async def _call(self, method: str, channel: str, deed: Callable[[], Answer]) -> Answer:
+        loop = asyncio.get_running_loop()
+        self.calls.append((loop.time(), method, channel))
+        await asyncio.sleep(LATENCY / 2)
+        script = self.script.get(method)
+        fault = script.popleft() if script else None
+        if channel in self.closed:
+            fault = Fault.CLOSED
+        match fault:
+            case Fault.BUSY:
+                raise Recoverable("ratelimited", retry_after=timedelta(seconds=7))
+            case Fault.DOWN:
+                raise Recoverable("503")
+            case Fault.REFUSED:
+                raise Permanent("invalid_blocks")
+            case Fault.CLOSED:
+                raise Permanent("is_archived", of_channel=True)
+            case Fault.GONE:
+                raise Gone("edit_window_closed")
+            case Fault.LOST_CALL:
+                raise InDoubt("no answer")
+            case Fault.LATE:
+                loop.call_later(3, deed)
+                raise InDoubt("no answer")
+            case Fault.LOST_REPLY | Fault.HANGS | None:
+                pass
+        answer = deed()
+        await asyncio.sleep(3600 if fault is Fault.HANGS else LATENCY / 2)
+        if fault is Fault.LOST_REPLY:
+            raise InDoubt("no answer")
+        return answer

@@ -1,0 +1,121 @@
+"""This file makes rows of every kind that is kept, for tests: plain ones by hand, rich ones by Hypothesis."""
+
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import EnumType
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from hypothesis import strategies as st
+
+from alerts.alert import Alert
+from alerts.lifecycle import Life, Phase
+from alerts.telling.cards import CardId, CardKind, Line, Told, card_id, line_id
+from alerts.telling.views import text
+from collectors.facts.labels import Labels
+from collectors.facts.subjects import Subject
+from commands.rows import AuditEntry, Gesture
+from commands.steps import Create, Delete, Fact, Patch, Record, Ref, Scale, Step, Wait
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)
+_NAMES = st.text("abcxyz_", min_size=1, max_size=5)
+_MOMENTS = st.integers(-(10**15), 10**15).map(lambda count: NOON + timedelta(microseconds=count))
+_JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | _TEXTS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_NAMES, inner, max_size=2),
+    max_leaves=4,
+)
+_BODIES = st.dictionaries(_NAMES, _JSON, max_size=3)
+_REFS = st.builds(Ref, api=_TEXTS, kind=_TEXTS, name=_TEXTS, namespace=_TEXTS, uid=_TEXTS)
+_STEPS = st.one_of(
+    st.builds(
+        Patch,
+        ref=_REFS,
+        says=_TEXTS,
+        body=_BODIES,
+        requires=st.lists(
+            st.builds(Fact, path=st.lists(_TEXTS, max_size=2).map(tuple), equals=_JSON), max_size=2
+        ).map(tuple),
+        inverse=st.none() | _BODIES,
+    ),
+    st.builds(Create, manifest=_BODIES, says=_TEXTS, is_secret=st.booleans()),
+    st.builds(Delete, ref=_REFS, says=_TEXTS),
+    st.builds(Scale, ref=_REFS, says=_TEXTS, replicas=st.integers(0, 9), was=st.integers(0, 9)),
+    st.builds(Wait, ref=_REFS, says=_TEXTS, equals=_JSON, at_least=st.none() | st.floats(0, 9)),
+    st.builds(Record, table=_TEXTS, id=_TEXTS, says=_TEXTS, row=st.none() | _BODIES),
+)
+
+
+_LEAVES: dict[Any, st.SearchStrategy[Any]] = {
+    str: _TEXTS,
+    CardId: _TEXTS,
+    int: st.integers(-(2**53), 2**53),
+    bool: st.booleans(),
+    float: st.floats(),
+    type(None): st.none(),
+    datetime: _MOMENTS,
+    Labels: st.dictionaries(_NAMES, _TEXTS, max_size=4).map(Labels),
+    Step: _STEPS,
+}
+
+
+def rich(kind: Any) -> st.SearchStrategy[Any]:
+    """Values of this type with something in every field: Unicode, microseconds, values that are no numbers."""
+    if kind in _LEAVES:
+        return _LEAVES[kind]
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return st.builds(kind, **{one.name: rich(hints[one.name]) for one in fields(kind)})
+    if isinstance(kind, EnumType):
+        return st.sampled_from(list(kind))
+    parts = get_args(kind)
+    if get_origin(kind) in (UnionType, Union):
+        return st.one_of(*map(rich, parts))
+    if get_origin(kind) is tuple:
+        if parts[-1] is ...:
+            return st.lists(rich(parts[0]), max_size=3).map(tuple)
+        return st.tuples(*map(rich, parts))
+    return st.dictionaries(rich(parts[0]), rich(parts[1]), max_size=3)
+
+
+def an_alert(
+    node: str = "gpu-a04", *, phase: Phase = Phase.FIRING, at: datetime = NOON, value: float = 91
+) -> Alert:
+    subject = Subject(cluster="lab", node=node)
+    return Alert(
+        cluster="lab",
+        rule="gpu/heat/GpuHot",
+        labels=Labels({"alertname": "GpuHot", "node": node, "severity": "warning"}),
+        own=subject,
+        subject=subject,
+        life=Life(phase=phase, since=at, resolved_at=at if phase is Phase.RESOLVED else None),
+        value=value,
+    )
+
+
+def a_card(of: str = "7", *, channel: str = "C1", kind: CardKind = CardKind.INCIDENT, **more: Any) -> Told:
+    told = Told(id=card_id(kind, of, channel), cluster="lab", kind=kind, of=of, channel=channel)
+    return replace(told, **more)
+
+
+def a_line(card: Told, event: str = "1", *, said: str = "", at: datetime = NOON, **more: Any) -> Line:
+    line = Line(
+        id=line_id(card.id, event), cluster="lab", card=card.id, said=text(said or f"event {event}"), at=at
+    )
+    return replace(line, **more)
+
+
+def a_gesture(id: str = "g1", *, at: datetime = NOON) -> Gesture:
+    return Gesture(id=id, at=at)
+
+
+def an_audit_entry(id: str = "a1", *, at: datetime = NOON) -> AuditEntry:
+    return AuditEntry(
+        id=id, cluster="lab", at=at, actor="U1", actor_name="Ann", line="node list", what="asked"
+    )
