@@ -4,15 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from commands.claims import claim_view
-from commands.launches import launch_view
-
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.telling.cards import CardKind, Told
 from alerts.telling.composing import Deed, Surroundings, incident_view
 from bot.telling.composing import Composed, Composers
 from collectors.trainings.views import TrainingView
+from commands.claims import claim_view
+from commands.launches import launch_view
 from commands.plans import Plan
 from commands.previews import can_undo, card_of
 from commands.rows import ClaimState
@@ -91,7 +90,9 @@ def composers(showing: Showing) -> Composers:
         found = await unit.launches.get(told.of)
         if found is None:
             return Composed(view=None, is_settled=True)
-        view = launch_view(found, showing.training(found.cluster, found.training), now)
+        view = launch_view(
+            found, showing.training(found.cluster, found.training), now, last_lines=found.last_lines
+        )
         return Composed(view=view, is_settled=found.is_over)
 
     return {

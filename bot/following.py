@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 import structlog
 
 from alerts.telling.cards import CardKind, Line, Told, card_id, line_id
+from alerts.telling.views import Text, code, person, text
 from bot.sites import ClusterSite
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
 from collectors.trainings.views import Life, Rank, TrainingView
-from commands.launches import life_line
 from commands.rows import Claim, ClaimState, Launch
 from commands.stores import Store, Unit
 
@@ -88,9 +88,9 @@ class Follower:
         """The failing task's last lines: from the API, or from Elasticsearch when the pod is gone."""
         try:
             if site.pod_logs is not None:
-                text = await site.pod_logs.logs(view.namespace, rank.pod, tail=LAST_LINES)
-                if text.strip():
-                    return tuple(self._redact.clean(line) for line in text.splitlines()[-LAST_LINES:])
+                log = await site.pod_logs.logs(view.namespace, rank.pod, tail=LAST_LINES)
+                if log.strip():
+                    return tuple(self._redact.clean(line) for line in log.splitlines()[-LAST_LINES:])
         except SourceError as why:
             _log.info("no log from the API", pod=rank.pod, why=str(why))
         try:
@@ -110,6 +110,25 @@ class Follower:
             await unit.cards.add(
                 Told(id=id, cluster=claim.cluster, kind=CardKind.CLAIM, of=claim.id, channel=channel)
             )
+
+
+def life_line(launch: Launch, view: TrainingView | None) -> Text:
+    """What the owner is told when the training moves on; a failure and the end name them."""
+    why = f": {launch.told_reason}" if launch.told_reason else ""
+    who = person(launch.by, launch.by_name)
+    match Life(launch.told):
+        case Life.FAILED:
+            first = view.first_failure if view else None
+            fell = (
+                f" First to fall: {first.role} {first.index} on {first.node or 'no node'}, {first.why}."
+                if first
+                else ""
+            )
+            return text(who, " ", code(launch.training), f" has failed{why}.{fell}")
+        case Life.SUCCEEDED:
+            return text(who, " ", code(launch.training), " has finished.")
+        case life:
+            return text(code(launch.training), f" is {life.value}{why}")
 
 
 def _card(launch: Launch) -> Told:

@@ -82,7 +82,7 @@ def _from_file(path: Path, words: Vocabulary) -> Loaded:
         return Loaded(
             groups=(), mistakes=(Mistake(place=Place(file=str(path)), what=f"cannot be read: {error}"),)
         )
-    return load(text, file=str(path), vocabulary=words, own=str(path).endswith(".yard.yaml"))
+    return load(text, file=str(path), vocabulary=words, own=True)
 
 
 def _with_interval(groups: Iterable[Group], settings: Rules) -> tuple[Group, ...]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from commands.command import Command
-from commands.deeds import alerts, audit, dns, incidents, nodes, plans, silences
+from commands.deeds import alerts, audit, dns, gpus, incidents, nodes, plans, silences, trainings
 from commands.deeds.helping import help_of
 
 _OTHERS: tuple[Command[Any], ...] = (
@@ -11,6 +11,8 @@ _OTHERS: tuple[Command[Any], ...] = (
     *incidents.COMMANDS,
     *silences.COMMANDS,
     *nodes.COMMANDS,
+    *gpus.COMMANDS,
+    *trainings.COMMANDS,
     *dns.COMMANDS,
     *plans.COMMANDS,
     *audit.COMMANDS,

@@ -1,6 +1,7 @@
-"""This file shows claims: the question to an owner whose GPUs do nothing, and what came of it. Pure."""
+"""This file has what claims mean: whose they are, what they are called, and their card. Pure."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from hashlib import blake2b
 
 from alerts.telling.views import (
     Block,
@@ -9,7 +10,6 @@ from alerts.telling.views import (
     ButtonStyle,
     Paragraph,
     Small,
-    Span,
     Text,
     Tone,
     View,
@@ -19,45 +19,107 @@ from alerts.telling.views import (
     person,
     text,
 )
-from commands.rows import Claim, ClaimState
+from collectors.facts.durations import in_words
+from collectors.facts.people import Actor
+from commands.rows import Claim, ClaimState, Due
+
+OPEN = frozenset({ClaimState.ASKED, ClaimState.SNOOZED})
+KEPT_FOR = timedelta(hours=12)  # an owner who said that they need their GPUs is not asked again for so long
+ROBOT = "claims"  # the actor that settles what nobody answered
+
+
+def claim_id(cluster: str, training: str, earlier: int) -> str:
+    """The name of the next claim on a training that had so many before: the same each time that it is planned."""
+    told = f"{cluster}\n{training}\n{earlier}".encode()
+    return f"c{blake2b(told, digest_size=4).hexdigest()}"
+
+
+def due_of(claim: Claim) -> Due:
+    """When the claim is settled without an answer, and how. A later one of the same claim replaces it."""
+    return Due(
+        id=due_id(claim),
+        cluster=claim.cluster,
+        at=claim.grace_until,
+        line=f"gpu settle {claim.id} --cluster {claim.cluster}",
+        actor=ROBOT,
+    )
+
+
+def due_id(claim: Claim) -> str:
+    return f"claim/{claim.id}"
+
+
+def is_owner(claim: Claim, actor: Actor, *, by_name: bool) -> bool:
+    """Whether the actor owns the claimed training. A name is only believed where the chat id is not known, and
+    only for what does no harm: people choose their names themselves."""
+    if claim.owner_id:
+        return actor.id == claim.owner_id
+    return by_name and bool(claim.owner) and actor.name == claim.owner
 
 
 def claim_view(claim: Claim, now: datetime) -> View:
-    """The card of a claim as it stands."""
-    owner = person(claim.owner_id, claim.owner or "owner unknown")
-    blocks: list[Block] = [Paragraph(text=_said(claim, owner))]
-    if claim.evidence:
-        blocks.append(Paragraph(text=text(claim.evidence)))
-    if claim.standing in (ClaimState.ASKED, ClaimState.SNOOZED):
-        buttons = (
-            Button(label="Free them now", line=f"gpu release {claim.id}", style=ButtonStyle.DANGER),
-            Button(label="Keep", line=f"gpu keep {claim.id}"),
-            Button(label="Ask me in 2 hours", line=f"gpu snooze {claim.id}"),
-        )
-        blocks.append(Buttons(buttons=buttons))
-    asked = text("asked by ", person(claim.asked_by, claim.asked_by_name), " ", moment(claim.asked_at))
-    blocks.append(Small(text=text(asked, " · claim ", code(claim.id))))
-    title = text(bold(f"{claim.gpus:g} GPUs of {claim.training} do nothing"))
-    return View(title=title, tone=_tone(claim), blocks=tuple(blocks))
+    """The claim's card: the question to the owner with its evidence and answers, and what came of it."""
+    asked = text(
+        f"{claim.gpus:g} GPUs of ",
+        code(claim.training),
+        f" did nothing: {claim.evidence}." if claim.evidence else " did nothing.",
+    )
+    blocks: list[Block] = [Paragraph(text=asked), Paragraph(text=_state(claim, now))]
+    if claim.standing in OPEN:
+        blocks.append(Buttons(buttons=_answers(claim)))
+    by = text("asked by ", person(claim.asked_by, claim.asked_by_name), " ", moment(claim.asked_at))
+    blocks.append(Small(text=text(by, " · claim ", code(claim.id))))
+    title, tone = _title(claim)
+    return View(title=title, tone=tone, blocks=tuple(blocks))
 
 
-def _said(claim: Claim, owner: Span) -> Text:
+def _title(claim: Claim) -> tuple[Text, Tone]:
+    gpus, training = f"{claim.gpus:g} idle GPUs", code(claim.training)
+    match claim.standing:
+        case ClaimState.ASKED | ClaimState.SNOOZED:
+            return text(_owner(claim), f": may I have {gpus} of ", training, " back?"), Tone.WARNING
+        case ClaimState.KEPT:
+            return text(bold("Kept: "), f"{gpus} of ", training), Tone.QUIET
+        case ClaimState.FREED:
+            return text(bold("Freed: "), f"{gpus} of ", training), Tone.GOOD
+        case ClaimState.VOID:
+            return text(bold("Settled by itself: "), training), Tone.QUIET
+
+
+def _state(claim: Claim, now: datetime) -> Text:
+    answerer = person(claim.answered_by) if claim.answered_by else text("its owner")
+    why = f": {claim.keep_reason}" if claim.keep_reason else ""
     match claim.standing:
         case ClaimState.ASKED:
-            end = moment(claim.grace_until, f"{claim.grace_until:%H:%M} UTC")
-            return text(owner, ": may they be freed? Without an answer the training is stopped ", end, ".")
-        case ClaimState.KEPT:
-            why = f": {claim.keep_reason}" if claim.keep_reason else ""
-            return text("✓ ", person(claim.answered_by), f" keeps them{why}.")
+            return text("Without an answer it is suspended ", _when(claim, now), ".")
         case ClaimState.SNOOZED:
-            return text("Snoozed by ", person(claim.answered_by), " until ", moment(claim.grace_until), ".")
+            return text(answerer, " asked for more time", why, ". It is suspended ", _when(claim, now), ".")
+        case ClaimState.KEPT:
+            return text(answerer, " needs them", why, ".")
+        case ClaimState.FREED if claim.answered_by:
+            return text(answerer, " gave them back.")
         case ClaimState.FREED:
-            return text(f"✓ Freed: {claim.gpus:g} GPUs are back.")
+            return text("Nobody answered in time. `plan undo` of the plan that suspended it starts it anew.")
         case ClaimState.VOID:
-            return text("Nothing to free any more: the training ended, or works again.")
+            return text(f"Nothing was done{why}.")
 
 
-def _tone(claim: Claim) -> Tone:
-    if claim.standing is ClaimState.ASKED:
-        return Tone.WARNING
-    return Tone.GOOD if claim.standing is ClaimState.FREED else Tone.QUIET
+def _when(claim: Claim, now: datetime) -> Text:
+    left = claim.grace_until - now
+    told = f" (in {in_words(left, parts=1)})" if left > timedelta() else ""
+    return text(moment(claim.grace_until), told)
+
+
+def _answers(claim: Claim) -> tuple[Button, ...]:
+    at = f"{claim.id} --cluster {claim.cluster}"
+    return (
+        Button(label="I need them", line=f"gpu keep {at}", style=ButtonStyle.PRIMARY),
+        Button(label="2 more hours", line=f"gpu snooze {at} --for 2h"),
+        Button(label="Take them", line=f"gpu release {at}", style=ButtonStyle.DANGER),
+    )
+
+
+def _owner(claim: Claim) -> Text:
+    if claim.owner_id:
+        return text(person(claim.owner_id, claim.owner))
+    return text(claim.owner or "whoever owns it")

@@ -160,9 +160,14 @@ class _Measured:
     most: Mapping[DeviceKey, float]
     seen: Mapping[DeviceKey, float]
     blind: str = ""
+    _of_pod: dict[PodKey, dict[DeviceKey, float]] = field(init=False, default_factory=dict)
 
-    def of(self, pod: PodKey) -> dict[DeviceKey, float]:
-        return {key: value for key, value in self.most.items() if key[:2] == pod}
+    def __post_init__(self) -> None:
+        for key, value in self.most.items():
+            self._of_pod.setdefault(key[:2], {})[key] = value
+
+    def of(self, pod: PodKey) -> Mapping[DeviceKey, float]:
+        return self._of_pod.get(pod, {})
 
 
 def _doing(

@@ -1,11 +1,14 @@
-"""This file shows launched trainings to their owners: the card, and the line each time they move on. Pure."""
+"""This file composes the card of a launched training, as its owner's thread shows it. Pure."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from alerts.telling.views import (
     Block,
     Button,
     Buttons,
+    ButtonStyle,
+    Facts,
     Paragraph,
     Quote,
     Small,
@@ -21,83 +24,69 @@ from alerts.telling.views import (
 from collectors.facts.durations import in_words
 from collectors.trainings.views import Life, TrainingView
 from commands.rows import Launch
+from commands.trainings.showing import TONES, failure_words, nodes_of, running
 
-_TONES = {
-    Life.QUEUED: Tone.WARNING,
-    Life.STARTING: Tone.BUSY,
-    Life.RUNNING: Tone.BUSY,
-    Life.SUSPENDED: Tone.QUIET,
-    Life.SUCCEEDED: Tone.GOOD,
-    Life.FAILED: Tone.CRITICAL,
-    Life.STOPPED: Tone.QUIET,
+LINES_SHOWN = 12
+_MARKS = {
+    Life.QUEUED: "◔",
+    Life.STARTING: "◔",
+    Life.RUNNING: "▶",
+    Life.SUSPENDED: "⏸",
+    Life.SUCCEEDED: "✓",
+    Life.FAILED: "✗",
+    Life.STOPPED: "–",
 }
 
 
-def launch_view(launch: Launch, view: TrainingView | None, now: datetime) -> View:
-    """The card of a launched training as it stands."""
-    life = Life(launch.told) if launch.told else Life.STARTING
-    blocks: list[Block] = [Paragraph(text=_state(launch, view, life, now))]
-    if life is Life.FAILED and launch.last_lines:
-        blocks.append(Quote(lines=launch.last_lines))
-    if not life.is_over:
-        blocks.append(Buttons(buttons=_buttons(launch)))
-    foot = text("launched by ", person(launch.by, launch.by_name), " ", moment(launch.at))
-    blocks.append(Small(text=text(foot, " · plan ", code(launch.plan)) if launch.plan else foot))
-    title = text("Training ", bold(launch.training), f": {life.value}")
-    return View(title=title, tone=_TONES[life], blocks=tuple(blocks))
+def launch_view(
+    launch: Launch, training: TrainingView | None, now: datetime, *, last_lines: Sequence[str] = ()
+) -> View:
+    """Where a launched training stands. `training` is None when the cluster does not show it (any more).
+
+    `last_lines` are the first failing task's, redacted already.
+    """
+    if training is None:
+        return _unseen(launch)
+    rows: list[tuple[str, Text]] = [("ranks", text(f"{running(training)} of {training.wanted} run"))]
+    if nodes := nodes_of(training):
+        shown = ", ".join(nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
+        rows.append(("nodes", text(shown)))
+    if training.gpus_wanted:
+        rows.append(("GPUs", text(f"{training.gpus:g} of {training.gpus_wanted:g}")))
+    if training.started:
+        until = training.finished or now
+        rows.append(("since", text(moment(training.started), f", {in_words(until - training.started)}")))
+    blocks: list[Block] = []
+    if training.reason and training.life is not Life.RUNNING:
+        blocks.append(Paragraph(text=text(bold("Why: "), training.reason)))
+    blocks.append(Facts(rows=tuple(rows)))
+    if training.life is Life.FAILED and (first := training.first_failure):
+        blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
+        if last_lines:
+            blocks.append(Quote(lines=tuple(last_lines[-LINES_SHOWN:])))
+    blocks.append(Buttons(buttons=_buttons(training)))
+    blocks.append(_foot(launch))
+    title = text(f"{_MARKS[training.life]} ", bold(training.id), f": {training.life.value}")
+    return View(title=title, tone=TONES[training.life], blocks=tuple(blocks))
 
 
-def life_line(launch: Launch, view: TrainingView | None) -> Text:
-    """What the owner is told when the training moves on."""
-    life = Life(launch.told)
-    why = f": {launch.told_reason}" if launch.told_reason else ""
-    match life:
-        case Life.QUEUED:
-            return text(code(launch.training), f" is queued{why}")
-        case Life.RUNNING:
-            return text(code(launch.training), f" runs{_where(view)}.")
-        case Life.FAILED:
-            first = view.first_failure if view else None
-            told = (
-                f" First to fall: {first.role} {first.index} on {first.node or 'no node'}, {first.why}."
-                if first
-                else ""
-            )
-            return text(
-                person(launch.by, launch.by_name), " ", code(launch.training), f" has failed{why}.{told}"
-            )
-        case Life.SUCCEEDED:
-            return text(person(launch.by, launch.by_name), " ", code(launch.training), " has finished.")
-        case Life.STARTING | Life.SUSPENDED | Life.STOPPED:
-            return text(code(launch.training), f" is {life.value}{why}")
-
-
-def _state(launch: Launch, view: TrainingView | None, life: Life, now: datetime) -> Text:
-    if life is Life.QUEUED:
-        return text(bold("Waits: "), launch.told_reason or "for the scheduler")
-    if life is Life.FAILED:
-        first = view.first_failure if view else None
-        if first is not None:
-            where = first.node or "no node"
-            return text(bold("First to fall: "), code(first.pod), f" on {where}: {first.why}")
-        return text(bold("Why: "), launch.told_reason or "not known")
-    if view is None:
-        return text(launch.told_reason)
-    running = sum(rank.phase == "Running" for rank in view.ranks)
-    since = f", since {in_words(now - view.started)}" if view.started and life is Life.RUNNING else ""
-    return text(f"{running} of {view.wanted} ranks run, {view.gpus:g} GPUs{_where(view)}{since}")
-
-
-def _where(view: TrainingView | None) -> str:
-    nodes = sorted({rank.node for rank in view.ranks if rank.node}) if view else []
-    if not nodes:
-        return ""
-    return f" on {', '.join(nodes[:4])}" + (f" and {len(nodes) - 4} more" if len(nodes) > 4 else "")
-
-
-def _buttons(launch: Launch) -> tuple[Button, ...]:
-    return (
-        Button(label="Logs", line=f"training logs {launch.training}"),
-        Button(label="Show", line=f"training show {launch.training}"),
-        Button(label="Stop", line=f"training stop {launch.training}"),
+def _unseen(launch: Launch) -> View:
+    was = f"; it was {launch.told} when last seen" if launch.told else ""
+    said = "is gone" if launch.told or launch.is_over else "is not seen yet"
+    return View(
+        title=text("– ", bold(launch.training), f": {said}{was}"), tone=Tone.QUIET, blocks=(_foot(launch),)
     )
+
+
+def _buttons(training: TrainingView) -> tuple[Button, ...]:
+    label = "Clear away" if training.life.is_over else "Stop"
+    return (
+        Button(label="Logs", line=f"training logs {training.id}"),
+        Button(label="Details", line=f"training show {training.id}"),
+        Button(label=label, line=f"training stop {training.id}", style=ButtonStyle.DANGER),
+    )
+
+
+def _foot(launch: Launch) -> Small:
+    plan = text(" · plan ", code(launch.plan)) if launch.plan else text()
+    return Small(text=text("launched by ", person(launch.by, launch.by_name), " ", moment(launch.at), plan))

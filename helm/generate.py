@@ -37,9 +37,7 @@ def made(chart: Path = CHART, commands: Sequence[Command[Any]] = CATALOGUE) -> d
 def stale(files: dict[Path, str]) -> list[Path]:
     """The files that are not as they would be made."""
     return [
-        file
-        for file, text in files.items()
-        if not file.is_file() or file.read_text(encoding="utf-8") != text
+        file for file, text in files.items() if not file.is_file() or file.read_text(encoding="utf-8") != text
     ]
 
 

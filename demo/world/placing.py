@@ -40,8 +40,8 @@ def join(
     training = state.trainings.get(body.training)
     if training is None or training.phase in (Phase.FAILED, Phase.FINISHED):
         training = Training(key=body.training, step_base=step_seconds, run_for=run_for, since=state.now)
-        training.team = body.labels.get("team", "")
-        training.owner = body.labels.get("owner", "")
+        training.team = body.said.get("team", "")
+        training.owner = body.said.get("owner", "")
         state.trainings[body.training] = training
     training.ranks, training.tasks = ranks, tasks
 

@@ -141,6 +141,8 @@ class Body:
     address: str = ""
     started: datetime | None = None
     labels: dict[str, str] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)  # training, role, owner, team
+    metrics_port: int = 0  # where its program answers scrapes; 0: nowhere
     claims: tuple[str, ...] = ()  # names of the claims that it mounts
     exit: int | None = None
     exit_reason: str = ""

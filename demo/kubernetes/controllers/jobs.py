@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from demo.kubernetes.controllers.indexes import controller_key, own_key
+from demo.kubernetes.controllers.jobpods import JobPods, index_of
 from demo.kubernetes.controllers.jobstatus import (
-    INDEX,
     TRACKING,
     Outcome,
     failure_of,
@@ -27,7 +27,6 @@ from demo.kubernetes.objects import (
     name_of,
     namespace_of,
     stamp,
-    suffix,
 )
 from demo.kubernetes.objects import condition as condition_of
 from demo.kubernetes.store import Change, ObjectKey
@@ -42,6 +41,7 @@ class Jobs:
         self._tools = tools
         self._kind = tools.cluster.kinds.named("jobs")
         self._pods = tools.cluster.kinds.named("pods")
+        self._workers = JobPods(tools)
         self._failed_at: dict[
             str, tuple[int, datetime]
         ] = {}  # job uid -> failures in a row, the last one's time
@@ -59,7 +59,7 @@ class Jobs:
         tree = stored.tree
         if deleting(tree):
             for pod in self._tools.indexes.owned(tree, "pods"):
-                self._untrack(pod)
+                self._workers.untrack(pod)
             return None
         if _over(tree):
             return self._clean_up(tree)
@@ -70,19 +70,7 @@ class Jobs:
         for stored in self._tools.cluster.store.all(self._pods, key[0]):
             for reference in metadata(stored.tree).get("ownerReferences") or ():
                 if reference["kind"] == "Job" and reference["name"] == key[1]:
-                    self._untrack(stored.tree)
-
-    def _untrack(self, pod: Json) -> None:
-        finalizers = metadata(pod).get("finalizers") or []
-        if TRACKING not in finalizers:
-            return
-        left = [finalizer for finalizer in finalizers if finalizer != TRACKING] or None
-        stored = self._tools.cluster.store.get(self._pods, namespace_of(pod), name_of(pod))
-        if stored is not None:
-            meta = {key: value for key, value in metadata(stored.tree).items() if key != "finalizers"}
-            self._tools.cluster.update(
-                stored, {**stored.tree, "metadata": {**meta, **({"finalizers": left} if left else {})}}
-            )
+                    self._workers.untrack(stored.tree)
 
     def _advance(self, tree: Json) -> datetime | None:
         now, spec = self._tools.cluster.clock(), tree["spec"]
@@ -126,11 +114,11 @@ class Jobs:
             phase = dig(pod, "status", "phase")
             gone = deleting(pod) and tree["spec"].get("podReplacementPolicy") != "Failed"
             if gone and tree["spec"].get("suspend"):
-                self._untrack(pod)  # what suspending ends is no failure
+                self._workers.untrack(pod)  # what suspending ends is no failure
                 continue
             if phase == "Succeeded":
                 if indexed:
-                    done.add(_index(pod))
+                    done.add(index_of(pod))
                 else:
                     status["succeeded"] = status.get("succeeded", 0) + 1
                 self._failed_at.pop(metadata(tree)["uid"], None)
@@ -146,7 +134,7 @@ class Jobs:
                     stopped = {"reason": "PodFailurePolicy", "message": text}
             else:
                 continue
-            self._untrack(pod)
+            self._workers.untrack(pod)
         if indexed:
             status["succeeded"] = len(done)
             status["completedIndexes"] = indexes_text(done)
@@ -222,30 +210,14 @@ class Jobs:
             if now < ready_at:
                 return ready_at
         if spec.get("completionMode") == "Indexed":
-            taken = {_index(pod) for pod in running} | indexes_of(status.get("completedIndexes", ""))
+            taken = {index_of(pod) for pod in running} | indexes_of(status.get("completedIndexes", ""))
             free = [index for index in range(completions or 0) if index not in taken]
             for index in free[:missing]:
-                self._start_indexed(tree, index)
+                self._workers.start_indexed(tree, index)
         else:
             for _ in range(missing):
-                self._start(tree, {"generateName": f"{name_of(tree)}-"}, {})
+                self._workers.start(tree, {"generateName": f"{name_of(tree)}-"}, {})
         return None
-
-    def _start(self, tree: Json, meta: Json, spec: Json) -> None:
-        meta = {**meta, "finalizers": [TRACKING]}
-        self._tools.create_pod(self._kind, tree, tree["spec"]["template"], meta, spec)
-
-    def _start_indexed(self, tree: Json, index: int) -> None:
-        template_spec = tree["spec"]["template"].get("spec") or {}
-        source = {"fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{INDEX}']"}}
-        variable = {"name": "JOB_COMPLETION_INDEX", "valueFrom": source}
-        containers = [
-            {**c, "env": [*(c.get("env") or ()), variable]} for c in template_spec.get("containers") or ()
-        ]
-        marks = {INDEX: str(index)}
-        meta = {"name": f"{name_of(tree)}-{index}-{suffix()}", "generateName": f"{name_of(tree)}-{index}-",
-                "labels": marks, "annotations": marks}  # fmt: skip
-        self._start(tree, meta, {"containers": containers, "hostname": f"{name_of(tree)}-{index}"})
 
     def _write(self, tree: Json, status: Json) -> None:
         pods = self._tools.indexes.owned(tree, "pods")
@@ -272,10 +244,6 @@ class Jobs:
         how = Deletion(propagation="Foreground")
         self._tools.cluster.delete(self._kind, namespace_of(tree), name_of(tree), how)
         return None
-
-
-def _index(pod: Json) -> int:
-    return int((metadata(pod).get("annotations") or {}).get(INDEX, -1))
 
 
 def _ended(status: Json) -> bool:

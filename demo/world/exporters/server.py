@@ -12,7 +12,7 @@ from yarl import URL
 from demo.world.exporters import ceph, coredns, dcgm, discovery, kubelet, node, state_metrics, training
 from demo.world.exporters.quantities import Listing
 from demo.world.exporters.text import CONTENT_TYPE, Family, render
-from demo.world.state import Body, Host, State
+from demo.world.state import Body, Host, Role, State
 
 LOG = logging.getLogger(__name__)
 
@@ -71,7 +71,9 @@ class Exporters:
             return target(DNS_PORT, lambda: coredns.families(server, state.names))
         run = state.trainings.get(body.training) if body.training else None
         if run is not None:
-            return target(8080, lambda: training.families(run, body))
+            return target(body.metrics_port or 8080, lambda: training.families(run, body))
+        if body.role is Role.SERVER and body.metrics_port:
+            return target(body.metrics_port, lambda: training.server_families(body))
         return None
 
     def _of_kubelet(self, host: Host, bodies: list[Body]) -> list[Target]:

@@ -21,3 +21,12 @@ def families(training: Training, body: Body) -> list[Family]:
         saved.put(rank, round(training.checkpoint_at.timestamp()))
         answer.append(saved)
     return answer
+
+
+def server_families(body: Body) -> list[Family]:
+    """What a parameter server answers: what it holds and how long it computed."""
+    held = gauge("training_server_parameters_bytes", "Bytes of parameters that this server holds.")
+    held.add(round(body.memory))
+    spent = counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.")
+    spent.add(round(body.cpu_seconds, 2))
+    return [held, spent]

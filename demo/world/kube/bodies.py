@@ -16,6 +16,23 @@ JOB_LABELS = ("batch.kubernetes.io/job-name", "job-name")
 RANK_LABEL = "batch.kubernetes.io/job-completion-index"
 
 
+# Whose a pod is and what it does in its training, as people and Yardmaster say it; annotations are read first.
+SAID = {
+    "training": ("yardmaster.io/training", "training"),
+    "role": ("yardmaster.io/role", "role"),
+    "owner": ("yardmaster.io/owner", "owner"),
+    "team": ("yardmaster.io/team", "team"),
+}
+
+
+def _said(meta: Object, names: tuple[str, ...]) -> str:
+    for place in (meta.get("annotations") or {}, meta.get("labels") or {}):
+        for name in names:
+            if name in place:
+                return str(place[name])
+    return ""
+
+
 def key_of(pod: Object) -> PodKey:
     return PodKey(pod["metadata"]["namespace"], pod["metadata"]["name"])
 
@@ -37,14 +54,15 @@ def body_of(pod: Object, address: str) -> Body:
     """The pod as its server feels it, before it starts."""
     meta = pod["metadata"]
     labels = dict(meta.get("labels") or {})
+    said = {key: word for key, names in SAID.items() if (word := _said(meta, names))}
     job = job_of(pod)
-    is_worker = job is not None and (gpus_of(pod) > 0 or "training" in labels)
+    is_worker = job is not None and (gpus_of(pod) > 0 or "training" in said)
     role = Role.SYSTEM
     if labels.get("k8s-app") == "kube-dns":
         role = Role.DNS
     elif is_worker or gpus_of(pod):
         role = Role.WORKER
-    elif labels.get("role") == "ps":
+    elif said.get("role") == "ps":
         role = Role.SERVER
     index = labels.get(RANK_LABEL) or (meta.get("annotations") or {}).get(RANK_LABEL) or "0"
     size = {Role.WORKER: 8.0, Role.SERVER: 3.0, Role.DNS: 0.06, Role.SYSTEM: 0.12}[role]
@@ -61,6 +79,16 @@ def body_of(pod: Object, address: str) -> Body:
         cpus=cores,
         address=address,
         labels=labels,
+        said=said,
+        metrics_port=next(
+            (
+                int(port["containerPort"])
+                for spec in pod["spec"]["containers"]
+                for port in spec.get("ports") or []
+                if port.get("name") == "metrics"
+            ),
+            0,
+        ),
         claims=tuple(
             volume["persistentVolumeClaim"]["claimName"]
             for volume in pod["spec"].get("volumes") or []

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from bot.slack.socket import Socket
 from slack_bolt.async_app import AsyncApp
 
+from bot.secrets import Secret
 from bot.slack.calling import SlackCalls
 from bot.slack.hearing import Heard, listen
+from bot.slack.socket import Socket
 from bot.slack.speaking import SlackSpeaker
 from demo.slack import Manners, SlackLookalike
 
@@ -59,7 +60,7 @@ async def desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
             speaker=SlackSpeaker(calls),
             inbox=inbox,
             app=app,
-            socket=Socket(app, lambda: slack.app_token),
+            socket=Socket(app, Secret(value=slack.app_token)),
             channel=slack.id("#gpu-alerts"),
         )
 

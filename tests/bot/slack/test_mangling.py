@@ -1,9 +1,10 @@
 """This file proves that a line comes out of Slack as it was meant."""
 
 import pytest
-from bot.slack.mangling import undo_mangling
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bot.slack.mangling import undo_mangling
 
 
 @pytest.mark.parametrize(

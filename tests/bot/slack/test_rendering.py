@@ -32,9 +32,9 @@ from bot.slack.blocks import Message, render, render_line
 from bot.slack.markup import cut_spans, mrkdwn
 from bot.slack.tables import WIDTH, laid_out, width_of
 from demo.slack.kit.blocks import is_too_large, mistakes_in_blocks
-from demo.slack.limits import load_limits
+from demo.slack.limits import documented
 
-LIMITS = load_limits().values
+LIMITS = documented()
 
 
 def _all_blocks(message: Message) -> list[dict[str, Any]]:

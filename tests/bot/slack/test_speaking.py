@@ -45,8 +45,8 @@ async def test_a_line_stands_in_the_thread_and_may_be_shown_in_the_channel(desk:
     quiet = await desk.speaker.post(desk.channel, text("acked"), thread=card, nonce="n2")
     loud = await desk.speaker.post(desk.channel, text("worse"), thread=card, nonce="n3", broadcast=True)
     (message, _) = desk.slack.messages("#gpu-alerts")
-    assert [reply.ts for reply in desk.slack.thread(message)[1:]] == [quiet, loud]
-    assert [reply.broadcast for reply in desk.slack.thread(message)[1:]] == [False, True]
+    assert [reply.ts for reply in desk.slack.thread(message)] == [quiet, loud]
+    assert [reply.broadcast for reply in desk.slack.thread(message)] == [False, True]
     assert await desk.speaker.find(desk.channel, "n2", LONG_AGO, card) == quiet
 
 
@@ -76,7 +76,7 @@ async def test_what_does_not_fit_is_a_file_in_the_thread_and_only_once(desk: Any
     for speaker in (desk.speaker, SlackSpeaker(desk.calls)):  # the second is another life of ours
         await speaker.edit(desk.channel, ts, view)
     (message,) = desk.slack.messages("#gpu-alerts")
-    files = [file["title"] for reply in desk.slack.thread(message)[1:] for file in reply.body["files"]]
+    files = [file["title"] for reply in desk.slack.thread(message) for file in reply.body["files"]]
     assert files == ["log.txt", "quote.txt"]
 
 

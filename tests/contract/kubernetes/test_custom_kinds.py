@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.contract.kubernetes.conftest import Door, Json
+from tests.contract.kubernetes.door import Door, Json
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.kubernetes.conftest import Door, pod, template, workload
+from tests.contract.kubernetes.door import Door, pod, template, workload
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 MAPS = "/api/v1/namespaces/{ns}/configmaps"

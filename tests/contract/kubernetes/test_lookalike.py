@@ -11,7 +11,7 @@ import pytest
 
 from demo.kubernetes import KubernetesLookalike, RefusedError, Settings, User
 from demo.kubernetes.objects import Json
-from tests.contract.kubernetes.conftest import pod
+from tests.contract.kubernetes.door import pod
 
 NODES = "/api/v1/nodes"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.kubernetes.conftest import Door, Json, pod
+from tests.contract.kubernetes.door import Door, Json, pod
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 GPU = "nvidia.com/gpu"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 
-from tests.contract.kubernetes.conftest import Door, pod
+from tests.contract.kubernetes.door import Door, pod
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 MAPS = "/api/v1/namespaces/{ns}/configmaps"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tests.contract.kubernetes.conftest import BOT, Door, Json, pod
+from tests.contract.kubernetes.door import BOT, Door, Json, pod
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 PODS = "/api/v1/namespaces/{ns}/pods"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.contract.kubernetes.conftest import Door, Json, pod
+from tests.contract.kubernetes.door import Door, Json, pod
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 SERVICES = "/api/v1/namespaces/{ns}/services"

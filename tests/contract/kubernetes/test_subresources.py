@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.kubernetes.conftest import Door, pod, workload
+from tests.contract.kubernetes.door import Door, pod, workload
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tests.contract.kubernetes.conftest import Door, pod
+from tests.contract.kubernetes.door import Door, pod
 
 MAPS = "/api/v1/namespaces/{ns}/configmaps"
 PODS = "/api/v1/namespaces/{ns}/pods"

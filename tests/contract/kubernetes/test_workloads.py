@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.contract.kubernetes.conftest import Door, Json, template, workload
+from tests.contract.kubernetes.door import Door, Json, template, workload
 
 APPS = "/apis/apps/v1/namespaces/{ns}"
 PODS = "/api/v1/namespaces/{ns}/pods"

@@ -1,4 +1,4 @@
-"""A bolt app lives against the look-alike: commands, buttons, menus, modals, events, shortcuts, home tabs."""
+"""A bolt app lives against the look-alike: commands, buttons, menus, events, shortcuts, home tabs."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -18,7 +18,6 @@ def manners() -> Manners:
     return Manners(
         strict_rates=False,
         subscriptions=DEFAULT_SUBSCRIPTIONS | {"message.channels", "reaction_added"},
-        shortcuts=(("launch", "Launch a training"),),
         message_shortcuts=(("explain", "Explain this"),),
     )
 
@@ -148,124 +147,6 @@ async def test_an_app_hears_what_it_subscribed_to(
     await slack.until(lambda: all(envelope.acked for envelope in slack.envelopes))
     said = f"<@{slack.bot}> help &amp; &lt;now&gt;"
     assert sorted(heard) == [("channel", said), ("im", "psst"), ("mention", said)]
-
-
-VIEW = {
-    "type": "modal",
-    "callback_id": "launch",
-    "title": plain("Launch"),
-    "submit": plain("Go"),
-    "notify_on_close": True,
-    "blocks": [
-        {
-            "type": "input",
-            "block_id": "name",
-            "label": plain("Name"),
-            "element": {"type": "plain_text_input", "action_id": "v", "min_length": 2},
-        },
-        {
-            "type": "input",
-            "block_id": "queue",
-            "label": plain("Queue"),
-            "element": {"type": "external_select", "action_id": "queue", "min_query_length": 0},
-            "optional": True,
-        },
-        {
-            "type": "input",
-            "block_id": "owner",
-            "optional": True,
-            "label": plain("Owners"),
-            "element": {"type": "multi_users_select", "action_id": "v"},
-        },
-    ],
-}
-
-
-async def test_a_modal_is_filled_in_refused_corrected_and_taken(
-    slack: SlackLookalike, app: AsyncApp, listening: Listening
-) -> None:
-    taken: list[Json] = []
-
-    @app.shortcut("launch")
-    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
-        await ack()
-        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
-
-    @app.options("queue")
-    async def queues(ack: AsyncAck, payload: Json) -> None:
-        names = [name for name in ("gold", "green", "red") if name.startswith(payload["value"])]
-        await ack(options=[{"text": plain(name), "value": name} for name in names])
-
-    @app.view("launch")
-    async def check(ack: AsyncAck, view: Json) -> None:
-        values = view["state"]["values"]
-        if values["name"]["v"]["value"] == "taken":
-            await ack(response_action="errors", errors={"name": "There is one already."})
-            return
-        await ack()
-        taken.append(values)
-
-    await listening(app)
-    await slack.uses_shortcut("ana", "Launch a training")
-    (view,) = await slack.until(lambda: slack.views("ana"))
-    assert (await slack.submits("ana", view)).errors == {"name": "Please complete this required field."}
-    assert (
-        (await slack.submits("ana", view, {"Name": "x"})).errors["name"].startswith("Please enter at least 2")
-    )
-    assert (await slack.submits("ana", view, {"Name": "taken"})).errors == {"name": "There is one already."}
-    assert await slack.searches("ana", view, "queue", "g") == ["gold", "green"]
-    await slack.chooses("ana", view, "queue", "gold")
-    assert (await slack.submits("ana", view, {"Name": "llama", "Owners": ["ana", "bo"]})).errors == {}
-    assert slack.views("ana") == []
-    assert taken[0]["queue"]["queue"]["selected_option"]["value"] == "gold"
-    assert taken[0]["owner"]["v"]["selected_users"] == [slack.id("ana"), slack.id("bo")]
-
-
-@pytest.mark.parametrize("action", ["update", "push", "clear"])
-async def test_a_submission_leads_on(
-    slack: SlackLookalike, app: AsyncApp, listening: Listening, action: str
-) -> None:
-    following = {**VIEW, "title": plain("Sure?"), "callback_id": "sure"}
-
-    @app.shortcut("launch")
-    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
-        await ack()
-        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
-
-    @app.view("launch")
-    async def check(ack: AsyncAck) -> None:
-        if action == "clear":
-            await ack(response_action="clear")
-        else:
-            await ack(response_action=action, view=following)
-
-    await listening(app)
-    await slack.uses_shortcut("ana", "launch")
-    (view,) = await slack.until(lambda: slack.views("ana"))
-    await slack.submits("ana", view, {"Name": "llama"})
-    titles = [shown["title"]["text"] for shown in slack.views("ana")]
-    assert titles == {"update": ["Sure?"], "push": ["Launch", "Sure?"], "clear": []}[action]
-
-
-async def test_a_dismissed_modal_is_told(slack: SlackLookalike, app: AsyncApp, listening: Listening) -> None:
-    closed: list[bool] = []
-
-    @app.shortcut("launch")
-    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
-        await ack()
-        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
-
-    @app.view_closed("launch")
-    async def gone(ack: AsyncAck, body: Json) -> None:
-        await ack()
-        closed.append(body["is_cleared"])
-
-    await listening(app)
-    await slack.uses_shortcut("ana", "launch")
-    (view,) = await slack.until(lambda: slack.views("ana"))
-    await slack.closes("ana", view)
-    assert closed == [False]
-    assert slack.views("ana") == []
 
 
 async def test_the_home_tab_is_published_when_somebody_looks(

@@ -11,6 +11,7 @@ import pytest
 
 from demo.kubernetes import KubernetesLookalike
 from demo.world.kube.api import Access
+from demo.world.kube.bodies import body_of
 from demo.world.kube.training_objects import RUN_FOR, STEP_SECONDS, training
 from demo.world.layout import TrainingSpec
 from demo.world.state import Phase
@@ -238,3 +239,24 @@ async def test_building_twice_changes_nothing() -> None:
 @pytest.mark.parametrize("annotation", [RUN_FOR, STEP_SECONDS])
 def test_hints_for_the_world_are_annotations_of_their_own(annotation: str) -> None:
     assert annotation.startswith("demo.yardmaster.io/")
+
+
+def test_a_training_that_yardmaster_launched_is_known_by_its_own_labels() -> None:
+    pod: Json = {
+        "metadata": {
+            "namespace": "x",
+            "name": "x-worker-1-abcde",
+            "uid": "u",
+            "labels": {"batch.kubernetes.io/job-name": "x-worker", "yardmaster.io/training": "x"},
+            "annotations": {"yardmaster.io/owner": "mei", "batch.kubernetes.io/job-completion-index": "1"},
+        },
+        "spec": {
+            "nodeName": "gpu-a01",
+            "containers": [{"name": "main", "ports": [{"name": "metrics", "containerPort": 9090}]}],
+        },
+    }
+    body = body_of(pod, "10.1.1.1")
+    assert (body.training, body.rank, body.metrics_port) == (("x", "x-worker"), 1, 9090)
+    assert body.said["owner"] == "mei"
+    pod["metadata"]["labels"] = {"yardmaster.io/training": "x", "yardmaster.io/role": "ps"}
+    assert body_of(pod, "10.1.1.2").role.value == "ps"

@@ -1,0 +1,224 @@
+"""This file has `gpu list|idle|free|keep|snooze|release|settle`."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import click
+
+from alerts.telling.views import Block, Button, Buttons, Paragraph, Quote, Small, View, bold, text
+from collectors.facts.durations import in_words, written
+from commands.claiming import Answering, Freeing, free, keep, look_now, release, settle, snooze
+from commands.command import Answer, Command, Right, UnusableError
+from commands.desk import Desk
+from commands.gpu_tables import count_gpus, node_table, summary_lines, team_of, team_table
+from commands.idle_trainings import TrainingGpus, by_training, idle_table
+from commands.idling import Doing
+from commands.looks import known_name
+from commands.options import DURATION
+from commands.plans import Risk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    node: str
+    team: str
+    free: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idling:
+    after: timedelta | None
+
+
+async def listing(deed: Listing, desk: Desk) -> Answer:
+    """Who holds which GPU: a line for each resource, by team, and node by node."""
+    inventory, topology = desk.site.inventory(), desk.site.topology()
+    names = [known_name(deed.node, inventory.nodes, "node")] if deed.node else sorted(inventory.nodes)
+    nodes = [gpus for name in names if (gpus := inventory.gpus_on(name)) is not None and gpus.shares]
+    if deed.team:
+        held = {
+            pod.node for key, pod in topology.pods.items() if pod.gpus and team_of(key, topology) == deed.team
+        }
+        nodes = [gpus for gpus in nodes if gpus.node in held]
+    if deed.free:
+        nodes = [
+            gpus for gpus in nodes if gpus.usable and any(share.free > 0 for share in gpus.shares.values())
+        ]
+    if not nodes:
+        wanted = (
+            "with free GPUs"
+            if deed.free
+            else f"where team {deed.team} holds GPUs"
+            if deed.team
+            else "with GPUs"
+        )
+        raise UnusableError(
+            f"There is no node {wanted}." if not deed.node else f"{deed.node} has no such GPUs."
+        )
+    look = await look_now(desk, desk.policy.idle_after)
+    counted = count_gpus(nodes, inventory, topology, look)
+    is_known = not look.blind
+    blocks: list[Block] = [
+        Quote(lines=summary_lines(counted, is_idle_known=is_known)),
+        team_table(counted, is_idle_known=is_known),
+        node_table(nodes, topology),
+    ]
+    idle = f"Idle: no work for {in_words(look.after)}." if is_known else f"Idle is not known: {look.blind}"
+    blocks.append(Small(text=text(idle)))
+    return Answer(
+        view=View(
+            title=text(bold(f"GPUs of {len(nodes)} node{'s' * (len(nodes) != 1)}")), blocks=tuple(blocks)
+        )
+    )
+
+
+async def idle(deed: Idling, desk: Desk) -> Answer:
+    """Held GPUs that did nothing, whose they are, and those of which it is not known."""
+    look = await look_now(desk, deed.after if deed.after is not None else desk.policy.idle_after)
+    if look.blind:
+        raise UnusableError(f"Whether any GPU does nothing is not known: {look.blind}")
+    found = by_training(look, desk.site.trainings())
+    idle_ones = [one for one in found if one.idle]
+    gpus = sum(one.idle for one in idle_ones)
+    window = in_words(look.after)
+    blocks: list[Block] = []
+    if idle_ones:
+        blocks.append(idle_table(idle_ones))
+        if any(one.doing is not Doing.IDLE for one in idle_ones):
+            blocks.append(
+                Paragraph(
+                    text=text("Where only some do nothing, a rank may wait for the others: look first.")
+                )
+            )
+        if buttons := _ask(idle_ones, desk, look.after):
+            blocks.append(buttons)
+    blocks += [Small(text=text(line)) for line in _not_judged(found)]
+    title = (
+        f"{gpus:g} held GPUs did nothing for {window}"
+        if idle_ones
+        else f"All GPUs that are held work ({window})"
+    )
+    if not idle_ones and any(one.doing is not Doing.BUSY for one in found):
+        title = f"No held GPU is known to have done nothing for {window}"
+    return Answer(view=View(title=text(bold(title)), blocks=tuple(blocks)))
+
+
+def _ask(idle_ones: list[TrainingGpus], desk: Desk, after: timedelta) -> Buttons | None:
+    free_ones = [one.view.id for one in idle_ones if one.view is not None and one.doing is Doing.IDLE]
+    if not free_ones or not desk.may.get("gpu free", False):
+        return None
+    line = f"gpu free {' '.join(free_ones[:20])} --after {written(after)}"
+    label = "Ask the owner" if len(free_ones) == 1 else f"Ask {len(free_ones[:20])} owners"
+    return Buttons(buttons=(Button(label=label, line=line),))
+
+
+def _not_judged(found: tuple[TrainingGpus, ...]) -> list[str]:
+    told = []
+    pods = [pod for one in found for pod in one.pods]
+    if young := sum(pod.count for pod in pods if pod.doing is Doing.YOUNG):
+        told.append(f"{young:g} GPUs are held by pods that began later.")
+    unknown = [pod for pod in pods if pod.doing is Doing.UNKNOWN]
+    if unknown:
+        first = unknown[0]
+        more = f" and {len(unknown) - 1} more pods" if len(unknown) > 1 else ""
+        count = sum(pod.count for pod in unknown)
+        told.append(f"Of {count:g} GPUs it is not known: {first.namespace}/{first.pod} ({first.why}){more}.")
+    return told
+
+
+_CLAIM = click.Argument(["claim"])
+_REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, for whoever wonders")
+_AFTER = click.Option(
+    ["--after"], type=DURATION, default=None, metavar="DURATION", help="without any work: 30m"
+)
+_PAUSE_RIGHTS = (
+    Right(group="batch", resources=("jobs",), verbs=("get", "patch", "delete")),
+    Right(group="apps", resources=("deployments/scale", "statefulsets/scale"), verbs=("get", "patch")),
+)
+
+COMMANDS = (
+    Command(
+        noun="gpu",
+        verb="list",
+        summary="List GPUs: used, idle, free and broken, by team and by node.",
+        deed=Listing,
+        parameters=(
+            click.Option(["--node"], default="", metavar="NODE"),
+            click.Option(["--team"], default="", metavar="TEAM"),
+            click.Option(["--free"], is_flag=True, help="only nodes with free ones"),
+        ),
+        look=listing,
+        example="gpu list --free",
+    ),
+    Command(
+        noun="gpu",
+        verb="idle",
+        summary="List GPUs that are held and do nothing, and whose they are.",
+        deed=Idling,
+        parameters=(_AFTER,),
+        look=idle,
+        example="gpu idle --after 1h",
+        more="A GPU counts as idle only if every moment of the window was seen and none had work.",
+    ),
+    Command(
+        noun="gpu",
+        verb="free",
+        summary="Ask the owners of idle trainings for their GPUs; without an answer they are suspended.",
+        deed=Freeing,
+        parameters=(
+            click.Argument(["trainings"], nargs=-1, required=False),
+            _AFTER,
+            click.Option(["--grace"], type=DURATION, default=None, metavar="DURATION", help="to answer: 30m"),
+        ),
+        plan=free,
+        risk=Risk.TOUCH,
+        example="gpu free detr --grace 1h",
+    ),
+    Command(
+        noun="gpu",
+        verb="keep",
+        summary="Answer a claim: the GPUs are needed.",
+        deed=Answering,
+        parameters=(_CLAIM, _REASON),
+        note=keep,
+        is_for_owner=True,
+        example='gpu keep c3f9a1b2 --reason "loads its data until noon"',
+    ),
+    Command(
+        noun="gpu",
+        verb="snooze",
+        summary="Answer a claim: give it more time.",
+        deed=Answering,
+        parameters=(
+            _CLAIM,
+            click.Option(["--for", "lasting"], type=DURATION, default="2h", metavar="DURATION"),
+            _REASON,
+        ),
+        note=snooze,
+        is_for_owner=True,
+        example="gpu snooze c3f9a1b2 --for 2h",
+    ),
+    Command(
+        noun="gpu",
+        verb="release",
+        summary="Answer a claim: the GPUs may be taken now.",
+        deed=Answering,
+        parameters=(_CLAIM,),
+        plan=release,
+        risk=Risk.TOUCH,
+        is_for_owner=True,
+        rights=_PAUSE_RIGHTS,
+        example="gpu release c3f9a1b2",
+    ),
+    Command(
+        noun="gpu",
+        verb="settle",
+        summary="Settle a claim that nobody answered; the robot `claims` does it when it is due.",
+        deed=Answering,
+        parameters=(_CLAIM,),
+        plan=settle,
+        risk=Risk.TOUCH,
+        rights=_PAUSE_RIGHTS,
+        example="gpu settle c3f9a1b2",
+    ),
+)

@@ -1,0 +1,224 @@
+"""This file sets the stage: the look-alikes or the real parts, the world, a real Prometheus, and the bot itself."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bot.reading import read_settings
+from bot.wiring import Yardmaster, build
+from demo.elasticsearch.documents import PATTERN
+from demo.elasticsearch.lookalike import ElasticsearchLookalike
+from demo.kubernetes import KubernetesLookalike, User
+from demo.kubernetes import Settings as ControllerSettings
+from demo.pace import write_packs
+from demo.parts.prometheus import PrometheusServer, import_openmetrics
+from demo.slack import Manners, Person, SlackLookalike
+from demo.world.kube.api import Access
+from demo.world.world import Settings as WorldSettings
+from demo.world.world import World
+
+CLUSTER = "prod-a"
+SCRAPE_EVERY = timedelta(seconds=2)
+EVALUATE_EVERY = timedelta(seconds=2)
+FACTOR = 0.1  # how long the rules' minutes are, in the demo
+NODE_GRACE = timedelta(seconds=6)  # a tenth of the real one, too
+BOT = "system:serviceaccount:yardmaster:yardmaster"
+
+PEOPLE = ("dana", "eli", "ana", "mei", "bo", "chen", Person(name="gus", guest=True))
+GROUPS = {"sre": ("dana", "eli"), "vision": ("ana", "mei"), "speech": ("bo",), "reco": ("chen",)}
+CHANNELS = ("#gpu-alerts", "#vision", "#speech", "#reco")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A control plane that is there already: its address, an admin's token for the world, a kubeconfig for the bot."""
+
+    url: str
+    token: str
+    ca_file: Path | None
+    kubeconfig: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to set up. Without `cluster` and `elasticsearch_url` the look-alikes are used."""
+
+    folder: Path
+    cluster: Cluster | None = None
+    elasticsearch_url: str = ""
+    slack_port: int = 0
+    past: timedelta = timedelta(hours=2)
+    factor: float = FACTOR
+    strict_slack: bool = True
+    more: Mapping[str, Any] = field(default_factory=dict)  # on top of the bot's settings
+
+
+@dataclass(slots=True, kw_only=True)
+class Stage:
+    """What is on the stage. The look-alikes are None where a real part stands in their place."""
+
+    plan: Plan
+    world: World
+    slack: SlackLookalike
+    prometheus: PrometheusServer
+    yard: Yardmaster
+    kubernetes: KubernetesLookalike | None
+    elasticsearch: ElasticsearchLookalike | None
+    settings_file: Path
+
+
+@asynccontextmanager
+async def set_up(plan: Plan) -> AsyncIterator[Stage]:
+    """Everything, running; leaving takes it down. Raises MissingPartError when there is no Prometheus."""
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    async with AsyncExitStack() as stack:
+        late: list[World] = []
+        kubernetes, cluster = await _kubernetes(plan, stack, late)
+        elasticsearch, address = await _elasticsearch(plan, stack)
+        slack = await stack.enter_async_context(
+            SlackLookalike.running(
+                people=PEOPLE,
+                channels=CHANNELS,
+                usergroups=GROUPS,
+                manners=Manners(strict_rates=plan.strict_slack),
+                name="Yard Lab",
+                port=plan.slack_port,
+            )
+        )
+        tasks = await stack.enter_async_context(_tasks())
+        samples = plan.folder / "past.om"
+        world = await stack.enter_async_context(
+            World(
+                WorldSettings(
+                    access=Access(url=cluster.url, token=cluster.token, ca_file=cluster.ca_file),
+                    elasticsearch_url=address,
+                    past=plan.past,
+                    samples=samples,
+                )
+            )
+        )
+        late.append(world)
+        tasks.create_task(world.run(), name="world")
+        await world.ready.wait()
+        data = plan.folder / "prometheus"
+        data.mkdir(exist_ok=True)
+        await asyncio.to_thread(import_openmetrics, samples, data)
+        prometheus = await stack.enter_async_context(
+            PrometheusServer(config=world.prometheus_config(every=SCRAPE_EVERY), folder=data)
+        )
+        file = plan.folder / "yardmaster.yaml"
+        written = _settings(plan, cluster, address, slack, prometheus.url)
+        file.write_text(yaml.safe_dump(written, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        yard = await stack.enter_async_context(build(read_settings(file)))
+        tasks.create_task(yard.run(), name="yardmaster")
+        await slack.connected()
+        yield Stage(
+            plan=plan,
+            world=world,
+            slack=slack,
+            prometheus=prometheus,
+            yard=yard,
+            kubernetes=kubernetes,
+            elasticsearch=elasticsearch,
+            settings_file=file,
+        )
+
+
+@asynccontextmanager
+async def _tasks() -> AsyncIterator[asyncio.TaskGroup]:
+    """A group whose tasks live as long as the stage, and are cancelled when it is taken down."""
+    async with asyncio.TaskGroup() as group:
+        began: list[asyncio.Task[object]] = []
+        start = group.create_task
+
+        def remembered(*args: Any, **more: Any) -> asyncio.Task[Any]:
+            task = start(*args, **more)
+            began.append(task)
+            return task
+
+        group.create_task = remembered  # type: ignore[method-assign]
+        try:
+            yield group
+        finally:
+            for task in reversed(began):
+                task.cancel()
+
+
+async def _kubernetes(
+    plan: Plan, stack: AsyncExitStack, late: list[World]
+) -> tuple[KubernetesLookalike | None, Cluster]:
+    if plan.cluster is not None:
+        return None, plan.cluster
+
+    def logs(*args: Any, **more: Any) -> bytes | None:
+        return late[0].logs(*args, **more) if late else None
+
+    kube = await stack.enter_async_context(
+        KubernetesLookalike.running(
+            tokens={"bot": User(BOT, ("system:masters",))},
+            logs=logs,
+            settings=ControllerSettings(node_grace=NODE_GRACE),
+        )
+    )
+    kubeconfig = plan.folder / "kubeconfig"
+    kube.kubeconfig(kubeconfig, token="bot")
+    return kube, Cluster(url=kube.url, token=kube.admin_token, ca_file=None, kubeconfig=kubeconfig)
+
+
+async def _elasticsearch(plan: Plan, stack: AsyncExitStack) -> tuple[ElasticsearchLookalike | None, str]:
+    if plan.elasticsearch_url:
+        return None, plan.elasticsearch_url
+    found = await stack.enter_async_context(ElasticsearchLookalike.running())
+    return found, found.url
+
+
+def _settings(
+    plan: Plan, cluster: Cluster, logs: str, slack: SlackLookalike, prometheus: str
+) -> dict[str, Any]:
+    """The bot's settings, as a site would write them."""
+    for name, value in (("bot", slack.bot_token), ("app", slack.app_token)):
+        path = plan.folder / f"{name}.token"
+        path.touch(mode=0o600)
+        path.write_text(value, encoding="utf-8")
+    rules = write_packs(plan.folder / "rules", plan.factor)
+    owners = {str(name): slack.id(str(name)) for group in GROUPS.values() for name in group}
+    trainings = ["training *", "gpu *", "alert *", "plan *"]
+    written: dict[str, Any] = {
+        "clusters": [
+            {
+                "name": CLUSTER,
+                "kubernetes": {"kubeconfig": str(cluster.kubeconfig)},
+                "prometheus": {"url": prometheus, "stale_after": "20s"},
+                "elasticsearch": {"url": logs, "index": PATTERN, "lag": "2s"},
+            }
+        ],
+        "store": {"url": f"sqlite+aiosqlite:///{plan.folder / 'yard.db'}"},
+        "slack": {
+            "bot_token_file": str(plan.folder / "bot.token"),
+            "app_token_file": str(plan.folder / "app.token"),
+            "api_url": slack.url,
+            "channel": slack.id("#gpu-alerts"),
+        },
+        "http": {"listen": "127.0.0.1:0"},
+        "routes": [
+            {"match": f'team="{team}", training=~".+", node=""', "channels": [slack.id(f"#{team}")]}
+            for team in ("vision", "speech", "reco")
+        ],
+        "teams": {
+            "sre": {"slack_groups": [slack.id("sre")], "commands": ["*"]},
+            **{
+                team: {"slack_groups": [slack.id(team)], "commands": trainings, "namespaces": [f"{team}-*"]}
+                for team in ("vision", "speech", "reco")
+            },
+        },
+        "robots": {"claims": {"commands": ["gpu settle"]}},
+        "rules": {"packs": [], "files": [str(path) for path in rules], "interval": "2s"},
+        "commands": {"idle_after": "3m", "claim_grace": "20s", "owners": owners},
+    }
+    return {**written, **plan.more}

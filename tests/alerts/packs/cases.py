@@ -1,0 +1,516 @@
+"""This file has the cases of the rules that promtool does not know: what fires them, what leaves them quiet, and why.
+
+A log case is what happened in the demo's cluster, written by the demo's own writers of log lines. A check case is a
+scene. Moments are seconds before the look.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from collectors.checks.scene import Scene, SourceState
+from collectors.facts.samples import Blind
+from collectors.mirror.inventory import Inventory
+from collectors.mirror.objects import Service
+from collectors.trainings.views import Life, TrainingView
+from demo.world.logs.line import Line
+from demo.world.logs.lines import lines_of
+from demo.world.state import Happening, State
+from tests.support.objects import NOW, inventory, node, read
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Something that happened `ago` seconds before the look, `times` times a second apart; or a line as it is."""
+
+    what: str = ""
+    ago: float = 60
+    times: int = 1
+    node: str = "gpu-a01"
+    gpu: int | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""  # in the place of `what`: a line that the demo has no writer for
+    unit: str = "kernel"
+    level: str = "info"
+
+    def lines(self, state: State) -> list[Line]:
+        found: list[Line] = []
+        for number in range(self.times):
+            at = NOW - timedelta(seconds=self.ago + number)
+            if self.text:
+                found.append(Line(at=at, text=self.text, level=self.level, node=self.node, unit=self.unit))
+            else:
+                happened = Happening(
+                    at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)
+                )
+                found += lines_of(happened, state)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """An alert that must be there, exactly: all of its labels without alertname, and its summary."""
+
+    labels: Mapping[str, str]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogCase:
+    rule: str
+    why: str
+    said: tuple[Said, ...]
+    fired: tuple[Fired, ...] = ()  # none: it stays quiet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCase:
+    rule: str
+    why: str
+    scene: Scene
+    fired: tuple[Fired, ...] = ()
+
+
+_XID = {"pci": "0000:5d:00", "pid": "4711", "busy": "1"}
+_FELL = Said(what="xid", gpu=3, facts={**_XID, "xid": "79"})
+_IMAGE = {"image": "csi-vol-coco-images", "namespace": "vision-detr", "claim": "coco-images"}
+_ERROR = {"component": "kubelet"}
+_NEW = {"component": "kubelet", "text": "volume manager lost its desired state of the world"}
+_NEW_PATTERN = "volume manager lost its desired state of the world"
+
+LOG_CASES: Sequence[LogCase] = (
+    LogCase(
+        rule="GpuXidLogged",
+        why="the kernel reports two numbers, one of which needs a reset",
+        said=(
+            Said(what="xid", gpu=3, facts={**_XID, "xid": "48"}),
+            Said(what="xid", gpu=3, facts={**_XID, "xid": "48"}, ago=90),
+            Said(what="xid", node="gpu-c02", gpu=0, facts={**_XID, "pci": "0000:18:00", "xid": "31"}),
+        ),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "pci": "0000:5d:00", "xid": "48", "severity": "critical"},
+                summary="The kernel of gpu-a01 logged XID 48 for the GPU at 0000:5d:00.",
+            ),
+            Fired(
+                labels={"node": "gpu-c02", "pci": "0000:18:00", "xid": "31", "severity": "info"},
+                summary="The kernel of gpu-c02 logged XID 31 for the GPU at 0000:18:00.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="GpuXidLogged",
+        why="a slice of a GPU is named in the brackets, and old drivers write no PCI:",
+        said=(
+            Said(
+                text="NVRM: Xid (PCI:0000:01:00 GPU-I:05): 94, pid=7194, Contained: CE User Channel (0x9).",
+                level="error",
+            ),
+            Said(text="NVRM: Xid (0000:03:00): 14, Channel 00000001", node="gpu-a02", level="error"),
+        ),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "pci": "0000:01:00", "xid": "94", "severity": "warning"},
+                summary="The kernel of gpu-a01 logged XID 94 for the GPU at 0000:01:00.",
+            ),
+            Fired(
+                labels={"node": "gpu-a02", "pci": "0000:03:00", "xid": "14", "severity": "warning"},
+                summary="The kernel of gpu-a02 logged XID 14 for the GPU at 0000:03:00.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="GpuXidLogged",
+        why="an XID of ten minutes ago is over, and the device plugin's own words are not the kernel's",
+        said=(
+            replace(_FELL, ago=600),
+            Said(
+                text="I0302 08:00:00.1 1 health.go:171] XidCriticalError: Xid=79 on Device=GPU-1; marking device as unhealthy.",
+                unit="nvidia-device-plugin",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="GpuFellOffBusLogged",
+        why="three lines of one fault are one alert",
+        said=(_FELL,),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "severity": "critical"},
+                summary="A GPU of gpu-a01 has fallen off the bus.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="GpuFellOffBusLogged",
+        why="another XID, and a bus that something else fell off",
+        said=(
+            Said(what="xid", gpu=3, facts={**_XID, "xid": "48"}),
+            Said(text="usb 1-1: device not responding on the bus", level="warning"),
+        ),
+    ),
+    LogCase(
+        rule="ErrorLogBurst",
+        why="sixty errors of one component where fifty are too many and five are usual",
+        said=(
+            Said(what="component-error", facts=_ERROR, times=60),
+            *(Said(what="component-error", facts=_ERROR, times=5, ago=60 + day * DAY) for day in (1, 2, 3)),
+        ),
+        fired=(
+            Fired(
+                labels={"component": "kubelet.service", "node": "gpu-a01", "severity": "warning"},
+                summary="kubelet.service on gpu-a01 logged 60 errors in 5 minutes, far above its usual.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="ErrorLogBurst",
+        why="sixty are not four times what this hour always has",
+        said=(
+            Said(what="component-error", facts=_ERROR, times=60),
+            *(Said(what="component-error", facts=_ERROR, times=20, ago=60 + day * DAY) for day in range(1, 8)),
+        ),
+    ),
+    LogCase(
+        rule="ErrorLogBurst",
+        why="forty are few, however rare they are; and lines at info are not errors",
+        said=(
+            Said(what="component-error", facts=_ERROR, times=40),
+            Said(what="kubelet-start", times=200),
+        ),
+    ),
+    LogCase(
+        rule="NeverSeenError",
+        why="five lines of a kind that the week does not know",
+        said=(
+            Said(what="component-says", facts=_NEW, times=5),
+            Said(what="component-error", facts=_ERROR, times=30),
+            Said(what="component-error", facts=_ERROR, ago=2 * DAY),
+        ),
+        fired=(
+            Fired(
+                labels={
+                    "component": "kubelet.service",
+                    "node": "gpu-a01",
+                    "pattern": _NEW_PATTERN,
+                    "severity": "warning",
+                },
+                summary=f"kubelet.service on gpu-a01 logs an error never seen before: {_NEW_PATTERN}",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="NeverSeenError",
+        why="it was there three days ago, on another node",
+        said=(
+            Said(what="component-says", facts=_NEW, times=9),
+            Said(what="component-says", facts=_NEW, node="gpu-b01", ago=3 * DAY),
+        ),
+    ),
+    LogCase(
+        rule="NeverSeenError",
+        why="four lines are too few to wake anybody",
+        said=(Said(what="component-says", facts=_NEW, times=4),),
+    ),
+    LogCase(
+        rule="VolumeUnmapFailed",
+        why="the words stand on the second line of the record, and older kubelets have only the first of them",
+        said=(
+            Said(what="unmap-failed", facts=_IMAGE),
+            Said(
+                text="E0302 08:00:00.1 1 x.go:1] rbd: failed to unmap device /dev/rbd10, error exit status 16, "
+                "rbd output: [114 98 100 58 32 117 110 109 97 112]",
+                unit="kubelet",
+                node="gpu-a02",
+                level="error",
+            ),
+        ),
+        fired=tuple(
+            Fired(
+                labels={"node": name, "severity": "warning"},
+                summary=f"{name} cannot unmap a volume: something still holds its mount.",
+            )
+            for name in ("gpu-a01", "gpu-a02")
+        ),
+    ),
+    LogCase(
+        rule="VolumeUnmapFailed",
+        why="a volume that cannot be mapped has no data in danger yet",
+        said=(
+            Said(text="rbd: map failed with error exit status 6, rbd output: rbd: sysfs write failed", unit="kubelet"),
+        ),
+    ),
+    LogCase(
+        rule="VolumeAboutToBeFormatted",
+        why="the kubelet cannot mount a block device",
+        said=(Said(what="mount-failed", facts=_IMAGE),),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "severity": "critical"},
+                summary="gpu-a01 cannot read a volume's file system: the next try may format it.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="VolumeAboutToBeFormatted",
+        why="for CephFS the same words mean that its servers do not answer; nothing formats that",
+        said=(
+            Said(
+                text="E0302 08:00:00.1 1 utils.go:1] mount: /var/lib/kubelet/pods/1/globalmount: can't read superblock "
+                "on 10.99.61.167:6789,10.98.7.1:6789:/volumes/csi/x.",
+                unit="kubelet",
+                level="error",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="VolumeFormatted",
+        why="the announcement is a line at info",
+        said=(Said(what="format", facts=_IMAGE),),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "severity": "critical"},
+                summary="The kubelet of gpu-a01 formats a volume.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="VolumeFormatted",
+        why="a mount that refuses to format because it may only read has lost nothing",
+        said=(
+            Said(
+                text="E0302 08:00:00.1 1 mount_linux.go:1] cannot mount unformatted disk /dev/rbd1 as we are "
+                "manipulating it in read-only mode",
+                unit="kubelet",
+                level="error",
+            ),
+        ),
+    ),
+)
+
+
+def _scene(
+    seen: Inventory | Blind | None = None,
+    *,
+    trainings: Sequence[TrainingView] | Blind = (),
+    configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
+    sources: Sequence[SourceState] = (),
+) -> Scene:
+    return Scene(
+        at=NOW,
+        inventory=inventory() if seen is None else seen,
+        trainings=trainings,
+        configs={} if configs is None else configs,
+        sources=sources,
+    )
+
+
+def _ready(status: str, reason: str = "", message: str = "") -> dict[str, object]:
+    one = {"type": "Ready", "status": status, "reason": reason, "message": message}
+    return {"conditions": [{"type": "DiskPressure", "status": "True"}, one]}
+
+
+def _gpus(capacity: int, allocatable: int) -> dict[str, object]:
+    return {
+        "capacity": {"nvidia.com/gpu": str(capacity), "cpu": "16"},
+        "allocatable": {"nvidia.com/gpu": str(allocatable), "cpu": "15"},
+    }
+
+
+def _a_training(life: Life, name: str = "detr") -> TrainingView:
+    return TrainingView(
+        id=f"vision-{name}/{name}-worker",
+        kind="Job",
+        namespace=f"vision-{name}",
+        name=f"{name}-worker",
+        life=life,
+        reason="0/16 nodes are available: 16 Insufficient nvidia.com/gpu.",
+        created=NOW - timedelta(minutes=20),
+    )
+
+
+def _cluster_of(nodes: int, *, services: int = 3, cordoned: int = 0) -> Inventory:
+    held = [
+        node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(nodes)
+    ]
+    named = {
+        f"default/s{number}": read(Service, {"metadata": {"name": f"s{number}", "namespace": "default"}})
+        for number in range(services)
+    }
+    return replace(inventory(*held), services=named)
+
+
+def _autoscaler(max: int, **more: object) -> dict[str, dict[str, str]]:
+    extra = "".join(f', "{name}": {str(value).lower()}' for name, value in more.items())
+    return {
+        "kube-system/kube-dns-autoscaler": {
+            "linear": f'{{"nodesPerReplica": 10, "min": 1, "max": {max}{extra}}}'
+        }
+    }
+
+
+_CAPPED = {
+    "component": "dns",
+    "namespace": "kube-system",
+    "configmap": "kube-dns-autoscaler",
+    "severity": "warning",
+}
+
+CHECK_CASES: Sequence[CheckCase] = (
+    CheckCase(
+        rule="DnsAutoscalerCapped",
+        why="61 nodes call for seven replicas where five are allowed",
+        scene=_scene(_cluster_of(61), configs=_autoscaler(5)),
+        fired=(
+            Fired(
+                labels=_CAPPED,
+                summary="The DNS autoscaler stands at its cap; 7 replicas are called for.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="DnsAutoscalerCapped",
+        why="few nodes, but 700 Services: names are the load of a name server",
+        scene=_scene(_cluster_of(20, services=700), configs=_autoscaler(2)),
+        fired=(
+            Fired(
+                labels=_CAPPED,
+                summary="The DNS autoscaler stands at its cap; 3 replicas are called for.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="DnsAutoscalerCapped",
+        why="what is called for is exactly what is allowed",
+        scene=_scene(_cluster_of(50), configs=_autoscaler(5)),
+    ),
+    CheckCase(
+        rule="DnsAutoscalerCapped",
+        why="the autoscaler does not count nodes that are cordoned",
+        scene=_scene(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
+    ),
+    CheckCase(
+        rule="DnsAutoscalerCapped",
+        why="a maximum of 0 is no maximum, and a document that is broken caps nothing",
+        scene=_scene(
+            _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
+        ),
+    ),
+    CheckCase(
+        rule="GpuOutOfService",
+        why="the device plugin took one of eight away",
+        scene=_scene(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "resource": "nvidia.com/gpu", "severity": "warning"},
+                summary="gpu-a01 has 1 nvidia.com/gpu out of service.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="GpuOutOfService",
+        why="CPUs that are kept for the system are not GPUs out of service; a host without GPUs misses none",
+        scene=_scene(
+            inventory(
+                node("gpu-a01", status=_gpus(8, 8)),
+                node("infra-01", status={"capacity": {"cpu": "16"}, "allocatable": {"cpu": "15"}}),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="NodeNotReady",
+        why="one kubelet is silent, another says why",
+        scene=_scene(
+            inventory(
+                node("gpu-a01", status=_ready("Unknown", "NodeStatusUnknown", "Kubelet stopped posting.")),
+                node("gpu-a02", status=_ready("False", "KubeletNotReady", "PLEG is not healthy")),
+                node("gpu-a03"),
+            )
+        ),
+        fired=(
+            Fired(labels={"node": "gpu-a01", "severity": "critical"}, summary="gpu-a01 is not ready."),
+            Fired(labels={"node": "gpu-a02", "severity": "critical"}, summary="gpu-a02 is not ready."),
+        ),
+    ),
+    CheckCase(
+        rule="NodeNotReady",
+        why="cordoned is not broken, pressure is another matter, and a new node has not spoken yet",
+        scene=_scene(
+            inventory(
+                node("gpu-a01", spec={"unschedulable": True}),
+                node("gpu-a02", status=_ready("True", "KubeletReady")),
+                node("gpu-a03", status={"conditions": []}),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="SourceBlind",
+        why="Prometheus does not answer, Elasticsearch does",
+        scene=_scene(
+            sources=(
+                SourceState(source="prometheus", blind_for=timedelta(seconds=45), why="connection refused"),
+                SourceState(source="elasticsearch"),
+            )
+        ),
+        fired=(
+            Fired(
+                labels={"component": "prometheus", "severity": "critical"},
+                summary="Yardmaster is blind: prometheus does not answer, or not whole.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="SourceBlind",
+        why="one rule that cannot be answered does not make its source blind",
+        scene=_scene(sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)),
+    ),
+    CheckCase(
+        rule="RuleBlind",
+        why="one rule cannot be answered though its source can",
+        scene=_scene(sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)),
+        fired=(
+            Fired(
+                labels={"component": "yardmaster", "rule": "gpu/gpu/GpuHot", "severity": "warning"},
+                summary="The rule gpu/gpu/GpuHot cannot be answered, though its source can.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="RuleBlind",
+        why="its source is blind as a whole: that is one alert, not one a rule",
+        scene=_scene(
+            sources=(
+                SourceState(
+                    source="prometheus", blind_for=timedelta(seconds=5), rules={"gpu/gpu/GpuHot": "x"}
+                ),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="TrainingPending",
+        why="its pods wait for GPUs",
+        scene=_scene(trainings=(_a_training(Life.QUEUED), _a_training(Life.RUNNING, "segment"))),
+        fired=(
+            Fired(
+                labels={
+                    "namespace": "vision-detr",
+                    "training": "vision-detr/detr-worker",
+                    "severity": "warning",
+                },
+                summary="Training vision-detr/detr-worker waits for resources.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="TrainingPending",
+        why="suspended is a wish, starting is progress, and what ended waits for nothing",
+        scene=_scene(
+            trainings=tuple(
+                _a_training(life)
+                for life in (Life.SUSPENDED, Life.STARTING, Life.RUNNING, Life.FAILED, Life.STOPPED)
+            )
+        ),
+    ),
+)

@@ -1,0 +1,98 @@
+"""This file proves that what the chart derives from values.yaml and from the program is fresh."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from collectors.facts.people import Actor
+from collectors.mirror.kinds import DEFAULT_KINDS
+from commands.catalogue import CATALOGUE
+from commands.command import Answer, Command, Right
+from commands.desk import Desk
+from helm.generate import CHART, made, stale
+from helm.rights import act_rights, look_rights
+from helm.values_file import ValuesError, read_values
+
+ROOT = CHART.parent.parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nothing:
+    actor: Actor | None = None
+
+
+async def _look(_deed: Nothing, _desk: Desk) -> Answer:
+    raise AssertionError("not called")
+
+
+def _command(*rights: Right) -> Command[Nothing]:
+    return Command(noun="pod", verb="peek", summary="", deed=Nothing, example="", look=_look, rights=rights)
+
+
+def test_no_derived_file_of_the_chart_is_stale() -> None:
+    behind = [file.name for file in stale(made())]
+    assert not behind, f"run `python -m helm.generate`: {', '.join(behind)}"
+
+
+def test_the_chart_is_of_this_program() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert chart["appVersion"] == project["version"]
+
+
+def test_every_value_has_a_sentence() -> None:
+    for value in read_values(CHART / "values.yaml"):
+        assert value.sentence.endswith("."), value.path
+
+
+def test_a_value_without_a_note_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text("# -- A sentence.\nloose: 1\n")
+    with pytest.raises(ValuesError, match="loose has no schema note"):
+        read_values(file)
+
+
+def test_whatever_is_mirrored_may_be_looked_at() -> None:
+    looks = look_rights(CATALOGUE)
+    for kind in DEFAULT_KINDS:
+        plural = kind.path.rpartition("/")[2]
+        place = looks["namespaces"]["kube-system"] if kind.params else looks["cluster"]
+        rule = next(rule for rule in place if plural in rule["resources"])
+        assert rule["verbs"] == ["get", "list", "watch"]
+
+
+def test_the_role_that_looks_changes_nothing() -> None:
+    looks = look_rights(CATALOGUE)
+    rules = [*looks["cluster"], *(rule for rules in looks["namespaces"].values() for rule in rules)]
+    assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
+
+
+def test_a_command_that_only_looks_adds_to_the_role_that_looks() -> None:
+    scalers = Right(group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("list",))
+    rule = {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["list"]}
+    assert rule in look_rights([_command(scalers)])["cluster"]
+    assert act_rights([_command(scalers)]) == {}
+
+
+def test_a_command_that_only_looks_may_not_ask_to_write() -> None:
+    with pytest.raises(ValueError, match="pod peek only looks, yet declares patch"):
+        look_rights([_command(Right(group="", resources=("pods",), verbs=("get", "patch")))])
+
+
+def test_every_right_of_a_command_is_in_its_rules() -> None:
+    table = act_rights(CATALOGUE)
+    for command in CATALOGUE:
+        if command.look is not None:
+            continue
+        for right in command.rights:
+            for resource in right.resources:
+                given = {
+                    verb
+                    for rule in table[command.name]
+                    if right.group in rule["apiGroups"] and resource in rule["resources"]
+                    for verb in rule["verbs"]
+                }
+                assert given >= set(right.verbs), f"{command.name}: {resource}"

@@ -1,0 +1,200 @@
+"""This file proves what the chart gives: a guarded pod, settings that load, and rights that are pinned."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.reading import read_settings
+from helm.generate import CHART
+from tests.helm.conftest import CI, RefusedError, Render
+
+One = Callable[..., dict[str, Any]]
+
+
+def _pod(deployment: dict[str, Any]) -> dict[str, Any]:
+    pod: dict[str, Any] = deployment["spec"]["template"]["spec"]
+    return pod
+
+
+def _settings(one: One, tmp_path: Path, *flags: str, values: str) -> Any:
+    file = tmp_path / "settings.yaml"
+    text = one("ConfigMap", *flags, values=values, name="-settings")["data"]["settings.yaml"]
+    file.write_text(text)
+    return read_settings(file)
+
+
+@pytest.mark.parametrize("values", ["minimal", "full"])
+def test_the_settings_it_writes_are_settings(one: One, tmp_path: Path, values: str) -> None:
+    settings = _settings(one, tmp_path, values=values)
+    assert settings.http.listen == "0.0.0.0:9099"
+    assert settings.store.url == "sqlite+aiosqlite:////var/lib/yardmaster/yard.db"
+
+
+def test_tokens_and_rule_files_are_read_from_where_they_are_mounted(one: One, tmp_path: Path) -> None:
+    settings = _settings(one, tmp_path, values="full")
+    mounts = {mount["name"]: mount["mountPath"] for mount in _container(one)["volumeMounts"]}
+    files = [str(token.token_file) for token in settings.http.auth.tokens]
+    assert files == [f"{mounts['secrets']}/http-token", f"{mounts['secrets']}/sender-token"]
+    assert [str(file) for file in settings.rules.files] == [f"{mounts['rules']}/site.yaml"]
+    assert settings.rules.packs == ("gpu", "node", "dns", "self")
+
+
+def _container(one: One) -> dict[str, Any]:
+    container: dict[str, Any] = _pod(one("Deployment", values="full"))["containers"][0]
+    return container
+
+
+def test_the_pod_has_no_more_power_than_it_needs(one: One) -> None:
+    pod = _pod(one("Deployment"))
+    security = pod["securityContext"]
+    assert security["runAsNonRoot"] is True
+    assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["containers"][0]["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    writable = [mount["name"] for mount in pod["containers"][0]["volumeMounts"] if not mount.get("readOnly")]
+    assert writable == ["store", "tmp"]
+
+
+def test_health_is_asked_where_the_server_answers(one: One) -> None:
+    container = _container(one)
+    probes = {name: container[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
+    assert probes == {
+        "startup": {"path": "/healthz", "port": "http"},
+        "liveness": {"path": "/healthz", "port": "http"},
+        "readiness": {"path": "/readyz", "port": "http"},
+    }
+
+
+def test_the_store_has_one_writer(one: One) -> None:
+    spec = one("Deployment")["spec"]
+    assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
+    assert one("PersistentVolumeClaim")["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+
+
+@pytest.mark.parametrize(
+    ("flag", "annotation"),
+    [
+        pytest.param("settings.timezone=Asia/Shanghai", "checksum/config", id="settings"),
+        pytest.param("rules.more\\.yaml=groups: []", "checksum/rules", id="rules"),
+    ],
+)
+def test_a_change_restarts_the_pod(one: One, flag: str, annotation: str) -> None:
+    before, after = (
+        one("Deployment", *flags)["spec"]["template"]["metadata"]["annotations"][annotation]
+        for flags in ((), ("--set-string", flag))
+    )
+    assert before != after
+
+
+def test_without_enabled_commands_nothing_may_be_changed(render: Render) -> None:
+    names = [thing["metadata"]["name"] for thing in render() if thing["kind"] == "ClusterRole"]
+    assert names == ["yard-yardmaster-look"]
+
+
+def test_the_role_that_acts_has_exactly_the_rights_of_the_enabled_commands(one: One) -> None:
+    role = one("ClusterRole", "--set", "enabledCommands={node cordon,node uncordon}", name="-act")
+    assert role["rules"] == [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "patch"]}]
+
+
+def test_the_role_that_acts_is_made_from_the_table(one: One) -> None:
+    table = yaml.safe_load((CHART / "files" / "rights.yaml").read_text())["act"]
+    for command, rules in table.items():
+        assert one("ClusterRole", "--set", f"enabledCommands={{{command}}}", name="-act")["rules"] == rules
+
+
+def test_the_role_that_looks_is_pinned(one: One) -> None:
+    watch = ["get", "list", "watch"]
+    core = ["events", "namespaces", "nodes", "persistentvolumeclaims", "pods", "services"]
+    apps = ["daemonsets", "deployments", "replicasets", "statefulsets"]
+    scalers = ["coredns-autoscaler", "dns-autoscaler", "kube-dns-autoscaler"]
+    rules = one("ClusterRole", name="-look")["rules"]
+    assert {"apiGroups": [""], "resources": core, "verbs": watch} in rules
+    assert {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]} in rules
+    assert {"apiGroups": ["apps"], "resources": apps, "verbs": watch} in rules
+    assert {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": watch} in rules
+    assert "secrets" not in str(rules)
+    assert one("Role")["metadata"]["namespace"] == "kube-system"
+    assert one("Role")["rules"] == [
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": scalers, "verbs": watch}
+    ]
+
+
+def test_no_role_when_none_is_wanted(render: Render) -> None:
+    kinds = {thing["kind"] for thing in render("--set", "rbac.create=false")}
+    assert not {kind for kind in kinds if "Role" in kind}
+
+
+def test_the_network_policy_names_five_destinations(one: One) -> None:
+    spec = one("NetworkPolicy")["spec"]
+    ports = [sorted({port["port"] for port in rule["ports"]}) for rule in spec["egress"]]
+    assert ports == [[53], [443, 6443], [9090], [9200], [443]]
+    assert spec["policyTypes"] == ["Ingress", "Egress"]
+
+
+def test_a_claim_that_is_there_is_used(render: Render) -> None:
+    things = render("--set", "persistence.existingClaim=old")
+    assert "PersistentVolumeClaim" not in [thing["kind"] for thing in things]
+    pod = _pod(next(thing for thing in things if thing["kind"] == "Deployment"))
+    store = next(volume for volume in pod["volumes"] if volume["name"] == "store")
+    assert store["persistentVolumeClaim"] == {"claimName": "old"}
+
+
+@pytest.mark.parametrize("values", ["minimal", "full"])
+def test_helm_finds_nothing_to_complain_about(helm_path: Path, values: str) -> None:
+    argv = (helm_path, "lint", "--strict", CHART, "--values", CI / f"{values}-values.yaml")
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+_REFUSED = [
+    pytest.param("replicaCount=2", "one replica at most", id="two replicas"),
+    pytest.param("image.repository=", "say where the image is", id="no image"),
+    pytest.param("secret.name=", "name the existing Secret", id="no secret"),
+    pytest.param("http.tokens=[]", "at least one", id="no token"),
+    pytest.param("settings.http.listen=:80", "is the chart's own", id="another port"),
+    pytest.param("settings.store.url=x", "is the chart's own", id="another store"),
+    pytest.param("enabledCommands={node explode}", "no command `node explode`", id="an unknown command"),
+]
+
+
+@pytest.mark.parametrize(("flag", "why"), _REFUSED)
+def test_the_templates_refuse_it_where_the_schema_is_skipped(
+    template: Callable[..., str], flag: str, why: str
+) -> None:
+    with pytest.raises(RefusedError, match=why):
+        template(*_given(flag), "--skip-schema-validation")
+
+
+@pytest.mark.parametrize(("flag", "_why"), _REFUSED)
+def test_the_schema_refuses_it(template: Callable[..., str], flag: str, _why: str) -> None:
+    with pytest.raises(RefusedError, match="don't meet the specifications of the schema"):
+        template(*_given(flag))
+
+
+def _given(flag: str) -> tuple[str, str]:
+    return ("--set-json" if flag.endswith("[]") else "--set", flag)
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        pytest.param("settings.slack.bot_token=xoxb-1", id="Slack's token"),
+        pytest.param("settings.clusters[0].elasticsearch.api_key=k", id="a key in a list"),
+    ],
+)
+def test_a_secret_in_the_values_is_refused(template: Callable[..., str], flag: str) -> None:
+    with pytest.raises(RefusedError, match="a secret does not belong into the values") as refused:
+        template("--set", flag)
+    assert "xoxb-1" not in str(refused.value)
+
+
+def test_a_value_that_is_not_there_is_refused(template: Callable[..., str]) -> None:
+    with pytest.raises(RefusedError, match="additional properties 'replicas' not allowed"):
+        template("--set", "replicas=1")
