@@ -23,17 +23,17 @@ def channels_of(alert: Alert, routes: Sequence[Route], *, default: str) -> tuple
     Matchers see the alert's labels, and beside them the words of its subject (`team`, `node`, …).
     """
     seen = {**alert.subject.words(), **alert.labels}
-    found = dict.fromkeys(channel for channel in _walk(routes, seen, default) if channel)
+    found = dict.fromkeys(channel for channel in _walk(routes, seen, (default,)) if channel)
     return tuple(found) or ((default,) if default else ())
 
 
-def _walk(routes: Sequence[Route], labels: Mapping[str, str], inherited: str) -> list[str]:
+def _walk(routes: Sequence[Route], labels: Mapping[str, str], inherited: tuple[str, ...]) -> list[str]:
     found: list[str] = []
     for route in routes:
         if not matches(route.matchers, labels):
             continue
-        own = list(route.channels) or [inherited]
-        found += _walk(route.routes, labels, own[0]) or own
+        own = route.channels or inherited
+        found += _walk(route.routes, labels, own) or own
         if not route.continues:
             break
     return found

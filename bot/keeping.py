@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from alerts.alert import Alert
 from alerts.incidents.folding import Folding, belongs, fold_of, open_incident, settle, take
 from alerts.incidents.incident import Incident
-from alerts.lifecycle import Phase
+from alerts.lifecycle import Life, Phase
 from alerts.routing import Route, channels_of
 from alerts.rules import Rule, Severity
 from alerts.silences import Silence
@@ -38,7 +38,7 @@ class Keeper:
         self._cluster = cluster
         self._store = store
         self._tellings = tellings
-        self._refreshed: dict[str, datetime] = {}  # Alert.id -> when its words were last written
+        self._kept: dict[str, tuple[datetime, Life]] = {}  # Alert.id -> when it was last written, and how
 
     async def restore(self) -> list[Alert]:
         """The alerts that stood when the last process ended."""
@@ -62,14 +62,15 @@ class Keeper:
             silences = await unit.silences.find(cluster=self._cluster)
             touched = await self._fold(unit, {**fresh, **changed}.values(), folding, round.at)
             await self._tell(unit, touched, silences, folding, round.at)
-        for id in {**fresh, **changed}:
-            self._refreshed[id] = round.at
+        for id, alert in {**fresh, **changed}.items():
+            self._kept[id] = round.at, alert.life
         for id in dropped:
-            self._refreshed.pop(id, None)
+            self._kept.pop(id, None)
 
     def _is_stale(self, alert: Alert, now: datetime) -> bool:
-        last = self._refreshed.get(alert.id)
-        return alert.is_firing and (last is None or now - last >= REFRESH_EVERY)
+        """Whether the store's row is old, or would give another process another patience."""
+        at, life = self._kept.get(alert.id, (None, None))
+        return alert.is_firing and (at is None or now - at >= REFRESH_EVERY or life != alert.life)
 
     async def _forget_pending(self, unit: Unit, round: Round) -> None:
         """A pending alert that went away without firing leaves no trace."""
@@ -82,26 +83,30 @@ class Keeper:
         self, unit: Unit, alerts: Iterable[Alert], folding: Folding, now: datetime
     ) -> dict[str, Incident]:
         touched: dict[str, Incident] = {}
-        for alert in alerts:
-            if alert.life.phase is Phase.PENDING:
-                continue
-            incident = await self._incident_of(unit, alert, touched, now)
+        speaking = [alert for alert in alerts if alert.life.phase is not Phase.PENDING]
+        live = await unit.incidents.find(cluster=self._cluster, state="open") if speaking else ()
+        homes = {member.alert: incident for incident in live for member in incident.members}
+        for alert in speaking:
+            home = homes.get(alert.id)
+            home = touched.get(home.id, home) if home else None
+            incident = await self._incident_of(unit, alert, home, touched, now)
             if incident is None:
                 continue
             touched[incident.id] = take(incident, alert, folding, now)
         return touched
 
     async def _incident_of(
-        self, unit: Unit, alert: Alert, touched: Mapping[str, Incident], now: datetime
+        self, unit: Unit, alert: Alert, home: Incident | None, touched: Mapping[str, Incident], now: datetime
     ) -> Incident | None:
-        known = [one for one in touched.values() if belongs(one, alert, now)]
+        """The open incident that knows the alert already, whatever it would fold to by now; or the one it folds to."""
+        known = [home] if home else [one for one in touched.values() if belongs(one, alert, now)]
         if not known:
             found = await unit.incidents.find(
                 cluster=self._cluster, fold=fold_of(alert), newest=True, limit=5
             )
             known = [one for one in found if belongs(one, alert, now)]
         channels = channels_of(alert, self._tellings.routes, default=self._tellings.default)
-        if known:
+        if known and (known[0].is_open or alert.severity is not Severity.INFO):
             incident = known[0]
             more = tuple(dict.fromkeys((*incident.channels, *channels)))
             return replace(incident, channels=more)
@@ -124,9 +129,10 @@ class Keeper:
             settled = settle(incident, now)
             if settled != live.get(id):
                 await unit.incidents.put(settled)
-            if await self._is_silenced(unit, settled, tuple(silences), now):
-                continue
             there = {card.id: card for card in await unit.cards.find(kind=CardKind.INCIDENT.value, of=id)}
+            was_told = bool(there) and not settled.firing
+            if not was_told and await self._is_silenced(unit, settled, tuple(silences), now):
+                continue
             for card in wanted_cards(settled, there):
                 await unit.cards.put(card)
                 there[card.id] = card
@@ -138,11 +144,11 @@ class Keeper:
     async def _is_silenced(
         self, unit: Unit, incident: Incident, silences: tuple[Silence, ...], now: datetime
     ) -> bool:
-        """Whether all that fires of it is silenced, and nothing of it was told before."""
+        """Whether all that fires of it is silenced; once nothing fires, whether all that did is."""
         active = [silence for silence in silences if silence.is_active(now)]
-        if not active or not incident.firing:
+        if not active:
             return False
-        for member in incident.firing:
+        for member in incident.firing or incident.members:
             alert = await unit.alerts.get(member.alert)
             if alert is None or not any(silence.covers(alert.labels, now) for silence in active):
                 return False

@@ -147,6 +147,10 @@ class Answering:
             value: Any = getattr(scene, need)
             if isinstance(value, Blind):
                 return value
+        if not isinstance(scene.inventory, Blind):
+            for kind in sorted(check.kinds & scene.inventory.missing.keys()):
+                why = f"{kind} cannot be seen: {scene.inventory.missing[kind]}"
+                return Blind(source="kubernetes", at=at, why=why)
         samples = check.run(scene, {**check.parameters, **question.parameters})
         return Seen(source=f"check {check.name}", at=at, samples=tuple(samples))
 

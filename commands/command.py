@@ -68,7 +68,7 @@ class Command(Generic[Deed]):
     plan: Callable[[Deed, Desk], Awaitable[Draft]] | None = None
     risk: Risk = Risk.LOOK
     is_for_all: bool = False  # everybody in the channel: help, incident views
-    is_for_owner: bool = False  # anybody may ask; the deed itself refuses whoever does not own the thing
+    judges_itself: bool = False  # anybody may ask: the deed refuses whoever it is not for
     rights: tuple[Right, ...] = ()
     more: str = ""  # what the docs add
     allows_extra: bool = field(default=False)  # words after `--` are somebody else's program's: deed(extra=…)

@@ -36,7 +36,7 @@ class Permissions:
             return None
         if actor.kind is ActorKind.ROBOT:
             return self._robot(actor, command, cluster=cluster, namespaces=namespaces)
-        if command.is_for_owner:
+        if command.judges_itself:
             return None
         if not command.changes_something:
             if actor.teams:

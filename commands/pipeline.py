@@ -143,7 +143,9 @@ class Pipeline:
             )
         words, _ = self._cluster_of(words_of(plan.line))
         command = find(words, self.catalogue)
-        if (denied := self.permissions.refusal(actor, command, cluster=plan.cluster)) is not None:
+        places = sorted({name for step in plan.steps if (name := _namespace_of(step))})
+        denied = self.permissions.refusal(actor, command, cluster=plan.cluster, namespaces=places)
+        if denied is not None:
             raise UnusableError(denied)
         if plan.risk is Risk.BREAK and actor.id == plan.actor:
             raise UnusableError(

@@ -1,7 +1,7 @@
 """This file sets the stage: the look-alikes or the real parts, the world, a real Prometheus, and the bot itself."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,7 +12,6 @@ import yaml
 
 from bot.reading import read_settings
 from bot.wiring import Yardmaster, build
-from demo.elasticsearch.documents import PATTERN
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.kubernetes import KubernetesLookalike, User
 from demo.kubernetes import Settings as ControllerSettings
@@ -26,7 +25,7 @@ from demo.world.world import World
 CLUSTER = "prod-a"
 SCRAPE_EVERY = timedelta(seconds=2)
 EVALUATE_EVERY = timedelta(seconds=2)
-FACTOR = 0.1  # how long the rules' minutes are, in the demo
+FACTOR = 1 / 30  # how long the rules' minutes are, in the demo: two seconds
 NODE_GRACE = timedelta(seconds=6)  # a tenth of the real one, too
 BOT = "system:serviceaccount:yardmaster:yardmaster"
 
@@ -56,6 +55,9 @@ class Plan:
     past: timedelta = timedelta(hours=2)
     factor: float = FACTOR
     strict_slack: bool = True
+    begins_with: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # the world's faults of the past
     more: Mapping[str, Any] = field(default_factory=dict)  # on top of the bot's settings
 
 
@@ -91,7 +93,6 @@ async def set_up(plan: Plan) -> AsyncIterator[Stage]:
                 port=plan.slack_port,
             )
         )
-        tasks = await stack.enter_async_context(_tasks())
         samples = plan.folder / "past.om"
         world = await stack.enter_async_context(
             World(
@@ -100,11 +101,13 @@ async def set_up(plan: Plan) -> AsyncIterator[Stage]:
                     elasticsearch_url=address,
                     past=plan.past,
                     samples=samples,
+                    count_window=timedelta(minutes=5) * plan.factor,
+                    begins_with=plan.begins_with,
                 )
             )
         )
         late.append(world)
-        tasks.create_task(world.run(), name="world")
+        await stack.enter_async_context(_alive(world.run(), "world"))
         await world.ready.wait()
         data = plan.folder / "prometheus"
         data.mkdir(exist_ok=True)
@@ -116,7 +119,7 @@ async def set_up(plan: Plan) -> AsyncIterator[Stage]:
         written = _settings(plan, cluster, address, slack, prometheus.url)
         file.write_text(yaml.safe_dump(written, sort_keys=False, allow_unicode=True), encoding="utf-8")
         yard = await stack.enter_async_context(build(read_settings(file)))
-        tasks.create_task(yard.run(), name="yardmaster")
+        await stack.enter_async_context(_alive(yard.run(), "yardmaster"))
         await slack.connected()
         yield Stage(
             plan=plan,
@@ -131,23 +134,14 @@ async def set_up(plan: Plan) -> AsyncIterator[Stage]:
 
 
 @asynccontextmanager
-async def _tasks() -> AsyncIterator[asyncio.TaskGroup]:
-    """A group whose tasks live as long as the stage, and are cancelled when it is taken down."""
+async def _alive(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
+    """Run something for the length of the block; when it fails, so does the block."""
     async with asyncio.TaskGroup() as group:
-        began: list[asyncio.Task[object]] = []
-        start = group.create_task
-
-        def remembered(*args: Any, **more: Any) -> asyncio.Task[Any]:
-            task = start(*args, **more)
-            began.append(task)
-            return task
-
-        group.create_task = remembered  # type: ignore[method-assign]
+        task = group.create_task(work, name=name)
         try:
-            yield group
+            yield
         finally:
-            for task in reversed(began):
-                task.cancel()
+            task.cancel()
 
 
 async def _kubernetes(
@@ -195,7 +189,7 @@ def _settings(
                 "name": CLUSTER,
                 "kubernetes": {"kubeconfig": str(cluster.kubeconfig)},
                 "prometheus": {"url": prometheus, "stale_after": "20s"},
-                "elasticsearch": {"url": logs, "index": PATTERN, "lag": "2s"},
+                "elasticsearch": {"url": logs, "index": "logs-*", "lag": "2s"},
             }
         ],
         "store": {"url": f"sqlite+aiosqlite:///{plan.folder / 'yard.db'}"},

@@ -166,6 +166,16 @@ def _severity(incident: Incident) -> Severity:
     )
 
 
+def shared_subject(incident: Incident) -> Subject:
+    """What all that fires of it has in common: eight hot GPUs of a node are the node's."""
+    subjects = [member.subject for member in incident.firing or incident.members]
+    told: dict[str, str] = {}
+    for word in incident.subject.words():
+        values = {value for subject in subjects if (value := getattr(subject, word))}
+        told[word] = values.pop() if len(values) == 1 else ""
+    return Subject(**told)
+
+
 def place_of(subject: Subject) -> str:
     """Where it is, for people: the most exact place the subject knows."""
     if subject.node and subject.gpu:

@@ -1,10 +1,11 @@
 """This file composes an incident's card: what, where, who is hurt and what to do, in the first three lines. Pure."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from alerts.incidents.folding import place_of
+from alerts.incidents.folding import place_of, shared_subject
 from alerts.incidents.incident import Event, Happening, Hurt, Incident, Member
 from alerts.rules import Rule, Severity
 from alerts.telling.views import (
@@ -27,13 +28,15 @@ from alerts.telling.views import (
     text,
 )
 from collectors.facts.durations import in_words
-from collectors.facts.subjects import Subject
+from collectors.facts.subjects import WORDS, Subject
 
 EVIDENCE_LINES = 4
 BUTTONS_AT_MOST = 5
 MEMBERS_SHOWN = 5
 LASTED_STEP = timedelta(minutes=1)  # a card is not edited for seconds passing
 
+_PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 _TONES = {Severity.CRITICAL: Tone.CRITICAL, Severity.WARNING: Tone.WARNING, Severity.INFO: Tone.INFO}
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
@@ -110,10 +113,15 @@ def event_line(incident: Incident, event: Event, *, around: Surroundings = NOTHI
 
 
 def _title(incident: Incident) -> Text:
-    said = incident.lead.summary
-    if incident.is_open:
-        return text(f"{_MARKS[incident.severity]} ", bold(said))
-    return text("✅ ", bold(said))
+    return text("✅ " if not incident.is_open else f"{_MARKS[incident.severity]} ", bold(headline(incident)))
+
+
+def headline(incident: Incident) -> str:
+    """The lead's words, and how many more of its kind there are."""
+    lead = incident.lead
+    alike = [one for one in incident.firing or incident.members if one.name == lead.name]
+    more = f", and {len(alike) - 1} more like it" if len(alike) > 1 else ""
+    return f"{lead.summary.rstrip('.')}{more}."
 
 
 def _tone(incident: Incident, around: Surroundings) -> Tone:
@@ -124,11 +132,13 @@ def _tone(incident: Incident, around: Surroundings) -> Tone:
 
 def _hurt(incident: Incident, around: Surroundings) -> Text:
     """Who is hurt: the trainings on it, with their owners, the largest first."""
-    place = place_of(incident.subject)
-    rack = f" ({incident.subject.rack})" if incident.subject.rack and incident.subject.rack != place else ""
+    subject = shared_subject(incident)
+    place = place_of(subject) or incident.cluster
+    rack = f" ({subject.rack})" if subject.rack and subject.rack != place else ""
     where = text(bold("Where: "), code(place), rack)
     if not incident.hurt:
-        return text(where, " · ", bold("hurts: "), "no training that we know of")
+        on_a_machine = subject.node or subject.rack or subject.pod
+        return text(where, " · ", bold("hurts: "), "no training that we know of") if on_a_machine else where
     shown = joined(", ", (_one_hurt(hurt, around) for hurt in incident.hurt[:2]))
     more = f" and {len(incident.hurt) - 2} more" if len(incident.hurt) > 2 else ""
     return text(where, " · ", bold("hurts: "), shown, more)
@@ -190,15 +200,27 @@ def _detail(lead: Member) -> str:
 
 
 def _others(incident: Incident) -> Text:
+    """The other rules that speak of it, each with one example and how many."""
     lead = incident.lead
-    others = [member for member in incident.members if member is not lead]
-    if not others:
+    by_rule: dict[str, list[Member]] = {}
+    for member in sorted(
+        incident.members, key=lambda one: (not one.is_firing, -one.severity.rank, one.since)
+    ):
+        if member.name != lead.name:
+            by_rule.setdefault(member.name, []).append(member)
+    if not by_rule:
         return ()
-    live = sum(member.is_firing for member in incident.members)
-    head = text(bold(f"{len(incident.members)} alerts"), f", {live} firing: ")
-    shown = sorted(others, key=lambda one: (not one.is_firing, -one.severity.rank, one.since))[:MEMBERS_SHOWN]
-    told = joined("; ", (f"{'' if one.is_firing else '✓ '}{one.summary.rstrip('.')}" for one in shown))
-    return text(head, told, f"; and {len(others) - len(shown)} more" if len(others) > len(shown) else "")
+    told = [_of_one_rule(members) for members in list(by_rule.values())[:MEMBERS_SHOWN]]
+    more = f"; and {len(by_rule) - len(told)} more kinds" if len(by_rule) > len(told) else ""
+    return text(bold("Also: "), joined("; ", told), more)
+
+
+def _of_one_rule(members: list[Member]) -> str:
+    first = members[0]
+    mark = "" if first.is_firing else "✓ "
+    return f"{mark}{first.summary.rstrip('.')}" + (
+        f" (and {len(members) - 1} more)" if len(members) > 1 else ""
+    )
 
 
 def offers_of(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
@@ -213,18 +235,15 @@ def offers_of(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
 
 
 def filled(line: str, subject: Subject) -> str | None:
-    """A command line with its placeholders filled, each exactly one word, or None when one is not known."""
-    for word, value in _placeholders(subject):
-        if f"{{{word}}}" in line:
-            if not value or any(c.isspace() or c in "\"'\\" for c in value):
-                return None
-            line = line.replace(f"{{{word}}}", value)
-    return line
+    """A command line with its placeholders filled, each exactly one word, or None when one is not known.
 
-
-def _placeholders(subject: Subject) -> list[tuple[str, str]]:
+    A name of the cluster begins with a letter or a digit and has neither spaces, quotes nor markup: a value that
+    does not look like one came from elsewhere, and could become another word or an option.
+    """
     known = subject.words()
-    return [(name, known.get(name, "")) for name in Subject.__dataclass_fields__]
+    if any(not _PLAIN_WORD.fullmatch(known.get(word, "")) for word in _PLACEHOLDER.findall(line)):
+        return None
+    return _PLACEHOLDER.sub(lambda found: known[found[1]], line)
 
 
 def _buttons(incident: Incident, around: Surroundings) -> tuple[Button, ...]:
@@ -264,5 +283,5 @@ def _foot(incident: Incident, around: Surroundings) -> Text:
 
 def _in_short(incident: Incident) -> str:
     if not incident.is_open:
-        return f"Resolved: {incident.lead.summary}"
-    return f"{incident.severity.value.upper()}: {incident.lead.summary}"
+        return f"Resolved: {headline(incident)}"
+    return f"{incident.severity.value.upper()}: {headline(incident)}"

@@ -1,5 +1,7 @@
 """This file has all that differs between SQLite and PostgreSQL."""
 
+import asyncio
+import sqlite3
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +11,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 BUSY = timedelta(seconds=10)  # for another process to end its transaction
+BUSY_AGAIN = timedelta(milliseconds=50)
 WRITER = 7_263_101  # PostgreSQL's advisory lock of the one writer; any number, ours for good
 
 
@@ -33,6 +36,24 @@ def make_engine(url: str) -> AsyncEngine:
     return engine
 
 
+async def prepare(engine: AsyncEngine) -> None:
+    """Set what a database file keeps for good: SQLite's write-ahead log. Raises when it stays locked."""
+    if engine.dialect.name != "sqlite":
+        return
+    tries = round(BUSY / BUSY_AGAIN)
+    for one in range(tries):
+        try:
+            async with engine.connect() as connection:
+                raw = await connection.get_raw_connection()
+                driver: Any = raw.driver_connection
+                async with driver.execute("PRAGMA journal_mode=WAL"):
+                    return
+        except sqlite3.OperationalError:  # the busy timeout does not hold for this one
+            if one == tries - 1:
+                raise
+            await asyncio.sleep(BUSY_AGAIN.total_seconds())
+
+
 def insert_into(table: Table, dialect: str) -> "sqlite.Insert | postgresql.Insert":
     """An INSERT that knows ON CONFLICT."""
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
@@ -42,7 +63,6 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver would begin by itself, and late
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout={round(BUSY.total_seconds() * 1000)}")
-    cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")  # NORMAL would lose commits in a power cut
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()

@@ -9,6 +9,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from bot.store.dialects import prepare
+
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -18,6 +20,7 @@ class NewerSchemaError(Exception):
 
 async def migrate(engine: AsyncEngine) -> None:
     """Run the migrations that are missing, in one transaction that is also the lock against another process."""
+    await prepare(engine)
     async with engine.begin() as connection:
         await connection.run_sync(_migrate)
 

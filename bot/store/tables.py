@@ -7,6 +7,7 @@ compares them with it.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -85,7 +86,9 @@ INCIDENTS = Table(
     row=Incident,
     columns=_same("cluster", "state", "fold"),
     over=lambda incident: incident.resolved_at,
-    floats=lambda incident: (member.value for member in incident.members),
+    floats=lambda incident: chain(
+        (member.value for member in incident.members), (hurt.gpus for hurt in incident.hurt)
+    ),
 )
 SILENCES = Table(
     name="silences",
@@ -104,7 +107,12 @@ PLANS = Table(name="plans", row=Plan, columns=_same("cluster", "state", "inciden
 AUDIT = Table(name="audit", row=AuditEntry, columns=_same("cluster", "actor", "plan", "at"))
 AGENDA = Table(name="agenda", row=Due, columns=_same("cluster", "at"))
 LEASES = Table(name="leases", row=CordonLease, columns=_same("cluster", "node"))
-CLAIMS = Table(name="claims", row=Claim, columns=_same("cluster", "state", "training"))
+CLAIMS = Table(
+    name="claims",
+    row=Claim,
+    columns=_same("cluster", "state", "training"),
+    floats=lambda claim: (claim.gpus,),
+)
 LAUNCHES = Table(name="launches", row=Launch, columns=_same("cluster", "state"))
 GESTURES = Table(
     name="gestures", row=Gesture, columns=_same("at"), over=lambda gesture: gesture.at

@@ -185,6 +185,8 @@ class ChannelWorker:
             return
 
     async def _send(self, method: str, call: Callable[[Speaker], Awaitable[Answer]]) -> Answer:
+        if not self._means.may_speak():
+            raise Recoverable("we do not lead any more")
         self._means.counts[method] += 1
         try:
             async with asyncio.timeout(self._means.patience.answer.total_seconds()):

@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.telling.composing import Composers, digest_of
 from bot.telling.entries import Entry, LineEntry
+from bot.telling.speaking import InDoubt
 from commands.stores import Store
 
 
@@ -43,13 +44,16 @@ class Journal:
         return row is not None
 
     async def settle(self, entry: Entry, now: datetime) -> None:
-        """Mark the card as said and done, if that is still so in this very unit."""
+        """Mark the card as said and done, if that is still so in this very unit. Raises InDoubt."""
         async with self._store.unit() as unit:
             row = await unit.cards.get(entry.told.id)
             if row is None:
                 entry.told = replace(entry.told, is_settled=True)
                 return
-            composed = await self._composers[row.kind](row, unit, now)
+            try:
+                composed = await self._composers[row.kind](row, unit, now)
+            except Exception as error:  # one card's bug must not silence the others
+                raise InDoubt(f"composing broke: {type(error).__name__}") from error
             entry.wanted, entry.due = composed, composed.next_due
             entry.digest = "" if composed.view is None else digest_of(composed.view)
             if composed.is_settled and (composed.view is None or (row.ts and row.digest == entry.digest)):

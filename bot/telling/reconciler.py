@@ -8,7 +8,6 @@ from random import Random
 from bot.store.unit import Changed
 from bot.telling.channel import ChannelWorker
 from bot.telling.composing import Composers
-from bot.telling.entries import Entry
 from bot.telling.journal import Journal
 from bot.telling.means import Means, Patience
 from bot.telling.pacing import Pacer, Paces
@@ -39,6 +38,8 @@ class Reconciler:
     ) -> None:
         paces = paces or Paces()
         self.counts: Counter[str] = Counter()
+        self._store = store
+        self._composers = composers
         self._picture = Picture(store, composers)
         self._clock = clock
         self._workers: dict[str, ChannelWorker] = {}
@@ -66,7 +67,9 @@ class Reconciler:
             worker.nudge()
 
     async def run(self) -> None:
-        """Tell until cancelled. A store that fails ends it."""
+        """Tell until cancelled. A store that fails ends it; it may be run again, and begins with what is stored."""
+        self._picture = Picture(self._store, self._composers)
+        self._workers.clear()
         async with asyncio.TaskGroup() as tasks:
             while True:
                 for channel in sorted(await self._picture.refresh(self._clock.now())):
@@ -83,12 +86,10 @@ class Reconciler:
 
     async def _work(self, worker: ChannelWorker) -> None:
         try:
-            await worker.run(self._drop)
+            await worker.run(self._picture.drop)
         finally:
-            del self._workers[worker.channel]
-
-    def _drop(self, entry: Entry) -> None:
-        self._picture.drop(entry)
+            if self._workers.get(worker.channel) is worker:
+                del self._workers[worker.channel]
 
     async def _rest(self) -> None:
         due = self._picture.next_due()

@@ -62,5 +62,6 @@ CHECKS = (
         needs=frozenset({"inventory", "configs"}),
         run=autoscaler_capped,
         parameters={"growth": 1.0},
+        kinds=frozenset({"services"}),
     ),
 )

@@ -9,7 +9,11 @@ from collectors.facts.samples import Blind, Sample
 
 
 def not_ready(scene: Scene, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """One sample for each node whose Ready condition is not True, with the kubelet's own reason and message."""
+    """One sample for each node whose Ready condition is not True, with the kubelet's own reason and message.
+
+    Whether it is False or Unknown stands in the text and is no label: a node that restarts goes from one to the
+    other, and it is one trouble.
+    """
     assert not isinstance(scene.inventory, Blind)
     found = []
     for name, node in scene.inventory.nodes.items():
@@ -18,10 +22,8 @@ def not_ready(scene: Scene, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
             continue
         since = ready.last_transition_time
         seconds = (scene.at - since).total_seconds() if since else 0
-        words = f"{ready.reason}: {ready.message}" if ready.message else ready.reason
-        found.append(
-            Sample(labels=Labels({"node": name, "status": ready.status}), value=seconds, texts=(words,))
-        )
+        words = ": ".join(word for word in (f"Ready is {ready.status}", ready.reason, ready.message) if word)
+        found.append(Sample(labels=Labels({"node": name}), value=seconds, texts=(words,)))
     return found
 
 

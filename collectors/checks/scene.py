@@ -38,7 +38,8 @@ INPUTS = frozenset({"inventory", "trainings", "configs", "sources"})
 class ClusterCheck:
     """A check: what it needs of the scene, the parameters it knows with their defaults, and the function.
 
-    `run` gets the scene and the parameters; the inputs it declared in `needs` are not Blind when it is called.
+    `run` gets the scene and the parameters; the inputs it declared in `needs` are not Blind when it is called, and
+    none of the mirrored `kinds` is missing from the inventory.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ClusterCheck:
     needs: frozenset[str]
     run: Callable[[Scene, Mapping[str, Any]], Sequence[Sample]]
     parameters: Mapping[str, object] = field(default_factory=dict)
+    kinds: frozenset[str] = frozenset()  # beside nodes and pods, without which there is no inventory
 
     def __post_init__(self) -> None:
         if unknown := self.needs - INPUTS:

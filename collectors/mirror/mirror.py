@@ -61,7 +61,7 @@ class Mirror:
             kind.name: Reflector(kind, door, clock=clock, on_change=self._tell, pace=pace) for kind in kinds
         }
         self._subscribers: list[Callable[[Change], None]] = []
-        self._stirred = asyncio.Event()
+        self._stirred: asyncio.Event | None = None  # there while somebody waits
 
     async def run(self) -> None:
         """For ever; cancel it to stop."""
@@ -95,6 +95,7 @@ class Mirror:
     async def changed(self, after: int) -> int:
         """Wait until the version is greater than `after`; gives the version then. Bound the wait yourself."""
         while self.version <= after:
+            self._stirred = self._stirred or asyncio.Event()
             await self._stirred.wait()
         return self.version
 
@@ -120,8 +121,9 @@ class Mirror:
 
     def _tell(self, change: Change) -> None:
         self.version += 1
-        self._stirred.set()
-        self._stirred = asyncio.Event()
+        if self._stirred is not None:
+            self._stirred.set()
+            self._stirred = None
         for callback in tuple(self._subscribers):
             try:
                 callback(change)

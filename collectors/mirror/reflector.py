@@ -14,6 +14,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+import msgspec
+
 from collectors.facts.clock import Clock
 from collectors.facts.durations import in_words
 from collectors.facts.errors import SourceError
@@ -36,9 +38,11 @@ class Phase(StrEnum):
     ABSENT = "absent"  # the cluster does not serve this kind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One object changed. `before` is None when it is new, `after` when it is gone."""
+class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One object changed. `before` is None when it is new, `after` when it is gone.
+
+    A Struct, since a first list makes thousands of them at once.
+    """
 
     kind: str
     key: str
@@ -141,6 +145,7 @@ class Reflector(Generic[T]):
                 of_list, things = self._reader.page(body)
                 version = version or of_list
                 found.update((thing.key, thing) for thing in things)
+        await asyncio.sleep(0)  # the last page was just read: others have a turn before all of it is told
         self.lists += 1
         self.as_of = began
         self._replace(found)
@@ -174,7 +179,7 @@ class Reflector(Generic[T]):
                 lively, self._wait = True, self._pace.first_wait
                 self.as_of = self._clock.now()
                 if told.object is not None:
-                    self._apply(told.object, gone=told.turn is Turn.DELETE)
+                    self._apply(told.object.key, told.object, gone=told.turn is Turn.DELETE)
                 self._version = told.version or self._version
         self.as_of = self._clock.now()  # the server was there to the end and has said all it had
         lively = lively or loop.time() - began > self._pace.watch / 2
@@ -214,15 +219,14 @@ class Reflector(Generic[T]):
 
     def _replace(self, found: dict[str, T]) -> None:
         for key in self._objects.keys() - found.keys():
-            self._apply(self._objects[key], gone=True)
+            self._apply(key, self._objects[key], gone=True)
         for key, thing in found.items():
             before = self._objects.get(key)
             if before is not None and before.metadata.uid != thing.metadata.uid:
-                self._apply(before, gone=True)
-            self._apply(thing, gone=False)
+                self._apply(key, before, gone=True)
+            self._apply(key, thing, gone=False)
 
-    def _apply(self, thing: T, *, gone: bool) -> None:
-        key = thing.key
+    def _apply(self, key: str, thing: T, *, gone: bool) -> None:
         before = self._objects.get(key)
         if gone:
             if self._objects.pop(key, None) is None:

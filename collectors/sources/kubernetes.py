@@ -1,6 +1,7 @@
 """This file has the door through which Kubernetes is read: single objects, lists in pages, watches, logs."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from datetime import timedelta
@@ -27,6 +28,9 @@ class _Page(msgspec.Struct):
 
 
 _page = msgspec.json.Decoder(_Page)
+_meta = msgspec.json.Decoder(_ListMeta)
+# Of the built-in kinds the server writes the list's metadata before its items: the rest need not be scanned for it.
+_HEAD = re.compile(rb'\{(?:"(?:kind|apiVersion)":"[^"\\]*",)*"metadata":(\{[^{}]*\})')
 
 
 class KubernetesDoor:
@@ -54,7 +58,7 @@ class KubernetesDoor:
                 asked["continue"] = token
             body = await self.client.call("GET", path, params=asked)
             try:
-                token = _page.decode(body).metadata.continue_
+                token = _token(body)
             except msgspec.DecodeError as failure:
                 raise SourceError(f"{self.where} answered GET {path} with no list: {failure}") from failure
             yield body
@@ -124,6 +128,16 @@ class KubernetesDoor:
             "GET", path, params=asked, headers=(("Accept", "*/*"),), timeout=timeout
         )
         return body.decode(errors="replace")
+
+
+def _token(body: bytes) -> str:
+    """What asks for the next page; empty on the last. Raises msgspec.DecodeError for what is no list."""
+    if head := _HEAD.match(body):
+        try:
+            return _meta.decode(head[1]).continue_
+        except msgspec.DecodeError:  # a brace in a string
+            pass
+    return _page.decode(body).metadata.continue_
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:

@@ -7,12 +7,12 @@ import click
 
 from alerts.telling.views import Block, Button, Buttons, Paragraph, Quote, Small, View, bold, text
 from collectors.facts.durations import in_words, written
-from commands.claiming import Answering, Freeing, free, keep, look_now, release, settle, snooze
 from commands.command import Answer, Command, Right, UnusableError
 from commands.desk import Desk
-from commands.gpu_tables import count_gpus, node_table, summary_lines, team_of, team_table
-from commands.idle_trainings import TrainingGpus, by_training, idle_table
-from commands.idling import Doing
+from commands.gpus.claiming import Answering, Freeing, free, keep, look_now, release, settle, snooze
+from commands.gpus.idle import TrainingGpus, by_training, idle_table
+from commands.gpus.idling import Doing
+from commands.gpus.tables import count_gpus, node_table, summary_lines, team_of, team_table
 from commands.looks import known_name
 from commands.options import DURATION
 from commands.plans import Risk
@@ -65,11 +65,8 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     ]
     idle = f"Idle: no work for {in_words(look.after)}." if is_known else f"Idle is not known: {look.blind}"
     blocks.append(Small(text=text(idle)))
-    return Answer(
-        view=View(
-            title=text(bold(f"GPUs of {len(nodes)} node{'s' * (len(nodes) != 1)}")), blocks=tuple(blocks)
-        )
-    )
+    title = f"GPUs of {len(nodes)} node" + ("s" if len(nodes) != 1 else "")
+    return Answer(view=View(title=text(bold(title)), blocks=tuple(blocks)))
 
 
 async def idle(deed: Idling, desk: Desk) -> Answer:
@@ -85,11 +82,8 @@ async def idle(deed: Idling, desk: Desk) -> Answer:
     if idle_ones:
         blocks.append(idle_table(idle_ones))
         if any(one.doing is not Doing.IDLE for one in idle_ones):
-            blocks.append(
-                Paragraph(
-                    text=text("Where only some do nothing, a rank may wait for the others: look first.")
-                )
-            )
+            partly = "Where only some do nothing, a rank may wait for the others: look first."
+            blocks.append(Paragraph(text=text(partly)))
         if buttons := _ask(idle_ones, desk, look.after):
             blocks.append(buttons)
     blocks += [Small(text=text(line)) for line in _not_judged(found)]
@@ -181,7 +175,7 @@ COMMANDS = (
         deed=Answering,
         parameters=(_CLAIM, _REASON),
         note=keep,
-        is_for_owner=True,
+        judges_itself=True,
         example='gpu keep c3f9a1b2 --reason "loads its data until noon"',
     ),
     Command(
@@ -195,7 +189,7 @@ COMMANDS = (
             _REASON,
         ),
         note=snooze,
-        is_for_owner=True,
+        judges_itself=True,
         example="gpu snooze c3f9a1b2 --for 2h",
     ),
     Command(
@@ -206,7 +200,7 @@ COMMANDS = (
         parameters=(_CLAIM,),
         plan=release,
         risk=Risk.TOUCH,
-        is_for_owner=True,
+        judges_itself=True,
         rights=_PAUSE_RIGHTS,
         example="gpu release c3f9a1b2",
     ),

@@ -104,6 +104,7 @@ COMMANDS = (
         deed=Named,
         parameters=(_PLAN, click.Option(["--hash"], default="", help="of the plan as it was shown")),
         note=confirm,
+        judges_itself=True,
         example="plan confirm p12",
     ),
     Command(
@@ -113,6 +114,7 @@ COMMANDS = (
         deed=Named,
         parameters=(_PLAN,),
         note=cancel,
+        judges_itself=True,
         example="plan cancel p12",
     ),
     Command(

@@ -78,7 +78,7 @@ def order_of(deed: Launching, desk: Desk) -> Order:
     pairs = [word.partition("=") for word in deed.node_selector]
     if wrong := next((key for key, sign, _ in pairs if not sign), None):
         raise UnusableError(f"`--node-selector {wrong[:60]}`: write it like pool=large.")
-    teams = sorted(desk.actor.teams)
+    teams, owners = sorted(desk.actor.teams), desk.policy.owners
     return Order(
         name=deed.name,
         namespace=deed.namespace or deed.name,
@@ -93,7 +93,7 @@ def order_of(deed: Launching, desk: Desk) -> Order:
         script_text=_script(deed.script, desk),
         arguments=deed.extra,
         team=deed.team or (teams[0] if len(teams) == 1 else ""),
-        owner=desk.actor.name,
+        owner=next((name for name, id in owners.items() if id == desk.actor.id), desk.actor.name),
         launched_by=desk.actor.id,
         priority_class=deed.priority_class,
         max_duration=deed.max_duration,

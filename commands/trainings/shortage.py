@@ -29,7 +29,7 @@ def shortage(fit: Fit) -> str:
     asks = ", ".join(f"{amount_text(name, one)} {name}" for name, one in need.amounts.items() if one)
     return (
         f"{fit.fitting} of {need.count} {need.role}{'s' if need.count != 1 else ''} "
-        f"fit{'s' if fit.fitting == 1 and need.count == 1 else ''}; "
+        f"fit{'s' if need.count == 1 else ''}; "
         f"{need.role} {fit.fitting} needs {asks or 'room for a pod'}: {where}"
     )
 

@@ -66,6 +66,7 @@ class Gpu:
     xids: deque[tuple[datetime, int]] = field(default_factory=deque)
     clock_events: deque[tuple[datetime, str]] = field(default_factory=deque)
     dead: bool = False
+    window: timedelta = timedelta(minutes=5)  # over which the exporter counts XIDs and clock events
 
     @property
     def is_usable(self) -> bool:

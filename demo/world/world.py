@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from collectors.facts.clock import SystemClock
 from demo.world.exporters.server import Exporters, ExporterServer
@@ -50,6 +51,8 @@ class Settings:
     past: timedelta = timedelta(hours=2)
     samples: Path | None = None
     exporters_port: int = 0
+    count_window: timedelta = timedelta(minutes=5)  # the exporter's --xid-count-window-size and its like
+    begins_with: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # faults there before the past
     clock: Callable[[], datetime] = SystemClock().now
 
 
@@ -63,6 +66,8 @@ class World:
         self.settings = settings
         self.layout = settings.layout or a_cluster()
         self.state: State = a_state(self.layout, settings.clock(), seed=settings.seed)
+        for gpu in self.state.gpus():
+            gpu.window = settings.count_window
         self.faults = Faults(self.state)
         self.journal = Journal()
         self.shipper = Shipper(settings.elasticsearch_url)
@@ -121,6 +126,8 @@ class World:
             await building.everything_runs(self.mirror, self.layout)
             self.kubelets.born = None
             tasks.create_task(self.shipper.run(), name="world shipper")
+            for name, parameters in self.settings.begins_with.items():
+                self.faults.start(name, **parameters)
             await live_through(self, self.settings.past, self.settings.samples, clock=self.settings.clock)
             self.ready.set()
             tasks.create_task(self.scaling.run(), name="world DNS autoscaler")

@@ -27,7 +27,6 @@ XID_TEXTS = {
     119: "GSP RPC Timeout",
     120: "GSP Error",
 }
-WINDOW_MS = "300000"
 
 # name, type, help, reader: the counters file of this cluster, in its order.
 FIELDS: tuple[tuple[str, str, str, Callable[[Gpu], float]], ...] = (
@@ -174,7 +173,7 @@ def families(host: Host, bodies: Mapping[PodKey, Body]) -> list[Family]:
         labels = known[gpu.index]
         said = {"err_code": str(gpu.xid), "err_msg": XID_TEXTS.get(gpu.xid, "Unknown Error")}
         xid.put(labels | said, gpu.xid)
-        window = {"window_size_in_ms": WINDOW_MS}
+        window = {"window_size_in_ms": str(round(gpu.window.total_seconds() * 1000))}
         # A GPU without any in the window has one series, without the label and 0.
         seen = [
             ({"xid": str(number)}, count) for number, count in sorted(Counter(n for _, n in gpu.xids).items())

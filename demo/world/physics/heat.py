@@ -15,7 +15,6 @@ WARMING = 38.0  # s, time constant of heat sink and die
 GOVERNOR = 6.0  # s, how fast the driver moves the clock
 CUBE = 2.4  # watts grow with the clock to this power
 EVENT_EVERY = timedelta(seconds=10)  # dcgm-exporter counts a clock event once for each look it takes
-WINDOW = timedelta(minutes=5)
 
 
 def activity(gpu: Gpu) -> float:
@@ -65,9 +64,9 @@ def warm(host: Host, gpu: Gpu, *, seconds: float, now: datetime, rng: random.Ran
     if hot:
         gpu.thermal_violation += seconds * 1e9 * (1 - gpu.throttle)
         _count_events(gpu, now)
-    while gpu.clock_events and now - gpu.clock_events[0][0] > WINDOW:
+    while gpu.clock_events and now - gpu.clock_events[0][0] > gpu.window:
         gpu.clock_events.popleft()
-    while gpu.xids and now - gpu.xids[0][0] > WINDOW:
+    while gpu.xids and now - gpu.xids[0][0] > gpu.window:
         gpu.xids.popleft()
     return hot
 

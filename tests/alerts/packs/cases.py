@@ -78,7 +78,7 @@ _FELL = Said(what="xid", gpu=3, facts={**_XID, "xid": "79"})
 _IMAGE = {"image": "csi-vol-coco-images", "namespace": "vision-detr", "claim": "coco-images"}
 _ERROR = {"component": "kubelet"}
 _NEW = {"component": "kubelet", "text": "volume manager lost its desired state of the world"}
-_NEW_PATTERN = "volume manager lost its desired state of the world"
+_NEW_PATTERN = "manager.go:<*> volume manager lost its desired state of the world"
 
 LOG_CASES: Sequence[LogCase] = (
     LogCase(
@@ -170,7 +170,10 @@ LOG_CASES: Sequence[LogCase] = (
         why="sixty are not four times what this hour always has",
         said=(
             Said(what="component-error", facts=_ERROR, times=60),
-            *(Said(what="component-error", facts=_ERROR, times=20, ago=60 + day * DAY) for day in range(1, 8)),
+            *(
+                Said(what="component-error", facts=_ERROR, times=20, ago=60 + day * DAY)
+                for day in range(1, 8)
+            ),
         ),
     ),
     LogCase(
@@ -239,7 +242,10 @@ LOG_CASES: Sequence[LogCase] = (
         rule="VolumeUnmapFailed",
         why="a volume that cannot be mapped has no data in danger yet",
         said=(
-            Said(text="rbd: map failed with error exit status 6, rbd output: rbd: sysfs write failed", unit="kubelet"),
+            Said(
+                text="rbd: map failed with error exit status 6, rbd output: rbd: sysfs write failed",
+                unit="kubelet",
+            ),
         ),
     ),
     LogCase(
@@ -332,9 +338,7 @@ def _a_training(life: Life, name: str = "detr") -> TrainingView:
 
 
 def _cluster_of(nodes: int, *, services: int = 3, cordoned: int = 0) -> Inventory:
-    held = [
-        node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(nodes)
-    ]
+    held = [node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(nodes)]
     named = {
         f"default/s{number}": read(Service, {"metadata": {"name": f"s{number}", "namespace": "default"}})
         for number in range(services)

@@ -33,9 +33,7 @@ def loaded(path: Path) -> Loaded:
 
 def shipped_rules() -> dict[str, Rule]:
     """Every shipped rule by its name, which is unique among the packs."""
-    return {
-        rule.name: rule for path in pack_files() for group in loaded(path).groups for rule in group.rules
-    }
+    return {rule.name: rule for path in pack_files() for group in loaded(path).groups for rule in group.rules}
 
 
 def promtool_cases(path: Path) -> dict[str, list[bool]]:

@@ -12,7 +12,7 @@ from tests.support.rows import NOON, an_alert, rich
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(choice=st.data())
 def test_a_rich_row_comes_back_equal(table: Table[Any], choice: st.DataObject) -> None:
     row = choice.draw(rich(table.row))

@@ -167,5 +167,55 @@ async def test_a_broken_composer_silences_only_its_own_card(yard: Any) -> None:
     assert yard.chat.said("C1") == ["queued", "mended"]
 
 
+async def test_what_begins_again_while_its_end_is_being_told_is_not_settled(yard: Any) -> None:
+    told = await yard.truth("t1", "over", over=True)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(yard.reconciler().run())  # nobody tells it what changes
+        await asyncio.sleep(0.02)
+        await yard.truth("t1", "begins again")
+        await asyncio.sleep(5)
+        task.cancel()
+    assert yard.chat.said("C1") == ["begins again"]
+    assert not (await yard.card("t1")).is_settled
+    assert told.ts == ""
+
+
+async def test_who_stops_leading_between_the_intent_and_the_post_does_not_post(yard: Any) -> None:
+    leads = iter([True])
+    await yard.truth("t1", "queued")
+    async with yard.telling(may_speak=lambda: next(leads, False)):
+        await asyncio.sleep(60)
+    assert yard.chat.calls == []
+    assert (await yard.card("t1")).intent_at is not None
+    async with yard.telling():  # the next leader finds out that nothing was posted
+        await asyncio.sleep(60)
+    assert yard.chat.said("C1") == ["queued"]
+
+
+async def test_after_a_store_that_failed_it_can_be_run_again(yard: Any) -> None:
+    await yard.truth("t1", "queued", line="it began")
+    reconciler = yard.reconciler()
+    opened, units = yard.store.unit, 0
+
+    def unit() -> Any:
+        nonlocal units
+        units += 1
+        if units in (1, 3, 5, 6, 8):
+            raise OSError("the disk is full")
+        return opened()
+
+    yard.store.unit = unit
+    for _life in range(5):
+        with pytest.raises(ExceptionGroup, match="unhandled"):
+            await reconciler.run()
+    yard.store.unit = opened
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(reconciler.run())
+        await asyncio.sleep(120)
+        task.cancel()
+    assert yard.chat.said("C1") == ["queued"]
+    assert yard.chat.said("C1", "000001") == ["it began"]
+
+
 def _fields(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in row.__dataclass_fields__}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from alerts.telling.views import Table
 from collectors.facts.durations import in_words
 from collectors.trainings.views import TrainingView
-from commands.idling import MEMORY_HELD_ABOVE, Doing, IdleLook, PodGpus
+from commands.gpus.idling import MEMORY_HELD_ABOVE, Doing, IdleLook, PodGpus
 
 _WEIGHT = (Doing.BUSY, Doing.YOUNG, Doing.UNKNOWN, Doing.IDLE)  # one busy pod makes its training busy
 

@@ -16,8 +16,8 @@ from commands.claims import (
 )
 from commands.command import Answer, Draft, UnusableError
 from commands.desk import Desk
-from commands.idle_trainings import TrainingGpus, by_training, evidence
-from commands.idling import SHORTEST, Doing, IdleLook, look_for_idle
+from commands.gpus.idle import TrainingGpus, by_training, evidence
+from commands.gpus.idling import SHORTEST, Doing, IdleLook, look_for_idle
 from commands.records import forget, record
 from commands.rows import Claim, ClaimState
 from commands.steps import Step

@@ -8,7 +8,7 @@ from alerts.telling.views import Table
 from collectors.facts.topology import Topology
 from collectors.mirror.inventory import Inventory
 from collectors.mirror.resources import NodeGpus, counts, gpus_requested
-from commands.idling import Doing, IdleLook
+from commands.gpus.idling import Doing, IdleLook
 
 NODES_AT_MOST = 60
 NO_TEAM = "no team"

@@ -1,0 +1,46 @@
+"""This file serves prepared pages of pods, in a process of its own: `python -m benchmarks.pod_server PORT COUNT`.
+
+It costs the measured process nothing but the connection. A watch stays open and tells nothing.
+"""
+
+import asyncio
+import sys
+
+from aiohttp import web
+
+from benchmarks.pods import Pages, pages
+
+PATH = "/api/v1/pods"
+
+
+async def serve(port: int, list_of: Pages) -> None:
+    """Serve until cancelled."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if "watch" in request.query:
+            response = web.StreamResponse()
+            await response.prepare(request)
+            await asyncio.sleep(float(request.query.get("timeoutSeconds", "40")))
+            return response
+        body = list_of.bodies.get(request.query.get("continue", ""))
+        if body is None:
+            return web.Response(status=410)
+        return web.Response(body=body, content_type="application/json")
+
+    async def ready(request: web.Request) -> web.StreamResponse:
+        return web.Response(text="ok")
+
+    app = web.Application()
+    app.router.add_get(PATH, answer)
+    app.router.add_get("/readyz", ready)
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(int(sys.argv[1]), pages(int(sys.argv[2]))))

@@ -1,0 +1,213 @@
+"""This file measures F14: how long it takes until the mirror holds 5,000 pods, over decoding the same bytes.
+
+Without the network both sides have the pages in memory: ours goes through the door's paging, the reflector and the
+telling of every change to a listener; the peer decodes the pages into the same structs and keeps them. With it,
+both fetch the same pages from a server in another process.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import aiohttp
+import msgspec
+from kubernetes import client as models
+
+from benchmarks.pod_server import PATH
+from benchmarks.pods import Pages, pages
+from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row, Stall
+from benchmarks.stalls import longest_decode, longest_stall
+from benchmarks.timing import Watch, take_turns
+from collectors.facts.clock import SystemClock
+from collectors.facts.samples import Blind
+from collectors.mirror.kinds import PODS
+from collectors.mirror.mirror import Mirror
+from collectors.mirror.objects import Pod
+from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from demo.parts.processes import Program, answers, free_port, running
+
+COUNT = 5_000
+BY_MODELS = 100  # pods that the client's models read: they are too slow for all
+ROUNDS = 9
+WITHIN = timedelta(seconds=60)
+
+
+class _List(msgspec.Struct):
+    items: list[Pod]
+
+
+_decode = msgspec.json.Decoder(_List).decode
+
+
+class _Canned(KubernetesClient):
+    """A client whose every list is there already. Its watches never open."""
+
+    def __init__(self, list_of: Pages) -> None:
+        self._bodies = list_of.bodies
+        self.where = "memory"
+        self.watches: Any = None
+
+    async def call(self, method: str, path: str, **asked: Any) -> bytes:
+        return self._bodies[asked["params"].get("continue", "")]
+
+    async def open(self, *_: Any, **__: Any) -> Any:
+        await asyncio.Event().wait()
+
+
+async def run(_: Mapping[str, Outcome]) -> Outcome:
+    list_of = await asyncio.to_thread(pages, COUNT)
+    bodies = tuple(list_of.bodies.values())
+    canned = KubernetesDoor(_Canned(list_of))
+
+    async def decoded() -> float:
+        with Watch() as watch:
+            kept = [pod for body in bodies for pod in _decode(body).items]
+        assert len(kept) == COUNT
+        return watch.cpu
+
+    async with _served() as (door, url), aiohttp.ClientSession() as session:
+
+        async def fetched() -> float:
+            with Watch() as watch:
+                kept = []
+                for token in list_of.bodies:
+                    asked = {"limit": "500", **({"continue": token} if token else {})}
+                    async with session.get(url + PATH, params=asked) as response:
+                        kept += _decode(await response.read()).items
+            assert len(kept) == COUNT
+            return watch.wall
+
+        async def mirrored_from_there() -> float:
+            return (await _mirrored(door)).wall
+
+        async def mirrored() -> float:
+            return (await _mirrored(canned)).cpu
+
+        near = await take_turns({"ours": mirrored, "bare": decoded}, rounds=ROUNDS, within=WITHIN / 2)
+        far = await take_turns(
+            {"ours": mirrored_from_there, "bare": fetched}, rounds=ROUNDS, within=WITHIN / 2
+        )
+        stall = await longest_stall(mirrored_from_there, rounds=5)
+    few = pages(BY_MODELS)
+    modelled = await take_turns({"models": lambda: _by_models(few), "bare": lambda: _by_structs(few)}, rounds=3)
+    megabytes = list_of.size / 1e6
+    rows = (
+        Row(
+            id="F14",
+            measure=f"{COUNT:,} pods ({megabytes:.0f} MB) into the mirror, in memory, CPU",
+            value=near["ours"].milliseconds,
+            unit="ms",
+            peer=Peer(name="msgspec decode of the same bytes", value=near["bare"].milliseconds),
+            goal=Goal(limit=2.0),
+        ),
+        Row(
+            id="F14",
+            measure="the same over HTTP, wall",
+            value=far["ours"].milliseconds,
+            unit="ms",
+            peer=Peer(name="aiohttp GETs and the same decode", value=far["bare"].milliseconds),
+            goal=Goal(limit=2.0),
+        ),
+        Row(
+            id="F14",
+            measure="the same over HTTP, wall, over decoding alone",
+            value=far["ours"].milliseconds,
+            unit="ms",
+            peer=Peer(name="msgspec decode, no HTTP", value=near["bare"].milliseconds),
+        ),
+        Row(
+            id="F14",
+            measure=f"kubernetes client models reading {BY_MODELS} of them, CPU",
+            value=modelled["models"].milliseconds,
+            unit="ms",
+            peer=Peer(name="msgspec decode of the same bytes", value=modelled["bare"].milliseconds),
+        ),
+    )
+    return Outcome(
+        rows=rows,
+        stalls=(Stall(during="F14", longest=stall, longest_decode=longest_decode(_decode, bodies)),),
+    )
+
+
+async def _mirrored(door: KubernetesDoor) -> Watch:
+    """A new mirror, from its start until it holds the whole list."""
+    told = 0
+
+    def hear(_: object) -> None:
+        nonlocal told
+        told += 1
+
+    mirror = Mirror(door, clock=SystemClock(), kinds=(PODS,))
+    mirror.subscribe(hear)
+    async with asyncio.TaskGroup() as group:
+        with Watch() as watch:
+            task = group.create_task(mirror.run())
+            await mirror.synced(timedelta(seconds=30))
+        task.cancel()
+    held = mirror.snapshot(PODS)
+    assert not isinstance(held, Blind)
+    assert len(held.objects) == told == COUNT
+    return watch
+
+
+async def _by_structs(list_of: Pages) -> float:
+    with Watch() as watch:
+        for body in list_of.bodies.values():
+            _decode(body)
+    return watch.cpu
+
+
+async def _by_models(list_of: Pages) -> float:
+    reader = models.ApiClient()
+    with Watch() as watch:
+        for body in list_of.bodies.values():
+            reader.deserialize(body.decode(), "V1PodList", "application/json")
+    return watch.cpu
+
+
+@asynccontextmanager
+async def _served() -> AsyncIterator[tuple[KubernetesDoor, str]]:
+    """The pages behind a server in another process, and our door to it."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        program = Program(
+            name="the server of pods",
+            argv=(sys.executable, "-m", "benchmarks.pod_server", str(port), str(COUNT)),
+            log=folder / "server.log",
+            folder=Path(__file__).parents[2],
+        )
+        async with running(program, lambda: answers(f"{url}/readyz"), grace=timedelta(seconds=2)):
+            config = folder / "kubeconfig"
+            config.write_text(_kubeconfig(url), encoding="utf-8")
+            client = await KubernetesClient.connect(KubernetesSettings(kubeconfig=str(config)))
+            try:
+                yield KubernetesDoor(client), url
+            finally:
+                await client.close()
+
+
+def _kubeconfig(url: str) -> str:
+    here = {"name": "here"}
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{**here, "cluster": {"server": url}}],
+            "users": [{**here, "user": {"token": "t"}}],
+            "contexts": [{**here, "context": {"cluster": "here", "user": "here"}}],
+            "current-context": "here",
+        }
+    )
+
+
+BENCHMARK = Benchmark(id="F14", title="5,000 pods into the mirror", run=run, limit=timedelta(seconds=150))

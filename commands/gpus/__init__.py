@@ -1,0 +1,1 @@
+"""GPUs: who holds them, which do nothing, and asking for them back."""

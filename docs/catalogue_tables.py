@@ -1,0 +1,126 @@
+"""This file makes the reference of commands, rules, checks and metrics from the program itself."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from alerts.rules import Rule
+from bot.metrics import Metrics
+from bot.rulebook import read_rulebook
+from bot.settings import Rules
+from collectors.checks.catalogue import CHECKS
+from collectors.facts.durations import in_words
+from collectors.facts.questions import Check, LogSearch, Promql, Question
+from commands.catalogue import CATALOGUE
+from commands.command import Command, Right
+
+
+def commands_part() -> str:
+    """A section for each noun: what each command does, how to write it, who may, and what Kubernetes must allow."""
+    nouns = dict.fromkeys(command.noun for command in CATALOGUE)
+    return "\n\n".join(_noun(noun, [one for one in CATALOGUE if one.noun == noun]) for noun in nouns)
+
+
+def _noun(noun: str, commands: Sequence[Command[Any]]) -> str:
+    return f"## {noun}\n\n" + "\n\n".join(_command(command) for command in commands)
+
+
+def _command(command: Command[Any]) -> str:
+    lines = [f"### {command.name}", "", command.summary, "", "```text", command.usage, "```", ""]
+    for parameter in command.parameters:
+        if isinstance(parameter, click.Option) and parameter.help:
+            lines.append(f"* `{', '.join(parameter.opts)}`: {parameter.help}")
+    if lines[-1].startswith("*"):
+        lines.append("")
+    if command.more:
+        lines += [command.more, ""]
+    lines += [f"For example: `{command.example}`", "", f"*{_kind(command)}* {_who(command)}"]
+    if command.rights:
+        lines += ["", f"Kubernetes must allow: {'; '.join(_right(right) for right in command.rights)}."]
+    return "\n".join(lines)
+
+
+def _kind(command: Command[Any]) -> str:
+    if command.look is not None:
+        return "Looks; changes nothing."
+    if command.note is not None:
+        return "Notes: changes at once what Yardmaster remembers, and nothing else."
+    return f"Plans ({command.risk.value}): shows what it would do, and does it when confirmed."
+
+
+def _who(command: Command[Any]) -> str:
+    if command.is_for_all:
+        return "For everybody in the channel."
+    if command.judges_itself:
+        return "For the owner of the thing, or a team that is given it."
+    return "For members of any team." if command.look is not None else "For teams that are given it."
+
+
+def _right(right: Right) -> str:
+    group = f" ({right.group})" if right.group else ""
+    return f"{', '.join(right.verbs)} of {', '.join(f'`{one}`' for one in right.resources)}{group}"
+
+
+def rules_part() -> str:
+    """A table for each pack: what is asked, how long it must hold, how urgent it is."""
+    groups = read_rulebook(Rules()).groups
+    packs: dict[str, list[Rule]] = {}
+    for group in groups:
+        for rule in group.rules:
+            packs.setdefault(rule.id.partition("/")[0], []).append(rule)
+    return "\n\n".join(_pack(name, rules) for name, rules in sorted(packs.items()))
+
+
+def _pack(name: str, rules: Iterable[Rule]) -> str:
+    head = ["| Alert | Severity | For | Asked of | Runbook |", "|---|---|---|---|---|"]
+    return "\n".join([f"### {name}", "", *head, *(_rule(rule) for rule in rules)])
+
+
+def _rule(rule: Rule) -> str:
+    severity = rule.words.labels.get("severity", "warning")
+    shown = severity if "{{" not in severity else "by the XID"
+    hold = in_words(rule.patience.hold) if rule.patience.hold else "at once"
+    book = rule.words.runbook
+    page = f"[{book}](runbooks/{book}.md)" if book else ""
+    return f"| {rule.name} | {shown} | {hold} | {_question(rule.question)} | {page} |"
+
+
+def _question(question: Question) -> str:
+    match question:
+        case Promql():
+            return "Prometheus"
+        case LogSearch():
+            return f"logs: {_code(question.match)}"
+        case Check():
+            return f"the check [{question.name}](checks.md)"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def checks_part() -> str:
+    """The checks: what each finds, what it looks at, and its parameters with their defaults."""
+    rows = [
+        f"| `{check.name}` | {_sentence(check.summary)} | {', '.join(sorted(check.needs))} "
+        f"| {_code(json.dumps(dict(check.parameters))) if check.parameters else ''} |"
+        for check in CHECKS.values()
+    ]
+    return "\n".join(["| Check | Finds that | Looks at | Parameters |", "|---|---|---|---|", *rows])
+
+
+def _sentence(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def metrics_part() -> str:
+    """Our own metrics, as /metrics shows them."""
+    rows = []
+    for family in Metrics().registry.collect():
+        suffix = "_total" if family.type == "counter" else ""
+        name = family.name + ("" if family.name.endswith(suffix) and suffix else suffix)
+        rows.append((name, family.type, family.documentation))
+    lines = [f"| `{name}` | {kind} | {meaning} |" for name, kind, meaning in sorted(rows)]
+    return "\n".join(["| Metric | Type | Meaning |", "|---|---|---|", *lines])

@@ -1,0 +1,67 @@
+"""The runbooks: what they tell somebody to type is a command of ours, a query that parses, a page that is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from alerts.loading.promql import wrong_with
+from bot.rulebook import wrong_with_offer
+from tests.alerts.packs.shipped import RUNBOOKS, shipped_rules
+
+PAGES = sorted(path for path in RUNBOOKS.glob("*.md") if path.name != "README.md")
+EVERY = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+SECTIONS = [
+    "What it means",
+    "Who is hurt",
+    "First look",
+    "What to press",
+    "What not to do",
+    "It is over when",
+    "Sources",
+]
+
+
+def test_each_page_has_a_rule_that_names_it() -> None:
+    assert {page.stem for page in PAGES} == {rule.words.runbook for rule in shipped_rules().values()}
+
+
+@EVERY
+def test_a_page_answers_the_same_questions_in_the_same_order(page: Path) -> None:
+    assert re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE) == SECTIONS
+
+
+@EVERY
+def test_a_page_names_the_alerts_that_lead_to_it(page: Path) -> None:
+    told = page.read_text(encoding="utf-8").partition("Told by: ")[2].partition("\n")[0]
+
+    assert set(re.findall(r"`(\w+)`", told)) == {
+        rule.name for rule in shipped_rules().values() if rule.words.runbook == page.stem
+    }
+
+
+@EVERY
+def test_a_page_tells_commands_that_exist(page: Path) -> None:
+    lines = re.findall(r"/yard ([^`\n]+)", page.read_text(encoding="utf-8"))
+
+    assert lines
+    assert {line: why for line in lines if (why := wrong_with_offer(line))} == {}
+
+
+@EVERY
+def test_a_page_tells_queries_that_parse(page: Path) -> None:
+    blocks = re.findall(r"```promql\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+    for query in "".join(blocks).splitlines():
+        assert wrong_with(query) is None, query
+
+
+@EVERY
+def test_a_page_leads_to_pages_that_are_there(page: Path) -> None:
+    for target in re.findall(r"\]\(([\w-]+\.md)\)", page.read_text(encoding="utf-8")):
+        assert (RUNBOOKS / target).is_file()
+
+
+@EVERY
+def test_a_page_is_short_enough_for_the_night(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").splitlines()) <= 90

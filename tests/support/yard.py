@@ -1,0 +1,238 @@
+"""This file puts the road of commands before a cluster, for tests: site, store, pipeline and performer, no bot."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from alerts.telling.views import Buttons, Facts, Paragraph, Quote, Small, Table, View, plain
+from bot.sites import ClusterSite
+from bot.store.memory import MemoryStore
+from collectors.facts.labels import Labels
+from collectors.facts.people import Actor, ActorKind
+from collectors.facts.questions import Promql
+from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.mirror.mirror import Mirror
+from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from commands.catalogue import CATALOGUE
+from commands.cluster import ClusterWriter
+from commands.command import Answer
+from commands.desk import Policy, Upload
+from commands.performing import Performer
+from commands.permissions import Grant, Permissions
+from commands.pipeline import Pipeline
+from commands.plans import Origin, Plan, PlanState
+from commands.requests import Request
+from tests.support.mirroring import QUICK, until
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+CLUSTER = "prod-a"
+ANA = Actor(id="U_ANA", name="ana", teams=frozenset({"vision"}))
+DANA = Actor(id="U_DANA", name="dana", teams=frozenset({"sre"}))
+BO = Actor(id="U_BO", name="bo", teams=frozenset({"speech"}))
+CLAIMS = Actor(id="claims", name="claims", kind=ActorKind.ROBOT)
+EVERYTHING = Permissions(
+    teams={
+        "sre": Grant(commands=("*",)),
+        "vision": Grant(commands=("training *",)),
+        "speech": Grant(commands=("training *",), namespaces=("speech-*",)),
+    },
+    robots={"claims": Grant(commands=("gpu settle",))},
+)
+
+
+@dataclass
+class Hands:
+    """A clock whose hands a test moves."""
+
+    at: datetime = NOON
+
+    def now(self) -> datetime:
+        return self.at
+
+    def move(self, by: timedelta) -> None:
+        self.at += by
+
+
+@dataclass
+class CannedPrometheus:
+    """Answers the question whose expression holds all words of a row, the last such row; else with no samples."""
+
+    rows: list[tuple[tuple[str, ...], tuple[tuple[dict[str, str], float], ...] | str]] = field(
+        default_factory=list
+    )
+    asked: list[str] = field(default_factory=list)
+
+    def say(self, *words: str, samples: Sequence[tuple[dict[str, str], float]]) -> None:
+        self.rows.append((words, tuple(samples)))
+
+    def go_blind(self, *words: str, why: str) -> None:
+        self.rows.append((words, why))
+
+    async def ask(self, question: Promql, *, at: datetime) -> Observation:
+        self.asked.append(question.expr)
+        found: tuple[tuple[dict[str, str], float], ...] | str = ()
+        for words, said in self.rows:
+            if all(word in question.expr for word in words):
+                found = said
+        if isinstance(found, str):
+            return Blind(source="prometheus", at=at, why=found)
+        samples = tuple(Sample(labels=Labels(labels), value=value) for labels, value in found)
+        return Seen(source="prometheus", at=at, samples=samples)
+
+
+@dataclass
+class Yard:
+    """One cluster behind the road. `say` writes a line; `do` writes it, confirms the plan and performs it."""
+
+    site: ClusterSite
+    store: MemoryStore
+    pipeline: Pipeline
+    performer: Performer
+    clock: Hands
+    prometheus: CannedPrometheus
+    writer: ClusterWriter
+    numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    async def say(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> str:
+        """What is answered, as a text."""
+        answer = await self.answer(line, actor, uploads=uploads)
+        return "" if answer is None else told(answer.view)
+
+    async def answer(
+        self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()
+    ) -> Answer | None:
+        request = Request(
+            id=f"r{next(self.numbers)}",
+            line=line,
+            actor=actor,
+            at=self.clock.now(),
+            origin=Origin(via="slack", channel="C_GPU", thread="1.1"),
+            uploads=uploads,
+        )
+        return await self.pipeline.take(request)
+
+    async def plan(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> Plan:
+        """The plan that a line proposes. Fails with the answer when it is refused."""
+        said = await self.say(line, actor, uploads=uploads)
+        newest = await self.newest()
+        assert newest is not None, said
+        assert newest.line == line, said
+        return newest
+
+    async def newest(self) -> Plan | None:
+        async with self.store.unit() as unit:
+            found = await unit.plans.find(newest=True, limit=1)
+        return found[0] if found else None
+
+    async def confirmed(self, plan: Plan, actor: Actor = DANA) -> Plan:
+        said = await self.say(f"plan confirm {plan.id} --hash {plan.hash}", actor)
+        async with self.store.unit() as unit:
+            kept = await unit.plans.get(plan.id)
+        assert kept is not None
+        assert kept.state is PlanState.CONFIRMED, said
+        return kept
+
+    async def do(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> Plan:
+        plan = await self.plan(line, actor, uploads=uploads)
+        return await self.performer.perform(await self.confirmed(plan, actor))
+
+    async def seen(self, holds: Callable[[], bool]) -> None:
+        """Wait until the mirror shows it."""
+        assert self.site.mirror is not None
+        await until(self.site.mirror, holds)
+
+
+@asynccontextmanager
+async def yard_before(
+    kubeconfig: Path,
+    *,
+    clock: Hands | None = None,
+    policy: Policy | None = None,
+    permissions: Permissions = EVERYTHING,
+    context: str = "",
+    logs: Any = None,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> AsyncGenerator[Yard]:
+    """A yard before the cluster of this kubeconfig, its mirror synced."""
+    hands = clock or Hands()
+    async with AsyncExitStack() as stack:
+        client = await KubernetesClient.connect(
+            KubernetesSettings(kubeconfig=str(kubeconfig), context=context, timeout=timedelta(seconds=10))
+        )
+        stack.push_async_callback(client.close)
+        door = KubernetesDoor(client)
+        mirror = Mirror(door, clock=hands, pace=QUICK)
+        writer = ClusterWriter(client)
+        prometheus = CannedPrometheus()
+        site = ClusterSite(CLUSTER, clock=hands, mirror=mirror, pod_logs=door, writer=writer, logs=logs)
+        site.prometheus = prometheus  # type: ignore[assignment]
+        store = MemoryStore()
+        pipeline = Pipeline(
+            catalogue=CATALOGUE,
+            permissions=permissions,
+            store=store,
+            sites={CLUSTER: site},
+            writers={CLUSTER: writer},
+            clock=hands,
+            policy=policy or Policy(),
+            rules=dict,
+        )
+        performer = Performer(store, {CLUSTER: writer}, hands, pause)
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(mirror.run())
+            try:
+                await mirror.synced(timedelta(seconds=20))
+                yield Yard(
+                    site=site,
+                    store=store,
+                    pipeline=pipeline,
+                    performer=performer,
+                    clock=hands,
+                    prometheus=prometheus,
+                    writer=writer,
+                )
+            finally:
+                task.cancel()
+
+
+def told(view: View) -> str:
+    """All words of a view, a line each."""
+    lines = [plain(view.title)]
+    for block in view.blocks:
+        match block:
+            case Paragraph() | Small():
+                lines.append(plain(block.text))
+            case Facts():
+                lines += [f"{name}: {plain(words)}" for name, words in block.rows]
+            case Quote():
+                lines += block.lines
+            case Table():
+                lines += [" | ".join(row) for row in (block.heading, *block.rows)]
+            case Buttons():
+                lines += [f"[{button.label}] {button.line}" for button in block.buttons]
+    return "\n".join(lines)
+
+
+def a_node_tree(
+    name: str, *, gpus: int = 8, labels: Mapping[str, str] | None = None, **amounts: str
+) -> dict[str, Any]:
+    """A ready node for the look-alike's `create(keep_status=True)`."""
+    status = {"cpu": "64", "memory": "512Gi", "pods": "110", **amounts}
+    if gpus:
+        status["nvidia.com/gpu"] = str(gpus)
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}},
+        "status": {
+            "capacity": status,
+            "allocatable": status,
+            "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+        },
+    }
