@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from alerts.incidents.folding import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.telling.cards import CardKind, Told
@@ -69,7 +70,11 @@ def composers(showing: Showing) -> Composers:
             silenced_until=until,
             blind=showing.blind(found.cluster),
         )
-        return Composed(view=incident_view(found, around=around, now=now), next_due=until)
+        view = incident_view(found, around=around, now=now)
+        if found.resolved_at is None:
+            return Composed(view=view, next_due=until)
+        over_at = found.resolved_at + REOPENS_WITHIN
+        return Composed(view=view, is_settled=now >= over_at, next_due=over_at)
 
     async def deed(told: Told, unit: Unit, now: datetime) -> Composed:
         found = await unit.plans.get(told.of)

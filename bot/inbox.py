@@ -11,6 +11,7 @@ from bot.metrics import Metrics
 from bot.people import People
 from bot.slack.heard import Heard
 from collectors.facts.clock import Clock
+from collectors.facts.people import Actor
 from commands.command import Answer
 from commands.desk import Upload
 from commands.pipeline import refused
@@ -71,17 +72,21 @@ class Inbox:
     async def _one(self, heard: Heard) -> None:
         self._metrics.lines.labels("slack").inc()
         try:
-            answer = await self._answered(heard)
+            actor = await self._people.actor(heard.user_id)
+        except Exception:  # nobody we know: not a word
+            _log.exception("nobody could say who that was", gesture=heard.gesture_id, user=heard.user_id)
+            return
+        if actor.is_guest:
+            return
+        try:
+            answer = await self._answered(heard, actor)
             if answer is not None:
                 await self._answers.give(heard, answer)
         except Exception:
             _log.exception("a gesture failed", gesture=heard.gesture_id, line=heard.text[:200])
             await self._apologise(heard)
 
-    async def _answered(self, heard: Heard) -> Answer | None:
-        actor = await self._people.actor(heard.user_id)
-        if actor.is_guest:
-            return None
+    async def _answered(self, heard: Heard, actor: Actor) -> Answer | None:
         request = Request(
             id=heard.gesture_id,
             line=heard.text or "help",

@@ -60,7 +60,7 @@ class Keeper:
                 await unit.alerts.put(alert)
             await self._forget_pending(unit, round)
             silences = await unit.silences.find(cluster=self._cluster)
-            touched = await self._fold(unit, {**fresh, **changed}.values(), folding, round.at)
+            touched = await self._fold(unit, round, fresh.values(), folding)
             await self._tell(unit, touched, silences, folding, round.at)
         for id, alert in {**fresh, **changed}.items():
             self._kept[id] = round.at, alert.life
@@ -80,19 +80,21 @@ class Keeper:
                 await unit.alerts.delete(alert.id)
 
     async def _fold(
-        self, unit: Unit, alerts: Iterable[Alert], folding: Folding, now: datetime
+        self, unit: Unit, round: Round, fresh: Iterable[Alert], folding: Folding
     ) -> dict[str, Incident]:
+        """Each change in its order: what fired and ended while we were blind has happened too."""
         touched: dict[str, Incident] = {}
-        speaking = [alert for alert in alerts if alert.life.phase is not Phase.PENDING]
+        changes = [(change.alert, change.at) for change in round.changes]
+        told = [*changes, *((alert, round.at) for alert in fresh)]
+        speaking = [(alert, at) for alert, at in told if alert.life.phase is not Phase.PENDING]
         live = await unit.incidents.find(cluster=self._cluster, state="open") if speaking else ()
         homes = {member.alert: incident for incident in live for member in incident.members}
-        for alert in speaking:
+        for alert, at in speaking:
             home = homes.get(alert.id)
             home = touched.get(home.id, home) if home else None
-            incident = await self._incident_of(unit, alert, home, touched, now)
-            if incident is None:
-                continue
-            touched[incident.id] = take(incident, alert, folding, now)
+            incident = await self._incident_of(unit, alert, home, touched, at)
+            if incident is not None:
+                touched[incident.id] = homes[alert.id] = take(incident, alert, folding, at)
         return touched
 
     async def _incident_of(

@@ -91,7 +91,9 @@ def _state(claim: Claim, now: datetime) -> Text:
     why = f": {claim.keep_reason}" if claim.keep_reason else ""
     match claim.standing:
         case ClaimState.ASKED:
-            return text("Without an answer it is suspended ", _when(claim, now), ".")
+            if now < claim.grace_until:
+                return text("Without an answer it is suspended ", _when(claim, now), ".")
+            return text("Nobody answered until ", _when(claim, now), ": it is looked at once more.")
         case ClaimState.SNOOZED:
             return text(answerer, " asked for more time", why, ". It is suspended ", _when(claim, now), ".")
         case ClaimState.KEPT:

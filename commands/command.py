@@ -18,6 +18,14 @@ class UnusableError(Exception):
     """The line cannot be done. The text is for the person who wrote it: what is wrong, and what to do."""
 
 
+class DeniedError(UnusableError):
+    """The person may not do it. `plan`: the one that they would have confirmed or left."""
+
+    def __init__(self, why: str, *, plan: str = "") -> None:
+        super().__init__(why)
+        self.plan = plan
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What goes back to one person at once, and is not kept. `modal` asks for what a button could not hold."""

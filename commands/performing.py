@@ -191,14 +191,14 @@ def _is_so(step: Wait, seen: object) -> bool:
 def check(found: Mapping[str, Any], fact: Fact, ref: object) -> None:
     """Raise StepFailedError when the object is not as the plan was shown."""
     value = value_at(found, fact.path)
-    if value != fact.equals:
+    if (value or None) != (fact.equals or None):
         raise StepFailedError(
             f"{ref}: {'.'.join(fact.path)} is {value!r} now, not {fact.equals!r} as was shown: look again"
         )
 
 
 def value_at(found: Any, path: tuple[str, ...]) -> Any:
-    """The value at a path of keys; None where a key is missing. An absent false or 0 reads as None."""
+    """The value at a path of keys; None where a key is missing, as the server leaves out false and 0."""
     for key in path:
         if not isinstance(found, Mapping):
             return None

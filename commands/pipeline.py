@@ -16,7 +16,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.people import Actor, ActorKind
 from commands.cluster import ClusterWriter
-from commands.command import Answer, Command, Draft, UnusableError
+from commands.command import Answer, Command, DeniedError, Draft, UnusableError
 from commands.desk import Desk, Policy, Site
 from commands.parsing import deed_of, find, words_of
 from commands.permissions import Permissions
@@ -25,6 +25,7 @@ from commands.previews import preview
 from commands.rehearsing import rehearse
 from commands.requests import Request
 from commands.rows import AuditEntry, Gesture
+from commands.spoken import spoken
 from commands.steps import Step
 from commands.stores import Store
 
@@ -59,6 +60,9 @@ class Pipeline:
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
                 return await self._run(request)
+        except DeniedError as why:
+            await self._note(request, "refused", str(why), plan=why.plan)
+            return refused(str(why)) if str(why) else None
         except UnusableError as why:
             return refused(str(why))
         except SourceError as why:
@@ -73,17 +77,16 @@ class Pipeline:
         command = find(words, self.catalogue)
         desk = await self._desk(request, cluster)
         if (denied := self.permissions.refusal(request.actor, command, cluster=desk.site.name)) is not None:
-            await self._note(request, desk, "refused", denied)
-            return refused(denied) if denied else None
+            raise DeniedError(denied)
         deed = deed_of(command, words)
         if command.look is not None:
             return await command.look(deed, desk)
-        await self._note(request, desk, "asked")
+        await self._note(request, "asked")
         if command.note is not None:
             return await command.note(deed, desk)
         plan, draft = await self._plan(command, deed, desk, line=request.line)
         if draft.nothing:
-            return Answer(view=View(title=text(draft.nothing), tone=Tone.INFO))
+            return Answer(view=View(title=spoken(draft.nothing), tone=Tone.INFO))
         if request.actor.kind is ActorKind.ROBOT:
             await self._confirm(plan, by=request.actor.id)
             return None
@@ -99,7 +102,7 @@ class Pipeline:
             desk.actor, command, cluster=desk.site.name, namespaces=sorted(namespaces)
         )
         if denied is not None:
-            raise UnusableError(denied)
+            raise DeniedError(denied)
         if draft.steps and (writer := self.writers.get(desk.site.name)) is not None:
             await rehearse(draft.steps, writer)
         return await self._proposed(command, draft, desk, line), draft
@@ -146,10 +149,10 @@ class Pipeline:
         places = sorted({name for step in plan.steps if (name := _namespace_of(step))})
         denied = self.permissions.refusal(actor, command, cluster=plan.cluster, namespaces=places)
         if denied is not None:
-            raise UnusableError(denied)
+            raise DeniedError(denied, plan=id)
         if plan.risk is Risk.BREAK and actor.id == plan.actor:
-            raise UnusableError(
-                "This needs a second person: you asked for it, somebody else has to confirm it."
+            raise DeniedError(
+                "This needs a second person: you asked for it, somebody else has to confirm it.", plan=id
             )
         if hash and hash != plan.hash:
             raise UnusableError(f"Plan `{id}` is not the one you were shown (its hash is {plan.hash}).")
@@ -157,6 +160,8 @@ class Pipeline:
             id=f"{id}/confirm", line=plan.line, actor=actor, at=self.clock.now(), origin=plan.origin
         )
         desk = await self._desk(again, plan.cluster)
+        # The deed stays its asker's, whoever confirms it: theirs is the lease, and the name on the node.
+        desk = replace(desk, actor=replace(actor, id=plan.actor, name=plan.actor_name))
         draft = await self._redraft(command, words, desk, plan)
         if draft.steps and plan_moved(plan, draft):
             return await self._show_again(command, plan, draft, desk)
@@ -198,6 +203,9 @@ class Pipeline:
             plan=plan.id,
         )
         async with self.store.unit() as unit:
+            kept = await unit.plans.get(plan.id)
+            if kept is not None and kept.state is not PlanState.PROPOSED:  # somebody was faster
+                raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {kept.state.value} already.")
             await unit.audit.put(entry)
             await unit.plans.put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
         return Answer(view=View(title=text(f"{plan.title}: confirmed, it begins."), tone=Tone.BUSY))
@@ -240,15 +248,16 @@ class Pipeline:
                 return [*words[:number], *words[number + 1 :]], word.partition("=")[2]
         return words, next(iter(self.sites), "")
 
-    async def _note(self, request: Request, desk: Desk, what: str, why: str = "") -> None:
+    async def _note(self, request: Request, what: str, why: str = "", *, plan: str = "") -> None:
         entry = AuditEntry(
             id=f"{request.id}/{what}",
-            cluster=desk.site.name,
-            at=desk.now,
+            cluster=self._cluster_of(words_of(request.line))[1],
+            at=self.clock.now(),
             actor=request.actor.id,
             actor_name=request.actor.name,
             line=request.line,
             what=what,
+            plan=plan,
             text=why,
         )
         async with self.store.unit() as unit:
@@ -257,7 +266,7 @@ class Pipeline:
 
 def refused(why: str) -> Answer:
     """An answer that says why nothing was done."""
-    return Answer(view=View(title=text(why), tone=Tone.QUIET))
+    return Answer(view=View(title=spoken(why), tone=Tone.QUIET))
 
 
 def plan_moved(plan: Plan, draft: Draft) -> bool:

@@ -1,5 +1,6 @@
 """This file has plans: a command line turned into a list of steps, its state, and its hash."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -7,7 +8,7 @@ from hashlib import sha256
 
 import msgspec
 
-from commands.steps import Create, Delete, Patch, Record, Ref, Scale, Step, Wait
+from commands.steps import Create, Delete, Fact, Patch, Record, Ref, Scale, Step, Wait
 
 
 class Risk(StrEnum):
@@ -141,13 +142,29 @@ def _timeless(value: object) -> object:
     return value
 
 
+def _facts(body: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[Fact]:
+    """What is so after a merge patch: each value at its path."""
+    for key, value in body.items():
+        path = (*above, key)
+        if isinstance(value, Mapping):
+            yield from _facts(value, path)
+        else:
+            yield Fact(path=path, equals=value)
+
+
 def inverse_of(step: Step, record: StepRecord) -> Step | None:
     """The step that takes this one back, or None when there is none or it was not done."""
     if record.state is not StepState.DONE:
         return None
     match step:
         case Patch(inverse=dict() as body):
-            return Patch(ref=step.ref, says=f"put back {step.ref}", body=body, subresource=step.subresource)
+            return Patch(
+                ref=step.ref,
+                says=f"put back {step.ref}",
+                body=body,
+                requires=tuple(_facts(step.body)),  # what we set may be somebody else's by now
+                subresource=step.subresource,
+            )
         case Create():
             ref = Ref(
                 api=step.ref.api,

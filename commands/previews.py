@@ -21,6 +21,7 @@ from alerts.telling.views import (
 from collectors.facts.durations import in_words
 from commands.command import Answer
 from commands.plans import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
+from commands.spoken import spoken
 from commands.steps import Step
 
 STEPS_SHOWN = 12
@@ -40,7 +41,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
         blocks.append(
             Paragraph(text=text(bold("Takes down: "), ", ".join(plan.victims[:8]), _more(plan.victims, 8)))
         )
-    blocks.extend(Paragraph(text=text("⚠ ", note)) for note in plan.notes)
+    blocks.extend(Paragraph(text=text("⚠ ", spoken(note))) for note in plan.notes)
     blocks.append(Quote(lines=tuple(_step_lines(plan))))
     needs_second = plan.risk is Risk.BREAK
     if needs_second:
@@ -72,7 +73,7 @@ def card_of(plan: Plan) -> View:
     }[plan.state]
     blocks: list[Block] = []
     if plan.trouble:
-        blocks.append(Paragraph(text=text(bold("Why: "), plan.trouble)))
+        blocks.append(Paragraph(text=text(bold("Why: "), spoken(plan.trouble))))
     if plan.result:
         blocks.append(Paragraph(text=text(plan.result)))
     blocks.append(Quote(lines=tuple(_step_lines(plan))))

@@ -17,6 +17,7 @@ from demo.kubernetes import KubernetesLookalike, User
 from demo.kubernetes import Settings as ControllerSettings
 from demo.pace import write_packs
 from demo.parts.prometheus import PrometheusServer, import_openmetrics
+from demo.scenario import Fault
 from demo.slack import Manners, Person, SlackLookalike
 from demo.world.kube.api import Access
 from demo.world.world import Settings as WorldSettings
@@ -73,6 +74,21 @@ class Stage:
     kubernetes: KubernetesLookalike | None
     elasticsearch: ElasticsearchLookalike | None
     settings_file: Path
+
+    def break_it(self, fault: Fault) -> None:
+        """Begin a fault of a scenario: `prometheus` stops the real one, any other is the world's."""
+        if fault.fault == "prometheus":
+            self.prometheus.stop()
+        else:
+            self.world.faults.start(fault.fault, **fault.parameters)
+
+    def mend(self, name: str) -> None:
+        """End a fault, if it still is one."""
+        if name == "prometheus":
+            if not self.prometheus.is_running:
+                self.prometheus.start()
+        elif any(running.name == name for running in self.world.faults.running):
+            self.world.faults.end(name)
 
 
 @asynccontextmanager

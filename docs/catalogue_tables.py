@@ -14,7 +14,8 @@ from collectors.checks.catalogue import CHECKS
 from collectors.facts.durations import in_words
 from collectors.facts.questions import Check, LogSearch, Promql, Question
 from commands.catalogue import CATALOGUE
-from commands.command import Command, Right
+from commands.command import Command
+from helm.rights import act_rights
 
 
 def commands_part() -> str:
@@ -29,16 +30,18 @@ def _noun(noun: str, commands: Sequence[Command[Any]]) -> str:
 
 def _command(command: Command[Any]) -> str:
     lines = [f"### {command.name}", "", command.summary, "", "```text", command.usage, "```", ""]
-    for parameter in command.parameters:
-        if isinstance(parameter, click.Option) and parameter.help:
-            lines.append(f"* `{', '.join(parameter.opts)}`: {parameter.help}")
-    if lines[-1].startswith("*"):
-        lines.append("")
+    options = [
+        f"* `{', '.join(parameter.opts)}`: {parameter.help}"
+        for parameter in command.parameters
+        if isinstance(parameter, click.Option) and parameter.help
+    ]
+    if options:
+        lines += [*options, ""]
     if command.more:
         lines += [command.more, ""]
     lines += [f"For example: `{command.example}`", "", f"*{_kind(command)}* {_who(command)}"]
     if command.rights:
-        lines += ["", f"Kubernetes must allow: {'; '.join(_right(right) for right in command.rights)}."]
+        lines += ["", f"Kubernetes must allow: {'; '.join(_needs(command))}."]
     return "\n".join(lines)
 
 
@@ -58,9 +61,16 @@ def _who(command: Command[Any]) -> str:
     return "For members of any team." if command.look is not None else "For teams that are given it."
 
 
-def _right(right: Right) -> str:
-    group = f" ({right.group})" if right.group else ""
-    return f"{', '.join(right.verbs)} of {', '.join(f'`{one}`' for one in right.resources)}{group}"
+def _needs(command: Command[Any]) -> list[str]:
+    if command.look is not None:
+        return [_allowed(right.group, right.resources, right.verbs) for right in command.rights]
+    rules = act_rights([command])[command.name]
+    return [_allowed(rule["apiGroups"][0], rule["resources"], rule["verbs"]) for rule in rules]
+
+
+def _allowed(group: str, resources: Sequence[str], verbs: Sequence[str]) -> str:
+    behind = f" ({group})" if group else ""
+    return f"{', '.join(verbs)} of {', '.join(f'`{one}`' for one in resources)}{behind}"
 
 
 def rules_part() -> str:

@@ -68,9 +68,7 @@ def _walk(
         inner, suffix = _inner(field.annotation)
         is_again = inner is not None and inner in (*around, model)
         meaning = (meanings.get(path) or field.description or "").strip().rstrip(".")
-        yield Setting(
-            path=path, type=_type(field.annotation), default=_default(field), meaning=meaning
-        )
+        yield Setting(path=path, type=_type(field.annotation), default=_default(field), meaning=meaning)
         if inner is not None and not is_again:
             yield from _walk(inner, f"{path}{suffix}.", meanings, (*around, model))
 

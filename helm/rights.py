@@ -44,17 +44,24 @@ def look_rights(
 
 
 def act_rights(commands: Sequence[Command[Any]]) -> Mapping[str, Rules]:
-    """The rules that each command needs beyond looking, by the command's name. Those that need none are not there."""
+    """The rules that each command needs beyond looking, by the command's name. Those that need none are not there.
+
+    Whatever is changed may be read too, for the performer looks at a thing before and after it writes.
+    """
     return {
         command.name: _rules(
             ("", right.group, resource, "", verb)
             for right in command.rights
             for resource in right.resources
-            for verb in right.verbs
+            for verb in _with_get(right.verbs)
         )
         for command in sorted(commands, key=lambda command: command.name)
         if command.rights and command.look is None
     }
+
+
+def _with_get(verbs: Sequence[str]) -> tuple[str, ...]:
+    return tuple(verbs) if set(verbs) <= set(_WATCH) else (*verbs, "get")
 
 
 def _watched(kind: Kind[Any]) -> list[Wish]:

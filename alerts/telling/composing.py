@@ -247,12 +247,12 @@ def filled(line: str, subject: Subject) -> str | None:
 
 
 def _buttons(incident: Incident, around: Surroundings) -> tuple[Button, ...]:
-    offers = offers_of(incident, around.rules)[: BUTTONS_AT_MOST - 2]
+    offers: dict[str, str] = {}
+    for line in offers_of(incident, around.rules):
+        offers.setdefault(label_of(line), line)  # two rules may offer the same deed for different reasons
     buttons = [
-        Button(
-            label=label_of(line), line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN
-        )
-        for number, line in enumerate(offers)
+        Button(label=label, line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN)
+        for number, (label, line) in enumerate(list(offers.items())[: BUTTONS_AT_MOST - 2])
     ]
     if not incident.acked_by:
         buttons.append(Button(label="I take it", line=f"alert ack {incident.id}"))

@@ -9,7 +9,8 @@ from alerts.telling.views import Block, Button, Buttons, Paragraph, Quote, Small
 from collectors.facts.durations import in_words, written
 from commands.command import Answer, Command, Right, UnusableError
 from commands.desk import Desk
-from commands.gpus.claiming import Answering, Freeing, free, keep, look_now, release, settle, snooze
+from commands.gpus.answering import Answering, keep, release, settle, snooze
+from commands.gpus.asking import Freeing, free, look_now
 from commands.gpus.idle import TrainingGpus, by_training, idle_table
 from commands.gpus.idling import Doing
 from commands.gpus.tables import count_gpus, node_table, summary_lines, team_of, team_table

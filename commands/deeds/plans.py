@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import click
 
 from alerts.telling.views import Tone, View, text
-from commands.command import Answer, Command, Draft, UnusableError
+from commands.command import Answer, Command, DeniedError, Draft, UnusableError
 from commands.desk import Desk
 from commands.plans import Plan, PlanState, Risk, StepState, inverse_of
 from commands.previews import can_undo, details
@@ -45,8 +45,9 @@ async def cancel(named: Named, desk: Desk) -> Answer:
         if plan.is_over:
             raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {plan.state.value} already.")
         if plan.actor != desk.actor.id and not desk.may.get(plan.command, False):
-            raise UnusableError(
-                f"Plan `{plan.id}` is {plan.actor_name}'s, and `{plan.command}` is not given to you."
+            raise DeniedError(
+                f"Plan `{plan.id}` is {plan.actor_name}'s, and `{plan.command}` is not given to you.",
+                plan=plan.id,
             )
         was_running = plan.state is PlanState.RUNNING
         why = f"cancelled by {desk.actor.name}"
@@ -65,8 +66,9 @@ async def undo(named: Named, desk: Desk) -> Draft:
             f"Plan `{plan.id}` is {plan.state.value}: `plan cancel {plan.id}` stops it first."
         )
     if not desk.may.get(plan.command, False):
-        raise UnusableError(
-            f"Undoing plan `{plan.id}` needs the right to `{plan.command}`, which you are not given."
+        raise DeniedError(
+            f"Undoing plan `{plan.id}` needs the right to `{plan.command}`, which you are not given.",
+            plan=plan.id,
         )
     if not can_undo(plan):
         raise UnusableError(f"Plan `{plan.id}` did nothing that can be taken back.")

@@ -48,6 +48,15 @@ def test_every_value_has_a_sentence() -> None:
         assert value.sentence.endswith("."), value.path
 
 
+def test_the_image_holds_every_package() -> None:
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    context = (ROOT / ".dockerignore").read_text().splitlines()
+    for package in wheel["packages"]:
+        assert f"COPY {package} {package}\n" in dockerfile
+        assert f"!{package}" in context
+
+
 def test_a_value_without_a_note_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
     file.write_text("# -- A sentence.\nloose: 1\n")
@@ -80,6 +89,17 @@ def test_a_command_that_only_looks_adds_to_the_role_that_looks() -> None:
 def test_a_command_that_only_looks_may_not_ask_to_write() -> None:
     with pytest.raises(ValueError, match="pod peek only looks, yet declares patch"):
         look_rights([_command(Right(group="", resources=("pods",), verbs=("get", "patch")))])
+
+
+def test_what_a_command_changes_it_may_read() -> None:
+    unread = {
+        (rule["apiGroups"][0], resource)
+        for rules in act_rights(CATALOGUE).values()
+        for rule in rules
+        for resource in rule["resources"]
+        if "get" not in rule["verbs"] and not set(rule["verbs"]) <= {"list", "watch"}
+    }
+    assert unread == set()
 
 
 def test_every_right_of_a_command_is_in_its_rules() -> None:

@@ -10,7 +10,10 @@ import pytest
 import yaml
 
 from collectors.mirror.kinds import DEFAULT_KINDS
-from tests.helm.conftest import Render
+from commands.catalogue import CATALOGUE
+from helm.generate import CHART
+from helm.rights import act_rights
+from tests.helm.conftest import CI, Render
 from tests.helm.schemas import write_schemas
 from tests.real.servers.kubernetes import KubernetesCluster
 
@@ -64,6 +67,25 @@ def test_the_api_server_would_take_it(
     ).splitlines()
     assert len(said) == len([thing for thing in yaml.safe_load_all(text) if thing])
     assert all(line.endswith("created (server dry run)") for line in said), said
+
+
+def test_helm_would_install_it_and_says_how_to_try_it(
+    helm_path: Path, real_kubernetes: KubernetesCluster, namespace: str
+) -> None:
+    chosen = (
+        "--namespace",
+        namespace,
+        "--kubeconfig",
+        real_kubernetes.kubeconfig,
+        "--values",
+        CI / "full-values.yaml",
+    )
+    argv = (helm_path, "install", "yard", CHART, "--dry-run=server", *chosen, *NO_MONITOR)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    notes = done.stdout.partition("NOTES:")[2]
+    assert "Kubernetes lets it do: dns scale, node cordon, node uncordon." in notes
+    assert f"helm -n {namespace} upgrade yard <this chart>" in notes
 
 
 @pytest.fixture
@@ -134,3 +156,50 @@ def test_the_bot_may_cordon_only_when_the_command_is_enabled(
         assert _answer(real_kubernetes, "DELETE", node) == 403
     finally:
         real_kubernetes.call("DELETE", node)
+
+
+def _may(cluster: KubernetesCluster, group: str, resource: str, verb: str) -> bool:
+    """Whether the API server would let the bot do that."""
+    plural, _, subresource = resource.partition("/")
+    wish = {
+        "group": group,
+        "resource": plural,
+        "subresource": subresource,
+        "verb": verb,
+        "namespace": "default",
+    }
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": wish},
+    }
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    allowed: bool = cluster.call("POST", path, review, as_bot=True)["status"]["allowed"]
+    return allowed
+
+
+def test_the_enabled_commands_are_allowed_what_they_need_and_no_more(
+    real_kubernetes: KubernetesCluster, allowed: Callable[..., None]
+) -> None:
+    table = act_rights(CATALOGUE)
+    wishes = sorted(
+        {
+            (rule["apiGroups"][0], resource, verb)
+            for rules in table.values()
+            for rule in rules
+            for resource in rule["resources"]
+            for verb in rule["verbs"]
+        }
+    )
+    allowed(*table)
+    real_kubernetes.wait_for(
+        "every right to count", lambda: all(_may(real_kubernetes, *wish) for wish in wishes)
+    )
+    for group, resource, verb in (
+        ("", "nodes", "delete"),
+        ("", "secrets", "list"),
+        ("", "pods/exec", "create"),
+        ("", "serviceaccounts", "impersonate"),
+        ("rbac.authorization.k8s.io", "clusterroles", "patch"),
+    ):
+        assert not _may(real_kubernetes, group, resource, verb), f"{verb} {resource}"

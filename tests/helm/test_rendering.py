@@ -1,6 +1,8 @@
 """This file proves what the chart gives: a guarded pod, settings that load, and rights that are pinned."""
 
+import re
 import subprocess
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from alerts.loading import load
 from bot.reading import read_settings
+from bot.rulebook import vocabulary
+from commands.catalogue import CATALOGUE
+from commands.parsing import parse
 from helm.generate import CHART
 from tests.helm.conftest import CI, RefusedError, Render
 
@@ -151,6 +157,20 @@ def test_helm_finds_nothing_to_complain_about(helm_path: Path, values: str) -> N
     argv = (helm_path, "lint", "--strict", CHART, "--values", CI / f"{values}-values.yaml")
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_drill_of_the_notes_is_a_rule_file() -> None:
+    notes = (CHART / "templates" / "NOTES.txt").read_text()
+    drill = notes.partition("<<'DRILL'\n")[2].partition("DRILL\n")[0]
+    loaded = load(textwrap.dedent(drill), file="drill.yaml", vocabulary=vocabulary(), own=False)
+    assert loaded.mistakes == ()
+    assert [rule.name for group in loaded.groups for rule in group.rules] == ["Drill"]
+
+
+def test_the_line_of_the_notes_is_a_command() -> None:
+    notes = (CHART / "templates" / "NOTES.txt").read_text()
+    lines = re.findall(r"`/yard ([^`]+)`", notes)
+    assert [parse(line, CATALOGUE)[0].name for line in lines] == ["incident list"]
 
 
 _REFUSED = [

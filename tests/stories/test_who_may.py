@@ -14,8 +14,9 @@ REFUSAL = "`node cordon` is for sre"
 
 async def heard(stage: Light, count: int) -> None:
     """Wait until the bot has taken in so many gestures, and a while longer than any answer takes to be sent."""
-    total = lambda: stage.yard.metrics.registry.get_sample_value("yardmaster_lines_total", {"via": "slack"})  # noqa: E731
-    await stage.until(lambda: (total() or 0) >= count)
+    registry = stage.yard.metrics.registry
+    via = {"via": "slack"}
+    await stage.until(lambda: (registry.get_sample_value("yardmaster_lines_total", via) or 0) >= count)
     await stage.asks("dana", "help")  # the road is in order: what was to be said before has been said
 
 
@@ -112,13 +113,15 @@ async def test_who_is_not_of_the_house_gets_nothing_at_all(tmp_path: Path, who: 
 )
 async def test_somebody_who_cannot_be_looked_up_is_nobody_until_they_can(tmp_path: Path, trouble: str | int) -> None:
     async with light(tmp_path) as stage:
+        attempts = 2 if trouble == "lost" else 1  # a read whose connection is torn is tried once more
         if trouble == "lost":
-            stage.slack.lose_call("users.info", times=2)
+            stage.slack.lose_call("users.info", times=100)
         else:
-            stage.slack.fail("users.info", trouble, times=2)
+            stage.slack.fail("users.info", trouble, times=100)
         await stage.slack.types("dana", "#random", f"/yard {CORDON}")
         await stage.slack.types("dana", "#random", "@yardmaster node list")
-        await stage.until(lambda: stage.slack.calls.count("users.info") >= 2)
+        await stage.until(lambda: stage.slack.calls.count("users.info") >= 2 * attempts)
+        stage.slack.forgive()
         answer = await stage.asks("eli", "help")
         assert "What I can do" in answer.said
         assert nothing_reached(stage, "dana")

@@ -1,6 +1,5 @@
 """This file tests the launch of a training from the line to its pods, against the Kubernetes look-alike."""
 
-import json
 from typing import Any
 
 import pytest
@@ -98,7 +97,7 @@ async def test_the_secret_is_in_no_plan_no_preview_and_no_journal(yard: Yard) ->
 async def test_a_launch_that_does_not_fit_is_refused_with_what_would_help(yard: Yard) -> None:
     said = await yard.say(f"training launch big --image {IMAGE} --workers 3 --gpus 8", ANA)
     assert "2 of 3 workers fit; worker 2 needs 8 nvidia.com/gpu" in said
-    assert "`--workers 2` would fit" in said
+    assert "--workers 2 would fit" in said
     assert await yard.newest() is None
 
 
@@ -317,4 +316,4 @@ async def test_undoing_a_launch_leaves_nothing(yard: Yard, kube: KubernetesLooka
 async def test_a_launch_outside_of_ones_namespaces_is_refused(yard: Yard) -> None:
     assert "not in namespace mnist" in await yard.say(LINE, BO)
     plan = await yard.plan(f"training launch speech-x --image {IMAGE}", BO)
-    assert json.dumps([record.state for record in plan.records]).count("waiting") == len(plan.steps)
+    assert plan.title == "Launch speech-x/speech-x: 1 worker, 1 nvidia.com/gpu"

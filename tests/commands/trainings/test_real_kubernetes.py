@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from collectors.trainings.views import TrainingView
 from commands.desk import Policy, Upload
 from commands.plans import PlanState
 from commands.steps import Create
@@ -45,10 +46,13 @@ async def test_a_launch_with_everything_is_accepted_made_and_stopped(
     script = Upload(name="run.sh", content=b"#!/bin/bash\nsleep 1\n")
     plan = await yard.do(line, ANA, uploads=(script,))
     assert plan.state is PlanState.DONE, plan.trouble
-    assert sum(isinstance(step, Create) for step in plan.steps) == 13
-    await yard.seen(lambda: any(one.id == "real-one/real-one" for one in yard.site.trainings()))
-    await yard.seen(lambda: sum(rank.node == NODE for rank in yard.site.trainings()[0].ranks) == 4)
-    (view,) = yard.site.trainings()
+    assert sum(isinstance(step, Create) for step in plan.steps) == 12
+
+    def mine() -> list[TrainingView]:
+        return [one for one in yard.site.trainings() if one.id == "real-one/real-one"]
+
+    await yard.seen(lambda: [rank.node for view in mine() for rank in view.ranks] == [NODE] * 4)
+    (view,) = mine()
     assert {(rank.role, rank.index) for rank in view.ranks} == {
         ("worker", 0),
         ("worker", 1),

@@ -1,0 +1,163 @@
+"""This file measures F13: one cycle of all shipped rules against a live Prometheus, over their queries sent bare.
+
+Rules over logs and checks of the cluster ask no Prometheus and are left out on both sides. Ours is a whole round:
+the pulse, every expression with its presence query, and the judging of the answers. Bare is the same queries, one
+form POST each over kept connections, as many at once, and a decode of each answer that nobody looks at.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import aiohttp
+import msgspec
+
+from alerts.rules import Rule
+from alerts.wording import RuleWording
+from benchmarks.live_prometheus import READY
+from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row, Stall
+from benchmarks.stalls import longest_decode, longest_stall
+from benchmarks.timing import Watch, take_turns
+from bot.judging import Judge
+from bot.rulebook import read_rulebook
+from bot.settings import Rules
+from collectors.answering import AT_ONCE, Answering
+from collectors.checks.scene import Scene, SourceState
+from collectors.facts.clock import SystemClock
+from collectors.facts.questions import Promql
+from collectors.facts.redaction import Redactor
+from collectors.facts.samples import Blind
+from collectors.facts.topology import Topology
+from collectors.sources.prometheus import PrometheusDoor, PrometheusSettings
+from demo.parts.processes import Program, running
+
+ROUNDS = 25
+CLUSTER = "prod-a"
+
+
+class _Element(msgspec.Struct):
+    metric: dict[str, str]
+    value: tuple[float, str]
+
+
+class _Vector(msgspec.Struct, rename="camel"):
+    result_type: str
+    result: list[_Element]
+
+
+class _Answer(msgspec.Struct):
+    status: str
+    data: _Vector
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+
+
+async def run(_: Mapping[str, Outcome]) -> Outcome:
+    book = read_rulebook(Rules())
+    if book.mistakes:
+        raise CannotRunError("; ".join(str(mistake) for mistake in book.mistakes))
+    always = timedelta(milliseconds=1)  # so that every rule is due whenever a round is asked for
+    rules = tuple(
+        replace(rule, interval=always) for rule in book.rules if isinstance(rule.question, Promql)
+    )
+    settings = PrometheusSettings(url="")
+    queries = [settings.pulse, *_expressions(rules)]
+    clock = SystemClock()
+    async with _prometheus() as url, aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=AT_ONCE)
+    ) as session:
+        door = PrometheusDoor(PrometheusSettings(url=url))
+        try:
+            judge = _judge(rules, door)
+
+            async def ours() -> float:
+                with Watch() as watch:
+                    done = await judge.round(clock.now())
+                if done.blind or len(done.judged) != len(rules):
+                    raise CannotRunError(f"some rules were blind: {dict(done.blind)}")
+                return watch.wall
+
+            async def bare() -> float:
+                with Watch() as watch:
+                    await _sent_bare(session, url, queries, clock.now())
+                return watch.wall
+
+            found = await take_turns({"ours": ours, "bare": bare}, rounds=ROUNDS, warm_ups=3)
+            stall = await longest_stall(ours, rounds=9)
+            bodies = await _sent_bare(session, url, queries, clock.now())
+            samples = sum(len(_decode(body).data.result) for body in bodies)
+        finally:
+            await door.close()
+    row = Row(
+        id="F13",
+        measure=f"a cycle of the {len(rules)} PromQL rules shipped: {len(queries)} queries, {samples} samples",
+        value=found["ours"].milliseconds,
+        unit="ms",
+        peer=Peer(name=f"the same queries bare, {AT_ONCE} at once", value=found["bare"].milliseconds),
+        goal=Goal(limit=1.15),
+    )
+    return Outcome(
+        rows=(row,),
+        stalls=(Stall(during="F13", longest=stall, longest_decode=longest_decode(_decode, bodies)),),
+    )
+
+
+def _expressions(rules: Sequence[Rule]) -> list[str]:
+    asked = []
+    for rule in rules:
+        if isinstance(rule.question, Promql):
+            asked.append(rule.question.expr)
+            if rule.question.sees is not None:
+                asked.append(rule.question.sees)
+    return asked
+
+
+def _judge(rules: Sequence[Rule], door: PrometheusDoor) -> Judge:
+    def scene(at: datetime, sources: tuple[SourceState, ...]) -> Scene:
+        blind = Blind(source="kubernetes", at=at, why="no cluster takes part in this")
+        return Scene(at=at, inventory=blind, trainings=blind, configs=blind, sources=sources)
+
+    answering = Answering(metrics=door, logs=None, checks={}, scene=scene)
+    return Judge(CLUSTER, rules, answering, RuleWording(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean))
+
+
+async def _sent_bare(
+    session: aiohttp.ClientSession, url: str, queries: Sequence[str], at: datetime
+) -> list[bytes]:
+    """Every query as a form, each answer decoded; gives the answers."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def send(query: str) -> bytes:
+        form = {"query": query, "time": f"{at.timestamp():.3f}", "timeout": "8s"}
+        async with slots, session.post(f"{url}/api/v1/query", data=form) as response:
+            body = await response.read()
+        _decode(body)
+        return body
+
+    return list(await asyncio.gather(*(send(query) for query in queries)))
+
+
+@asynccontextmanager
+async def _prometheus() -> AsyncIterator[str]:
+    """The address of a live one with a cluster's series."""
+    with TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        program = Program(
+            name="the live Prometheus",
+            argv=(sys.executable, "-m", "benchmarks.live_prometheus", str(folder)),
+            log=folder / "live.log",
+            folder=Path(__file__).parents[2],
+        )
+        ready = folder / READY
+        limit = timedelta(seconds=80)
+        async with running(program, lambda: ready.exists() and ready.read_text() != "", limit=limit):
+            yield ready.read_text(encoding="utf-8")
+
+
+BENCHMARK = Benchmark(id="F13", title="a cycle of all rules", run=run, limit=timedelta(seconds=180))

@@ -1,0 +1,143 @@
+"""This file plans to ask the owners of idle trainings for their GPUs: `gpu free`."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from collectors.facts.durations import in_words
+from collectors.trainings.views import TrainingView
+from commands.claims import KEPT_FOR, OPEN, claim_id, due_of
+from commands.command import Draft, UnusableError
+from commands.desk import Desk
+from commands.gpus.idle import TrainingGpus, by_training, evidence
+from commands.gpus.idling import SHORTEST, Doing, IdleLook, look_for_idle
+from commands.records import record
+from commands.rows import Claim, ClaimState
+from commands.steps import Step
+from commands.trainings.catalogue import kind_of
+from commands.trainings.naming import training_named
+
+LONGEST_LOOK = timedelta(hours=24)
+LONGEST_WAIT = timedelta(days=3)
+AT_MOST = 50  # claims of one line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Freeing:
+    trainings: tuple[str, ...]
+    after: timedelta | None
+    grace: timedelta | None
+
+
+async def free(deed: Freeing, desk: Desk) -> Draft:
+    """Claims on trainings of which every GPU did nothing; their owners are asked, and after the grace they pause."""
+    grace = deed.grace if deed.grace is not None else desk.policy.claim_grace
+    if not SHORTEST <= grace <= LONGEST_WAIT:
+        raise UnusableError(f"`--grace` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
+    look = await look_now(desk, deed.after if deed.after is not None else desk.policy.idle_after)
+    if look.blind:
+        raise UnusableError(f"Whether any GPU does nothing is not known: {look.blind}")
+    found = by_training(look, desk.site.trainings())
+    steps: list[Step] = []
+    notes: list[str] = []
+    left: list[str] = []
+    claims: list[Claim] = []
+    for one in _meant(deed.trainings, found, desk):
+        assert one.view is not None
+        earlier = await _claims_on(one.view, desk)
+        why = _why_not(earlier, desk.now, is_named=bool(deed.trainings))
+        if why:
+            left.append(f"{one.view.id}: {why}")
+            continue
+        kind_of(one.view)
+        claim = await _claim(one, look, desk, grace=grace, earlier=len(earlier))
+        claims.append(claim)
+        notes.append(_who_is_asked(claim, grace))
+        steps.append(record("claims", claim, says=f"ask for {claim.gpus:g} GPUs of {claim.training}"))
+        steps.append(record("agenda", due_of(claim), says=f"settle it at {claim.grace_until:%H:%M} UTC"))
+    if not steps:
+        nothing = "; ".join(left) or f"no training's GPUs did nothing for {in_words(look.after)}"
+        return Draft(title="", nothing=f"Nobody is to be asked: {nothing}.")
+    gpus = sum(claim.gpus for claim in claims)
+    title = f"Ask for {gpus:g} idle GPUs of {len(claims)} training{'s' if len(claims) != 1 else ''}"
+    return Draft(title=title, steps=tuple(steps), notes=(*notes, *left))
+
+
+async def look_now(desk: Desk, after: timedelta) -> IdleLook:
+    if not SHORTEST <= after <= LONGEST_LOOK:
+        raise UnusableError(f"`--after` is {in_words(SHORTEST)} to {in_words(LONGEST_LOOK)}.")
+    return await look_for_idle(desk.site.prometheus, desk.site.inventory(), now=desk.now, after=after)
+
+
+def _meant(names: tuple[str, ...], found: tuple[TrainingGpus, ...], desk: Desk) -> list[TrainingGpus]:
+    """Those named, which must do nothing; or all that do."""
+    if not names:
+        return [one for one in found if one.view is not None and one.doing is Doing.IDLE][:AT_MOST]
+    meant: list[TrainingGpus] = []
+    for view in {
+        view.id: view for name in names for view in [training_named(name, desk.site.trainings())]
+    }.values():
+        mine = next((one for one in found if one.view is not None and one.view.id == view.id), None)
+        if mine is None:
+            raise UnusableError(f"{view.id} holds no GPUs ({view.life.value}).")
+        if mine.doing is not Doing.IDLE:
+            raise UnusableError(f"{view.id} is not idle: {_doing_words(mine)}.")
+        meant.append(mine)
+    return meant
+
+
+def _doing_words(of: TrainingGpus) -> str:
+    match of.doing:
+        case Doing.BUSY:
+            idle = f", though {of.idle:g} of them did nothing" if of.idle else ""
+            return f"some of its {of.count:g} GPUs work{idle}"
+        case Doing.YOUNG:
+            return "it has not run for long enough to tell"
+        case Doing.UNKNOWN:
+            return f"what it does is not known: {of.why}"
+        case Doing.IDLE:
+            return "it does nothing"
+
+
+def _why_not(earlier: list[Claim], now: datetime, *, is_named: bool) -> str:
+    """Why no claim is made on a training with these earlier ones; empty when one may be."""
+    if one := next((claim for claim in earlier if claim.standing in OPEN), None):
+        return f"its owner is asked already (claim {one.id}, until {one.grace_until:%H:%M} UTC)"
+    kept = [claim for claim in earlier if claim.standing is ClaimState.KEPT and claim.answered_at]
+    if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEPT_FOR:
+        return f"its owner needs them, as said {in_words(now - at, parts=1)} ago"
+    return ""
+
+
+async def _claims_on(view: TrainingView, desk: Desk) -> list[Claim]:
+    async with desk.store.unit() as unit:
+        return list(await unit.claims.find(cluster=desk.site.name, training=view.id))
+
+
+async def _claim(of: TrainingGpus, look: IdleLook, desk: Desk, *, grace: timedelta, earlier: int) -> Claim:
+    assert of.view is not None
+    async with desk.store.unit() as unit:
+        launch = await unit.launches.get(f"{desk.site.name}/{of.view.id}")
+    owner_id = desk.policy.owners.get(of.view.owner) or (launch.by if launch else "")
+    return Claim(
+        id=claim_id(desk.site.name, of.view.id, earlier),
+        cluster=desk.site.name,
+        training=of.view.id,
+        owner=of.view.owner,
+        owner_id=owner_id,
+        gpus=of.count,
+        asked_by=desk.actor.id,
+        asked_by_name=desk.actor.name,
+        asked_at=desk.now,
+        grace_until=desk.now + grace,
+        evidence=evidence(of, look),
+        channel=desk.origin.channel,
+    )
+
+
+def _who_is_asked(claim: Claim, grace: timedelta) -> str:
+    owner = claim.owner or "nobody known"
+    unknown = "" if claim.owner_id else " (not known in the chat: the question stands in the channel)"
+    return (
+        f"{owner}{unknown} is asked about {claim.training}: {claim.evidence}. Without an answer it is suspended "
+        f"after {in_words(grace)}, if it still does nothing."
+    )

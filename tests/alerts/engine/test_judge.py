@@ -1,0 +1,244 @@
+"""The engine: one rule, what was known, what was seen."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.engine import Judgement, Known, is_watched, judge
+from alerts.lifecycle import Phase
+from alerts.rules import Rule
+from collectors.facts.labels import Labels
+from collectors.facts.samples import Blind, Observation
+from collectors.facts.topology import Topology
+from tests.support.alerting import (
+    CLUSTER,
+    NOON,
+    a_rule,
+    a_sample,
+    a_topology,
+    a_wording,
+    minutes,
+    seen,
+)
+
+
+def judged(
+    rule: Rule,
+    observation: Observation,
+    known: Known | None = None,
+    *,
+    after: float = 0,
+    topology: Topology | None = None,
+) -> Judgement:
+    return judge(
+        rule,
+        known or {},
+        observation,
+        cluster=CLUSTER,
+        wording=a_wording(topology),
+        now=NOON + minutes(after),
+    )
+
+
+def firing(rule: Rule, *nodes: str) -> Known:
+    return judged(rule, seen(*(a_sample(node=node) for node in nodes))).alerts
+
+
+def test_an_alert_has_the_samples_labels_the_rules_and_its_name() -> None:
+    rule = a_rule(labels={"team": "{{ $labels.zone }}-team", "node": "renamed"})
+
+    (alert,) = judged(rule, seen(a_sample(node="gpu-a01", zone="dc1", __name__="heat"))).alerts.values()
+
+    assert alert.labels == {
+        "alertname": "GpuHot",
+        "severity": "warning",
+        "zone": "dc1",
+        "team": "dc1-team",
+        "node": "renamed",
+    }
+
+
+def test_the_value_is_in_the_words_and_not_in_the_identity() -> None:
+    rule = a_rule()
+    first = judged(rule, seen(a_sample(91)))
+    second = judged(rule, seen(a_sample(97)), first.alerts, after=1)
+
+    assert first.alerts.keys() == second.alerts.keys()
+    (alert,) = second.alerts.values()
+    assert (alert.value, alert.annotations["summary"]) == (97, "gpu-a01 is hot: 97.")
+    assert alert.life.since == NOON
+    assert second.changes == ()
+
+
+def test_a_label_with_the_value_never_fires() -> None:
+    """Prometheus' own trap: another alert each time."""
+    rule = a_rule(hold=minutes(2), labels={"value": "{{ $value }}"})
+    known: Known = {}
+    for number in range(10):
+        result = judged(rule, seen(a_sample(90 + number)), known, after=number)
+        known = result.alerts
+        assert [alert.life.phase for alert in known.values()] == [Phase.PENDING]
+
+
+def test_two_results_with_the_same_labels_are_refused_and_nothing_changes() -> None:
+    rule = a_rule()
+    known = firing(rule, "gpu-a02")
+
+    result = judged(
+        rule, seen(a_sample(91, __name__="a", node="x"), a_sample(92, __name__="b", node="x")), known
+    )
+
+    assert result.alerts is known
+    assert result.changes == ()
+    assert "same labels" in result.blind
+    assert 'node="x"' in result.blind
+
+
+@pytest.mark.parametrize(("limit", "is_refused"), [(3, False), (2, True), (0, False)])
+def test_more_alerts_than_the_limit_are_refused_whole(limit: int, is_refused: bool) -> None:
+    rule = a_rule(limit=limit)
+    known = firing(a_rule(), "gpu-a09")
+
+    result = judged(rule, seen(*(a_sample(node=f"n{number}") for number in range(3))), known)
+
+    assert bool(result.blind) is is_refused
+    if is_refused:
+        assert result.alerts is known
+        assert "3 alerts, the limit is 2" in result.blind
+
+
+def test_a_rule_without_a_limit_has_ours() -> None:
+    result = judged(a_rule(), seen(*(a_sample(node=f"n{number}") for number in range(2001))))
+
+    assert "the limit is 2000" in result.blind
+    assert not result.alerts
+
+
+def test_a_look_that_failed_changes_nothing_and_says_why() -> None:
+    rule = a_rule(hold=minutes(1))
+    known = firing(rule, "gpu-a01")
+
+    result = judged(rule, Blind(source="prometheus", at=NOON, why="refused"), known, after=60)
+
+    assert (result.alerts, result.changes, result.blind) == (known, (), "refused")
+
+
+def test_a_change_is_told_with_the_phase_before() -> None:
+    rule = a_rule(hold=minutes(1), linger=minutes(1))
+    told: list[tuple[Phase | None, Phase]] = []
+    known: Known = {}
+    for number, breaches in enumerate([True, True, True, False, False]):
+        result = judged(rule, seen(a_sample()) if breaches else seen(), known, after=number)
+        known = result.alerts
+        told += [(change.before, change.alert.life.phase) for change in result.changes]
+
+    assert told == [
+        (None, Phase.PENDING),
+        (Phase.PENDING, Phase.FIRING),
+        (Phase.FIRING, Phase.RESOLVED),
+    ]
+    assert known == {}
+
+
+def test_a_pending_alert_that_clears_is_no_change() -> None:
+    rule = a_rule(hold=minutes(5))
+    known = judged(rule, seen(a_sample())).alerts
+
+    result = judged(rule, seen(), known, after=1)
+
+    assert (result.alerts, result.changes) == ({}, ())
+
+
+def test_what_is_not_watched_is_blind_alone() -> None:
+    rule = a_rule()
+    known = firing(rule, "gpu-a01", "gpu-a02")
+
+    result = judged(rule, seen(present=({"node": "gpu-a02"},)), known, after=60)
+
+    assert [alert.labels["node"] for alert in result.alerts.values()] == ["gpu-a01"]
+    assert [change.alert.labels["node"] for change in result.changes] == ["gpu-a02"]
+    assert not result.blind
+
+
+def test_nothing_present_is_blind_for_all_and_no_presence_query_for_none() -> None:
+    rule = a_rule()
+    known = firing(rule, "gpu-a01", "gpu-a02")
+
+    assert judged(rule, seen(present=()), known, after=1).alerts == known
+    assert judged(rule, seen(present=None), known, after=1).alerts == {}
+
+
+def test_what_breaches_is_seen_whatever_the_presence_query_says() -> None:
+    result = judged(a_rule(), seen(a_sample(), present=()))
+
+    assert [alert.is_firing for alert in result.alerts.values()] == [True]
+
+
+@pytest.mark.parametrize(
+    ("labels", "present", "is_there"),
+    [
+        ({"node": "a"}, {"node": "a"}, True),
+        ({"node": "a"}, {"node": "b"}, False),
+        ({"node": "a", "gpu": "1"}, {"node": "a"}, True),
+        ({"node": "a"}, {"node": "a", "job": "dcgm"}, True),
+        ({"node": "a", "gpu": "1"}, {"node": "a", "gpu": "2"}, False),
+        ({"node": "a"}, {}, True),
+    ],
+)
+def test_watched_means_no_label_that_both_have_differs(
+    labels: Mapping[str, str], present: Mapping[str, str], is_there: bool
+) -> None:
+    assert is_watched(Labels(labels), [Labels(present)]) is is_there
+
+
+def test_the_subject_that_the_labels_name_does_not_move_with_the_cluster() -> None:
+    rule = a_rule()
+    empty = Topology(cluster=CLUSTER)
+    sample = a_sample(namespace="vision", pod="detr-0")
+    first = judged(rule, seen(sample), topology=empty)
+    second = judged(rule, seen(sample), first.alerts, after=1, topology=a_topology())
+    third = judged(rule, seen(sample), second.alerts, after=2, topology=empty)
+
+    (before,), (known,), (after,) = (list(one.alerts.values()) for one in (first, second, third))
+    assert before.own == known.own == after.own
+    assert before.subject.training == ""
+    assert known.subject.training == after.subject.training == "vision/detr"
+    assert after.subject.owner == "ana"
+
+
+def test_evidence_stays_when_a_later_look_has_none() -> None:
+    rule = a_rule()
+    first = judged(rule, seen(a_sample(texts=("a line",))))
+
+    (alert,) = judged(rule, seen(a_sample()), first.alerts, after=1).alerts.values()
+
+    assert alert.texts == ("a line",)
+
+
+looks = st.lists(
+    st.one_of(st.none(), st.sets(st.sampled_from(["gpu-a01", "gpu-a02", "gpu-a03"]))), max_size=25
+)
+
+
+@given(looks)
+def test_each_subject_lives_its_own_life(strip: list[set[str] | None]) -> None:
+    """Three nodes judged together are as each judged alone."""
+    rule = a_rule(hold=minutes(2), linger=minutes(2))
+    together: Known = {}
+    alone: dict[str, Known] = {"gpu-a01": {}, "gpu-a02": {}, "gpu-a03": {}}
+    for number, look in enumerate(strip):
+        blind = Blind(source="prometheus", at=NOON, why="dark")
+        nodes = look or set()
+        together = judged(
+            rule,
+            blind if look is None else seen(*(a_sample(node=node) for node in sorted(nodes))),
+            together,
+            after=number,
+        ).alerts
+        for node, known in alone.items():
+            one = blind if look is None else seen(*([a_sample(node=node)] if node in nodes else []))
+            alone[node] = judged(rule, one, known, after=number).alerts
+
+    assert together == {key: alert for known in alone.values() for key, alert in known.items()}

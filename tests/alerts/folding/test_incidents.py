@@ -1,0 +1,238 @@
+"""Alerts that share a broken thing become one incident, with a history."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.alert import Alert
+from alerts.incidents.folding import (
+    MEMBERS_AT_MOST,
+    Folding,
+    acknowledge,
+    add_deed,
+    belongs,
+    fold_of,
+    open_incident,
+    settle,
+    summary_of,
+    take,
+)
+from alerts.incidents.incident import Happening, Incident
+from alerts.rules import Closes, Severity
+from collectors.facts.subjects import Subject
+from collectors.facts.topology import Topology
+from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
+
+FOLDING = Folding(rules={}, topology=a_topology())
+
+
+def opened(alert: Alert, *, folding: Folding = FOLDING) -> Incident:
+    return take(open_incident("i1", alert, channels=("C1",), now=NOON), alert, folding, NOON)
+
+
+def happened(incident: Incident) -> list[str]:
+    return [event.what.value for event in incident.events]
+
+
+@pytest.mark.parametrize(
+    ("labels", "fold"),
+    [
+        pytest.param({"node": "gpu-a01"}, "node/gpu-a01", id="a node"),
+        pytest.param({"instance": "10.0.0.11:9100"}, "node/gpu-a01", id="its address"),
+        pytest.param({"Hostname": "gpu-a01", "gpu": "3", "UUID": "GPU-3"}, "node/gpu-a01", id="a GPU of it"),
+        pytest.param({"node": "gpu-a01", "component": "kubelet"}, "node/gpu-a01", id="a component on it"),
+        pytest.param({"component": "dns"}, "component/dns", id="a component of the cluster"),
+        pytest.param({"namespace": "vision", "pod": "detr-1"}, "training/vision/detr", id="a rank"),
+        pytest.param({"namespace": "kube-system", "pod": "x"}, "pod/kube-system/x", id="any other pod"),
+        pytest.param(
+            {"exported_namespace": "vision", "exported_pod": "detr-0", "Hostname": "gpu-a01", "gpu": "1"},
+            "training/vision/detr",
+            id="a rank, as a GPU's exporter names it",
+        ),
+        pytest.param({"training": "vision/detr"}, "training/vision/detr", id="a training"),
+        pytest.param(
+            {"namespace": "vision", "deployment": "api"}, "workload/vision/Deployment/api", id="a workload"
+        ),
+        pytest.param(
+            {"namespace": "vision", "persistentvolumeclaim": "coco", "node": "gpu-a01"},
+            "volume/vision/coco",
+            id="a volume, wherever it is mounted",
+        ),
+        pytest.param({"namespace": "vision"}, "namespace/vision", id="a namespace"),
+        pytest.param({"colour": "red"}, "rule/GpuHot", id="nothing that we know"),
+    ],
+)
+def test_the_broken_thing_of_an_alert(labels: dict[str, str], fold: str) -> None:
+    assert fold_of(an_alert(**labels)) == fold
+
+
+def test_a_hot_gpu_a_silent_kubelet_and_a_full_disk_are_one_broken_node() -> None:
+    alerts = [
+        an_alert("GpuHot", Hostname="gpu-a01", gpu="3", UUID="GPU-3"),
+        an_alert("NodeNotReady", node="gpu-a01"),
+        an_alert("NodeDiskFilling", instance="10.0.0.11:9100", mountpoint="/"),
+    ]
+    incident = opened(alerts[0])
+
+    assert all(belongs(incident, alert, NOON) for alert in alerts)
+    assert not belongs(incident, an_alert(node="gpu-a02"), NOON)
+    assert not belongs(incident, replace(alerts[0], cluster="prod-b"), NOON)
+
+
+def test_an_incident_tells_who_is_hurt_the_largest_first_and_keeps_who_was() -> None:
+    alert = an_alert(node="gpu-a01")
+    incident = opened(alert)
+    quiet = take(incident, alert, replace(FOLDING, topology=Topology(cluster="prod-a")), NOON + minutes(1))
+
+    assert [(one.training, one.owner, one.gpus) for one in incident.hurt] == [("vision/detr", "ana", 16)]
+    assert quiet.hurt == incident.hurt
+
+
+def test_a_second_alert_joins_and_a_worse_one_is_worse() -> None:
+    incident = opened(an_alert("A", severity="warning"))
+    joined = take(incident, an_alert("B", severity="info"), FOLDING, NOON + minutes(1))
+    worse = take(joined, an_alert("C", severity="critical"), FOLDING, NOON + minutes(2))
+
+    assert happened(worse) == ["opened", "joined", "worse"]
+    assert [event.number for event in worse.events] == [1, 2, 3]
+    assert (incident.severity, joined.severity, worse.severity) == (
+        Severity.WARNING,
+        Severity.WARNING,
+        Severity.CRITICAL,
+    )
+    assert worse.lead.name == "C"
+
+
+def test_severity_falls_with_what_fires_and_the_last_one_stays() -> None:
+    warning, critical = an_alert("A"), an_alert("B", severity="critical")
+    incident = take(opened(warning), critical, FOLDING, NOON)
+    better = take(incident, resolved(critical, NOON + minutes(1)), FOLDING, NOON + minutes(1))
+    over = take(better, resolved(warning, NOON + minutes(2)), FOLDING, NOON + minutes(2))
+
+    assert (incident.severity, better.severity, over.severity) == (
+        Severity.CRITICAL,
+        Severity.WARNING,
+        Severity.WARNING,
+    )
+
+
+def test_the_same_alert_again_is_no_event() -> None:
+    alert = an_alert()
+    incident = opened(alert)
+
+    again = take(incident, replace(alert, value=99), FOLDING, NOON + minutes(5))
+
+    assert happened(again) == ["opened"]
+    assert again.members[0].value == 99
+
+
+def test_it_closes_when_nothing_fires_and_not_before() -> None:
+    one, other = an_alert("A"), an_alert("B")
+    incident = take(opened(one), other, FOLDING, NOON)
+    half = settle(take(incident, resolved(one, NOON + minutes(1)), FOLDING, NOON + minutes(1)), NOON)
+    end = NOON + minutes(3)
+    whole = settle(take(half, resolved(other, end), FOLDING, end), end)
+
+    assert half.is_open
+    assert whole.resolved_at == end
+    assert happened(whole) == ["opened", "joined", "cleared", "cleared", "resolved"]
+    assert settle(whole, end + minutes(9)) is whole
+
+
+@pytest.mark.parametrize("closes", [Closes.ACK, Closes.PROOF])
+def test_one_that_waits_for_a_person_stays_open_until_then(closes: Closes) -> None:
+    alert = an_alert("VolumeFormatted")
+    folding = replace(FOLDING, rules={alert.rule: a_rule("VolumeFormatted", closes=closes)})
+    incident = opened(alert, folding=folding)
+    cleared = take(incident, resolved(alert, NOON + minutes(1)), folding, NOON + minutes(1))
+
+    waiting = settle(cleared, NOON + minutes(1))
+    taken = settle(acknowledge(waiting, who="U1", now=NOON + minutes(9)), NOON + minutes(9))
+
+    assert waiting.is_open
+    assert happened(taken)[-2:] == ["acked", "resolved"]
+
+
+@pytest.mark.parametrize(("after", "is_same"), [(29, True), (30, False), (300, False)])
+def test_what_breaks_again_within_half_an_hour_is_the_same_incident(after: float, is_same: bool) -> None:
+    alert = an_alert()
+    over = settle(take(opened(alert), resolved(alert, NOON), FOLDING, NOON), NOON)
+
+    assert belongs(over, alert, NOON + minutes(after)) is is_same
+
+
+def test_an_incident_that_is_back_is_nobodys_again() -> None:
+    alert = an_alert()
+    taken = acknowledge(opened(alert), who="U1", now=NOON)
+    over = settle(
+        take(taken, resolved(alert, NOON + minutes(1)), FOLDING, NOON + minutes(1)), NOON + minutes(1)
+    )
+
+    back = take(over, alert, FOLDING, NOON + minutes(10))
+
+    assert back.is_open
+    assert (back.acked_by, back.acked_at, back.fixed_by) == ("", None, ())
+    assert happened(back) == ["opened", "acked", "cleared", "resolved", "reopened"]
+    assert back.opened_at == NOON
+
+
+def test_the_fold_does_not_move_once_it_is_chosen() -> None:
+    alert = an_alert(namespace="vision", pod="detr-0", topology=Topology(cluster="prod-a"))
+    incident = opened(alert)
+    known = replace(alert, subject=a_topology().complete(alert.own))
+
+    assert incident.fold == "pod/vision/detr-0"
+    assert take(incident, known, FOLDING, NOON).fold == "pod/vision/detr-0"
+    assert take(incident, known, FOLDING, NOON).subject.training == "vision/detr"
+
+
+def test_the_same_person_or_deed_twice_changes_nothing() -> None:
+    taken = acknowledge(opened(an_alert()), who="U1", now=NOON)
+    done = add_deed(taken, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON)
+
+    assert acknowledge(done, who="U1", now=NOON + minutes(1)) is done
+    assert add_deed(done, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON) is done
+    assert acknowledge(done, who="U2", now=NOON).acked_by == "U2"
+
+
+def test_members_have_a_limit() -> None:
+    incident = opened(an_alert(node="gpu-a01"))
+    for number in range(MEMBERS_AT_MOST + 5):
+        incident = take(incident, an_alert(node="gpu-a01", gpu=str(number)), FOLDING, NOON)
+
+    assert len(incident.members) == MEMBERS_AT_MOST
+
+
+def test_an_alert_without_words_is_told_by_what_it_is_about() -> None:
+    assert summary_of(replace(an_alert(node="n"), annotations={})) == "GpuHot: n"
+    assert summary_of(replace(an_alert(colour="red"), annotations={}, own=Subject())) == "GpuHot: red"
+    assert (
+        summary_of(replace(an_alert(), annotations={"message": "an old rule's word"})) == "an old rule's word"
+    )
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from("AB"), st.booleans(), st.sampled_from(["info", "warning", "critical"])),
+    max_size=30,
+)
+
+
+@given(steps)
+def test_the_history_always_adds_up(strip: list[tuple[str, bool, str]]) -> None:
+    """Whatever fires and clears: numbers count up, it is open while something fires, and each end has its beginning."""
+    incident = opened(an_alert("A"))
+    for number, (name, fires, severity) in enumerate(strip, 1):
+        now = NOON + timedelta(minutes=number)
+        alert = an_alert(name, severity=severity, at=now)
+        incident = settle(take(incident, alert if fires else resolved(alert, now), FOLDING, now), now)
+        assert incident.is_open or not incident.firing
+        assert incident.is_open == bool(incident.firing)
+
+    assert [event.number for event in incident.events] == list(range(1, len(incident.events) + 1))
+    turns = [what for what in happened(incident) if what in ("opened", "resolved", "reopened")]
+    assert turns[0::2] == ["opened", *["reopened"] * (len(turns[0::2]) - 1)]
+    assert set(turns[1::2]) <= {Happening.RESOLVED.value}
+    assert incident.fold == "node/gpu-a01"

@@ -1,0 +1,169 @@
+"""Rounds of evaluation: what is due, what blindness costs, and what is made up for after it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alerts.lifecycle import Phase
+from bot.judging import MISSED_AT_MOST
+from collectors.facts.labels import Labels
+from tests.support.alerting import NOON, a_rule, an_alert, minutes
+from tests.support.keeping import EVERY, Canned, Heat, Yard, hot
+
+RULE = a_rule(hold=minutes(3), linger=minutes(2))
+
+
+def dark_in(*spans: tuple[int, int]) -> Canned:
+    def dark(at: datetime) -> bool:
+        return any(begin <= (at - NOON) / EVERY < end for begin, end in spans)
+
+    return Canned(hot(), dark=dark)
+
+
+async def test_a_rule_is_asked_on_its_own_grid() -> None:
+    slow = replace(a_rule("Slow"), interval=minutes(5))
+    yard = Yard(rules=(RULE, slow), metrics=Canned(hot()))
+
+    judged = [(await yard.round(minute)).judged for minute in range(7)]
+
+    assert [slow.id in one for one in judged] == [True, False, False, False, False, True, False]
+    assert all(RULE.id in one for one in judged)
+    assert yard.judge.next_due(NOON + minutes(6)) == NOON + minutes(7)
+
+
+async def test_a_late_round_does_not_shift_the_grid_nor_run_twice() -> None:
+    yard = Yard(rules=(RULE,), metrics=Canned(hot()))
+    await yard.judge.round(NOON)
+
+    late = await yard.judge.round(NOON + minutes(3.5))
+
+    assert late.judged == {RULE.id}
+    assert yard.judge.next_due(NOON) == NOON + minutes(4)
+
+
+async def test_blindness_in_the_middle_resolves_nothing_and_is_told() -> None:
+    metrics = dark_in((5, 60))
+    metrics.heat = hot((0, 6))
+    yard = Yard(rules=(RULE,), metrics=metrics)
+
+    rounds = [await yard.round(minute) for minute in range(60)]
+
+    assert [len(one.changes) for one in rounds[5:]] == [0] * 55
+    assert all(one.blind == {RULE.id: "refused"} and not one.judged for one in rounds[5:])
+    assert [alert.life.phase for alert in rounds[-1].standing] == [Phase.FIRING]
+
+
+async def test_what_began_and_ended_unseen_is_found_afterwards() -> None:
+    metrics = dark_in((2, 20))
+    metrics.heat = hot((4, 12))
+    yard = Yard(rules=(RULE,), metrics=metrics)
+    await yard.run(20)
+
+    back = await yard.round(20)
+
+    assert [(change.alert.life.phase, change.at) for change in back.changes] == [
+        (Phase.PENDING, NOON + minutes(4)),
+        (Phase.FIRING, NOON + minutes(7)),
+        (Phase.RESOLVED, NOON + minutes(14)),
+    ]
+    assert back.standing == ()
+
+
+async def test_what_is_made_up_for_has_an_end() -> None:
+    metrics = dark_in((1, 500))
+    asked: list[datetime] = []
+    metrics.heat = lambda _expr, at: asked.append(at) or {}  # type: ignore[func-returns-value]
+    yard = Yard(rules=(RULE,), metrics=metrics)
+    await yard.run(500)
+    asked.clear()
+
+    await yard.round(500)
+
+    assert len(asked) == MISSED_AT_MOST + 1
+    assert asked[0] == NOON + minutes(500 - MISSED_AT_MOST)
+
+
+async def test_an_answer_that_cannot_be_told_apart_is_blind_for_its_rule_alone() -> None:
+    def heat(expr: str, _at: datetime) -> Mapping[str, float]:
+        return {"gpu-a01": 91, "gpu-a02": 92} if expr == "two" else {"gpu-a01": 91}
+
+    same = replace(a_rule("Same", expr="two", labels={"node": "same"}))
+    yard = Yard(rules=(RULE, same), metrics=Canned(heat))
+
+    done = await yard.round(0)
+
+    assert done.judged == {RULE.id}
+    assert "same labels" in done.blind[same.id]
+
+
+async def test_a_subject_that_is_not_watched_is_not_made_well_by_a_restart_of_its_exporter() -> None:
+    metrics = Canned(hot((0, 6)))
+    there = (Labels({"node": "gpu-a01"}),)
+    metrics.present = lambda at: () if NOON + minutes(6) <= at < NOON + minutes(30) else there
+    yard = Yard(rules=(RULE,), metrics=metrics)
+    phases = []
+    for minute in range(34):
+        phases.append([alert.life.phase for alert in (await yard.round(minute)).standing])
+
+    assert phases[29] == [Phase.FIRING]
+    assert phases[33] == []
+
+
+async def test_other_rules_take_over_and_give_back_what_stood() -> None:
+    other = a_rule("Other")
+    yard = Yard(rules=(RULE, other), metrics=Canned(hot((0, 60))))
+    await yard.run(5)
+
+    gone = yard.judge.swap((RULE,))
+    after = await yard.round(5)
+
+    assert [alert.name for alert in gone] == ["Other"]
+    assert [(alert.name, alert.life.since) for alert in after.standing] == [("GpuHot", NOON)]
+
+
+async def test_alerts_of_another_process_are_taken_up_and_strangers_given_back() -> None:
+    yard = Yard(rules=(RULE,), metrics=Canned(hot()))
+
+    orphans = yard.judge.restore([an_alert("GpuHot"), an_alert("Forgotten"), an_alert(phase=Phase.RESOLVED)])
+
+    assert [alert.name for alert in orphans] == ["Forgotten"]
+    assert len((await yard.judge.round(NOON)).standing) == 1
+
+
+spans = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 15)), max_size=4).map(
+    lambda found: tuple((begin, begin + length) for begin, length in found)
+)
+patiences = st.tuples(st.integers(0, 4), st.integers(0, 4))
+
+
+@settings(max_examples=80, deadline=None)
+@given(hot_spans=spans, dark_spans=spans, patience=patiences)
+async def test_after_any_outage_the_state_is_the_undisturbed_one(
+    hot_spans: tuple[tuple[int, int], ...],
+    dark_spans: tuple[tuple[int, int], ...],
+    patience: tuple[int, int],
+) -> None:
+    """The second round after the last outage knows what a judge that never was blind knows."""
+    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]))
+    last = max((end for _begin, end in dark_spans), default=0) + 2
+    heat: Heat = hot(*hot_spans)
+    disturbed = Yard(rules=(rule,), metrics=replace(dark_in(*dark_spans), heat=heat))
+    undisturbed = Yard(rules=(rule,), metrics=Canned(heat))
+    end_of_one = end_of_other = None
+
+    for minute in range(last):
+        end_of_one = await disturbed.judge.round(_at(disturbed, minute))
+        end_of_other = await undisturbed.judge.round(_at(undisturbed, minute))
+
+    assert end_of_one is not None
+    assert end_of_other is not None
+    assert end_of_one.standing == end_of_other.standing
+    assert end_of_one.blind == {}
+
+
+def _at(yard: Yard, minute: int) -> datetime:
+    yard.metrics.asked = NOON + minute * timedelta(minutes=1)
+    return yard.metrics.asked

@@ -1,0 +1,76 @@
+"""This file proves that the examples in the docs work: settings load, rules are right, lines parse, values render."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from alerts.loading import load
+from bot.reading import read_settings
+from bot.rulebook import read_rulebook, vocabulary
+from commands.catalogue import CATALOGUE
+from commands.parsing import parse
+from helm.generate import CHART
+from tests.docs.conftest import all_pages
+from tests.real.parts.layout import KUBERNETES
+
+
+def _blocks(language: str, begins: str) -> list[object]:
+    return [
+        pytest.param(block, id=f"{page.name}, {number}")
+        for page in all_pages()
+        for number, block in enumerate(page.blocks(language), start=1)
+        if block.startswith(begins)
+    ]
+
+
+def test_there_are_examples_of_each_kind() -> None:
+    kinds = ("# settings", "# rules: ", "# values")
+    assert [kind for kind in kinds if not _blocks("yaml", kind)] == []
+
+
+@pytest.mark.parametrize("block", _blocks("yaml", "# settings"))
+def test_settings_load_and_name_rules_that_exist(block: str, tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(block)
+    settings = read_settings(file)
+    assert read_rulebook(settings.rules).mistakes == ()
+
+
+@pytest.mark.parametrize("block", _blocks("yaml", "# rules: "))
+def test_rules_are_right(block: str) -> None:
+    name = block.splitlines()[0].removeprefix("# rules: ")
+    loaded = load(block, file=name, vocabulary=vocabulary(), own=True)
+    assert loaded.mistakes == ()
+    assert loaded.groups
+
+
+@pytest.mark.parametrize("block", _blocks("yaml", "# values"))
+def test_values_render(block: str, tmp_path: Path, helm_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(block)
+    argv = (helm_path, "template", "yard", CHART, "--kube-version", KUBERNETES, "--values", file)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def _chat_lines() -> list[str]:
+    return [
+        line.removeprefix("/yard ").strip()
+        for page in all_pages()
+        for block in page.blocks("text")
+        for line in block.splitlines()
+        if line.startswith("/yard ")
+    ]
+
+
+@pytest.mark.parametrize("line", _chat_lines())
+def test_lines_for_the_chat_parse(line: str) -> None:
+    parse(line, CATALOGUE)
+
+
+@pytest.mark.parametrize("command", CATALOGUE, ids=lambda command: command.name)
+def test_every_example_is_of_its_command(command: object) -> None:
+    known = next(one for one in CATALOGUE if one is command)
+    found, _deed = parse(known.example, CATALOGUE)
+    assert found is known

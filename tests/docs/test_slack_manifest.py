@@ -1,0 +1,67 @@
+"""This file proves that the Slack app asks for the scopes of what we call, and for no others."""
+
+import re
+
+import yaml
+
+from tests.docs.conftest import ROOT
+
+_HISTORY = {"channels:history", "groups:history"}
+SCOPES: dict[str, set[str]] = {  # of each method: docs.slack.dev/reference/methods
+    "auth_test": set(),
+    "chat_postMessage": {"chat:write"},
+    "chat_postEphemeral": {"chat:write"},
+    "chat_update": {"chat:write"},
+    "chat_delete": {"chat:write"},
+    "conversations_history": _HISTORY,
+    "conversations_replies": _HISTORY,
+    "conversations_open": {"im:write"},
+    "users_info": {"users:read"},
+    "usergroups_users_list": {"usergroups:read"},
+    "files_getUploadURLExternal": {"files:write"},
+    "files_completeUploadExternal": {"files:write"},
+}
+NO_METHODS = {
+    "is_connected",
+    "connect_to_new_endpoint",
+}  # of the socket's client, which has a token of its own
+HEARD = {  # docs.slack.dev/reference/events, and slash commands
+    'app.event("app_mention")': {"app_mentions:read"},
+    'app.event("message")': {"im:history"},
+    "app.command(": {"commands"},
+    "url_private": {"files:read"},
+}
+
+
+def _source() -> str:
+    return "\n".join(file.read_text() for file in sorted((ROOT / "bot" / "slack").glob("*.py")))
+
+
+def _manifest() -> dict[str, dict[str, dict[str, object]]]:
+    manifest: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(
+        (ROOT / "docs" / "slack-manifest.yaml").read_text()
+    )
+    return manifest
+
+
+def test_its_scopes_are_exactly_those_of_what_is_used() -> None:
+    called = set(re.findall(r"\b_?client\.([a-z]+_[A-Za-z_]+)\(", _source())) - NO_METHODS
+    assert called >= {"chat_postMessage", "users_info"}
+    assert called - set(SCOPES) == set(), "say in SCOPES which scopes a new method needs"
+    wanted = {scope for method in called for scope in SCOPES[method]}
+    wanted |= {scope for heard, scopes in HEARD.items() if heard in _source() for scope in scopes}
+    assert sorted(wanted) == _manifest()["oauth_config"]["scopes"]["bot"]
+
+
+def test_every_scope_is_explained(docs: dict[str, str]) -> None:
+    scopes = _manifest()["oauth_config"]["scopes"]["bot"]
+    assert isinstance(scopes, list)
+    assert [scope for scope in scopes if f"`{scope}`" not in docs["docs/slack.md"]] == []
+
+
+def test_it_hears_what_we_listen_to() -> None:
+    settings = _manifest()["settings"]
+    assert settings["event_subscriptions"]["bot_events"] == ["app_mention", "message.im"]
+    assert settings["interactivity"]["is_enabled"] is True
+    commands = _manifest()["features"]["slash_commands"]
+    assert [command["command"] for command in commands] == ["/yard"]  # type: ignore[index]

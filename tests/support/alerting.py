@@ -1,0 +1,130 @@
+"""This file builds rules, samples and alerts for tests: each names only what matters to it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from alerts.alert import Alert
+from alerts.lifecycle import Life, Phase
+from alerts.rules import Closes, Patience, Rule, Words
+from alerts.wording import RuleWording
+from collectors.facts.dialect import subject_of
+from collectors.facts.labels import Labels
+from collectors.facts.questions import Promql
+from collectors.facts.samples import Observation, Sample, Seen
+from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+CLUSTER = "prod-a"
+
+
+def minutes(count: float) -> timedelta:
+    return timedelta(minutes=count)
+
+
+def a_rule(
+    name: str = "GpuHot",
+    *,
+    hold: timedelta = timedelta(),
+    linger: timedelta = timedelta(),
+    severity: str = "warning",
+    labels: Mapping[str, str] | None = None,
+    summary: str = "{{ $labels.node }} is hot: {{ $value }}.",
+    description: str = "",
+    offers: tuple[str, ...] = (),
+    runbook: str = "",
+    closes: Closes = Closes.CLEAR,
+    expr: str = "heat > 83",
+    limit: int = 0,
+) -> Rule:
+    """A rule on PromQL, evaluated each minute."""
+    annotations = {"summary": summary, "description": description}
+    return Rule(
+        id=f"gpu/heat/{name}",
+        name=name,
+        question=Promql(expr=expr),
+        patience=Patience(hold=hold, linger=linger),
+        words=Words(
+            labels={"severity": severity, **(labels or {})},
+            annotations={key: value for key, value in annotations.items() if value},
+            offers=offers,
+            runbook=runbook,
+            closes=closes,
+        ),
+        interval=minutes(1),
+        limit=limit,
+    )
+
+
+def a_sample(value: float = 91, *, texts: tuple[str, ...] = (), **labels: str) -> Sample:
+    return Sample(labels=Labels(labels or {"node": "gpu-a01"}), value=value, texts=texts)
+
+
+def seen(
+    *samples: Sample, at: datetime = NOON, present: tuple[Mapping[str, str], ...] | None = None
+) -> Observation:
+    watched = None if present is None else tuple(Labels(one) for one in present)
+    return Seen(source="prometheus", at=at, samples=samples, present=watched)
+
+
+def a_topology() -> Topology:
+    """Two nodes of a rack; two ranks of detr on the first, one of asr on the second."""
+    ranks = (
+        PodFacts(namespace="vision", name="detr-0", node="gpu-a01", training="vision/detr", gpus=8),
+        PodFacts(namespace="vision", name="detr-1", node="gpu-a01", training="vision/detr", gpus=8),
+        PodFacts(namespace="speech", name="asr-0", node="gpu-a02", training="speech/asr", gpus=4),
+    )
+    return Topology(
+        cluster=CLUSTER,
+        as_of=NOON,
+        nodes={
+            name: NodeFacts(name=name, rack="rack-a", addresses=(address,), gpus=8)
+            for name, address in (("gpu-a01", "10.0.0.11"), ("gpu-a02", "10.0.0.12"))
+        },
+        pods={(pod.namespace, pod.name): pod for pod in ranks},
+        trainings={
+            "vision/detr": TrainingFacts(id="vision/detr", owner="ana", team="vision", gpus=16, ranks=2),
+            "speech/asr": TrainingFacts(id="speech/asr", owner="bo", team="speech", gpus=4, ranks=1),
+        },
+        node_of_address={"10.0.0.11": "gpu-a01", "10.0.0.12": "gpu-a02"},
+        pods_on={"gpu-a01": ranks[:2], "gpu-a02": ranks[2:]},
+    )
+
+
+def a_wording(topology: Topology | None = None) -> RuleWording:
+    known = topology or a_topology()
+    return RuleWording(lambda: known, clean=lambda text: text)
+
+
+def an_alert(
+    name: str = "GpuHot",
+    *,
+    phase: Phase = Phase.FIRING,
+    severity: str = "warning",
+    at: datetime = NOON,
+    summary: str = "",
+    topology: Topology | None = None,
+    **labels: str,
+) -> Alert:
+    """An alert on `gpu-a01` unless told, its subject read from its labels and completed as in a round."""
+    about = Labels({**(labels or {"node": "gpu-a01"}), "alertname": name, "severity": severity})
+    own = subject_of(about)
+    return Alert(
+        cluster=CLUSTER,
+        rule=f"gpu/heat/{name}",
+        labels=about,
+        own=own,
+        subject=(topology or a_topology()).complete(own),
+        life=Life(
+            phase=phase,
+            since=at,
+            fired_at=at if phase is not Phase.PENDING else None,
+            resolved_at=at if phase is Phase.RESOLVED else None,
+        ),
+        value=91,
+        annotations={"summary": summary or f"{name} of {own.node or own.pod or own.component}."},
+    )
+
+
+def resolved(alert: Alert, at: datetime) -> Alert:
+    return replace(alert, life=replace(alert.life, phase=Phase.RESOLVED, resolved_at=at))

@@ -1,0 +1,125 @@
+"""This file runs the rounds of one cluster over a world that is a function of time, with a store in memory."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from alerts.alert import Alert
+from alerts.incidents.incident import Incident
+from alerts.routing import Route
+from alerts.rules import Rule
+from alerts.silences import Silence
+from alerts.telling.cards import Line, Told
+from alerts.telling.views import plain
+from bot.judging import Judge, Round
+from bot.keeping import Keeper, Tellings
+from bot.store.memory import MemoryStore
+from collectors.answering import Answering
+from collectors.checks.scene import Scene, SourceState
+from collectors.facts.labels import Labels
+from collectors.facts.questions import Promql
+from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.facts.topology import Topology
+from tests.support.alerting import CLUSTER, NOON, a_topology, a_wording
+
+Heat = Callable[[str, datetime], Mapping[str, float]]  # expression and moment -> value by node
+EVERY = timedelta(minutes=1)
+
+
+@dataclass(slots=True)
+class Canned:
+    """A Prometheus that remembers everything: a question about any moment has its answer, unless it is dark now.
+
+    `dark` tells whether it can be asked at a moment of ours; `asked` is that moment.
+    """
+
+    heat: Heat
+    dark: Callable[[datetime], bool] = lambda _at: False
+    asked: datetime = NOON
+    present: Callable[[datetime], tuple[Labels, ...] | None] = lambda _at: None
+
+    async def ask(self, question: Promql, *, at: datetime) -> Observation:
+        if self.dark(self.asked):
+            return Blind(source="prometheus", at=at, why="refused")
+        samples = tuple(
+            Sample(labels=Labels({"node": node}), value=value)
+            for node, value in self.heat(question.expr, at).items()
+        )
+        return Seen(source="prometheus", at=at, samples=samples, present=self.present(at))
+
+    async def awake(self, *, at: datetime) -> Blind | None:
+        return Blind(source="prometheus", at=at, why="refused") if self.dark(self.asked) else None
+
+
+@dataclass(slots=True, kw_only=True)
+class Yard:
+    """A cluster's judge and keeper. `process()` is what a restart makes anew; the store stays."""
+
+    rules: Sequence[Rule]
+    metrics: Canned
+    routes: tuple[Route, ...] = ()
+    topology: Topology = field(default_factory=a_topology)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    judge: Judge = field(init=False)
+    keeper: Keeper = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.process()
+
+    def process(self) -> None:
+        answering = Answering(metrics=self.metrics, logs=None, checks={}, scene=_no_cluster)
+        self.judge = Judge(CLUSTER, self.rules, answering, a_wording(self.topology))
+        self.keeper = Keeper(CLUSTER, self.store, Tellings(routes=self.routes, default="C1"))
+
+    async def restart(self) -> None:
+        self.process()
+        self.judge.restore(await self.keeper.restore())
+
+    async def round(self, minute: int) -> Round:
+        self.metrics.asked = NOON + minute * EVERY
+        done = await self.judge.round(self.metrics.asked)
+        await self.keeper.keep(done, rules=self.judge.rules, topology=self.topology)
+        return done
+
+    async def run(self, minutes: int, *, start: int = 0) -> None:
+        for minute in range(start, minutes):
+            await self.round(minute)
+
+    async def alerts(self) -> Sequence[Alert]:
+        async with self.store.unit() as unit:
+            return await unit.alerts.find()
+
+    async def incidents(self) -> Sequence[Incident]:
+        async with self.store.unit() as unit:
+            return await unit.incidents.find()
+
+    async def cards(self) -> Sequence[Told]:
+        async with self.store.unit() as unit:
+            return await unit.cards.find()
+
+    async def lines(self) -> Sequence[Line]:
+        async with self.store.unit() as unit:
+            return await unit.lines.find()
+
+    async def silence(self, silence: Silence) -> None:
+        async with self.store.unit() as unit:
+            await unit.silences.put(silence)
+
+    async def said(self) -> list[tuple[str, str]]:
+        """Each line's card, and its words."""
+        return [(line.card, plain(line.said)) for line in await self.lines()]
+
+
+def _no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> Scene:
+    gone = Blind(source="kubernetes", at=at, why="there is none")
+    return Scene(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
+
+
+def hot(*spans: tuple[int, int], node: str = "gpu-a01", value: float = 91) -> Heat:
+    """Hot from the first to before the second minute of each span."""
+
+    def heat(_expr: str, at: datetime) -> Mapping[str, float]:
+        minute = (at - NOON) / EVERY
+        return {node: value} if any(begin <= minute < end for begin, end in spans) else {}
+
+    return heat
