@@ -24,6 +24,7 @@ from bot.judging import Judge
 from bot.keeping import Keeper, Tellings
 from bot.metrics import Metrics
 from bot.people import People
+from bot.reminding import Reminder
 from bot.rulebook import Rulebook, read_rulebook
 from bot.settings import Settings, secret
 from bot.sites import ClusterSite, open_site
@@ -143,6 +144,7 @@ async def _assembled(
         "agenda": agenda.run,
         "follower": follower.run,
         "telling": reconciler.run,
+        "reminder": Reminder(store, clock).run,
         "housekeeping": lambda: _housekeeping(store, clock, settings.timezone),
     }
     edges: dict[str, Work] = {}

@@ -7,6 +7,7 @@ import pytest
 
 from demo.slack.delivery.envelopes import Envelope
 from demo.slack.gestures.desk import Gesture
+from demo.slack.state.messages import Message
 from tests.support.light import CHANNEL, Light, light
 
 CORDON = "node cordon gpu-a01 --reason fan"
@@ -46,15 +47,19 @@ async def test_a_line_delivered_four_times_makes_one_plan_and_one_answer(
 ) -> None:
     async with light(tmp_path) as stage:
         gesture = await typed(stage)
-        envelope = gesture.envelope or await stage.slack.until(lambda: next(iter(stage.slack.envelopes), None))
+        first = await stage.slack.until(lambda: stage.slack.envelopes)
+        envelope = gesture.envelope or first[0]
         await four_times(stage, envelope)
         await stage.asks("eli", "help")  # what came before has been worked through
-        direct = [one for one in stage.slack.everything("@dana") if one.by_bot]
-        await stage.slack.until(lambda: stage.slack.ephemerals("dana") or direct)
+
+        def answers() -> list[Message]:
+            seen = (*stage.slack.ephemerals("dana"), *stage.slack.everything("@dana"))
+            return [one for one in seen if one.by_bot]
+
+        await stage.slack.until(answers)
         assert len(await stage.plans()) == 1
         assert [entry.what for entry in await stage.audit() if entry.line == CORDON] == ["asked"]
-        answers = [one for one in (*stage.slack.ephemerals("dana"), *stage.slack.everything("@dana")) if one.by_bot]
-        assert len(answers) == 1
+        assert len(answers()) == 1
         dry_runs = [one for one in stage.kube.requests if one.method == "PATCH" and one.dry_run]
         assert len(dry_runs) == 1
 

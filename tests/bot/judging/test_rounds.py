@@ -75,7 +75,12 @@ async def test_what_began_and_ended_unseen_is_found_afterwards() -> None:
 async def test_what_is_made_up_for_has_an_end() -> None:
     metrics = dark_in((1, 500))
     asked: list[datetime] = []
-    metrics.heat = lambda _expr, at: asked.append(at) or {}  # type: ignore[func-returns-value]
+
+    def heat(_expr: str, at: datetime) -> Mapping[str, float]:
+        asked.append(at)
+        return {}
+
+    metrics.heat = heat
     yard = Yard(rules=(RULE,), metrics=metrics)
     await yard.run(500)
     asked.clear()
@@ -83,7 +88,7 @@ async def test_what_is_made_up_for_has_an_end() -> None:
     await yard.round(500)
 
     assert len(asked) == MISSED_AT_MOST + 1
-    assert asked[0] == NOON + minutes(500 - MISSED_AT_MOST)
+    assert min(asked) == NOON + minutes(500 - MISSED_AT_MOST)
 
 
 async def test_an_answer_that_cannot_be_told_apart_is_blind_for_its_rule_alone() -> None:
@@ -104,9 +109,8 @@ async def test_a_subject_that_is_not_watched_is_not_made_well_by_a_restart_of_it
     there = (Labels({"node": "gpu-a01"}),)
     metrics.present = lambda at: () if NOON + minutes(6) <= at < NOON + minutes(30) else there
     yard = Yard(rules=(RULE,), metrics=metrics)
-    phases = []
-    for minute in range(34):
-        phases.append([alert.life.phase for alert in (await yard.round(minute)).standing])
+    rounds = [await yard.round(minute) for minute in range(34)]
+    phases = [[alert.life.phase for alert in one.standing] for one in rounds]
 
     assert phases[29] == [Phase.FIRING]
     assert phases[33] == []
@@ -139,7 +143,7 @@ spans = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 15)), max_size=4).
 patiences = st.tuples(st.integers(0, 4), st.integers(0, 4))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(hot_spans=spans, dark_spans=spans, patience=patiences)
 async def test_after_any_outage_the_state_is_the_undisturbed_one(
     hot_spans: tuple[tuple[int, int], ...],

@@ -1,0 +1,90 @@
+"""This file reminds of cordons whose time is up: one line under the deed's card. It never lifts one."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import structlog
+
+from alerts.telling.cards import CardKind, Line, Told, line_id
+from alerts.telling.views import Text, code, moment, person, text
+from collectors.facts.clock import Clock
+from commands.plans import PlanState
+from commands.rows import CordonLease
+from commands.steps import Record
+from commands.stores import Store, Unit
+
+LOOK_EVERY = timedelta(seconds=5)
+
+_log = structlog.get_logger()
+
+
+class Reminder:
+    """Looks at the leases. Who cordoned is named; the node stays as it is until somebody uncordons it."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def run(self) -> None:
+        """For ever."""
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_EVERY.total_seconds())
+
+    async def look(self) -> None:
+        """One look at every lease: each that is over is reminded of once."""
+        now = self._clock.now()
+        async with self._store.unit() as unit:
+            for lease in await unit.leases.find(limit=10_000):
+                if lease.until is None or lease.until > now or lease.reminded_at is not None:
+                    continue
+                for card in await cards_of(lease, unit):
+                    await unit.lines.add(
+                        Line(
+                            id=line_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
+                            cluster=lease.cluster,
+                            card=card.id,
+                            said=reminder(lease),
+                            at=now,
+                        )
+                    )
+                await unit.leases.put(replace(lease, reminded_at=now))
+                _log.info("a cordon is past its time", node=lease.node, owner=lease.owner)
+
+
+async def cards_of(lease: CordonLease, unit: Unit) -> list[Told]:
+    """Where to remind: the cards of the deed that cordoned, else those of the incident it was done for."""
+    for plan in await unit.plans.find(cluster=lease.cluster, state=PlanState.DONE.value, newest=True):
+        steps = (step for step in plan.steps if isinstance(step, Record) and step.row is not None)
+        if any((step.table, step.id) == ("leases", lease.id) for step in steps):
+            cards = await unit.cards.find(kind=CardKind.DEED.value, of=plan.id)
+            return [await _awake(card, unit) for card in cards]
+    if lease.incident:
+        cards = await unit.cards.find(kind=CardKind.INCIDENT.value, of=lease.incident)
+        return [await _awake(card, unit) for card in cards]
+    return []
+
+
+async def _awake(card: Told, unit: Unit) -> Told:
+    """A card that nothing more was to be said under has to live again."""
+    if not card.is_settled:
+        return card
+    woken = replace(card, is_settled=False)
+    await unit.cards.put(woken)
+    return woken
+
+
+def reminder(lease: CordonLease) -> Text:
+    """The line: whom it reminds, of what, and what to type."""
+    until = (moment(lease.until),) if lease.until is not None else ()
+    return text(
+        person(lease.owner, lease.owner_name),
+        " ",
+        code(lease.node),
+        f" is still cordoned ({lease.reason}), its time was up ",
+        until,
+        ". It stays cordoned until somebody runs ",
+        code(f"node uncordon {lease.node}"),
+        ".",
+    )

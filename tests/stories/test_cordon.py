@@ -1,0 +1,257 @@
+"""This file tells the story of a cordon: previewed, confirmed, kept as a lease, reminded of, undone, never another's."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from bot.wiring import Yardmaster
+from commands.command import Command, Draft
+from commands.desk import Desk
+from commands.plans import Risk
+from commands.steps import Patch, Ref
+from demo.slack.state.messages import Message
+from tests.support.light import HOT, Light, light
+
+CORDON = "node cordon gpu-a01 --reason fan --for 2h"
+BY = "yardmaster.io/cordoned-by"
+
+
+async def cordoned(stage: Light, who: str = "dana") -> Message:
+    """Cordon gpu-a01 and give the card of the deed, once it is done and the bot has seen it."""
+    preview = await stage.asks(who, CORDON)
+    await stage.presses(who, preview, "Confirm")
+    await stage.mirrored(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
+    return await stage.card("Cordon gpu-a01: done")
+
+
+def is_cordoned(stage: Light, name: str = "gpu-a01") -> bool:
+    return bool(stage.node(name)["spec"].get("unschedulable"))
+
+
+async def test_a_preview_shows_the_steps_and_changes_nothing(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        preview = await stage.asks("dana", CORDON)
+        assert "Cordon gpu-a01?" in preview.said
+        assert "nothing new is placed there (fan)" in preview.said
+        assert "nothing is done yet" in preview.said
+        assert not stage.writes()
+        assert not is_cordoned(stage)
+        assert not stage.cards()
+
+
+async def test_cancelling_a_preview_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        preview = await stage.asks("dana", CORDON)
+        answer = await stage.presses("dana", preview, "Cancel")
+        assert "nothing was done" in answer.said
+        (plan,) = await stage.plans()
+        answer = await stage.asks("dana", f"plan confirm {plan.id}")
+        assert "is cancelled already" in answer.said
+        assert not stage.writes()
+
+
+async def test_confirming_cordons_notes_whose_it_is_and_keeps_a_lease(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        card = await cordoned(stage)
+        notes = stage.node("gpu-a01")["metadata"]["annotations"]
+        assert is_cordoned(stage)
+        assert notes[BY] == "dana"
+        assert notes["yardmaster.io/cordon-reason"] == "fan"
+        async with stage.yard.store.unit() as unit:
+            (lease,) = await unit.leases.find()
+        assert (lease.node, lease.owner_name, lease.reason) == ("gpu-a01", "dana", "fan")
+        assert lease.until == lease.since + timedelta(hours=2)
+        assert notes["yardmaster.io/cordon-until"] == f"{lease.until:%Y-%m-%dT%H:%M:%SZ}"
+        assert "✓" in card.said
+        assert stage.slack.id("dana") in card.said
+        assert len(stage.cards()) == 1
+        whats = [entry.what for entry in await stage.audit()]
+        assert whats == ["asked", "asked", "confirmed", "done"]
+
+
+async def test_undo_uncordons_and_ends_the_lease(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        card = await cordoned(stage)
+        preview = await stage.presses("dana", card, "Undo")
+        assert "Undo: Cordon gpu-a01?" in preview.said
+        await stage.presses("dana", preview, "Confirm")
+        await stage.card("Undo: Cordon gpu-a01: done")
+        assert not is_cordoned(stage)
+        assert not [key for key in stage.node("gpu-a01")["metadata"].get("annotations", {}) if "cordon" in key]
+        async with stage.yard.store.unit() as unit:
+            assert not await unit.leases.find()
+        answer = await stage.asks("dana", "plan undo p1")
+        assert "was undone already, by plan `p2`" in answer.said
+
+
+async def test_uncordon_ends_the_lease_and_a_later_undo_of_the_cordon_is_refused(tmp_path: Path) -> None:
+    """After the uncordon somebody else cordons the node by hand: undoing our old plan must not lift theirs."""
+    async with light(tmp_path) as stage:
+        await cordoned(stage)
+        preview = await stage.asks("eli", "node uncordon gpu-a01")
+        await stage.presses("eli", preview, "Confirm")
+        await stage.card("Uncordon gpu-a01: done")
+        async with stage.yard.store.unit() as unit:
+            assert not await unit.leases.find()
+        stage.kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": True}})
+        answer = await stage.asks("dana", "plan undo p1")
+        assert "look again" in answer.said
+        assert is_cordoned(stage)
+
+
+async def test_a_node_cordoned_by_somebody_else_is_never_touched(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        stage.kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": True}})
+        await stage.mirrored(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
+        answer = await stage.asks("dana", CORDON)
+        assert "cordoned already, by somebody else" in answer.said
+        answer = await stage.asks("dana", "node uncordon gpu-a01")
+        assert "was not cordoned by Yardmaster" in answer.said
+        assert "kubectl uncordon gpu-a01" in answer.said
+        assert not await stage.plans()
+        assert not stage.writes()
+        assert is_cordoned(stage)
+
+
+async def test_a_second_cordon_of_ours_says_whose_the_first_is(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        await cordoned(stage)
+        answer = await stage.asks("eli", "node cordon gpu-a01 --reason mine")
+        assert "gpu-a01 is cordoned already, by dana" in answer.said
+        assert len(await stage.plans()) == 1
+
+
+async def test_past_its_time_a_cordon_is_reminded_of_once_and_stays(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        card = await cordoned(stage)
+        stage.clock.forward(timedelta(hours=2, minutes=1))
+
+        def lines() -> list[Message]:
+            return [one for one in stage.slack.thread(card) if "is still cordoned (fan)" in one.said]
+
+        (line,) = await stage.slack.until(lines, 20)
+        assert f"<@{stage.slack.id('dana')}>" in line.said or "@dana" in line.said
+        assert "node uncordon gpu-a01" in line.said
+        async with stage.yard.store.unit() as unit:
+            (lease,) = await unit.leases.find()
+        assert lease.reminded_at is not None
+        await stage.restart()
+        await stage.next_rounds()
+        assert len(lines()) == 1
+        assert is_cordoned(stage)
+        assert len(stage.writes()) == 1
+
+
+async def test_an_offer_pressed_on_a_card_is_the_incidents_deed(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91), since=stage.clock.now())
+        card = await stage.card("gpu-a01 is hot")
+        preview = await stage.presses("dana", card, "Cordon gpu-a01")
+        await stage.presses("dana", preview, "Confirm")
+        await stage.plan_is("done")
+        stage.prometheus.truth.say(HOT, since=stage.clock.now())
+        await stage.slack.until(lambda: "Resolved" in card.said, 20)
+        assert "Fixed by" in card.said
+        assert "node cordon gpu-a01" in card.said
+        assert len(stage.cards()) == 1
+        deed = next(one for one in stage.slack.thread(card) if "Cordon gpu-a01: done" in one.said)
+        assert deed.thread_ts == card.ts
+        async with stage.yard.store.unit() as unit:
+            (incident,) = await unit.incidents.find()
+        assert incident.fixed_by == ("p1",)
+
+
+async def test_facts_that_moved_between_preview_and_confirm_are_shown_again(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        preview = await stage.asks("dana", "node cordon gpu-a01 gpu-a02 --reason fan")
+        stage.kube.patch("nodes", "", "gpu-a02", {"spec": {"unschedulable": True}})
+        await stage.mirrored(lambda found: found.nodes["gpu-a02"].spec.unschedulable)
+        answer = await stage.presses("dana", preview, "Confirm")
+        assert "Facts have moved since the first preview" in answer.said
+        assert not stage.writes()
+        await stage.presses("dana", answer, "Confirm")
+        await stage.plan_is("done")
+        assert [seen.path for seen in stage.writes()] == ["/api/v1/nodes/gpu-a01"]
+        assert [plan.state.value for plan in await stage.plans()] == ["cancelled", "done"]
+
+
+async def test_a_node_made_anew_under_the_same_name_is_not_the_one_that_was_shown(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        preview = await stage.asks("dana", CORDON)
+        uid = stage.node("gpu-a01")["metadata"]["uid"]
+        stage.kube.delete("nodes", "", "gpu-a01")
+        stage.kube.create(
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-a01"}, "status": {}}, keep_status=True
+        )
+        await stage.mirrored(lambda found: found.nodes["gpu-a01"].metadata.uid != uid)
+        answer = await stage.presses("dana", preview, "Confirm")
+        assert "Facts have moved" in answer.said
+        assert not stage.writes()
+
+
+async def test_a_plan_that_was_left_too_long_cannot_be_confirmed(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        preview = await stage.asks("dana", CORDON)
+        stage.clock.forward(timedelta(minutes=31))
+        answer = await stage.presses("dana", preview, "Confirm")
+        assert "has expired" in answer.said
+        assert CORDON in answer.said
+        assert not stage.writes()
+
+
+async def test_a_confirmation_bound_to_another_hash_is_refused(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        await stage.asks("dana", CORDON)
+        answer = await stage.asks("dana", "plan confirm p1 --hash 000000000000")
+        assert "is not the one you were shown" in answer.said
+        assert not stage.writes()
+
+
+async def _wipe(deed: Any, desk: Desk) -> Draft:
+    ref = Ref(api="v1", kind="Node", name="gpu-a01", uid=desk.site.inventory().nodes["gpu-a01"].metadata.uid)
+    patch = Patch(ref=ref, says="mark it", body={"metadata": {"labels": {"wiped": "yes"}}})
+    return Draft(title="Wipe gpu-a01", steps=(patch,), victims=("vision/detr",))
+
+
+WIPE = Command(
+    noun="node", verb="wipe", summary="Wipe.", deed=dict, plan=_wipe, risk=Risk.BREAK, example="node wipe"
+)
+
+
+def with_wipe(yard: Yardmaster) -> None:
+    """Give the bot a command that breaks things: none of the shipped ones does yet."""
+    more = replace(yard.pipeline, catalogue=(*yard.pipeline.catalogue, WIPE))
+    object.__setattr__(yard.pipeline, "catalogue", more.catalogue)
+
+
+async def test_what_breaks_things_needs_a_second_person_who_may_do_it_too(tmp_path: Path) -> None:
+    async with light(tmp_path, change=with_wipe) as stage:
+        await stage.slack.types("dana", "#gpu-alerts", "/yard node wipe")
+        preview = await stage.card("Wipe gpu-a01?")
+        assert "Takes down:" in preview.said
+        assert "second person" in preview.said
+        answer = await stage.presses("dana", preview, "Confirm")
+        assert "somebody else has to confirm" in answer.said
+        answer = await stage.presses("ana", preview, "Confirm")
+        assert "`node wipe` is for sre" in answer.said
+        assert not stage.writes()
+        refused = [entry.actor_name for entry in await stage.audit() if entry.what == "refused"]
+        assert refused == ["dana", "ana"]
+        await stage.presses("eli", preview, "Confirm")
+        plan = await stage.plan_is("done")
+        assert (plan.actor_name, plan.confirmed_by) == ("dana", stage.slack.id("eli"))
+        assert stage.node("gpu-a01")["metadata"]["labels"]["wiped"] == "yes"
+
+
+async def test_whoever_confirms_the_deed_stays_its_askers(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        await stage.asks("dana", CORDON)
+        await stage.asks("eli", "plan confirm p1")
+        await stage.plan_is("done")
+        assert stage.node("gpu-a01")["metadata"]["annotations"][BY] == "dana"
+        async with stage.yard.store.unit() as unit:
+            (lease,) = await unit.leases.find()
+        assert lease.owner_name == "dana"
+
+
