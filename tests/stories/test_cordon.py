@@ -155,7 +155,7 @@ async def test_an_offer_pressed_on_a_card_is_the_incidents_deed(tmp_path: Path) 
         assert "Fixed by" in card.said
         assert "node cordon gpu-a01" in card.said
         assert len(stage.cards()) == 1
-        deed = next(one for one in stage.slack.thread(card) if "Cordon gpu-a01: done" in one.said)
+        deed = await stage.card("Cordon gpu-a01: done")
         assert deed.thread_ts == card.ts
         async with stage.yard.store.unit() as unit:
             (incident,) = await unit.incidents.find()

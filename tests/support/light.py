@@ -273,6 +273,29 @@ async def light(
     manners: Manners | None = None,
 ) -> AsyncIterator[Light]:
     """A stage with nodes and no world. `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` goes on top of the settings."""
+    try:
+        async with _light(folder, rules, own_rules, truth, start, change, more, manners) as stage:
+            yield stage
+    except BaseExceptionGroup as group:  # a failed assertion comes out of several task groups: show it plainly
+        why: BaseException = group
+        while isinstance(why, BaseExceptionGroup) and len(why.exceptions) == 1:
+            why = why.exceptions[0]
+        if isinstance(why, BaseExceptionGroup):
+            raise
+        raise why from None
+
+
+@asynccontextmanager
+async def _light(
+    folder: Path,
+    rules: Mapping[str, Any] | None,
+    own_rules: Mapping[str, Any] | None,
+    truth: Truth | None,
+    start: bool,
+    change: Callable[[Yardmaster], None] | None,
+    more: Mapping[str, Any] | None,
+    manners: Manners | None,
+) -> AsyncIterator[Light]:
     folder.mkdir(parents=True, exist_ok=True)
     clock = PushedClock()
     async with AsyncExitStack() as stack:
