@@ -24,7 +24,9 @@ DOCS = HERE.parent / "docs"
     default=HERE / "out" / "results.json",
     help="where the figures go; benchmarks/out/results.json unless given",
 )
-@click.option("--record", is_flag=True, help="write docs/benchmarks.json and the table of docs/benchmarks.md, too")
+@click.option(
+    "--record", is_flag=True, help="write docs/benchmarks.json and the table of docs/benchmarks.md, too"
+)
 @click.option("--strict", is_flag=True, help="exit 1 when a goal is not met")
 def main(ids: tuple[str, ...], file: Path, record: bool, strict: bool) -> None:
     """Run all benchmarks, or those with these IDS (F14), each beside its peer in the same run."""

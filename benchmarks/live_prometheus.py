@@ -1,4 +1,4 @@
-"""This file is a live Prometheus for benchmarks: `python -m benchmarks.live_prometheus FOLDER`, in a process of its own.
+"""This file is a live Prometheus in a process of its own: `python -m benchmarks.live_prometheus FOLDER`.
 
 It scrapes the demo's cluster of 16 GPU nodes as a site would, every 15 s, and remembers its last hour. One node's
 cooling has failed, so that some alerts stand. FOLDER/ready holds the address once it answers with samples.
@@ -45,7 +45,7 @@ async def serve(folder: Path) -> None:
         await asyncio.to_thread(import_openmetrics, folder / "past.om", data)
         async with PrometheusServer(config=world.prometheus_config(every=EVERY), folder=data) as prometheus:
             async with asyncio.timeout(60):
-                while not await asyncio.to_thread(_holds, prometheus.url):
+                while not await asyncio.to_thread(_holds, prometheus.url):  # noqa: ASYNC110 - a server
                     await asyncio.sleep(0.5)
             (folder / READY).write_text(prometheus.url, encoding="utf-8")
             await asyncio.Event().wait()

@@ -50,9 +50,10 @@ async def longest_stall(once: Callable[[], Awaitable[object]], *, rounds: int) -
     return timedelta(seconds=statistics.median(found))
 
 
-def longest_decode(decode: Callable[[bytes], object], bodies: Sequence[bytes], *, rounds: int = 3) -> timedelta:
+def longest_decode(
+    decode: Callable[[bytes], object], bodies: Sequence[bytes], *, rounds: int = 3
+) -> timedelta:
     """The time that decoding the slowest of these bodies takes: the median of a few turns at each."""
-
 
     slowest = 0.0
     for body in bodies:

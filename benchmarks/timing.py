@@ -4,7 +4,6 @@ import gc
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Mapping
-
 from dataclasses import dataclass, field
 from datetime import timedelta
 

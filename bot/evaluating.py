@@ -1,6 +1,7 @@
 """This file runs one cluster's evaluation: round after round, each kept before the next begins."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -9,13 +10,16 @@ import structlog
 from alerts.alert import Alert
 from alerts.engine import Change
 from alerts.lifecycle import Phase
+from alerts.rules import Rule
 from bot.judging import Judge, Round
 from bot.keeping import Keeper
 from bot.metrics import Metrics
+from bot.rule_objects import read_rule_objects
 from bot.sites import ClusterSite
 from collectors.answering import Answering
 from collectors.facts.clock import Clock
 
+OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
 MIRROR_WAIT = timedelta(seconds=15)  # at start, for the first picture of the cluster
 
 _log = structlog.get_logger()
@@ -32,6 +36,9 @@ class Evaluator:
         answering: Answering,
         clock: Clock,
         metrics: Metrics,
+        *,
+        own: Sequence[Rule],
+        reads_objects: bool = False,
     ) -> None:
         self._site = site
         self._judge = judge
@@ -39,6 +46,9 @@ class Evaluator:
         self._answering = answering
         self._clock = clock
         self._metrics = metrics
+        self._own = tuple(own)
+        self._reads_objects = reads_objects
+        self._objects_due: datetime | None = None
         self.blind = ""
         self.has_begun = False
 
@@ -49,7 +59,30 @@ class Evaluator:
             pause = (self._judge.next_due(self._clock.now()) - self._clock.now()).total_seconds()
             if pause > 0:
                 await asyncio.sleep(pause)
+            await self._read_objects()
             await self._round()
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """The rules in force here, by id."""
+        return self._judge.rules
+
+    async def _read_objects(self) -> None:
+        """Take in the cluster's PrometheusRule objects as they are now, between rounds."""
+        now = self._clock.now()
+        if not self._reads_objects or self._site.pod_logs is None or now < (self._objects_due or now):
+            return
+        self._objects_due = now + OBJECTS_EVERY
+        found = await read_rule_objects(self._site.pod_logs)
+        self._metrics.object_mistakes.labels(self._site.name).set(len(found.loaded.mistakes))
+        for mistake in found.loaded.mistakes[:20]:
+            _log.warning("a PrometheusRule is wrong", cluster=self._site.name, mistake=str(mistake))
+        if found.loaded.mistakes and not found.loaded.groups:
+            return  # not seen, or nothing usable: what was in force stays
+        theirs = tuple(rule for group in found.loaded.groups for rule in group.rules)
+        gone = self._judge.swap((*self._own, *theirs))
+        if gone:
+            await self._resolve(gone)
 
     async def _begin(self) -> None:
         """Wait for the first picture of the cluster, and take up what stood when the last process ended."""

@@ -38,6 +38,9 @@ class Metrics:
         self.lines = Counter(
             "yardmaster_lines_total", "Command lines taken in.", ["via"], registry=self.registry
         )
-        self.reload_failed = Counter(
-            "yardmaster_reload_failed_total", "Reloads of rules that were refused.", registry=self.registry
+        self.object_mistakes = Gauge(
+            "yardmaster_rule_object_mistakes",
+            "Mistakes in the cluster's PrometheusRule objects; what is wrong there is left out.",
+            ["cluster"],
+            registry=self.registry,
         )

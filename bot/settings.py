@@ -32,6 +32,9 @@ class _Part(BaseModel):
 class Kubernetes(_Part):
     kubeconfig: str = ""
     context: str = ""
+    stale_after: Duration = Field(
+        default=duration("90s"), ge=timedelta(seconds=2), description="nothing heard for so long: blind"
+    )
 
 
 class Authorization(_Part):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.settings import BasicAuth, Cluster, Elasticsearch, Prometheus, secret
 from collectors.checks.scene import Scene, SourceState
@@ -13,7 +13,7 @@ from collectors.facts.samples import Blind
 from collectors.facts.topology import Topology
 from collectors.mirror.inventory import Inventory, inventory_of
 from collectors.mirror.kinds import DNS_AUTOSCALERS
-from collectors.mirror.mirror import Mirror
+from collectors.mirror.mirror import Mirror, Pace
 from collectors.mirror.topology import topology_of
 from collectors.sources.elasticsearch.door import ElasticsearchDoor
 from collectors.sources.elasticsearch.settings import Credentials, ElasticsearchSettings, fields_with
@@ -127,7 +127,9 @@ async def open_site(
         )
         stack.push_async_callback(client.close)
         pod_logs = KubernetesDoor(client)
-        mirror = Mirror(pod_logs, clock=clock)
+        mirror = Mirror(
+            pod_logs, clock=clock, stale_after=names.stale_after, pace=_pace(names.stale_after)
+        )
         writer = ClusterWriter(client)
     prometheus = logs = None
     if settings.prometheus is not None:
@@ -144,6 +146,17 @@ async def open_site(
         logs=logs,
         pod_logs=pod_logs,
         writer=writer,
+    )
+
+
+def _pace(stale_after: timedelta) -> Pace:
+    """How often the mirror has to hear something, so that a quiet cluster is never taken for one that is gone."""
+    usual, seconds = Pace(), stale_after.total_seconds()
+    return Pace(
+        watch=min(usual.watch, seconds * 0.4),
+        grace=min(usual.grace, seconds * 0.2),
+        longest_wait=min(usual.longest_wait, seconds * 0.3),
+        refused_wait=min(usual.refused_wait, seconds),
     )
 
 

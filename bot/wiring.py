@@ -1,7 +1,7 @@
 """This file puts the house together: every part is made here, once, and handed to those who need it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -114,10 +114,15 @@ async def _assembled(
     channel = settings.slack.channel if settings.slack else CHANNEL
     tellings = Tellings(routes=tuple(_route(one) for one in settings.routes), default=channel)
     evaluators = {
-        name: _evaluator(site, rulebook, store, tellings, clock, redact, metrics)
+        name: _evaluator(
+            site, rulebook, store, tellings, clock, redact, metrics, reads_objects=settings.rules.objects
+        )
         for name, site in sites.items()
     }
-    rules = {rule.id: rule for rule in rulebook.rules}
+
+    def rules() -> Mapping[str, Rule]:
+        return {id: rule for evaluator in evaluators.values() for id, rule in evaluator.rules.items()}
+
     pipeline = Pipeline(
         catalogue=CATALOGUE,
         permissions=_permissions(settings),
@@ -126,7 +131,7 @@ async def _assembled(
         writers={name: site.writer for name, site in sites.items() if site.writer is not None},
         clock=clock,
         policy=_policy(settings),
-        rules=lambda: rules,
+        rules=rules,
         timezone=settings.timezone,
     )
     performer = Performer(store, pipeline.writers, clock)
@@ -188,17 +193,28 @@ def _evaluator(
     clock: Clock,
     redact: Redactor,
     metrics: Metrics,
+    *,
+    reads_objects: bool,
 ) -> Evaluator:
     answering = Answering(metrics=site.prometheus, logs=site.logs, checks=CHECKS, scene=site.scene)
     judge = Judge(site.name, rulebook.rules, answering, RuleWording(site.topology, clean=redact.clean))
-    return Evaluator(site, judge, Keeper(site.name, store, tellings), answering, clock, metrics)
+    return Evaluator(
+        site,
+        judge,
+        Keeper(site.name, store, tellings),
+        answering,
+        clock,
+        metrics,
+        own=rulebook.rules,
+        reads_objects=reads_objects,
+    )
 
 
 def _showing(
     settings: Settings,
     sites: Mapping[str, ClusterSite],
     evaluators: Mapping[str, Evaluator],
-    rules: Mapping[str, Rule],
+    rules: Callable[[], Mapping[str, Rule]],
 ) -> Showing:
     def training(cluster: str, id: str) -> TrainingView | None:
         site = sites.get(cluster)
@@ -209,7 +225,7 @@ def _showing(
         return evaluator.blind if evaluator else ""
 
     return Showing(
-        rules=lambda: rules,
+        rules=rules,
         training=training,
         blind=blind,
         people=settings.commands.owners,

@@ -63,9 +63,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     if book.mistakes:
         raise CannotRunError("; ".join(str(mistake) for mistake in book.mistakes))
     always = timedelta(milliseconds=1)  # so that every rule is due whenever a round is asked for
-    rules = tuple(
-        replace(rule, interval=always) for rule in book.rules if isinstance(rule.question, Promql)
-    )
+    rules = tuple(replace(rule, interval=always) for rule in book.rules if isinstance(rule.question, Promql))
     settings = PrometheusSettings(url="")
     queries = [settings.pulse, *_expressions(rules)]
     clock = SystemClock()
@@ -123,7 +121,9 @@ def _judge(rules: Sequence[Rule], door: PrometheusDoor) -> Judge:
         return Scene(at=at, inventory=blind, trainings=blind, configs=blind, sources=sources)
 
     answering = Answering(metrics=door, logs=None, checks={}, scene=scene)
-    return Judge(CLUSTER, rules, answering, RuleWording(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean))
+    return Judge(
+        CLUSTER, rules, answering, RuleWording(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean)
+    )
 
 
 async def _sent_bare(

@@ -8,7 +8,6 @@ both fetch the same pages from a server in another process.
 import asyncio
 import json
 import sys
-import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -97,7 +96,9 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         )
         stall = await longest_stall(mirrored_from_there, rounds=5)
     few = pages(BY_MODELS)
-    modelled = await take_turns({"models": lambda: _by_models(few), "bare": lambda: _by_structs(few)}, rounds=3)
+    modelled = await take_turns(
+        {"models": lambda: _by_models(few), "bare": lambda: _by_structs(few)}, rounds=3
+    )
     megabytes = list_of.size / 1e6
     rows = (
         Row(

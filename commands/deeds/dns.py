@@ -197,6 +197,12 @@ def _reader(desk: Desk) -> Reader:
     return desk.site.reader
 
 
+_FINDS_THE_OWNER = (
+    Right(group="", resources=("configmaps",), verbs=("get",)),
+    Right(group="apps", resources=("deployments",), verbs=("get", "list")),
+    Right(group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("list",)),
+)
+
 COMMANDS = (
     Command(
         noun="dns",
@@ -204,6 +210,7 @@ COMMANDS = (
         summary="Show the cluster's DNS: replicas, who owns them, load, latency.",
         deed=Show,
         look=show,
+        rights=_FINDS_THE_OWNER,
         example="dns show",
     ),
     Command(
@@ -215,10 +222,10 @@ COMMANDS = (
         plan=scale,
         risk=Risk.TOUCH,
         rights=(
+            *_FINDS_THE_OWNER,
             Right(group="", resources=("configmaps",), verbs=("get", "patch")),
-            Right(group="apps", resources=("deployments",), verbs=("get", "list")),
             Right(group="apps", resources=("deployments/scale",), verbs=("get", "patch")),
-            Right(group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("list", "patch")),
+            Right(group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("get", "patch")),
         ),
         example="dns scale 6",
     ),

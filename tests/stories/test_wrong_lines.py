@@ -35,11 +35,11 @@ WRONG = {
     "a cluster without its name": ("node list --cluster", ("--cluster", "node list")),
     "Chinese": ("节点 列表", ("节点", "help")),
     "an emoji": ("🔥🔥🔥", ("🔥", "help")),
-    "right to left and combining signs": ("nöde\u202e cordon", ("help",)),
+    "right to left and combining signs": ("nöde\u202e cordon", ("nöde", "node cordon NODE")),
     "only punctuation": ("--- ;;; |||", ("---", "help")),
     "a shell's trick": ("node cordon $(reboot)", ("$(reboot)",)),
     "a second command behind": ("node list; reboot", ("list;", "node list")),
-    "a null byte": ("node cordon gpu\x00a01", ("node cordon",)),
+    "a null byte": ("node cordon gpu\x00a01", ("gpu-a01",)),
     "help for what is not there": ("help nodes cordon", ("nodes", "node")),
     "a Slack mention instead of a node": ("node cordon <!channel>", ("channel",)),
 }

@@ -104,10 +104,12 @@ def an_alert(
     at: datetime = NOON,
     summary: str = "",
     topology: Topology | None = None,
+    on: Mapping[str, str] | None = None,
     **labels: str,
 ) -> Alert:
-    """An alert on `gpu-a01` unless told, its subject read from its labels and completed as in a round."""
-    about = Labels({**(labels or {"node": "gpu-a01"}), "alertname": name, "severity": severity})
+    """An alert on `gpu-a01` unless told (`on`, or by name), its subject read from its labels as in a round."""
+    told = {**(on or {}), **labels} or {"node": "gpu-a01"}
+    about = Labels({**told, "alertname": name, "severity": severity})
     own = subject_of(about)
     return Alert(
         cluster=CLUSTER,

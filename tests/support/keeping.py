@@ -75,7 +75,7 @@ class Yard:
         self.process()
         self.judge.restore(await self.keeper.restore())
 
-    async def round(self, minute: int) -> Round:
+    async def round(self, minute: float) -> Round:
         self.metrics.asked = NOON + minute * EVERY
         done = await self.judge.round(self.metrics.asked)
         await self.keeper.keep(done, rules=self.judge.rules, topology=self.topology)

@@ -248,7 +248,7 @@ def ready_node(kube: KubernetesLookalike, name: str, **spec: Any) -> None:
         {
             "apiVersion": "v1",
             "kind": "Node",
-            "metadata": {"name": name, "labels": {"topology.kubernetes.io/rack": f"rack-{name[4]}"}},
+            "metadata": {"name": name, "labels": {"topology.kubernetes.io/rack": f"rack-{name.partition('-')[2][0]}"}},
             "spec": spec,
             "status": {
                 "capacity": resources,
@@ -271,10 +271,11 @@ async def light(
     change: Callable[[Yardmaster], None] | None = None,
     more: Mapping[str, Any] | None = None,
     manners: Manners | None = None,
+    clock: PushedClock | None = None,
 ) -> AsyncIterator[Light]:
     """A stage with nodes and no world. `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` goes on top of the settings."""
     try:
-        async with _light(folder, rules, own_rules, truth, start, change, more, manners) as stage:
+        async with _light(folder, rules, own_rules, truth, start, change, more, manners, clock) as stage:
             yield stage
     except BaseExceptionGroup as group:  # a failed assertion comes out of several task groups: show it plainly
         why: BaseException = group
@@ -295,9 +296,10 @@ async def _light(
     change: Callable[[Yardmaster], None] | None,
     more: Mapping[str, Any] | None,
     manners: Manners | None,
+    clock: PushedClock | None,
 ) -> AsyncIterator[Light]:
     folder.mkdir(parents=True, exist_ok=True)
-    clock = PushedClock()
+    clock = clock or PushedClock()
     async with AsyncExitStack() as stack:
         kube = await stack.enter_async_context(
             KubernetesLookalike.running(
@@ -355,7 +357,7 @@ def _settings(
         "clusters": [
             {
                 "name": CLUSTER,
-                "kubernetes": {"kubeconfig": str(folder / "kubeconfig")},
+                "kubernetes": {"kubeconfig": str(folder / "kubeconfig"), "stale_after": "3s"},
                 "prometheus": {"url": prometheus.url, "timeout": "1s", "stale_after": "1h"},
                 "elasticsearch": {"url": elastic.url, "timeout": "1s", "lag": "0s"},
             }

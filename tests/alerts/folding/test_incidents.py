@@ -66,7 +66,7 @@ def happened(incident: Incident) -> list[str]:
     ],
 )
 def test_the_broken_thing_of_an_alert(labels: dict[str, str], fold: str) -> None:
-    assert fold_of(an_alert(**labels)) == fold
+    assert fold_of(an_alert(on=labels)) == fold
 
 
 def test_a_hot_gpu_a_silent_kubelet_and_a_full_disk_are_one_broken_node() -> None:

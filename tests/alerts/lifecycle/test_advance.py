@@ -1,4 +1,7 @@
-"""An alert's life, a letter a minute: `!` breach, `.` clear, `?` blind; `p` pending, `F` firing, `R` resolves, `-` none."""
+"""An alert's life, a letter a minute.
+
+`!` breach, `.` clear, `?` blind; `p` pending, `F` firing, `R` resolves, `-` none.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

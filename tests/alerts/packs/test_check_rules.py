@@ -13,7 +13,7 @@ from collectors.checks.scene import Scene, SourceState
 from collectors.facts.questions import Check
 from collectors.facts.samples import Blind, Observation, Seen
 from collectors.mirror.inventory import Inventory
-from tests.alerts.packs.cases import CHECK_CASES, CheckCase
+from tests.alerts.packs.check_cases import CHECK_CASES, CheckCase
 from tests.alerts.packs.judged import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW

@@ -16,7 +16,8 @@ from collectors.facts.questions import Check, LogSearch, Promql
 from collectors.facts.samples import Sample
 from collectors.facts.subjects import WORDS
 from collectors.facts.topology import Topology
-from tests.alerts.packs.cases import CHECK_CASES, LOG_CASES
+from tests.alerts.packs.check_cases import CHECK_CASES
+from tests.alerts.packs.log_cases import LOG_CASES
 from tests.alerts.packs.shipped import PACKS, RUNBOOKS, loaded, pack_files, promtool_cases, shipped_rules
 
 RULES = shipped_rules()
@@ -55,7 +56,7 @@ def test_a_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: Rule) -> No
 
 
 def test_every_case_has_its_rule() -> None:
-    cased = {case.rule for case in (*LOG_CASES, *CHECK_CASES)}
+    cased = {case.rule for case in LOG_CASES} | {case.rule for case in CHECK_CASES}
     for path in pack_files():
         cased |= set(promtool_cases(path))
 

@@ -15,8 +15,8 @@ from demo.world.layout import a_cluster
 from demo.world.logs.line import Document, document
 from demo.world.logs.shipper import INDEX, TEMPLATE, bulk
 from demo.world.state import State, a_state
-from tests.alerts.packs.cases import LOG_CASES, LogCase, Said
 from tests.alerts.packs.judged import fired, once
+from tests.alerts.packs.log_cases import LOG_CASES, LogCase, Said
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW
 

@@ -24,7 +24,7 @@ def route(match: str = "", *channels: str, continues: bool = False, routes: tupl
 
 
 def told(*routes: Route, default: str = "home", **labels: str) -> tuple[str, ...]:
-    return channels_of(an_alert(**labels), routes, default=default)
+    return channels_of(an_alert(on=labels), routes, default=default)
 
 
 def test_without_routes_it_goes_home() -> None:

@@ -1,4 +1,4 @@
-"""An incident's card: what, where, who is hurt and what to do, before anything else; and nothing from outside obeyed."""
+"""An incident's card: what, where, who is hurt, what to do; and nothing from outside obeyed."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ DONE = Deed(plan="p1", line="node cordon gpu-a01", who="U1", who_name="Dana", st
 
 
 def incident(*, severity: str = "warning", summary: str = "GPU 3 is hot: 91 °C.", **labels: str) -> Incident:
-    alert = an_alert(severity=severity, summary=summary, **(labels or {"node": "gpu-a01", "gpu": "3"}))
+    alert = an_alert(severity=severity, summary=summary, on=labels or {"node": "gpu-a01", "gpu": "3"})
     return take(open_incident("i7", alert, channels=("C1", "C2"), now=NOON), alert, FOLDING, NOON)
 
 

@@ -301,15 +301,29 @@ async def test_a_restart_at_any_moment_changes_nothing(
     assert await one.lines() == await other.lines()
 
 
-@pytest.mark.parametrize("restart_at", [3, 4, 5, 6])
+@pytest.mark.parametrize("restart_at", range(1, 9))
 async def test_a_restart_while_an_alert_lingers_keeps_its_patience(restart_at: int) -> None:
-    """Quiet, then a relapse, then quiet again: the second quiet counts from its own beginning."""
-    rule = a_rule(linger=minutes(3))
-    yard = a_yard((0, 3), (4, 5), rules=(rule,))
-    for minute in range(12):
-        if minute == restart_at:
+    """Quiet, a relapse, quiet again, all within a minute: the second quiet counts from its own beginning."""
+
+    def heat(_expr: str, at: datetime) -> Mapping[str, float]:
+        quarter = (at - NOON) / minutes(0.25)
+        return {"gpu-a01": 91} if quarter < 3 or quarter == 4 else {}
+
+    rule = replace(a_rule(linger=minutes(1)), interval=minutes(0.25))
+    yard = a_yard(rules=(rule,), metrics=Canned(heat))
+    for quarter in range(14):
+        if quarter == restart_at:
             await yard.restart()
-        await yard.round(minute)
+        await yard.round(quarter / 4)
 
     (alert,) = await yard.alerts()
-    assert alert.life.resolved_at == NOON + minutes(8)
+    assert alert.life.resolved_at == NOON + minutes(9 / 4)
+
+
+async def test_a_silence_of_something_else_does_not_hide_what_ended_unseen() -> None:
+    yard = a_yard((4, 12))
+    yard.metrics.dark = lambda at: NOON + minutes(3) <= at < NOON + minutes(20)
+    await yard.silence(replace(SILENCE, matchers=parse_matchers("node=gpu-a02")))
+    await yard.run(21)
+
+    assert len(await yard.cards()) == 1

@@ -1,22 +1,17 @@
-"""This file has the cases of the rules that promtool does not know: what fires them, what leaves them quiet, and why.
+"""This file has the cases of log rules: what fires them, what leaves them quiet, and why.
 
-A log case is what happened in the demo's cluster, written by the demo's own writers of log lines. A check case is a
-scene. Moments are seconds before the look.
+What happened is written by the demo's own writers of log lines. Moments are seconds before the look.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from collectors.checks.scene import Scene, SourceState
-from collectors.facts.samples import Blind
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Service
-from collectors.trainings.views import Life, TrainingView
 from demo.world.logs.line import Line
 from demo.world.logs.lines import lines_of
 from demo.world.state import Happening, State
-from tests.support.objects import NOW, inventory, node, read
+from tests.alerts.packs.fired import Fired
+from tests.support.objects import NOW
 
 DAY = 86_400.0
 
@@ -50,27 +45,11 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fired:
-    """An alert that must be there, exactly: all of its labels without alertname, and its summary."""
-
-    labels: Mapping[str, str]
-    summary: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogCase:
     rule: str
     why: str
     said: tuple[Said, ...]
     fired: tuple[Fired, ...] = ()  # none: it stays quiet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckCase:
-    rule: str
-    why: str
-    scene: Scene
-    fired: tuple[Fired, ...] = ()
 
 
 _XID = {"pci": "0000:5d:00", "pid": "4711", "busy": "1"}
@@ -127,7 +106,8 @@ LOG_CASES: Sequence[LogCase] = (
         said=(
             replace(_FELL, ago=600),
             Said(
-                text="I0302 08:00:00.1 1 health.go:171] XidCriticalError: Xid=79 on Device=GPU-1; marking device as unhealthy.",
+                text="I0302 08:00:00.1 1 health.go:171] XidCriticalError: Xid=79 on Device=GPU-1; "
+                "marking device as unhealthy.",
                 unit="nvidia-device-plugin",
             ),
         ),
@@ -292,229 +272,6 @@ LOG_CASES: Sequence[LogCase] = (
                 unit="kubelet",
                 level="error",
             ),
-        ),
-    ),
-)
-
-
-def _scene(
-    seen: Inventory | Blind | None = None,
-    *,
-    trainings: Sequence[TrainingView] | Blind = (),
-    configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
-    sources: Sequence[SourceState] = (),
-) -> Scene:
-    return Scene(
-        at=NOW,
-        inventory=inventory() if seen is None else seen,
-        trainings=trainings,
-        configs={} if configs is None else configs,
-        sources=sources,
-    )
-
-
-def _ready(status: str, reason: str = "", message: str = "") -> dict[str, object]:
-    one = {"type": "Ready", "status": status, "reason": reason, "message": message}
-    return {"conditions": [{"type": "DiskPressure", "status": "True"}, one]}
-
-
-def _gpus(capacity: int, allocatable: int) -> dict[str, object]:
-    return {
-        "capacity": {"nvidia.com/gpu": str(capacity), "cpu": "16"},
-        "allocatable": {"nvidia.com/gpu": str(allocatable), "cpu": "15"},
-    }
-
-
-def _a_training(life: Life, name: str = "detr") -> TrainingView:
-    return TrainingView(
-        id=f"vision-{name}/{name}-worker",
-        kind="Job",
-        namespace=f"vision-{name}",
-        name=f"{name}-worker",
-        life=life,
-        reason="0/16 nodes are available: 16 Insufficient nvidia.com/gpu.",
-        created=NOW - timedelta(minutes=20),
-    )
-
-
-def _cluster_of(nodes: int, *, services: int = 3, cordoned: int = 0) -> Inventory:
-    held = [node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(nodes)]
-    named = {
-        f"default/s{number}": read(Service, {"metadata": {"name": f"s{number}", "namespace": "default"}})
-        for number in range(services)
-    }
-    return replace(inventory(*held), services=named)
-
-
-def _autoscaler(max: int, **more: object) -> dict[str, dict[str, str]]:
-    extra = "".join(f', "{name}": {str(value).lower()}' for name, value in more.items())
-    return {
-        "kube-system/kube-dns-autoscaler": {
-            "linear": f'{{"nodesPerReplica": 10, "min": 1, "max": {max}{extra}}}'
-        }
-    }
-
-
-_CAPPED = {
-    "component": "dns",
-    "namespace": "kube-system",
-    "configmap": "kube-dns-autoscaler",
-    "severity": "warning",
-}
-
-CHECK_CASES: Sequence[CheckCase] = (
-    CheckCase(
-        rule="DnsAutoscalerCapped",
-        why="61 nodes call for seven replicas where five are allowed",
-        scene=_scene(_cluster_of(61), configs=_autoscaler(5)),
-        fired=(
-            Fired(
-                labels=_CAPPED,
-                summary="The DNS autoscaler stands at its cap; 7 replicas are called for.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="DnsAutoscalerCapped",
-        why="few nodes, but 700 Services: names are the load of a name server",
-        scene=_scene(_cluster_of(20, services=700), configs=_autoscaler(2)),
-        fired=(
-            Fired(
-                labels=_CAPPED,
-                summary="The DNS autoscaler stands at its cap; 3 replicas are called for.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="DnsAutoscalerCapped",
-        why="what is called for is exactly what is allowed",
-        scene=_scene(_cluster_of(50), configs=_autoscaler(5)),
-    ),
-    CheckCase(
-        rule="DnsAutoscalerCapped",
-        why="the autoscaler does not count nodes that are cordoned",
-        scene=_scene(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
-    ),
-    CheckCase(
-        rule="DnsAutoscalerCapped",
-        why="a maximum of 0 is no maximum, and a document that is broken caps nothing",
-        scene=_scene(
-            _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
-        ),
-    ),
-    CheckCase(
-        rule="GpuOutOfService",
-        why="the device plugin took one of eight away",
-        scene=_scene(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
-        fired=(
-            Fired(
-                labels={"node": "gpu-a01", "resource": "nvidia.com/gpu", "severity": "warning"},
-                summary="gpu-a01 has 1 nvidia.com/gpu out of service.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="GpuOutOfService",
-        why="CPUs that are kept for the system are not GPUs out of service; a host without GPUs misses none",
-        scene=_scene(
-            inventory(
-                node("gpu-a01", status=_gpus(8, 8)),
-                node("infra-01", status={"capacity": {"cpu": "16"}, "allocatable": {"cpu": "15"}}),
-            )
-        ),
-    ),
-    CheckCase(
-        rule="NodeNotReady",
-        why="one kubelet is silent, another says why",
-        scene=_scene(
-            inventory(
-                node("gpu-a01", status=_ready("Unknown", "NodeStatusUnknown", "Kubelet stopped posting.")),
-                node("gpu-a02", status=_ready("False", "KubeletNotReady", "PLEG is not healthy")),
-                node("gpu-a03"),
-            )
-        ),
-        fired=(
-            Fired(labels={"node": "gpu-a01", "severity": "critical"}, summary="gpu-a01 is not ready."),
-            Fired(labels={"node": "gpu-a02", "severity": "critical"}, summary="gpu-a02 is not ready."),
-        ),
-    ),
-    CheckCase(
-        rule="NodeNotReady",
-        why="cordoned is not broken, pressure is another matter, and a new node has not spoken yet",
-        scene=_scene(
-            inventory(
-                node("gpu-a01", spec={"unschedulable": True}),
-                node("gpu-a02", status=_ready("True", "KubeletReady")),
-                node("gpu-a03", status={"conditions": []}),
-            )
-        ),
-    ),
-    CheckCase(
-        rule="SourceBlind",
-        why="Prometheus does not answer, Elasticsearch does",
-        scene=_scene(
-            sources=(
-                SourceState(source="prometheus", blind_for=timedelta(seconds=45), why="connection refused"),
-                SourceState(source="elasticsearch"),
-            )
-        ),
-        fired=(
-            Fired(
-                labels={"component": "prometheus", "severity": "critical"},
-                summary="Yardmaster is blind: prometheus does not answer, or not whole.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="SourceBlind",
-        why="one rule that cannot be answered does not make its source blind",
-        scene=_scene(sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)),
-    ),
-    CheckCase(
-        rule="RuleBlind",
-        why="one rule cannot be answered though its source can",
-        scene=_scene(sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)),
-        fired=(
-            Fired(
-                labels={"component": "yardmaster", "rule": "gpu/gpu/GpuHot", "severity": "warning"},
-                summary="The rule gpu/gpu/GpuHot cannot be answered, though its source can.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="RuleBlind",
-        why="its source is blind as a whole: that is one alert, not one a rule",
-        scene=_scene(
-            sources=(
-                SourceState(
-                    source="prometheus", blind_for=timedelta(seconds=5), rules={"gpu/gpu/GpuHot": "x"}
-                ),
-            )
-        ),
-    ),
-    CheckCase(
-        rule="TrainingPending",
-        why="its pods wait for GPUs",
-        scene=_scene(trainings=(_a_training(Life.QUEUED), _a_training(Life.RUNNING, "segment"))),
-        fired=(
-            Fired(
-                labels={
-                    "namespace": "vision-detr",
-                    "training": "vision-detr/detr-worker",
-                    "severity": "warning",
-                },
-                summary="Training vision-detr/detr-worker waits for resources.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="TrainingPending",
-        why="suspended is a wish, starting is progress, and what ended waits for nothing",
-        scene=_scene(
-            trainings=tuple(
-                _a_training(life)
-                for life in (Life.SUSPENDED, Life.STARTING, Life.RUNNING, Life.FAILED, Life.STOPPED)
-            )
         ),
     ),
 )

@@ -1,0 +1,119 @@
+"""This file measures F11's first half: what a fresh install of the product brings along, without the demo.
+
+The pinned requirements and the product itself go into a virtual environment of their own, with byte code, as pip
+leaves it. The demo's folder is then taken out, and what is left must still start.
+"""
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distributions
+from importlib.util import cache_from_source
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
+
+ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "requirements.lock"
+ERRBOT = "errbot by pip, measured earlier"
+BIGGEST = 4  # packages that are named
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What lies in site-packages. Sizes are megabytes (10^6 bytes) of disk."""
+
+    packages: int
+    megabytes: float
+    biggest: Mapping[str, float]
+
+
+async def run(_: Mapping[str, Outcome]) -> Outcome:
+    uv = shutil.which("uv")
+    if uv is None:
+        raise CannotRunError("there is no uv on the PATH")
+    with TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        python = folder / "venv" / "bin" / "python"
+        await _do(uv, "venv", "--quiet", str(folder / "venv"))
+        into = ("pip", "install", "--quiet", "--python", str(python), "--compile-bytecode")
+        if LOCK.exists():
+            await _do(uv, *into, "--require-hashes", "-r", str(LOCK))
+        else:
+            await _do(uv, *into, "-r", str(ROOT / "pyproject.toml"))
+        await _do(uv, *into, "--no-deps", str(ROOT))
+        site = next((folder / "venv" / "lib").glob("python*/site-packages"))
+        shutil.rmtree(site / "demo")
+        said = await _do(str(python.with_name("yardmaster")), "version")
+        if not said.startswith("yardmaster "):
+            raise CannotRunError(f"without the demo, `yardmaster version` says {said!r}")
+        found = await asyncio.to_thread(measure, site)
+    which = "pinned" if LOCK.exists() else "newest allowed"
+    return Outcome(
+        rows=(
+            Row(
+                id="F11",
+                measure=f"packages of a fresh install without the demo, {which}",
+                value=found.packages,
+                peer=Peer(name=ERRBOT, value=33),
+                goal=Goal(limit=60, of_value=True),
+            ),
+            Row(
+                id="F11",
+                measure="its size on disk, with byte code",
+                value=found.megabytes,
+                unit="MB",
+                peer=Peer(name=ERRBOT, value=75),
+                goal=Goal(limit=150, of_value=True),
+            ),
+            *(
+                Row(id="F11", measure=f"… of that {package}", value=size, unit="MB")
+                for package, size in found.biggest.items()
+            ),
+        )
+    )
+
+
+def measure(site: Path) -> Installed:
+    """Count the packages in a site-packages folder, and what they take."""
+    packages = list(distributions(path=[str(site)]))
+    sizes = {str(package.metadata["Name"]): _size(package) for package in packages}
+    biggest = sorted(sizes, key=lambda name: sizes[name], reverse=True)[:BIGGEST]
+    whole = sum(_on_disk(path) for path in site.rglob("*"))
+    return Installed(len(packages), whole / 1e6, {name: sizes[name] / 1e6 for name in biggest})
+
+
+def _size(package: Distribution) -> int:
+    paths = {Path(str(file.locate())).resolve() for file in package.files or ()}
+    compiled = {Path(cache_from_source(str(path))) for path in paths if path.suffix == ".py"}
+    return sum(_on_disk(path) for path in paths | compiled)
+
+
+def _on_disk(path: Path) -> int:
+    """Bytes on disk, as du counts them; none for what is not there."""
+    try:
+        return path.lstat().st_blocks * 512
+    except FileNotFoundError:
+        return 0
+
+
+async def _do(*command: str) -> str:
+    """Run it to its end; gives what it printed. Raises CannotRunError with its words when it fails."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=ROOT
+    )
+    try:
+        out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        last = err.decode(errors="replace").strip()[-400:]
+        raise CannotRunError(f"`{' '.join(command[:4])} …` failed: {last}")
+    return out.decode(errors="replace").strip()
+
+
+BENCHMARK = Benchmark(id="F11", title="a fresh install", run=run)

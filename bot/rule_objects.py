@@ -1,0 +1,40 @@
+"""This file reads the cluster's PrometheusRule objects: others' rules, whose annotations offer nothing."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from alerts.loading import Loaded, load, together
+from alerts.rules import Mistake, Place
+from bot.rulebook import vocabulary
+from collectors.facts.errors import SourceError
+from collectors.sources.kubernetes import KubernetesDoor
+
+PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleObjects:
+    """What was read. `is_served` is False where the cluster does not know the kind."""
+
+    loaded: Loaded
+    is_served: bool = True
+
+
+async def read_rule_objects(door: KubernetesDoor) -> RuleObjects:
+    """All of them. Each object is judged alone: a broken one is a mistake, and the others load."""
+    found: list[Loaded] = []
+    try:
+        async for page in door.pages(PATH):
+            for item in msgspec.json.decode(page).get("items") or []:
+                meta = item["metadata"]
+                name = f"{meta['namespace']}/{meta['name']}"
+                whole = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", **item}
+                text = msgspec.json.encode(whole)  # JSON is YAML
+                found.append(load(text, file=name, vocabulary=vocabulary(), own=False))
+    except SourceError as why:
+        if why.status == 404:
+            return RuleObjects(loaded=Loaded(), is_served=False)
+        mistake = Mistake(place=Place(file=PATH), what=str(why))
+        return RuleObjects(loaded=Loaded(mistakes=(mistake,)))
+    return RuleObjects(loaded=together(found))
