@@ -259,7 +259,9 @@ def _status(number: int, uid: str) -> dict[str, Any]:
 def _managed_fields(labels: dict[str, str]) -> Iterator[dict[str, Any]]:
     """What server-side apply remembers: who set which field. Often a third of an object."""
     names: dict[str, Any] = {f"f:{name}": {} for name in labels}
-    env: dict[str, Any] = {f'k:{{"name":"VARIABLE_{n}"}}': {".": {}, "f:name": {}, "f:value": {}} for n in range(8)}
+    env: dict[str, Any] = {
+        f'k:{{"name":"VARIABLE_{n}"}}': {".": {}, "f:name": {}, "f:value": {}} for n in range(8)
+    }
     yield {
         "manager": "kube-controller-manager",
         "operation": "Update",
@@ -293,7 +295,13 @@ def _managed_fields(labels: dict[str, str]) -> Iterator[dict[str, Any]]:
         },
     }
     kinds = ("ContainersReady", "Initialized", "PodReadyToStartContainers", "Ready")
-    of_condition: dict[str, Any] = {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {}, "f:status": {}, "f:type": {}}
+    of_condition: dict[str, Any] = {
+        ".": {},
+        "f:lastProbeTime": {},
+        "f:lastTransitionTime": {},
+        "f:status": {},
+        "f:type": {},
+    }
     yield {
         "manager": "kubelet",
         "operation": "Update",

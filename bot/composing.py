@@ -38,9 +38,8 @@ async def deeds_of(incident: Incident, unit: Unit) -> tuple[Deed, ...]:
 
 
 def _deed(plan: Plan) -> Deed:
-    return Deed(
-        plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=plan.state.value
-    )
+    state = "undone" if plan.undone_by else plan.state.value
+    return Deed(plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=state)
 
 
 async def surroundings_of(incident: Incident, unit: Unit, *, rules: Mapping[str, Rule]) -> Surroundings:

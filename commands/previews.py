@@ -1,5 +1,7 @@
 """This file shows plans: the preview before, the card while it runs and after."""
 
+from datetime import timedelta
+
 from alerts.telling.views import (
     Block,
     Button,
@@ -25,6 +27,7 @@ from commands.spoken import spoken
 from commands.steps import Step
 
 STEPS_SHOWN = 12
+WORTH_SAYING = timedelta(seconds=1)  # a deed that took less was done at once
 _MARKS = {
     StepState.WAITING: "○",
     StepState.RUNNING: "◔",
@@ -41,8 +44,9 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
         blocks.append(
             Paragraph(text=text(bold("Takes down: "), ", ".join(plan.victims[:8]), _more(plan.victims, 8)))
         )
-    blocks.extend(Paragraph(text=text("⚠ ", spoken(note))) for note in plan.notes)
+    blocks.append(Paragraph(text=text(bold("It will"), ":" if len(plan.steps) == 1 else ", in this order:")))
     blocks.append(Quote(lines=tuple(_step_lines(plan))))
+    blocks.extend(Paragraph(text=text("• ", spoken(note))) for note in plan.notes)
     needs_second = plan.risk is Risk.BREAK
     if needs_second:
         blocks.append(Paragraph(text=text("A second person who may do this has to confirm it.")))
@@ -52,7 +56,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
         style=ButtonStyle.DANGER if needs_second or plan.victims else ButtonStyle.PRIMARY,
     )
     blocks.append(Buttons(buttons=(confirm, Button(label="Cancel", line=f"plan cancel {plan.id}"), *also)))
-    blocks.append(Small(text=text(code(plan.line), " · plan ", code(plan.id), " · nothing is done yet")))
+    blocks.append(Small(text=text("Nothing is done yet · ", code(plan.line), " · plan ", code(plan.id))))
     view = View(
         title=text(bold(f"{plan.title}?")),
         tone=Tone.WARNING if plan.victims else Tone.INFO,
@@ -146,7 +150,7 @@ def _who(plan: Plan) -> Text:
     parts = text(code(plan.line), " · ", person(plan.actor, plan.actor_name))
     if plan.confirmed_by and plan.confirmed_by != plan.actor:
         parts = text(parts, ", confirmed by ", person(plan.confirmed_by))
-    if plan.ended_at and plan.confirmed_at:
+    if plan.ended_at and plan.confirmed_at and plan.ended_at - plan.confirmed_at >= WORTH_SAYING:
         parts = text(parts, " · took ", in_words(plan.ended_at - plan.confirmed_at))
     return text(parts, " · plan ", code(plan.id))
 

@@ -35,6 +35,7 @@ BUTTONS_AT_MOST = 5
 MEMBERS_SHOWN = 5
 LASTED_STEP = timedelta(minutes=1)  # a card is not edited for seconds passing
 
+_UNDER_WAY = frozenset({"confirmed", "running", "done"})
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 _TONES = {Severity.CRITICAL: Tone.CRITICAL, Severity.WARNING: Tone.WARNING, Severity.INFO: Tone.INFO}
@@ -120,8 +121,8 @@ def headline(incident: Incident) -> str:
     """The lead's words, and how many more of its kind there are."""
     lead = incident.lead
     alike = [one for one in incident.firing or incident.members if one.name == lead.name]
-    more = f", and {len(alike) - 1} more like it" if len(alike) > 1 else ""
-    return f"{lead.summary.rstrip('.')}{more}."
+    more = f" (+{len(alike) - 1} more)" if len(alike) > 1 else ""
+    return f"{lead.summary.rstrip('.')}{more}"
 
 
 def _tone(incident: Incident, around: Surroundings) -> Tone:
@@ -131,17 +132,21 @@ def _tone(incident: Incident, around: Surroundings) -> Tone:
 
 
 def _hurt(incident: Incident, around: Surroundings) -> Text:
-    """Who is hurt: the trainings on it, with their owners, the largest first."""
+    """Who is hurt: the trainings on it, with their owners, the largest first; and where, if the title does not say."""
     subject = shared_subject(incident)
     place = place_of(subject) or incident.cluster
-    rack = f" ({subject.rack})" if subject.rack and subject.rack != place else ""
-    where = text(bold("Where: "), code(place), rack)
+    is_in_title = all(word.casefold() in headline(incident).casefold() for word in place.split())
+    where = text(bold("Where: "), code(place))
     if not incident.hurt:
         on_a_machine = subject.node or subject.rack or subject.pod
-        return text(where, " · ", bold("hurts: "), "no training that we know of") if on_a_machine else where
+        if not on_a_machine:
+            return where
+        nobody = text(bold("Hurts: "), "no training that we know of")
+        return nobody if is_in_title else text(where, " · ", nobody)
     shown = joined(", ", (_one_hurt(hurt, around) for hurt in incident.hurt[:2]))
     more = f" and {len(incident.hurt) - 2} more" if len(incident.hurt) > 2 else ""
-    return text(where, " · ", bold("hurts: "), shown, more)
+    hurts = text(bold("Hurts: "), shown, more)
+    return hurts if is_in_title else text(where, " · ", hurts)
 
 
 def _one_hurt(hurt: Hurt, around: Surroundings) -> Text:
@@ -166,7 +171,7 @@ def _next(incident: Incident, around: Surroundings) -> Text:
         return text(bold("Done: "), told, "; waiting for it to clear")
     offers = offers_of(incident, around.rules)
     if offers:
-        return text(bold("Next: "), code(offers[0]), _runbook(incident, around))
+        return text(bold("Next: "), bold(label_of(offers[0])), _runbook(incident, around))
     return text(
         bold("Next: "), "look into it", _runbook(incident, around) or text(", there is nothing to press")
     )
@@ -248,8 +253,10 @@ def filled(line: str, subject: Subject) -> str | None:
 
 def _buttons(incident: Incident, around: Surroundings) -> tuple[Button, ...]:
     offers: dict[str, str] = {}
+    done = {label_of(deed.line) for deed in around.deeds if deed.state in _UNDER_WAY}
     for line in offers_of(incident, around.rules):
-        offers.setdefault(label_of(line), line)  # two rules may offer the same deed for different reasons
+        if label_of(line) not in done:
+            offers.setdefault(label_of(line), line)  # two rules may offer the same deed for different reasons
     buttons = [
         Button(label=label, line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN)
         for number, (label, line) in enumerate(list(offers.items())[: BUTTONS_AT_MOST - 2])
@@ -270,7 +277,9 @@ def label_of(line: str) -> str:
 
 
 def _foot(incident: Incident, around: Surroundings) -> Text:
-    parts = text(code(incident.id), " · since ", moment(incident.opened_at), f" · {incident.cluster}")
+    subject = shared_subject(incident)
+    rack = f"{subject.rack}, " if subject.rack and subject.rack != place_of(subject) else ""
+    parts = text(code(incident.id), f" · {rack}{incident.cluster} · since ", moment(incident.opened_at))
     if incident.acked_by:
         parts = text(parts, " · taken by ", person(incident.acked_by))
     if around.silenced_until and incident.is_open:

@@ -6,7 +6,6 @@ scrapes. The clock begins with the command, so setting the stage counts.
 
 import asyncio
 import json
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -21,12 +21,13 @@ ERRBOT = "errbot by pip, measured earlier"
 BIGGEST = 4  # packages that are named
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
     """What lies in site-packages. Sizes are megabytes (10^6 bytes) of disk."""
 
     packages: int
     megabytes: float
+    bare_megabytes: float  # without byte code
     biggest: Mapping[str, float]
 
 
@@ -68,6 +69,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
                 peer=Peer(name=ERRBOT, value=75),
                 goal=Goal(limit=150, of_value=True),
             ),
+            Row(id="F11", measure="… without byte code", value=found.bare_megabytes, unit="MB"),
             *(
                 Row(id="F11", measure=f"… of that {package}", value=size, unit="MB")
                 for package, size in found.biggest.items()
@@ -81,8 +83,14 @@ def measure(site: Path) -> Installed:
     packages = list(distributions(path=[str(site)]))
     sizes = {str(package.metadata["Name"]): _size(package) for package in packages}
     biggest = sorted(sizes, key=lambda name: sizes[name], reverse=True)[:BIGGEST]
-    whole = sum(_on_disk(path) for path in site.rglob("*"))
-    return Installed(len(packages), whole / 1e6, {name: sizes[name] / 1e6 for name in biggest})
+    files = {path: _on_disk(path) for path in site.rglob("*")}
+    bare = sum(size for path, size in files.items() if "__pycache__" not in path.parts)
+    return Installed(
+        packages=len(packages),
+        megabytes=sum(files.values()) / 1e6,
+        bare_megabytes=bare / 1e6,
+        biggest={name: sizes[name] / 1e6 for name in biggest},
+    )
 
 
 def _size(package: Distribution) -> int:

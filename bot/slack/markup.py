@@ -67,7 +67,7 @@ def _span(span: Span) -> str:
         case Style.PLAIN:
             return _unmarked(words)
         case Style.BOLD:
-            return f"*{_one_line(words).replace('*', '∗')}*" if words.strip() else words
+            return _bold(_one_line(words).replace("*", "∗"))
         case Style.CODE:
             return f"`{_one_line(words).replace('`', 'ˋ')}`" if words.strip() else words
         case Style.LINK:
@@ -79,6 +79,15 @@ def _span(span: Span) -> str:
             return f"<#{span.target}>" if _CHANNEL.fullmatch(span.target) else _unmarked(words)
         case Style.MOMENT:
             return _moment(span, words)
+
+
+def _bold(words: str) -> str:
+    """Slack knows bold only by stars that touch the words: spaces at the ends stay outside of them."""
+    bare = words.strip()
+    if not bare:
+        return words
+    before, _, after = words.partition(bare)
+    return f"{before}*{bare}*{after}"
 
 
 def _moment(span: Span, words: str) -> str:

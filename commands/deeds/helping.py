@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from alerts.telling.views import Block, Paragraph, Quote, Small, View, bold, code, text
+from alerts.telling.views import Block, Paragraph, Quote, Small, View, bold, code, joined, text
 from commands.command import Answer, Command
 from commands.desk import Desk
 from commands.parsing import find
@@ -35,23 +35,15 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
             if noun and name != noun:
                 continue
             rows = [command for command in everything if command.noun == name]
-            width = (
-                max(len(command.usage) for command in rows)
-                if noun
-                else max(len(command.name) for command in rows)
-            )
-            lines = tuple(
-                f"{(command.usage if noun else command.name):<{width}}  {_mark(command, desk)}{command.summary}"
-                for command in rows
-            )
-            blocks.append(Paragraph(text=text(bold(name))))
-            blocks.append(Quote(lines=lines))
-        legend = text(
-            "✎ changes something, after a preview · 🔒 not given to you · ",
-            code("help node cordon"),
-            " tells more",
-        )
-        blocks.append(Small(text=legend))
+            told = (text(code(one.name), f" {_mark(one, desk)}{one.summary}") for one in rows)
+            if not noun:
+                blocks.append(Paragraph(text=joined("\n", told)))
+                continue
+            for one, line in zip(rows, told, strict=True):
+                blocks += [Paragraph(text=line), Quote(lines=(one.usage,))]
+        legend = text("✏️ changes something, after a preview · 🔒 not given to you · more: ")
+        more = code(f"help {noun or 'node'}"), code(f"help {rows[-1].name if noun else 'node cordon'}")
+        blocks.append(Small(text=text(legend, *((more[1],) if noun else (more[0], " or ", more[1])))))
         return Answer(view=View(title=text(bold("What I can do")), blocks=tuple(blocks)))
 
     def one(command: AnyCommand, desk: Desk) -> Answer:
@@ -87,4 +79,4 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
 def _mark(command: AnyCommand, desk: Desk) -> str:
     if not desk.may.get(command.name, False):
         return "🔒 "
-    return "✎ " if command.plan is not None else ""
+    return "✏️ " if command.plan is not None else ""
