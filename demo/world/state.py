@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import deque
 from collections.abc import Iterator
@@ -139,6 +140,7 @@ class Body:
     memory: float = 0.1 * GIB  # bytes of its working set
     leak: float = 0.0  # bytes beyond it
     leak_rate: float = 0.0  # bytes/s
+    leak_most: float = math.inf  # bytes at which the leak is full: a cache that grows to its bound
     address: str = ""
     started: datetime | None = None
     labels: dict[str, str] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from demo.world.faults.fault import Quiet, UnknownFaultError, host_of
@@ -31,11 +32,15 @@ class KubeletSilent(Quiet):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryLeak(Quiet):
-    """A pod of the node takes memory until the kernel kills it. Without a name: the largest pod there."""
+    """A pod of the node takes memory until the kernel kills it. Without a name: the largest pod there.
+
+    `share`: how much of what was free it takes in the end; below 1 it stops there.
+    """
 
     node: str
     pod: str | None = None
     minutes: float = 4.0
+    share: float = 1.0
 
     def _victim(self, state: State) -> Body | None:
         here = [b for b in state.bodies.values() if b.node == self.node and b.exit is None]
@@ -50,6 +55,7 @@ class MemoryLeak(Quiet):
         if victim is None:
             raise UnknownFaultError(f"no pod {self.pod or ''} runs on {self.node}, so none can leak")
         victim.leak_rate = host.memory_available / (self.minutes * 60)
+        victim.leak_most = host.memory_available * self.share if self.share < 1 else math.inf
         return []
 
     def end(self, state: State) -> list[Happening]:

@@ -19,7 +19,7 @@ def run(state: State, host: Host, bodies: list[Body], seconds: float) -> list[Ha
     _cores(state, host, alive, seconds)
     _traffic(state, host, alive, seconds)
     for body in alive:
-        body.leak = max(0.0, body.leak + body.leak_rate * seconds)
+        body.leak = min(body.leak_most, max(0.0, body.leak + body.leak_rate * seconds))
         body.cpu_seconds += body.cpus * seconds / max(1.0, host.hunger)
     host.memory_used = BASE_MEMORY + sum(body.memory + body.leak for body in alive)
     host.disk_used = min(
