@@ -3,9 +3,12 @@
 import asyncio
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from benchmarks.row import Benchmark, CannotRunError, Outcome, Row
 from demo.parts.processes import PartError
+
+ROOT = Path(__file__).parents[1]
 
 
 class UnknownBenchmarkError(Exception):
@@ -47,4 +50,5 @@ async def _run(benchmark: Benchmark, outcomes: dict[str, Outcome], say: Callable
     except Exception as error:  # a fault in one must not cost the others
         say(traceback.format_exc())
         why = f"{type(error).__name__}: {error}"
+    why = why.replace(str(ROOT), ".")  # results are published
     return Outcome(rows=(Row(id=benchmark.id, measure=benchmark.title, missing=why),))

@@ -6,13 +6,13 @@ import os
 import sys
 from importlib.metadata import entry_points, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import structlog
-from rich.console import Console
-from rich.table import Table
 
-from bot.settings import Settings
+if TYPE_CHECKING:  # each command imports what it needs when it runs: `version` and `--help` answer at once
+    from bot.settings import Settings
 
 CONFIG = click.option(
     "--config",
@@ -88,6 +88,9 @@ def rules_check(files: tuple[Path, ...]) -> None:
 @click.option("--json", "as_json", is_flag=True, help="one JSON document")
 def rules_list(config: Path | None, file: Path | None, as_json: bool) -> None:
     """List groups, alerts and recording rules."""
+    from rich.console import Console
+    from rich.table import Table
+
     from alerts.loading import describe, load
     from bot.rulebook import read_rulebook, vocabulary
 
@@ -133,7 +136,7 @@ def _is_own(file: Path) -> bool:
     return file.name.endswith((".yard.yaml", ".yard.yml"))
 
 
-def _settings(config: Path | None) -> Settings:
+def _settings(config: Path | None) -> "Settings":
     from bot.reading import SettingsError, read_settings
 
     try:

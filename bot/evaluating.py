@@ -119,7 +119,9 @@ class Evaluator:
         self.has_begun = True
 
     async def _keep(self, round: Round) -> None:
-        await self._keeper.keep(round, rules=self._judge.rules, topology=self._site.topology())
+        sources = self._answering.sources(at=round.at)
+        blind = frozenset(one.source for one in sources if one.blind_for is not None)
+        await self._keeper.keep(round, rules=self._judge.rules, topology=self._site.topology(), blind=blind)
 
 
 def ended(alert: Alert, now: datetime) -> Alert:

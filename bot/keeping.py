@@ -38,6 +38,7 @@ class Keeper:
         self._cluster = cluster
         self._store = store
         self._tellings = tellings
+        self._blind: frozenset[str] = frozenset()  # the sources that could not be seen at the last round
         self._kept: dict[str, tuple[datetime, Life]] = {}  # Alert.id -> when it was last written, and how
 
     async def restore(self) -> list[Alert]:
@@ -49,8 +50,19 @@ class Keeper:
                 for alert in await unit.alerts.find(cluster=self._cluster, phase=phase.value, limit=100_000)
             ]
 
-    async def keep(self, round: Round, *, rules: Mapping[str, Rule], topology: Topology) -> None:
-        """One transaction: the alerts that changed, what that does to incidents, the cards and lines it calls for."""
+    async def keep(
+        self,
+        round: Round,
+        *,
+        rules: Mapping[str, Rule],
+        topology: Topology,
+        blind: frozenset[str] = frozenset(),
+    ) -> None:
+        """One transaction: the alerts that changed, what that does to incidents, the cards and lines it calls for.
+
+        `blind` are the sources that cannot be seen now: when they are others than before, every open card says so.
+        """
+        is_news, self._blind = blind != self._blind, blind
         changed = {change.alert.id: change.alert for change in round.changes}
         dropped = {change.alert.id for change in round.changes if change.alert.life.phase is Phase.RESOLVED}
         fresh = {alert.id: alert for alert in round.standing if self._is_stale(alert, round.at)}
@@ -61,6 +73,9 @@ class Keeper:
             await self._forget_pending(unit, round)
             silences = await unit.silences.find(cluster=self._cluster)
             touched = await self._fold(unit, round, fresh.values(), folding)
+            if is_news:
+                for incident in await unit.incidents.find(cluster=self._cluster, state="open"):
+                    await unit.incidents.put(incident)  # it has not changed, but what its card says has
             await self._tell(unit, touched, silences, folding, round.at)
         for id, alert in {**fresh, **changed}.items():
             self._kept[id] = round.at, alert.life

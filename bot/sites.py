@@ -127,9 +127,7 @@ async def open_site(
         )
         stack.push_async_callback(client.close)
         pod_logs = KubernetesDoor(client)
-        mirror = Mirror(
-            pod_logs, clock=clock, stale_after=names.stale_after, pace=_pace(names.stale_after)
-        )
+        mirror = Mirror(pod_logs, clock=clock, stale_after=names.stale_after, pace=_pace(names.stale_after))
         writer = ClusterWriter(client)
     prometheus = logs = None
     if settings.prometheus is not None:

@@ -109,8 +109,12 @@ class Plan:
 
 
 def plan_hash(steps: tuple[Step, ...], victims: tuple[str, ...]) -> str:
-    """12 hex digits over what the plan does and whom it hits."""
-    told = msgspec.json.encode([[_meaning(step) for step in steps], sorted(victims)], order="sorted")
+    """12 hex digits over what the plan does and whom it hits.
+
+    Steps are taken as the store will give them back, so that 3 and 3.0 replicas are the same plan.
+    """
+    stored = msgspec.convert(msgspec.to_builtins(steps), tuple[Step, ...])
+    told = msgspec.json.encode([[_meaning(step) for step in stored], sorted(victims)], order="sorted")
     return sha256(told).hexdigest()[:12]
 
 

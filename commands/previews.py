@@ -16,6 +16,7 @@ from alerts.telling.views import (
     View,
     bold,
     code,
+    joined,
     moment,
     person,
     text,
@@ -44,9 +45,9 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
         blocks.append(
             Paragraph(text=text(bold("Takes down: "), ", ".join(plan.victims[:8]), _more(plan.victims, 8)))
         )
-    blocks.append(Paragraph(text=text(bold("It will"), ":" if len(plan.steps) == 1 else ", in this order:")))
-    blocks.append(Quote(lines=tuple(_step_lines(plan))))
-    blocks.extend(Paragraph(text=text("• ", spoken(note))) for note in plan.notes)
+    blocks.append(Paragraph(text=_will(plan)))
+    if plan.notes:
+        blocks.append(Paragraph(text=joined("\n", (text("• ", spoken(note)) for note in plan.notes))))
     needs_second = plan.risk is Risk.BREAK
     if needs_second:
         blocks.append(Paragraph(text=text("A second person who may do this has to confirm it.")))
@@ -65,6 +66,17 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
     return Answer(view=view, is_public=needs_second)
 
 
+def _will(plan: Plan) -> Text:
+    """The steps in words, numbered where there are several."""
+    shown = [step.says for step in plan.steps[:STEPS_SHOWN]]
+    if len(plan.steps) == 1:
+        return text(bold("It will "), shown[0])
+    lines = [f"{number}. {says}" for number, says in enumerate(shown, start=1)]
+    if len(plan.steps) > len(shown):
+        lines.append(f"… {len(plan.steps) - len(shown)} more steps: `plan show {plan.id}`")
+    return text(bold("It will"), "\n", joined("\n", map(spoken, lines)))
+
+
 def card_of(plan: Plan) -> View:
     """The card of a confirmed plan: how far it is, and how it ended."""
     tone, mark, word = {
@@ -80,7 +92,7 @@ def card_of(plan: Plan) -> View:
         blocks.append(Paragraph(text=text(bold("Why: "), spoken(plan.trouble))))
     if plan.result:
         blocks.append(Paragraph(text=text(plan.result)))
-    blocks.append(Quote(lines=tuple(_step_lines(plan))))
+    blocks.append(Paragraph(text=text("\n".join(_step_lines(plan)))))
     if buttons := _buttons(plan):
         blocks.append(Buttons(buttons=buttons))
     blocks.append(Small(text=_who(plan)))

@@ -1,29 +1,81 @@
 """This file entertains: it plays scenarios one after the other, and leaves it to people to act."""
 
 import asyncio
+import signal
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import cycle
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
+from demo.logfile import log_to
 from demo.scenario import Scenario
-from demo.stage import Stage
+from demo.stage import Plan, Stage, set_up
 
 FIRST_AFTER = timedelta(seconds=3)
 LASTS = timedelta(seconds=90)  # a fault that nobody mends; hardware is mended by the facility then
 BETWEEN = timedelta(seconds=25)
 
 
+async def show(scenarios: Sequence[Scenario], port: int, log: Path | None) -> None:
+    """Set the stage, say where it is, and play until SIGINT or SIGTERM; a second one does not wait for the end."""
+    console = Console(highlight=False)
+    loop, playing = asyncio.get_running_loop(), asyncio.current_task()
+    assert playing is not None
+    numbers = (signal.SIGTERM, signal.SIGINT)
+
+    def stop() -> None:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+        console.print("\nTaking the stage down…")
+        playing.cancel()
+
+    for number in numbers:
+        loop.add_signal_handler(number, stop)
+    console.print(
+        "Setting the stage: a cluster with two hours of past, a Prometheus, a Slack. A few seconds…"
+    )
+    begins = {fault.fault: fault.parameters for one in scenarios for fault in one.begins}
+    with TemporaryDirectory(prefix="yardmaster-demo-") as folder:
+        file = log or Path(folder) / "yardmaster.log"
+        log_to(file)
+        try:
+            async with set_up(Plan(folder=Path(folder), slack_port=port, begins_with=begins)) as stage:
+                _greet(stage, file, console)
+                await entertain(stage, scenarios, console)
+        except asyncio.CancelledError:
+            playing.uncancel()  # this is how the show ends
+
+
+def _greet(stage: Stage, log: Path, console: Console) -> None:
+    console.print()
+    console.print(f"  Open  [bold]{stage.slack.page}?as=dana[/]", soft_wrap=True)
+    console.print(
+        "        You are dana, on call; switch people at the top right. Type [bold]/yard help[/] there."
+    )
+    console.print(f"        Prometheus: {stage.prometheus.url}   log: {log}", style="dim", soft_wrap=True)
+    console.print("        Ctrl-C ends it.", style="dim")
+    console.print()
+
+
 async def entertain(stage: Stage, scenarios: Sequence[Scenario], console: Console) -> None:
-    """For ever."""
+    """For ever: a fault, time to act, the fault mended, a rest. What the page shows is told here in a line."""
+    for scenario in scenarios:
+        for act in scenario.types:
+            console.print(f"[dim]Try, as {act.who} in {act.where}:[/] {act.type}", soft_wrap=True)
     playable = [scenario for scenario in scenarios if scenario.happens]
+    if not playable:
+        await asyncio.Event().wait()
     await asyncio.sleep(FIRST_AFTER.total_seconds())
     for scenario in cycle(playable):
-        console.print(f"[dim]now:[/] {scenario.title}. {scenario.story}")
+        console.print(f"[bold]{scenario.title}.[/] {scenario.story}")
+        console.print(f"  [dim]A card comes in {', '.join(scenario.told.channels)}.[/]")
         for fault in scenario.happens:
             stage.break_it(fault)
         await asyncio.sleep(LASTS.total_seconds())
         for name in scenario.mends:
             stage.mend(name)
+        console.print("  [dim]The facility has mended it.[/]")
         await asyncio.sleep(BETWEEN.total_seconds())

@@ -1,6 +1,7 @@
 """This file plays scenarios on a stage, and judges them: seen, told in one card, done, recovered, and nothing else."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from time import monotonic
@@ -9,7 +10,7 @@ from typing import TypeVar
 from alerts.incidents.incident import Incident
 from alerts.telling.cards import CardKind
 from collectors.trainings.views import Life
-from commands.plans import Plan, PlanState
+from commands.plans import PlanState
 from demo.scenario import Act, Scenario
 from demo.slack import Message
 from demo.stage import CHANNELS, CLUSTER, Stage
@@ -146,16 +147,18 @@ class Player:
         if act.confirm:
             if "Confirm" not in answer.said:
                 raise FailedError(f"no preview of {act.type or act.press}: {answer.said[:300]}")
+            named = re.findall(r"plan `(p\d+)`", answer.said)
             await slack.presses(act.who, answer, "Confirm")
-            await self._until(scenario, f"the deed {act.type or act.press}", self._deed_is_over)
+            await self._until(
+                scenario, f"the deed {act.type or act.press}", lambda: self._deed_is_over(named[-1])
+            )
 
-    async def _deed_is_over(self) -> bool:
-        newest = [plan for plan in await self._plans() if plan.confirmed_at is not None]
-        if not newest:
-            return False
-        plan = newest[0]
-        if plan.state is PlanState.FAILED:
-            raise FailedError(f"plan {plan.id} ({plan.line}) failed: {plan.trouble}")
+    async def _deed_is_over(self, id: str) -> bool:
+        async with self._stage.yard.store.unit() as unit:
+            plan = await unit.plans.get(id)
+        if plan is None or plan.state in (PlanState.FAILED, PlanState.CANCELLED):
+            why = f"{plan.line}: {plan.state.value}, {plan.trouble}" if plan else "is not there"
+            raise FailedError(f"plan {id} {why}")
         return plan.state is PlanState.DONE
 
     async def _button(self, where: str, label: str) -> Message | None:
@@ -226,10 +229,6 @@ class Player:
     async def _incidents(self) -> list[Incident]:
         async with self._stage.yard.store.unit() as unit:
             return list(await unit.incidents.find(newest=True, limit=200))
-
-    async def _plans(self) -> list[Plan]:
-        async with self._stage.yard.store.unit() as unit:
-            return list(await unit.plans.find(newest=True, limit=20))
 
     def _is_ours(self, incident: Incident) -> bool:
         return incident.id not in self._known

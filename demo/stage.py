@@ -12,6 +12,7 @@ import yaml
 
 from bot.reading import read_settings
 from bot.wiring import Yardmaster, build
+from collectors.facts.durations import written as written_span
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.kubernetes import KubernetesLookalike, User
 from demo.kubernetes import Settings as ControllerSettings
@@ -27,7 +28,7 @@ CLUSTER = "prod-a"
 SCRAPE_EVERY = timedelta(seconds=2)
 EVALUATE_EVERY = timedelta(seconds=2)
 FACTOR = 1 / 30  # how long the rules' minutes are, in the demo: two seconds
-NODE_GRACE = timedelta(seconds=6)  # a tenth of the real one, too
+NODE_GRACE = timedelta(seconds=16)  # kubelets beat every ten
 BOT = "system:serviceaccount:yardmaster:yardmaster"
 
 PEOPLE = ("dana", "eli", "ana", "mei", "bo", "chen", Person(name="gus", guest=True))
@@ -56,6 +57,7 @@ class Plan:
     past: timedelta = timedelta(hours=2)
     factor: float = FACTOR
     strict_slack: bool = True
+    idle_after: timedelta = timedelta(minutes=3)  # pods of a real control plane have no past
     begins_with: Mapping[str, Mapping[str, Any]] = field(
         default_factory=dict
     )  # the world's faults of the past
@@ -229,6 +231,6 @@ def _settings(
         },
         "robots": {"claims": {"commands": ["gpu settle"]}},
         "rules": {"packs": [], "files": [str(path) for path in rules], "interval": "2s"},
-        "commands": {"idle_after": "3m", "claim_grace": "20s", "owners": owners},
+        "commands": {"idle_after": written_span(plan.idle_after), "claim_grace": "5m", "owners": owners},
     }
     return {**written, **plan.more}

@@ -15,9 +15,31 @@ REOPENS_WITHIN = timedelta(minutes=30)  # a thing that breaks again this soon is
 MEMBERS_AT_MOST = 500  # kept in an incident; the rest are counted in the store only
 
 
+# Components of the whole cluster: what one replica on some node complains of is the component's trouble.
+CLUSTER_WIDE = frozenset(
+    {
+        "alertmanager",
+        "apiserver",
+        "ceph",
+        "controller-manager",
+        "dns",
+        "elasticsearch",
+        "etcd",
+        "kube-state-metrics",
+        "kueue",
+        "metallb",
+        "prometheus",
+        "scheduler",
+        "volcano",
+    }
+)
+
+
 def fold_of(alert: Alert) -> str:
     """The broken thing that an alert speaks of, as `kind/name`: the first of these that its own labels name."""
     own = alert.own
+    if own.component in CLUSTER_WIDE:
+        return f"component/{own.component}"
     for kind in ("volume", "training", "workload"):
         if name := getattr(own, kind):
             return f"{kind}/{name}"

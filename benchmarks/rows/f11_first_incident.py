@@ -88,8 +88,14 @@ async def _played(file: Path) -> Any:
     try:
         return await asyncio.to_thread(lambda: json.loads(file.read_bytes()))
     except FileNotFoundError:
-        last = said.decode(errors="replace").strip()[-300:]
-        raise CannotRunError(f"the demo gave no figures: {last}") from None
+        raise CannotRunError(f"the demo gave no figures: {_last_words(said)}") from None
+
+
+def _last_words(said: bytes) -> str:
+    """The line of a program's errors that says most: the last that names an error, or the last."""
+    lines = [line.strip(" |+-") for line in said.decode(errors="replace").splitlines()]
+    named = [line for line in lines if "Error" in line.split(":")[0]]
+    return (named or [line for line in lines if line] or ["nothing"])[-1][:300]
 
 
 BENCHMARK = Benchmark(id="F11-demo", title="the demo's first incident", run=run, limit=timedelta(seconds=180))

@@ -36,7 +36,7 @@ from collectors.facts.topology import Topology
 from collectors.sources.prometheus import PrometheusDoor, PrometheusSettings
 from demo.parts.processes import Program, running
 
-ROUNDS = 25
+ROUNDS = 40
 CLUSTER = "prod-a"
 
 

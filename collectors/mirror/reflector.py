@@ -145,7 +145,8 @@ class Reflector(Generic[T]):
                 of_list, things = self._reader.page(body)
                 version = version or of_list
                 found.update((thing.key, thing) for thing in things)
-        await asyncio.sleep(0)  # the last page was just read: others have a turn before all of it is told
+        # The last page was just read: others, and timers too, have a turn before all of it is told.
+        await asyncio.sleep(0.001)
         self.lists += 1
         self.as_of = began
         self._replace(found)

@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from alerts.telling.views import Block, Paragraph, Quote, Small, View, bold, code, joined, text
+from alerts.telling.views import Block, Paragraph, Quote, Small, Text, View, bold, code, joined, text
 from commands.command import Answer, Command
 from commands.desk import Desk
 from commands.parsing import find
+from commands.spoken import spoken
 
 AnyCommand = Command[Any]
 
@@ -35,16 +36,18 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
             if noun and name != noun:
                 continue
             rows = [command for command in everything if command.noun == name]
-            told = (text(code(one.name), f" {_mark(one, desk)}{one.summary}") for one in rows)
-            if not noun:
-                blocks.append(Paragraph(text=joined("\n", told)))
-                continue
-            for one, line in zip(rows, told, strict=True):
-                blocks += [Paragraph(text=line), Quote(lines=(one.usage,))]
-        legend = text("✏️ changes something, after a preview · 🔒 not given to you · more: ")
-        more = code(f"help {noun or 'node'}"), code(f"help {rows[-1].name if noun else 'node cordon'}")
-        blocks.append(Small(text=text(legend, *((more[1],) if noun else (more[0], " or ", more[1])))))
+            if noun:
+                for command in rows:
+                    blocks += [Paragraph(text=in_short(command, desk)), Quote(lines=(command.usage,))]
+            else:
+                blocks.append(Paragraph(text=joined("\n", (in_short(command, desk) for command in rows))))
+        legend = "✏️ changes something, after a preview · 🔒 not given to you · more: "
+        more = text(code("help node"), " or ", code("help node cordon"))
+        blocks.append(Small(text=text(legend, more)))
         return Answer(view=View(title=text(bold("What I can do")), blocks=tuple(blocks)))
+
+    def in_short(command: AnyCommand, desk: Desk) -> Text:
+        return text(code(command.name), f" {_mark(command, desk)}", spoken(command.summary))
 
     def one(command: AnyCommand, desk: Desk) -> Answer:
         options = [

@@ -1,5 +1,6 @@
 """The instruments: turns are interleaved, stalls are noticed, the prepared pods are what they should be."""
 
+import asyncio
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from benchmarks.pods import pages, pod
 from benchmarks.row import CannotRunError, Outcome, Stall
 from benchmarks.rows.f11_install import measure
 from benchmarks.rows.f15_stalls import run as stalls_row
-from benchmarks.stalls import longest_decode, ticking
+from benchmarks.stalls import longest_decode, longest_stall
 from benchmarks.timing import Watch, take_turns
 from collectors.mirror.objects import Pod
 
@@ -44,17 +45,34 @@ async def test_rounds_end_when_time_is_up_but_one_is_always_run() -> None:
     assert found["ours"].seconds == (1.0,)
 
 
-async def test_a_loop_that_stands_still_is_noticed() -> None:
-    async with ticking() as ticker:
+async def test_a_loop_that_is_blocked_is_noticed() -> None:
+    async def block() -> None:
         time.sleep(0.05)  # noqa: ASYNC251 - it is what is measured
-    assert ticker.longest > 0.04  # it cannot be less, however fast the machine
+
+    assert await longest_stall(block, rounds=2) > timedelta(milliseconds=40)  # less is not possible
+
+
+async def test_a_loop_that_works_without_a_pause_is_noticed() -> None:
+    async def work() -> None:
+        busy(0.02)
+        await asyncio.sleep(0)
+        busy(0.01)
+
+    assert await longest_stall(work, rounds=3) >= timedelta(milliseconds=20)
 
 
 def test_the_slowest_body_is_found() -> None:
     def decode(body: bytes) -> None:
-        time.sleep(0.02 if body == b"slow" else 0)
+        busy(0.02 if body == b"slow" else 0)
 
     assert longest_decode(decode, [b"quick", b"slow", b"quick"]) >= timedelta(milliseconds=20)
+
+
+def busy(seconds: float) -> None:
+    """Work for as long, of this thread's own time."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
 
 
 def test_a_watch_measures_both_clocks() -> None:

@@ -130,7 +130,7 @@ async def test_past_its_time_a_cordon_is_reminded_of_once_and_stays(tmp_path: Pa
         def lines() -> list[Message]:
             return [one for one in stage.slack.thread(card) if "is still cordoned (fan)" in one.said]
 
-        (line,) = await stage.slack.until(lines, 20)
+        (line,) = await stage.slack.until(lines, 60)
         assert f"<@{stage.slack.id('dana')}>" in line.said or "@dana" in line.said
         assert "node uncordon gpu-a01" in line.said
         async with stage.yard.store.unit() as unit:
@@ -151,7 +151,7 @@ async def test_an_offer_pressed_on_a_card_is_the_incidents_deed(tmp_path: Path) 
         await stage.presses("dana", preview, "Confirm")
         await stage.plan_is("done")
         stage.prometheus.truth.say(HOT, since=stage.clock.now())
-        await stage.slack.until(lambda: "Resolved" in card.said, 20)
+        await stage.slack.until(lambda: "Resolved" in card.said, 60)
         assert "Fixed by" in card.said
         assert "node cordon gpu-a01" in card.said
         assert len(stage.cards()) == 1

@@ -94,7 +94,7 @@ MANGLED = {
 async def test_what_slack_and_phones_make_of_a_line_is_undone(tmp_path: Path, typed: str) -> None:
     async with light(tmp_path) as stage:
         await stage.slack.types("dana", CHANNEL, f"@yardmaster {typed}")
-        answer = await stage.slack.until(lambda: stage.slack.ephemerals("dana"), 20)
+        answer = await stage.slack.until(lambda: stage.slack.ephemerals("dana"), 60)
         assert "Cordon gpu-a01?" in answer[0].said
         (plan,) = await stage.plans()
         assert plan.steps[0].says == "cordon gpu-a01: nothing new is placed there (fan is loud)"

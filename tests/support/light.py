@@ -29,7 +29,7 @@ CHANNEL = "#gpu-alerts"
 NODES = ("gpu-a01", "gpu-a02", "gpu-b01")
 PEOPLE = ("dana", "eli", "ana", "pat", Person(name="gus", guest=True), Person(name="eve", team="T0ELSEWHERE"))
 GROUPS = {"sre": ("dana", "eli"), "vision": ("ana",)}
-PATIENCE = 20.0  # seconds that a story waits for anything
+PATIENCE = 60.0  # seconds that a story waits for anything
 TOKEN = "a-token-that-nobody-guesses"
 
 HOT = "gpu_temp > 85"

@@ -84,7 +84,7 @@ class Kubelets:
         elif body.exit is not None:
             await self._end(pod, body, host)
         else:
-            await self._resized(pod, body, host)
+            await self._agreed(pod, body, host)
 
     def _gone(self, key: PodKey) -> None:
         remove(self.state, key)
@@ -183,14 +183,14 @@ class Kubelets:
             )
             self._gone(body.key)
 
-    async def _resized(self, pod: Object, body: Body, host: Host) -> None:
-        """In-place resize: the status follows the spec."""
+    async def _agreed(self, pod: Object, body: Body, host: Host) -> None:
+        """The status follows the spec after an in-place resize, and the truth after a node was thought dead."""
         shown = {
             c["name"]: c.get("resources") or {}
             for c in (pod.get("status") or {}).get("containerStatuses") or []
         }
         wanted = {c["name"]: c.get("resources") or {} for c in pod["spec"]["containers"]}
-        if shown and shown != wanted:
+        if shown and (shown != wanted or _is_called_unready(pod)):
             count = self.restarts.get(body.key, 0)
             await self.api.patch(
                 _path(body.key) + "/status", statuses.pod_running(pod, body, host, restarts=count)
@@ -217,6 +217,8 @@ class Kubelets:
 
     def _needs_me(self, pod: Object, key: PodKey) -> bool:
         """What a kubelet that was away, or a call that failed, left undone."""
+        if _is_called_unready(pod) and key in self.state.bodies and not bodies.is_over(pod):
+            return True
         return bool(pod["metadata"].get("deletionTimestamp")) or (
             key not in self.state.bodies and not bodies.is_over(pod)
         )
@@ -240,3 +242,9 @@ def _path(key: PodKey) -> str:
 
 def _moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
+
+
+def _is_called_unready(pod: Object) -> bool:
+    """Whether the control plane took a running pod's readiness away, as it does when its node is silent."""
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(one["type"] == "Ready" and one["status"] == "False" for one in conditions)

@@ -58,10 +58,17 @@ def buttons(shown: View) -> dict[str, str]:
 
 def test_the_first_three_lines_say_what_where_who_and_next() -> None:
     assert lines(view(incident()))[:3] == [
-        "🟠 GPU 3 is hot: 91 °C.",
-        "Where: GPU 3 on gpu-a01 (rack-a) · hurts: vision/detr (16 GPUs, U7)".replace("U7", "ana"),
-        'Next: node cordon gpu-a01 --reason "GPU hot" · runbook',
+        "🟠 GPU 3 is hot: 91 °C",
+        "Where: GPU 3 on gpu-a01 · Hurts: vision/detr (16 GPUs, ana)",
+        "Next: Cordon gpu-a01 · runbook",
     ]
+
+
+def test_a_place_that_the_title_names_is_not_said_twice() -> None:
+    shown = view(incident(summary="GPU 3 on gpu-a01 is hot: 91 °C."))
+
+    assert lines(shown)[:2] == ["🟠 GPU 3 on gpu-a01 is hot: 91 °C", "Hurts: vision/detr (16 GPUs, ana)"]
+    assert "rack-a" in " ".join(plain(b.text) for b in shown.blocks if isinstance(b, Small))
 
 
 def test_the_owner_is_mentioned_as_the_chat_knows_them() -> None:
@@ -72,7 +79,7 @@ def test_the_owner_is_mentioned_as_the_chat_knows_them() -> None:
 
 
 def test_nobody_is_hurt_where_nothing_runs() -> None:
-    assert lines(view(incident(node="infra-01")))[1] == "Where: infra-01 · hurts: no training that we know of"
+    assert lines(view(incident(node="infra-01")))[1] == "Where: infra-01 · Hurts: no training that we know of"
     assert lines(view(incident(component="dns")))[1] == "Where: dns"
 
 
@@ -85,7 +92,7 @@ def test_the_colour_follows_the_severity(severity: str, tone: Tone, mark: str) -
 
     assert shown.tone is tone
     assert plain(shown.title).startswith(mark)
-    assert shown.in_short == f"{severity.upper()}: GPU 3 is hot: 91 °C."
+    assert shown.in_short == f"{severity.upper()}: GPU 3 is hot: 91 °C"
 
 
 def test_buttons_are_the_offers_and_two_of_ours() -> None:
@@ -130,6 +137,22 @@ def test_what_is_being_done_comes_before_what_could_be(state: str, says: str) ->
     shown = view(incident(), replace(AROUND, deeds=(replace(DONE, state=state),)))
 
     assert lines(shown)[2].startswith(says)
+
+
+@pytest.mark.parametrize("state", ["confirmed", "running", "done"])
+def test_what_is_being_done_or_done_is_not_offered_again(state: str) -> None:
+    shown = view(incident(), replace(AROUND, deeds=(replace(DONE, state=state),)))
+
+    assert "Cordon gpu-a01" not in buttons(shown)
+    assert "Show gpu-a01" in buttons(shown)
+
+
+@pytest.mark.parametrize("state", ["failed", "cancelled", "undone"])
+def test_what_failed_or_was_taken_back_is_offered_again(state: str) -> None:
+    shown = view(incident(), replace(AROUND, deeds=(replace(DONE, state=state),)))
+
+    assert "Cordon gpu-a01" in buttons(shown)
+    assert lines(shown)[2].startswith("Next: Cordon gpu-a01")
 
 
 def test_a_resolved_card_says_what_fixed_it() -> None:
@@ -182,7 +205,7 @@ def test_many_of_one_kind_are_counted_in_the_title() -> None:
     for number in (4, 5):
         one = take(one, an_alert(node="gpu-a01", gpu=str(number)), FOLDING, NOON)
 
-    assert lines(view(one))[0] == "🟠 GPU 3 is hot: 91 °C, and 2 more like it."
+    assert lines(view(one))[0] == "🟠 GPU 3 is hot: 91 °C (+2 more)"
 
 
 def test_evidence_is_quoted_as_it_is_and_has_an_end() -> None:

@@ -203,3 +203,9 @@ def test_a_line_is_words_only() -> None:
 def test_what_is_attached_to_a_view_comes_along() -> None:
     file = Attachment(name="log.txt", content="a\n")
     assert render(View(title=text("t"), attachments=(file,))).files == (file,)
+
+
+def test_bold_words_touch_their_stars() -> None:
+    assert mrkdwn(text(bold("Next: "), code("node show a"))) == "*Next:* `node show a`"
+    assert mrkdwn(text("so", bold(" it is "), "now")) == "so *it is* now"
+    assert mrkdwn(text(bold("  "))) == "  "

@@ -7,6 +7,7 @@ import asyncio
 import subprocess
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from demo.stage import Cluster, Plan, Stage, set_up
 from helm.generate import CHART
 from helm.rights import act_rights
 from tests.real.fixtures import present_or_skip
+from tests.real.parts.layout import KUBERNETES
 from tests.real.servers.elasticsearch import ElasticsearchServer
 from tests.real.servers.kubernetes import KubernetesCluster
 
@@ -40,7 +42,14 @@ def roles_of_the_chart(helm: Path, account: str) -> str:
     _, _, home, name = account.split(":")
     argv = (
         *(helm, "template", "yard", CHART, "--namespace", home),
-        *("--values", CHART / "ci" / "minimal-values.yaml", "--set", f"serviceAccount.name={name}"),
+        *(
+            "--kube-version",
+            KUBERNETES,
+            "--values",
+            CHART / "ci" / "minimal-values.yaml",
+            "--set",
+            f"serviceAccount.name={name}",
+        ),
         *("--set", f"enabledCommands={{{','.join(act_rights(CATALOGUE))}}}"),
     )
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
@@ -67,12 +76,15 @@ def _forget(url: str) -> None:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage(
-    cluster: KubernetesCluster, logs: str, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+    cluster: KubernetesCluster,
+    logs: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
 ) -> AsyncIterator[Stage]:
     """The stage with the world and the bot on it. What its scenarios begin with was so in the past already."""
     scenarios = load_scenarios()
     chosen = {
-        item.callspec.params["name"]
+        str(item.callspec.params["name"])
         for item in request.session.items
         if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path == request.path
     }
@@ -85,6 +97,7 @@ async def stage(
             kubeconfig=cluster.bot_kubeconfig,
         ),
         elasticsearch_url=logs,
+        idle_after=timedelta(seconds=20),  # the API server dates every pod now: none has been idle for long
         begins_with={fault.fault: fault.parameters for name in chosen for fault in scenarios[name].begins},
     )
     is_set: asyncio.Future[Stage] = asyncio.get_running_loop().create_future()

@@ -1,0 +1,48 @@
+"""This file plays each scenario once, without a browser, and prints a table: `yardmaster demo --once`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from rich.console import Console
+from rich.table import Table
+
+from demo.logfile import log_to
+from demo.playing import Player, Result, row_of
+from demo.scenario import Scenario
+from demo.stage import Plan, set_up
+
+
+async def play_once(scenarios: Sequence[Scenario], file: Path | None, log: Path | None) -> int:
+    """The exit status: 0 when every scenario went as it says. Results go into `file`, too."""
+    console, results = Console(), list[Result]()
+    began = monotonic()
+    begins = {fault.fault: fault.parameters for one in scenarios for fault in one.begins}
+    with TemporaryDirectory(prefix="yardmaster-demo-") as folder:
+        log_to(log or Path(folder) / "yardmaster.log")
+        async with set_up(Plan(folder=Path(folder), begins_with=begins)) as stage:
+            ready = monotonic() - began
+            console.print(
+                f"The stage is set after {ready:.1f} s: 18 nodes, 128 GPUs, 6 trainings, two hours of past."
+            )
+            player = Player(stage)
+            for scenario in scenarios:
+                console.print(f"[bold]{scenario.name}[/]: {scenario.title}")
+                results.append(await player.play(scenario))
+                if results[-1].failures:
+                    console.print("  " + "; ".join(results[-1].failures), style="red", markup=False)
+    table = Table("scenario", "seen after", "told after", "done", "recovered", "verdict")
+    for result in results:
+        table.add_row(*row_of(result))
+    console.print(table)
+    if file is not None:
+        _write(file, ready, results)
+    return 0 if all(result.is_good for result in results) else 1
+
+
+def _write(file: Path, ready: float, results: Sequence[Result]) -> None:
+    rows = [asdict(one) for one in results]
+    file.write_text(json.dumps({"ready": ready, "scenarios": rows}, indent=2), encoding="utf-8")

@@ -1,0 +1,151 @@
+"""This file reads settings that are right and wrong: every mistake with its line, and never a secret in print."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.reading import SettingsError, read_settings
+from bot.secrets import Secret, SecretError
+from bot.settings import Settings, secret
+
+SECRET = "xoxb-very-secret-1234567890"
+WHOLE = f"""
+clusters:
+  - name: prod-a
+    prometheus:
+      url: http://prometheus:9090
+      basic_auth: {{username: yard, password: {SECRET}}}
+      http_headers: {{X-Scope-OrgID: {SECRET}}}
+    elasticsearch: {{url: "http://es:9200", api_key: {SECRET}}}
+slack: {{bot_token: {SECRET}, app_token: {SECRET}, channel: C0123}}
+http: {{listen: "127.0.0.1:0", auth: {{tokens: [{{actor: ci, token: {SECRET}}}]}}}}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "yardmaster.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def mistakes(folder: Path, text: str) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        read_settings(written(folder, text))
+    assert SECRET not in str(caught.value)
+    assert SECRET not in repr(caught.value)
+    return [str(one) for one in caught.value.mistakes]
+
+
+def test_nothing_at_all_is_a_settings_file(tmp_path: Path) -> None:
+    assert read_settings(written(tmp_path, "")) == read_settings(None)
+
+
+WRONG = {
+    "an unknown key": ("timezone: UTC\nclusterz: []\n", 2, "clusterz: there is no such setting"),
+    "an unknown key deep inside": (
+        "clusters:\n  - name: a\n    prometheus:\n      url: http://x\n      utl: y\n",
+        5,
+        "there is no such setting",
+    ),
+    "a bad duration": ("rules:\n  interval: soon\n", 2, "`soon` is not a duration"),
+    "bad matchers": ("routes:\n  - match: 'team=='\n", 2, "match"),
+    "a cluster without its name": ("clusters:\n  - kubernetes: {}\n", 2, "name"),
+    "two clusters of one name": ("clusters:\n  - {name: a}\n  - {name: a}\n", 0, "two clusters are called a"),
+    "Slack without a token": (f"slack:\n  channel: C0123\n  app_token: {SECRET}\n", 1, "bot_token"),
+    "a channel by its name": (f"slack: {{bot_token: {SECRET}, app_token: x, channel: '#gpu'}}\n", 1, "channel"),
+    "listening beyond loopback without tokens": ('http:\n  listen: "0.0.0.0:9099"\n', 1, "set http.auth.tokens"),
+    "no YAML": ("clusters: [\n", 2, "is not YAML"),
+    "a list": ("- a\n", 1, "has to be a mapping"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "words"), list(WRONG.values()), ids=list(WRONG))
+def test_a_mistake_is_told_with_its_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    (told,) = mistakes(tmp_path, text)
+    assert words in told
+    assert told.startswith(f"{tmp_path / 'yardmaster.yaml'}:{line}" if line else str(tmp_path))
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    told = mistakes(tmp_path, f"clusterz: []\nrules: {{interval: soon}}\nslack: {{channel: x, bot_token: {SECRET}}}\n")
+    assert len(told) >= 3
+
+
+def test_a_wrong_value_of_a_secret_is_not_printed(tmp_path: Path) -> None:
+    told = mistakes(tmp_path, f"slack: {{bot_token: [{SECRET}], app_token: {SECRET}, channel: C0123}}\n")
+    assert "bot_token" in told[0]
+
+
+def test_settings_print_no_secret(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, WHOLE))
+    assert SECRET not in repr(settings)
+    assert SECRET not in str(settings)
+    assert SECRET not in settings.model_dump_json()
+    assert settings.slack is not None
+    assert settings.slack.bot_token is not None
+    assert settings.slack.bot_token.get_secret_value() == SECRET
+
+
+def test_settings_are_frozen(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, WHOLE))
+    with pytest.raises(ValueError, match="frozen"):
+        settings.timezone = "Asia/Shanghai"
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("YARDMASTER_SLACK__CHANNEL", "C0999")
+    monkeypatch.setenv("YARDMASTER_RULES__INTERVAL", "5s")
+    settings = read_settings(written(tmp_path, WHOLE))
+    assert settings.slack is not None
+    assert settings.slack.channel == "C0999"
+    assert settings.slack.bot_token is not None  # the rest of that part is the file's
+    assert settings.rules.interval == timedelta(seconds=5)
+
+
+def test_a_secret_of_the_environment_is_not_printed_when_it_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("YARDMASTER_SLACK__BOT_TOKEN", SECRET)
+    told = mistakes(tmp_path, "slack: {channel: wrong}\n")
+    assert any("channel" in one for one in told)
+
+
+def test_loopback_needs_no_token_and_beyond_it_one_is_enough(tmp_path: Path) -> None:
+    for host in ("127.0.0.1", "localhost", "[::1]"):
+        assert read_settings(written(tmp_path, f'http: {{listen: "{host}:9099"}}')).http.is_loopback
+    with_token = f'http: {{listen: "0.0.0.0:9099", auth: {{tokens: [{{actor: ci, token: {SECRET}}}]}}}}'
+    assert not read_settings(written(tmp_path, with_token)).http.is_loopback
+
+
+def test_a_secret_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("first\n", encoding="utf-8")
+    given = secret(None, file)
+    assert given is not None
+    assert given() == "first"
+    file.write_text("second, and longer\n", encoding="utf-8")
+    assert given() == "second, and longer"
+    file.write_text("SECOND, and longer\n", encoding="utf-8")
+    os.utime(file, ns=(1, 1))
+    assert given() == "SECOND, and longer"
+
+
+def test_a_secret_says_where_it_is_and_not_what_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    with pytest.raises(SecretError, match="token"):
+        Secret(file=file)()
+    file.write_text("\n", encoding="utf-8")
+    with pytest.raises(SecretError, match="is empty"):
+        Secret(file=file)()
+    file.write_text(SECRET, encoding="utf-8")
+    one = Secret(file=file)
+    assert one() == SECRET
+    assert SECRET not in repr(one)
+    assert SECRET not in repr(Secret(value=SECRET))
+    assert SECRET not in str(Secret(value=SECRET))
+
+
+def test_every_part_may_be_left_out() -> None:
+    assert Settings() == Settings()

@@ -1,0 +1,157 @@
+"""This file asks our HTTP endpoints, as senders, probes and strangers do."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.support.light import TOKEN, Light, light
+
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
+        yield session
+
+
+async def posts(
+    http: aiohttp.ClientSession, stage: Light, body: Any, headers: dict[str, str] | None = None
+) -> tuple[int, dict[str, str]]:
+    """Post a line; gives the status and the answer."""
+    address = f"{stage.yard.server.address}/api/yard/lines"
+    given = {"data": body} if isinstance(body, bytes | str) else {"json": body}
+    async with http.post(address, headers=BEARER if headers is None else headers, **given) as answer:
+        return answer.status, await answer.json(content_type=None)
+
+
+async def test_alive_ready_and_measured(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        address = stage.yard.server.address
+        async with http.get(f"{address}/healthz") as answer:
+            assert (answer.status, await answer.text()) == (200, "ok\n")
+        async with http.get(f"{address}/readyz") as answer:
+            assert answer.status == 200
+        async with http.get(f"{address}/metrics") as answer:
+            text = await answer.text()
+        assert 'yardmaster_source_blind{cluster="prod-a",source="prometheus"} 0.0' in text
+        assert 'yardmaster_evaluation_rounds_total{cluster="prod-a"}' in text
+        await stage.prometheus.goes("refused")
+        await stage.until(lambda: "prometheus" in stage.yard.evaluators["prod-a"].blind)
+        await stage.next_rounds(1)
+        async with http.get(f"{address}/metrics") as answer:
+            assert 'yardmaster_source_blind{cluster="prod-a",source="prometheus"} 1.0' in await answer.text()
+
+
+async def test_not_ready_before_the_first_round(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        stage.yard.evaluators["prod-a"].has_begun = False
+        await stage.prometheus.goes("hang")  # the next round takes a second at least
+        async with http.get(f"{stage.yard.server.address}/readyz") as answer:
+            assert answer.status == 503
+            assert "not evaluated yet: prod-a" in await answer.text()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": f"Bearer {TOKEN}x"},
+        {"Authorization": f"Bearer {TOKEN[:-1]}"},
+        {"Authorization": "Bearer ünïcödé"},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"X-Token": TOKEN},
+    ],
+    ids=["none", "empty", "wrong", "longer", "shorter", "not ASCII", "another scheme", "another header"],
+)
+async def test_without_the_token_nothing_is_run_and_nothing_is_told(
+    tmp_path: Path, http: aiohttp.ClientSession, headers: dict[str, str]
+) -> None:
+    async with light(tmp_path) as stage:
+        status, answer = await posts(http, stage, {"line": "node list"}, headers)
+        assert status == 401
+        assert "gpu-a01" not in str(answer)
+        assert TOKEN not in str(answer)
+        assert not await stage.audit()
+
+
+async def test_with_a_token_a_line_is_answered_as_its_actor(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        status, answer = await posts(http, stage, {"line": "node list"})
+        assert status == 200
+        assert "gpu-a01" in answer["text"]
+        status, answer = await posts(http, stage, {"line": "node cordon gpu-a01 --reason ci"})
+        assert "Cordon gpu-a01?" in answer["text"]
+        (plan,) = await stage.plans()
+        assert (plan.actor, plan.origin.via) == ("ci", "terminal")
+        status, answer = await posts(http, stage, {"line": f"plan confirm {plan.id}"})
+        await stage.plan_is("done")
+        await stage.card("Cordon gpu-a01: done")  # told in the channel of the settings
+        status, answer = await posts(http, stage, {"line": "noed list"})
+        assert (status, "did you mean" in answer["text"]) == (200, True)
+
+
+async def test_a_token_of_a_team_without_the_right_is_refused_and_it_is_in_the_audit(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    async with light(tmp_path, start=False) as stage:
+        stage.settings["http"]["auth"]["tokens"][0]["teams"] = ["vision"]
+        await stage.start()
+        _, answer = await posts(http, stage, {"line": "node cordon gpu-a01"})
+        assert "`node cordon` is for sre" in answer["text"] or "node cordon is for sre" in answer["text"]
+        assert [(one.actor, one.what) for one in await stage.audit()] == [("ci", "refused")]
+
+
+async def test_the_same_id_is_taken_once_and_another_is_not(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        line = {"line": "node cordon gpu-a01", "id": "build-7"}
+        answers = [await posts(http, stage, line) for _ in range(4)]
+        assert [status for status, _ in answers] == [200] * 4
+        assert [bool(answer["text"]) for _, answer in answers] == [True, False, False, False]
+        assert len(await stage.plans()) == 1
+        await posts(http, stage, {**line, "id": "build-8"})
+        assert len(await stage.plans()) == 2
+
+
+HOSTILE: dict[str, Any] = {
+    "no JSON": b"node list",
+    "nothing": b"",
+    "not UTF-8": b'{"line": "\xff\xfe"}',
+    "another type": {"line": 7},
+    "a list": ["node list"],
+    "without a line": {"id": "x"},
+    "an unknown field": {"line": "node list", "actor": "root"},
+    "nested without end": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("body", list(HOSTILE.values()), ids=list(HOSTILE))
+async def test_a_hostile_body_is_refused_with_words_and_harms_nobody(
+    tmp_path: Path, http: aiohttp.ClientSession, body: Any
+) -> None:
+    async with light(tmp_path) as stage:
+        status, answer = await posts(http, stage, body)
+        assert status == 400
+        assert "node list" in answer["error"]
+        status, _ = await posts(http, stage, {"line": "node list"})
+        assert status == 200
+
+
+async def test_a_body_that_is_too_large_is_refused(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        address = f"{stage.yard.server.address}/api/yard/lines"
+        async with http.post(address, headers=BEARER, data=b" " * (2 << 20)) as answer:
+            assert answer.status == 413
+        status, _ = await posts(http, stage, {"line": "node list"})
+        assert status == 200
+
+
+async def test_slacks_endpoint_is_not_there_while_a_socket_is_used(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        async with http.post(f"{stage.yard.server.address}/slack/events", data=b"{}") as answer:
+            assert answer.status == 404

@@ -1,0 +1,192 @@
+"""This file tells how DNS is scaled: through whoever owns its replicas, until it is so, and back by undo."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.support.light import Light, light
+
+LINEAR = '{"nodesPerReplica":10,"min":2,"max":50,"preventSinglePointFailure":true}'
+PODS = {"k8s-app": "kube-dns"}
+
+
+def deployment(name: str, labels: dict[str, str], replicas: int, *command: str) -> dict[str, Any]:
+    container: dict[str, Any] = {"name": name, "image": f"{name}:1"}
+    if command:
+        container["command"] = list(command)
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }
+
+
+def add_dns(stage: Light) -> None:
+    stage.kube.create(deployment("coredns", PODS, 2), namespace="kube-system")
+
+
+def add_autoscaler(stage: Light) -> None:
+    command = ("/cpa", "--configmap=dns-autoscaler", "--target=Deployment/coredns", "--namespace=kube-system")
+    stage.kube.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "dns-autoscaler"},
+            "data": {"linear": LINEAR},
+        },
+        namespace="kube-system",
+    )
+    stage.kube.create(
+        deployment("dns-autoscaler", {"k8s-app": "scaler"}, 1, *command), namespace="kube-system"
+    )
+
+
+def add_hpa(stage: Light) -> None:
+    stage.kube.create(
+        {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "coredns"},
+            "spec": {
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "coredns"},
+                "minReplicas": 2,
+                "maxReplicas": 4,
+            },
+        },
+        namespace="kube-system",
+    )
+
+
+def config(stage: Light) -> dict[str, Any]:
+    found = stage.kube.get("configmaps", "kube-system", "dns-autoscaler")
+    assert found is not None
+    return dict(found)
+
+
+def replicas(stage: Light) -> int:
+    found = stage.kube.get("deployments", "kube-system", "coredns")
+    assert found is not None
+    return int(found["spec"]["replicas"])
+
+
+def ready(stage: Light) -> int:
+    found = stage.kube.get("deployments", "kube-system", "coredns")
+    assert found is not None
+    return int(found.get("status", {}).get("readyReplicas", 0))
+
+
+def follow_owner(stage: Light) -> None:
+    """What the proportional autoscaler, the HPA's controller and the kubelets do."""
+    wanted = 0
+    if stage.kube.get("configmaps", "kube-system", "dns-autoscaler") is not None:
+        wanted = json.loads(config(stage)["data"]["linear"])["min"]
+    elif (hpa := stage.kube.get("horizontalpodautoscalers", "kube-system", "coredns")) is not None:
+        wanted = hpa["spec"]["minReplicas"]
+    if wanted and wanted != replicas(stage):
+        stage.kube.patch("deployments", "kube-system", "coredns", {"spec": {"replicas": wanted}})
+    for pod in stage.kube.list("pods", "kube-system", labels="k8s-app=kube-dns"):
+        if pod["spec"].get("nodeName") and pod.get("status", {}).get("phase") != "Running":
+            conditions = [{"type": "Ready", "status": "True"}]
+            status = {"status": {"phase": "Running", "conditions": conditions}}
+            stage.kube.patch("pods", "kube-system", pod["metadata"]["name"], status, status=True)
+
+
+@asynccontextmanager
+async def living(stage: Light) -> AsyncIterator[None]:
+    """The cluster lives for as long as the block lasts."""
+
+    async def live() -> None:
+        while True:
+            follow_owner(stage)
+            await asyncio.sleep(0.1)
+
+    task = stage.tasks.create_task(live())
+    try:
+        await stage.until(lambda: ready(stage) >= 2)
+        await stage.mirrored(lambda found: "kube-system/coredns" in found.deployments)
+        yield
+    finally:
+        task.cancel()
+
+
+async def scaled(stage: Light, to: int) -> None:
+    preview = await stage.asks("dana", f"dns scale {to}")
+    assert f"Scale DNS from 2 to {to} replicas?" in preview.said
+    assert not stage.writes("/kube-system/")
+    await stage.presses("dana", preview, "Confirm")
+    await stage.plan_is("done")
+    assert ready(stage) == to
+    await stage.mirrored(lambda found: found.deployments["kube-system/coredns"].spec.replicas == to)
+
+
+async def undone(stage: Light) -> None:
+    preview = await stage.asks("dana", "plan undo p1")
+    await stage.presses("dana", preview, "Confirm")
+    await stage.plan_is("done", "p2")
+
+
+async def test_with_the_proportional_autoscaler_its_min_is_changed_and_put_back_to_the_letter(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        add_dns(stage)
+        add_autoscaler(stage)
+        async with living(stage):
+            await scaled(stage, 6)
+            assert json.loads(config(stage)["data"]["linear"]) == {**json.loads(LINEAR), "min": 6}
+            assert config(stage)["metadata"]["annotations"]["yardmaster.io/old-value"] == LINEAR
+            assert [seen.path.rsplit("/", 2)[1:] for seen in stage.writes("/kube-system/")] == [
+                ["configmaps", "dns-autoscaler"]
+            ]
+            await undone(stage)
+            assert config(stage)["data"]["linear"] == LINEAR
+            assert not config(stage)["metadata"].get("annotations")
+            await stage.until(lambda: replicas(stage) == 2)
+
+
+async def test_an_autoscaler_somebody_else_changed_meanwhile_is_not_put_back_over_their_change(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        add_dns(stage)
+        add_autoscaler(stage)
+        async with living(stage):
+            await scaled(stage, 6)
+            theirs = LINEAR.replace('"min":2', '"min":9')
+            stage.kube.patch("configmaps", "kube-system", "dns-autoscaler", {"data": {"linear": theirs}})
+            answer = await stage.asks("dana", "plan undo p1")
+            assert "look again" in answer.said
+            assert config(stage)["data"]["linear"] == theirs
+
+
+async def test_with_an_hpa_its_min_replicas_are_changed_and_put_back(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        add_dns(stage)
+        add_hpa(stage)
+
+        def bounds() -> tuple[int, int]:
+            found = stage.kube.get("horizontalpodautoscalers", "kube-system", "coredns")
+            assert found is not None
+            return found["spec"]["minReplicas"], found["spec"]["maxReplicas"]
+
+        async with living(stage):
+            await scaled(stage, 6)
+            assert bounds() == (6, 6)
+            await undone(stage)
+            assert bounds() == (2, 4)
+
+
+async def test_without_an_owner_the_deployment_itself_is_scaled_and_put_back(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        add_dns(stage)
+        async with living(stage):
+            await scaled(stage, 3)
+            assert [seen.path.rsplit("/", 2)[1:] for seen in stage.writes("/kube-system/")] == [
+                ["coredns", "scale"]
+            ]
+            await undone(stage)
+            assert replicas(stage) == 2

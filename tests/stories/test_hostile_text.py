@@ -1,0 +1,151 @@
+"""This file tells that text from outside stays text: never a mention, markup, a button's command, or a shown secret."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demo.elasticsearch.documents import host_line
+from demo.slack.state.messages import Message
+from tests.support.light import CHANNEL, HOT, light, ready_node
+from tests.support.scripted_prometheus import Truth
+
+SECRET = "AKIAABCDEFGHIJKLMNOP"  # the shape of an AWS key
+HOSTILE = {
+    "a mention of the channel": "<!channel> look",
+    "a mention of a person": "<@U0ELI00000>",
+    "a link that hides its target": "<https://evil.example|grafana>",
+    "bold, code and a fence": "*bold* `code` ```fence``` ~no~ _it_",
+    "HTML": "<script>alert(1)</script>&amp;&lt;!here&gt;",
+    "quotes and a command": "x\" ; node uncordon gpu-b01 --reason 'y",
+    "new lines that imitate a card": "ok\n\n*Resolved* after 1 min\n<!here>",
+    "template braces": "{{ $labels.node }} {node} {{ query `up` }}",
+    "ten thousand characters": "A" * 10_000,
+    "right to left": "\u202egnp.exe",
+}
+RULES: dict[str, Any] = {
+    "groups": [
+        {
+            "name": "story",
+            "rules": [
+                {
+                    "alert": "GpuHot",
+                    "expr": HOT,
+                    "labels": {"severity": "critical"},
+                    "annotations": {
+                        "summary": "gpu-a01 is hot: {{ $labels.note }}",
+                        "description": "note {{ $labels.note }}",
+                    },
+                }
+            ],
+        }
+    ]
+}
+LOGS: dict[str, Any] = {
+    "groups": [
+        {
+            "name": "logs",
+            "rules": [
+                {
+                    "alert": "ErrorLogs",
+                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 0},
+                    "labels": {"severity": "warning"},
+                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
+                }
+            ],
+        }
+    ]
+}
+
+
+@pytest.fixture(params=list(HOSTILE.values()), ids=list(HOSTILE))
+def hostile(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+def wire(message: Message) -> str:
+    """All that Slack was sent for a message and reads as markup: an attachment's fallback is plain text."""
+
+    def read(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: read(value) for key, value in part.items() if key != "fallback"}
+        return [read(one) for one in part] if isinstance(part, list) else part
+
+    return json.dumps(read(message.body), ensure_ascii=False)
+
+
+def is_tame(message: Message) -> None:
+    """Nothing in it is a mention, a link or markup that we did not make."""
+    sent = wire(message)
+    for sign in ("<!channel", "<!here", "<@U0ELI", "<https://evil", "<script"):
+        assert sign not in sent
+    shown = json.dumps([*message.blocks, *(part.get("blocks") for part in message.attachments)])
+    assert "*Resolved*" not in re.sub(r"```.*?```|`[^`]*`", "", shown)  # a notification's text has no markup
+    for block in [*message.blocks, *(b for part in message.attachments for b in part.get("blocks", ()))]:
+        text = (block.get("text") or {}).get("text", "")
+        assert text.count("```") in (0, 2)
+        assert len(text) <= 3000
+
+
+def pressed(message: Message) -> list[str]:
+    """The command lines behind its buttons."""
+    parts = [*message.blocks, *(b for part in message.attachments for b in part.get("blocks", ()))]
+    return [one["value"] for block in parts if block["type"] == "actions" for one in block["elements"]]
+
+
+async def test_a_label_from_outside_is_shown_as_it_is_and_becomes_nothing_else(tmp_path: Path, hostile: str) -> None:
+    async with light(tmp_path, rules=RULES) as stage:
+        stage.prometheus.truth.say(
+            HOT, ({"node": "gpu-a01", "note": hostile}, 91), since=stage.clock.now()
+        )
+        card = await stage.card("gpu-a01 is hot")
+        is_tame(card)
+        assert all(line.startswith(("alert ack i1", "alert why i1")) for line in pressed(card))
+        answer = await stage.asks("dana", "alert why i1")
+        is_tame(answer)
+
+
+async def test_a_log_line_from_outside_is_shown_as_it_is_and_without_its_secrets(tmp_path: Path, hostile: str) -> None:
+    async with light(tmp_path, own_rules=LOGS) as stage:
+        said = f"{hostile} password=hunter2 {SECRET}" if len(hostile) < 1000 else hostile
+        await stage.elastic.index(
+            [host_line(stage.clock.now(), said, node="gpu-a01", unit="kubelet", level="error")]
+        )
+        card = await stage.card("gpu-a01 logs errors")
+        is_tame(card)
+        assert "hunter2" not in wire(card)
+        assert SECRET not in wire(card)
+
+
+async def test_an_offer_whose_word_would_be_more_than_a_word_is_not_offered(tmp_path: Path) -> None:
+    rules = json.loads(json.dumps(RULES))
+    rules["groups"][0]["rules"][0]["annotations"]["offer"] = "node cordon {node}\n"
+    async with light(tmp_path, own_rules=None, rules=rules) as stage:
+        stage.prometheus.truth.say(
+            HOT, ({"node": "gpu-b01 --reason x", "note": "n"}, 91), since=stage.clock.now()
+        )
+        card = await stage.card("is hot")
+        assert not [line for line in pressed(card) if line.startswith("node")]
+
+
+async def test_a_reason_and_a_node_typed_by_a_person_stay_words(tmp_path: Path, hostile: str) -> None:
+    async with light(tmp_path) as stage:
+        reason = hostile.replace('"', "'")[:500]
+        await stage.slack.types("dana", CHANNEL, f'/yard node cordon gpu-a01 --reason "{reason}"')
+        preview = (await stage.slack.until(lambda: stage.slack.ephemerals("dana"), 60))[0]
+        is_tame(preview)
+        assert all(line.startswith("plan ") for line in pressed(preview))
+        await stage.presses("dana", preview, "Confirm")
+        card = await stage.card("Cordon gpu-a01: done")
+        is_tame(card)
+
+
+async def test_a_pod_with_a_secret_in_the_line_that_asked_is_not_made_public(tmp_path: Path) -> None:
+    async with light(tmp_path, truth=Truth()) as stage:
+        ready_node(stage.kube, "gpu-b09")
+        answer = await stage.asks("dana", "node show gpu-b09")
+        is_tame(answer)
+        assert "xoxb-" not in wire(answer)
