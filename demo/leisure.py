@@ -34,9 +34,7 @@ async def show(scenarios: Sequence[Scenario], port: int, log: Path | None) -> No
 
     for number in numbers:
         loop.add_signal_handler(number, stop)
-    console.print(
-        "Setting the stage: a cluster with two hours of past, a Prometheus, a Slack. A few seconds…"
-    )
+    console.print("Setting the stage: a cluster with a past, Prometheus, Slack. A few seconds…")
     begins = {fault.fault: fault.parameters for one in scenarios for fault in one.begins}
     with TemporaryDirectory(prefix="yardmaster-demo-") as folder:
         file = log or Path(folder) / "yardmaster.log"
@@ -52,9 +50,7 @@ async def show(scenarios: Sequence[Scenario], port: int, log: Path | None) -> No
 def _greet(stage: Stage, log: Path, console: Console) -> None:
     console.print()
     console.print(f"  Open  [bold]{stage.slack.page}?as=dana[/]", soft_wrap=True)
-    console.print(
-        "        You are dana, on call; switch people at the top right. Type [bold]/yard help[/] there."
-    )
+    console.print("        You are dana, on call. Type [bold]/yard help[/]; switch people at the top right.")
     console.print(f"        Prometheus: {stage.prometheus.url}   log: {log}", style="dim", soft_wrap=True)
     console.print("        Ctrl-C ends it.", style="dim")
     console.print()

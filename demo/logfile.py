@@ -15,12 +15,12 @@ def log_to(file: Path) -> None:
         level=logging.INFO,
         force=True,
     )
-    logging.getLogger("aiohttp.access").setLevel(logging.WARNING)  # every scrape and call of the look-alikes
+    for chatty in ("aiohttp.access", "alembic", "apscheduler", "elastic_transport"):  # a line for each call
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     structlog.configure(
         processors=[
             structlog.processors.format_exc_info,
-            structlog.stdlib.render_to_log_kwargs,
-            structlog.processors.EventRenamer("msg"),
+            structlog.processors.KeyValueRenderer(key_order=["event"]),
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,

@@ -20,7 +20,13 @@ from demo.scenario import load_scenarios
 from demo.stage import Plan, Stage, set_up
 
 IMAGES = Path(__file__).parent / "images"
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--force-color-profile=srgb")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-lcd-text",
+    "--disable-font-subpixel-positioning",  # each letter always looks the same, which packs better
+)
 PATIENCE = 90_000  # milliseconds, for what the world has to do first
 WIDE, MIDDLE, NARROW = 760, 520, 400  # pixels
 HIGH = 1300

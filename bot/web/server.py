@@ -69,7 +69,7 @@ def application(endpoints: Endpoints) -> web.Application:
             return _refused(401, "give a token that http.auth.tokens lists, as `Authorization: Bearer …`")
         try:
             said = msgspec.json.decode(await request.read(), type=_Line)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return _refused(400, f'the body has to be {{"line": "node list"}}: {error}')
         endpoints.metrics.lines.labels("http").inc()
         id = f"http/{actor.id}/{said.id or uuid4().hex}"

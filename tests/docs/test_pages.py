@@ -34,9 +34,6 @@ def test_every_link_leads_somewhere(page: Page) -> None:
     assert lost == []
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the pictures are taken from the running demo; take this mark away then"
-)
 def test_every_picture_is_there(pages: list[Page]) -> None:
     pictures = {
         (page.path.parent / found["target"]).resolve()

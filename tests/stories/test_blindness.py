@@ -1,4 +1,4 @@
-"""This file tells what happens when a source goes away mid-run: nothing resolves, it is said, and all is made up for."""
+"""This file tells what happens when a source goes away mid-run: nothing resolves, it is said, it is made up for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -152,9 +152,11 @@ async def folds(stage: Light, which: str) -> set[str]:
 
 async def has(stage: Light, which: str, *wanted: str) -> None:
     """Wait until these are among the incidents in that state."""
-    async with asyncio.timeout(60):
-        while not set(wanted) <= await folds(stage, which):
-            await asyncio.sleep(0.05)
+
+    async def look(unit: Any) -> bool:
+        return set(wanted) <= {one.fold for one in await unit.incidents.find(cluster=CLUSTER, state=which)}
+
+    await stage.until_kept(look)
 
 
 @pytest.fixture(params=list(TROUBLES.values()), ids=list(TROUBLES))

@@ -133,7 +133,9 @@ async def undone(stage: Light) -> None:
     await stage.plan_is("done", "p2")
 
 
-async def test_with_the_proportional_autoscaler_its_min_is_changed_and_put_back_to_the_letter(tmp_path: Path) -> None:
+async def test_with_the_proportional_autoscaler_its_min_is_changed_and_put_back_to_the_letter(
+    tmp_path: Path,
+) -> None:
     async with light(tmp_path) as stage:
         add_dns(stage)
         add_autoscaler(stage)
@@ -150,7 +152,9 @@ async def test_with_the_proportional_autoscaler_its_min_is_changed_and_put_back_
             await stage.until(lambda: replicas(stage) == 2)
 
 
-async def test_an_autoscaler_somebody_else_changed_meanwhile_is_not_put_back_over_their_change(tmp_path: Path) -> None:
+async def test_an_autoscaler_somebody_else_changed_meanwhile_is_not_put_back_over_their_change(
+    tmp_path: Path,
+) -> None:
     async with light(tmp_path) as stage:
         add_dns(stage)
         add_autoscaler(stage)

@@ -96,11 +96,11 @@ def pressed(message: Message) -> list[str]:
     return [one["value"] for block in parts if block["type"] == "actions" for one in block["elements"]]
 
 
-async def test_a_label_from_outside_is_shown_as_it_is_and_becomes_nothing_else(tmp_path: Path, hostile: str) -> None:
+async def test_a_label_from_outside_is_shown_as_it_is_and_becomes_nothing_else(
+    tmp_path: Path, hostile: str
+) -> None:
     async with light(tmp_path, rules=RULES) as stage:
-        stage.prometheus.truth.say(
-            HOT, ({"node": "gpu-a01", "note": hostile}, 91), since=stage.clock.now()
-        )
+        stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "note": hostile}, 91), since=stage.clock.now())
         card = await stage.card("gpu-a01 is hot")
         is_tame(card)
         assert all(line.startswith(("alert ack i1", "alert why i1")) for line in pressed(card))
@@ -108,7 +108,9 @@ async def test_a_label_from_outside_is_shown_as_it_is_and_becomes_nothing_else(t
         is_tame(answer)
 
 
-async def test_a_log_line_from_outside_is_shown_as_it_is_and_without_its_secrets(tmp_path: Path, hostile: str) -> None:
+async def test_a_log_line_from_outside_is_shown_as_it_is_and_without_its_secrets(
+    tmp_path: Path, hostile: str
+) -> None:
     async with light(tmp_path, own_rules=LOGS) as stage:
         said = f"{hostile} password=hunter2 {SECRET}" if len(hostile) < 1000 else hostile
         await stage.elastic.index(

@@ -40,7 +40,9 @@ async def by_direct_message(stage: Light) -> Gesture:
 
 
 @pytest.mark.parametrize(
-    "typed", [by_slash, by_mention, by_direct_message], ids=["a slash command", "a mention", "a direct message"]
+    "typed",
+    [by_slash, by_mention, by_direct_message],
+    ids=["a slash command", "a mention", "a direct message"],
 )
 async def test_a_line_delivered_four_times_makes_one_plan_and_one_answer(
     tmp_path: Path, typed: Callable[[Light], Awaitable[Gesture]]

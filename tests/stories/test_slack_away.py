@@ -33,7 +33,9 @@ def told(stage: Light, node: str) -> list[Message]:
     return [
         one
         for one in stage.slack.everything(CHANNEL)
-        if one.by_bot and not one.is_reply and any(f"{node} is hot" in str(moment.body) for moment in one.life)
+        if one.by_bot
+        and not one.is_reply
+        and any(f"{node} is hot" in str(moment.body) for moment in one.life)
     ]
 
 
@@ -120,7 +122,9 @@ async def test_while_slack_is_away_nothing_is_lost_and_nothing_is_told_twice_aft
         assert "What I can do" in answer.said
 
 
-async def test_a_socket_that_is_cut_is_opened_again_and_what_was_typed_meanwhile_is_delivered(tmp_path: Path) -> None:
+async def test_a_socket_that_is_cut_is_opened_again_and_what_was_typed_meanwhile_is_delivered(
+    tmp_path: Path,
+) -> None:
     async with light(tmp_path) as stage:
         assert stage.slack.drop_socket() == 1
         await stage.slack.types("dana", CHANNEL, "@yardmaster node cordon gpu-a01")
@@ -141,7 +145,9 @@ async def test_a_reply_that_is_lost_does_not_make_a_second_card(tmp_path: Path) 
         assert len(told(stage, "gpu-a01")) == 1
 
 
-async def test_a_restart_in_the_middle_of_an_incident_makes_no_second_card_and_edits_go_on(tmp_path: Path) -> None:
+async def test_a_restart_in_the_middle_of_an_incident_makes_no_second_card_and_edits_go_on(
+    tmp_path: Path,
+) -> None:
     async with light(tmp_path) as stage:
         heat(stage, "gpu-a01")
         card = await stage.card("gpu-a01 is hot")

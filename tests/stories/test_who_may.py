@@ -22,11 +22,15 @@ async def heard(stage: Light, count: int) -> None:
 
 def nothing_reached(stage: Light, who: str) -> bool:
     """Whether the bot never wrote to them, nor where they wrote."""
-    posted = [m for place in (CHANNEL, "#random", f"@{who}") for m in stage.slack.everything(place) if m.by_bot]
+    posted = [
+        m for place in (CHANNEL, "#random", f"@{who}") for m in stage.slack.everything(place) if m.by_bot
+    ]
     return not stage.slack.ephemerals(who) and not posted and not stage.slack.views(who)
 
 
-async def test_a_person_without_the_right_is_refused_in_the_line_and_it_is_in_the_audit(tmp_path: Path) -> None:
+async def test_a_person_without_the_right_is_refused_in_the_line_and_it_is_in_the_audit(
+    tmp_path: Path,
+) -> None:
     async with light(tmp_path) as stage:
         answer = await stage.asks("ana", CORDON)
         assert REFUSAL in answer.said
@@ -45,7 +49,9 @@ async def test_a_person_in_no_team_may_not_even_look(tmp_path: Path) -> None:
         assert [one.what for one in await stage.audit()] == ["refused"]
 
 
-async def test_typing_the_confirmation_of_somebody_elses_plan_is_refused_and_in_the_audit(tmp_path: Path) -> None:
+async def test_typing_the_confirmation_of_somebody_elses_plan_is_refused_and_in_the_audit(
+    tmp_path: Path,
+) -> None:
     async with light(tmp_path) as stage:
         await stage.asks("dana", CORDON)
         (plan,) = await stage.plans()
@@ -111,7 +117,9 @@ async def test_who_is_not_of_the_house_gets_nothing_at_all(tmp_path: Path, who: 
 @pytest.mark.parametrize(
     "trouble", ["user_not_found", 500, "lost"], ids=["not found", "a broken Slack", "a torn connection"]
 )
-async def test_somebody_who_cannot_be_looked_up_is_nobody_until_they_can(tmp_path: Path, trouble: str | int) -> None:
+async def test_somebody_who_cannot_be_looked_up_is_nobody_until_they_can(
+    tmp_path: Path, trouble: str | int
+) -> None:
     async with light(tmp_path) as stage:
         attempts = 2 if trouble == "lost" else 1  # a read whose connection is torn is tried once more
         if trouble == "lost":
@@ -141,7 +149,7 @@ async def test_a_group_that_cannot_be_looked_up_gives_nobody_its_rights(tmp_path
 async def test_a_person_who_left_the_group_loses_the_right_to_confirm(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
-        stage.slack.workspace.directory.groups[stage.slack.id("sre")].members = {stage.slack.id("eli")}
+        stage.slack.workspace.directory.groups[stage.slack.id("sre")].members = [stage.slack.id("eli")]
         stage.clock.forward(timedelta(minutes=6))
         answer = await stage.presses("dana", preview, "Confirm")
         assert REFUSAL in answer.said

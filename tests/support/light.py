@@ -1,4 +1,4 @@
-"""This file sets up a light stage for stories: the real bot before look-alikes, with a clock that can be pushed forward."""
+"""This file sets up a light stage for stories: the real bot before look-alikes, with a clock that can be pushed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -20,7 +20,6 @@ from demo.kubernetes import KubernetesLookalike, User
 from demo.kubernetes import Settings as ControllerSettings
 from demo.kubernetes.faults import Seen
 from demo.slack import Manners, Person, SlackLookalike
-from demo.slack.gestures.desk import Gesture
 from demo.slack.state.messages import Message
 from tests.support.scripted_prometheus import ScriptedPrometheus, Truth
 
@@ -135,7 +134,7 @@ class Light:
     async def until(self, is_so: Callable[[], Found | None], timeout: float = PATIENCE) -> Found:
         """Look often until something is so, and give what was found."""
         async with asyncio.timeout(timeout):
-            while not (found := is_so()):
+            while not (found := is_so()):  # noqa: ASYNC110 - what is waited for rings no bell of ours
                 await asyncio.sleep(0.02)
         return found
 
@@ -236,9 +235,12 @@ class Light:
         await self.until(lambda: self._rounds() >= start + count + 1)
 
     def _rounds(self) -> float:
-        return self.yard.metrics.registry.get_sample_value(
-            "yardmaster_evaluation_rounds_total", {"cluster": CLUSTER}
-        ) or 0.0
+        return (
+            self.yard.metrics.registry.get_sample_value(
+                "yardmaster_evaluation_rounds_total", {"cluster": CLUSTER}
+            )
+            or 0.0
+        )
 
 
 def ready_node(kube: KubernetesLookalike, name: str, **spec: Any) -> None:
@@ -248,7 +250,10 @@ def ready_node(kube: KubernetesLookalike, name: str, **spec: Any) -> None:
         {
             "apiVersion": "v1",
             "kind": "Node",
-            "metadata": {"name": name, "labels": {"topology.kubernetes.io/rack": f"rack-{name.partition('-')[2][0]}"}},
+            "metadata": {
+                "name": name,
+                "labels": {"topology.kubernetes.io/rack": f"rack-{name.partition('-')[2][0]}"},
+            },
             "spec": spec,
             "status": {
                 "capacity": resources,
@@ -273,11 +278,16 @@ async def light(
     manners: Manners | None = None,
     clock: PushedClock | None = None,
 ) -> AsyncIterator[Light]:
-    """A stage with nodes and no world. `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` goes on top of the settings."""
+    """A stage with nodes and no world.
+
+    `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` goes on top of the settings.
+    """
     try:
         async with _light(folder, rules, own_rules, truth, start, change, more, manners, clock) as stage:
             yield stage
-    except BaseExceptionGroup as group:  # a failed assertion comes out of several task groups: show it plainly
+    except (
+        BaseExceptionGroup
+    ) as group:  # a failed assertion comes out of several task groups: show it plainly
         why: BaseException = group
         while isinstance(why, BaseExceptionGroup) and len(why.exceptions) == 1:
             why = why.exceptions[0]
@@ -298,7 +308,7 @@ async def _light(
     manners: Manners | None,
     clock: PushedClock | None,
 ) -> AsyncIterator[Light]:
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - a test's own folder
     clock = clock or PushedClock()
     async with AsyncExitStack() as stack:
         kube = await stack.enter_async_context(
@@ -377,5 +387,9 @@ def _settings(
             "sre": {"slack_groups": [slack.id("sre")], "commands": ["*"]},
             "vision": {"slack_groups": [slack.id("vision")], "commands": ["training *"]},
         },
-        "rules": {"packs": [], "files": [str(folder / "story.yaml"), str(folder / "story.yard.yaml")], "interval": "500ms"},
+        "rules": {
+            "packs": [],
+            "files": [str(folder / "story.yaml"), str(folder / "story.yard.yaml")],
+            "interval": "500ms",
+        },
     }

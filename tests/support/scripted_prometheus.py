@@ -1,4 +1,4 @@
-"""This file has a small Prometheus for tests: it answers from a script of what was true when, or misbehaves on order."""
+"""This file has a small Prometheus for tests: it answers from a script, or misbehaves on order."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence

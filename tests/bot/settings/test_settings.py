@@ -50,12 +50,20 @@ WRONG = {
         "there is no such setting",
     ),
     "a bad duration": ("rules:\n  interval: soon\n", 2, "`soon` is not a duration"),
-    "bad matchers": ("routes:\n  - match: 'team=='\n", 2, "match"),
+    "bad matchers": ("routes:\n  - match: 'team=~\"[\"'\n", 2, "match"),
     "a cluster without its name": ("clusters:\n  - kubernetes: {}\n", 2, "name"),
     "two clusters of one name": ("clusters:\n  - {name: a}\n  - {name: a}\n", 0, "two clusters are called a"),
     "Slack without a token": (f"slack:\n  channel: C0123\n  app_token: {SECRET}\n", 1, "bot_token"),
-    "a channel by its name": (f"slack: {{bot_token: {SECRET}, app_token: x, channel: '#gpu'}}\n", 1, "channel"),
-    "listening beyond loopback without tokens": ('http:\n  listen: "0.0.0.0:9099"\n', 1, "set http.auth.tokens"),
+    "a channel by its name": (
+        f"slack: {{bot_token: {SECRET}, app_token: x, channel: '#gpu'}}\n",
+        1,
+        "channel",
+    ),
+    "listening beyond loopback without tokens": (
+        'http:\n  listen: "0.0.0.0:9099"\n',
+        1,
+        "set http.auth.tokens",
+    ),
     "no YAML": ("clusters: [\n", 2, "is not YAML"),
     "a list": ("- a\n", 1, "has to be a mapping"),
 }
@@ -69,7 +77,9 @@ def test_a_mistake_is_told_with_its_file_and_line(tmp_path: Path, text: str, lin
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
-    told = mistakes(tmp_path, f"clusterz: []\nrules: {{interval: soon}}\nslack: {{channel: x, bot_token: {SECRET}}}\n")
+    told = mistakes(
+        tmp_path, f"clusterz: []\nrules: {{interval: soon}}\nslack: {{channel: x, bot_token: {SECRET}}}\n"
+    )
     assert len(told) >= 3
 
 

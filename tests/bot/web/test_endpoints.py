@@ -1,5 +1,6 @@
 """This file asks our HTTP endpoints, as senders, probes and strangers do."""
 
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,9 @@ async def test_without_the_token_nothing_is_run_and_nothing_is_told(
         assert not await stage.audit()
 
 
-async def test_with_a_token_a_line_is_answered_as_its_actor(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+async def test_with_a_token_a_line_is_answered_as_its_actor(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
     async with light(tmp_path) as stage:
         status, answer = await posts(http, stage, {"line": "node list"})
         assert status == 200
@@ -107,7 +110,9 @@ async def test_a_token_of_a_team_without_the_right_is_refused_and_it_is_in_the_a
         assert [(one.actor, one.what) for one in await stage.audit()] == [("ci", "refused")]
 
 
-async def test_the_same_id_is_taken_once_and_another_is_not(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+async def test_the_same_id_is_taken_once_and_another_is_not(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
     async with light(tmp_path) as stage:
         line = {"line": "node cordon gpu-a01", "id": "build-7"}
         answers = [await posts(http, stage, line) for _ in range(4)]
@@ -145,13 +150,17 @@ async def test_a_hostile_body_is_refused_with_words_and_harms_nobody(
 async def test_a_body_that_is_too_large_is_refused(tmp_path: Path, http: aiohttp.ClientSession) -> None:
     async with light(tmp_path) as stage:
         address = f"{stage.yard.server.address}/api/yard/lines"
-        async with http.post(address, headers=BEARER, data=b" " * (2 << 20)) as answer:
+        async with http.post(address, headers=BEARER, data=io.BytesIO(b" " * (2 << 20))) as answer:
             assert answer.status == 413
         status, _ = await posts(http, stage, {"line": "node list"})
         assert status == 200
 
 
-async def test_slacks_endpoint_is_not_there_while_a_socket_is_used(tmp_path: Path, http: aiohttp.ClientSession) -> None:
-    async with light(tmp_path) as stage:
-        async with http.post(f"{stage.yard.server.address}/slack/events", data=b"{}") as answer:
-            assert answer.status == 404
+async def test_slacks_endpoint_is_not_there_while_a_socket_is_used(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    async with (
+        light(tmp_path) as stage,
+        http.post(f"{stage.yard.server.address}/slack/events", data=b"{}") as answer,
+    ):
+        assert answer.status == 404

@@ -23,7 +23,13 @@ from demo.kubernetes import KubernetesLookalike
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"
 LEASE = CordonLease(
-    id="prod-a/gpu-a01", cluster=CLUSTER, node="gpu-a01", owner="U_DANA", owner_name="dana", reason="fan", since=NOON
+    id="prod-a/gpu-a01",
+    cluster=CLUSTER,
+    node="gpu-a01",
+    owner="U_DANA",
+    owner_name="dana",
+    reason="fan",
+    since=NOON,
 )
 JOURNAL_WRITES = 15  # that it runs, two a step, the row that is recorded, that it is done
 
@@ -83,7 +89,9 @@ async def writer(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Clu
 def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
     """Objects to work on, and one step of every kind."""
     node = kube.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-a01"}})
-    old = kube.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}}, namespace="default")
+    old = kube.create(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}}, namespace="default"
+    )
     labels = {"app": "dns"}
     kube.create(
         {
@@ -186,7 +194,9 @@ async def test_killed_at_a_journal_write_each_step_is_done_exactly_once(
         assert await unit.leases.find() == [LEASE]
 
 
-async def test_a_plan_that_is_over_is_not_done_again(kube: KubernetesLookalike, writer: ClusterWriter) -> None:
+async def test_a_plan_that_is_over_is_not_done_again(
+    kube: KubernetesLookalike, writer: ClusterWriter
+) -> None:
     store = MemoryStore()
     over = await performer(store, writer).perform(plan_of(*furnished(kube)))
     before = len(kube.requests)
@@ -205,7 +215,9 @@ async def test_a_conflict_is_tried_again_with_the_object_as_it_is_then(
     assert len([seen for seen in kube.requests if seen.method == "PATCH"]) == 3
 
 
-async def test_a_conflict_without_end_is_given_up_and_said(kube: KubernetesLookalike, writer: ClusterWriter) -> None:
+async def test_a_conflict_without_end_is_given_up_and_said(
+    kube: KubernetesLookalike, writer: ClusterWriter
+) -> None:
     steps = furnished(kube)
     kube.fail(lambda seen: seen.method == "PATCH", 409, times=100)
     over = await performer(MemoryStore(), writer).perform(plan_of(steps[0]))
@@ -225,7 +237,9 @@ async def test_a_precondition_that_fails_stops_the_plan_and_says_what_is_so_inst
     assert kube.get("configmaps", "default", "old") is not None
 
 
-async def test_a_replica_count_that_moved_is_not_overwritten(kube: KubernetesLookalike, writer: ClusterWriter) -> None:
+async def test_a_replica_count_that_moved_is_not_overwritten(
+    kube: KubernetesLookalike, writer: ClusterWriter
+) -> None:
     steps = furnished(kube)
     kube.patch("deployments", "default", "dns", {"spec": {"replicas": 7}})
     over = await performer(MemoryStore(), writer).perform(plan_of(steps[3]))
@@ -266,7 +280,9 @@ async def test_a_wait_that_is_never_answered_gives_up_in_time_and_says_what_it_s
     assert clock.at - NOON <= timedelta(seconds=6)
 
 
-async def test_a_cancelled_plan_stops_before_its_next_step(kube: KubernetesLookalike, writer: ClusterWriter) -> None:
+async def test_a_cancelled_plan_stops_before_its_next_step(
+    kube: KubernetesLookalike, writer: ClusterWriter
+) -> None:
     store = MemoryStore()
     plan = plan_of(*furnished(kube))
     async with store.unit() as unit:
