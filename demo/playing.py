@@ -30,6 +30,7 @@ class Result:
     """How one scenario went. Seconds count from its beginning; None: it did not come to that."""
 
     name: str
+    opened: float | None = None  # its incident, by the first alert; `seen`: every alert that it names
     seen: float | None = None
     told: float | None = None
     done: float | None = None
@@ -87,6 +88,7 @@ class Player:
         async def look() -> Incident | None:
             for incident in await self._incidents():
                 if incident.fold == scenario.told.fold and self._is_ours(incident):
+                    result.opened = result.opened or self._after()
                     names = {member.name for member in incident.members}
                     if set(scenario.seen) <= names:
                         return incident
@@ -183,6 +185,7 @@ class Player:
             done.training_gone
             and done.training_gone in trainings
             and not trainings[done.training_gone].life.is_over
+            and trainings[done.training_gone].life is not Life.SUSPENDED
         ):
             return False
         if done.training_runs:

@@ -31,7 +31,7 @@ class Done(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     cordoned: str = ""
     dns_replicas: int = 0
-    training_gone: str = ""
+    training_gone: str = ""  # over or suspended: it holds no GPUs
     training_runs: str = ""
     answered: str = ""  # words of an answer to the one who acted
 

@@ -51,14 +51,14 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
 
     def one(command: AnyCommand, desk: Desk) -> Answer:
         options = [
-            f"{', '.join(option.opts):<12}  {option.help}"
+            text(code(", ".join(option.opts)), f" {option.help}")
             for option in command.parameters
             if isinstance(option, click.Option) and option.help
         ]
-        blocks: list[Block] = [
-            Paragraph(text=text(command.summary)),
-            Quote(lines=(command.usage, *options, "", f"for example: {command.example}")),
-        ]
+        blocks: list[Block] = [Paragraph(text=spoken(command.summary)), Quote(lines=(command.usage,))]
+        if options:
+            blocks.append(Paragraph(text=joined("\n", options)))
+        blocks.append(Paragraph(text=text("For example: ", code(command.example))))
         if command.more:
             blocks.append(Paragraph(text=text(command.more)))
         if not desk.may.get(command.name, False):

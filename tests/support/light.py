@@ -3,32 +3,24 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
-from bot.reading import read_settings
-from bot.wiring import Yardmaster, build
-from collectors.facts.clock import SystemClock
-from commands.plans import Plan
-from commands.rows import AuditEntry
+from bot.wiring import Yardmaster
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.kubernetes import KubernetesLookalike, User
 from demo.kubernetes import Settings as ControllerSettings
-from demo.kubernetes.faults import Seen
 from demo.slack import Manners, Person, SlackLookalike
-from demo.slack.state.messages import Message
+from tests.support.light_stage import CHANNEL, CLUSTER, Light, PushedClock
 from tests.support.scripted_prometheus import ScriptedPrometheus, Truth
 
-CLUSTER = "prod-a"
-CHANNEL = "#gpu-alerts"
+__all__ = ["CHANNEL", "CLUSTER", "HOT", "TOKEN", "Light", "PushedClock", "light", "ready_node"]
+
 NODES = ("gpu-a01", "gpu-a02", "gpu-b01")
 PEOPLE = ("dana", "eli", "ana", "pat", Person(name="gus", guest=True), Person(name="eve", team="T0ELSEWHERE"))
 GROUPS = {"sre": ("dana", "eli"), "vision": ("ana",)}
-PATIENCE = 60.0  # seconds that a story waits for anything
 TOKEN = "a-token-that-nobody-guesses"
 
 HOT = "gpu_temp > 85"
@@ -50,197 +42,6 @@ RULES: dict[str, Any] = {
         }
     ]
 }
-
-Found = TypeVar("Found")
-
-
-@dataclass
-class PushedClock:
-    """The machine's time, and what a story added to it."""
-
-    ahead: timedelta = timedelta()
-
-    def now(self) -> datetime:
-        return SystemClock().now() + self.ahead
-
-    def forward(self, by: timedelta) -> None:
-        self.ahead += by
-
-
-@dataclass(kw_only=True)
-class Light:
-    """The stage. `bot` is None while the bot is not running."""
-
-    folder: Path
-    clock: PushedClock
-    slack: SlackLookalike
-    kube: KubernetesLookalike
-    prometheus: ScriptedPrometheus
-    elastic: ElasticsearchLookalike
-    settings: dict[str, Any]
-    tasks: asyncio.TaskGroup
-    bot: Yardmaster | None = None
-    change: Callable[[Yardmaster], None] | None = None  # what a story changes of the bot before it runs
-    _running: asyncio.Task[None] | None = None
-    _blocked: list[Callable[[Seen], bool]] = field(default_factory=list)
-
-    @property
-    def yard(self) -> Yardmaster:
-        assert self.bot is not None, "the bot is not running"
-        return self.bot
-
-    @property
-    def settings_file(self) -> Path:
-        return self.folder / "yardmaster.yaml"
-
-    def write_settings(self) -> Path:
-        self.settings_file.write_text(yaml.safe_dump(self.settings, sort_keys=False), encoding="utf-8")
-        return self.settings_file
-
-    async def start(self) -> None:
-        """Make the bot from the settings and run it until `stop`; it hears Slack when this returns."""
-        settings = read_settings(self.write_settings())
-        before = len(self.slack.sockets.connections)
-        ready: asyncio.Future[Yardmaster] = asyncio.get_running_loop().create_future()
-
-        async def live() -> None:
-            try:
-                async with build(settings, clock=self.clock) as yard:
-                    if self.change is not None:
-                        self.change(yard)
-                    ready.set_result(yard)
-                    await yard.run()
-            except BaseException as why:
-                if not ready.done():
-                    ready.set_exception(why)
-                raise
-
-        self._running = self.tasks.create_task(live(), name="yardmaster")
-        self.bot = await ready
-        await self.slack.until(lambda: len(self.slack.sockets.connections) > before, PATIENCE)
-        await self.until(lambda: all(one.has_begun for one in self.yard.evaluators.values()))
-
-    async def stop(self) -> None:
-        """End the bot at once, as a signal would."""
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait((self._running,))
-        self._running = self.bot = None
-
-    async def restart(self) -> None:
-        await self.stop()
-        await self.start()
-
-    async def until(self, is_so: Callable[[], Found | None], timeout: float = PATIENCE) -> Found:
-        """Look often until something is so, and give what was found."""
-        async with asyncio.timeout(timeout):
-            while not (found := is_so()):  # noqa: ASYNC110 - what is waited for rings no bell of ours
-                await asyncio.sleep(0.02)
-        return found
-
-    async def until_kept(self, look: Callable[[Any], Any], timeout: float = PATIENCE) -> Any:
-        """Look into the store until something is found there; `look` gets a unit."""
-        async with asyncio.timeout(timeout):
-            while True:
-                async with self.yard.store.unit() as unit:
-                    if found := await look(unit):
-                        return found
-                await asyncio.sleep(0.05)
-
-    # What people do, and what they see.
-
-    async def asks(self, who: str, line: str, where: str = CHANNEL) -> Message:
-        """Type a line as a slash command and wait for the answer that only they see."""
-        known = {message.ts for message in self.slack.ephemerals(who)}
-        await self.slack.types(who, where, f"/yard {line}")
-        return await self.slack.until(lambda: self._new(who, known), PATIENCE)
-
-    async def presses(self, who: str, message: Message, label: str) -> Message:
-        """Press a button and wait until the answer is there: a message of their own, or the pressed one replaced."""
-        known = {one.ts for one in self.slack.ephemerals(who)}
-        was = message.said
-        await self.slack.presses(who, message, label)
-
-        def answered() -> Message | None:
-            if message.only_for and message.said != was:
-                return message
-            return self._new(who, known)
-
-        return await self.slack.until(answered, PATIENCE)
-
-    def _new(self, who: str, known: set[str]) -> Message | None:
-        return next((one for one in self.slack.ephemerals(who) if one.ts not in known), None)
-
-    async def card(self, words: str, where: str = CHANNEL) -> Message:
-        """The message of the bot in a channel or its threads that has these words, once it is there."""
-
-        def found() -> Message | None:
-            here = (one for one in self.slack.everything(where) if one.by_bot and not one.deleted)
-            return next((one for one in here if words in one.said), None)
-
-        return await self.slack.until(found, PATIENCE)
-
-    def cards(self, where: str = CHANNEL) -> list[Message]:
-        """What the bot has posted in a channel, replies left out."""
-        return [one for one in self.slack.messages(where) if one.by_bot and not one.is_reply]
-
-    async def audit(self) -> list[AuditEntry]:
-        async with self.yard.store.unit() as unit:
-            return list(await unit.audit.find(limit=1000))
-
-    async def plans(self) -> list[Plan]:
-        async with self.yard.store.unit() as unit:
-            return list(await unit.plans.find(limit=1000))
-
-    async def plan_is(self, state: str, id: str = "") -> Plan:
-        """The plan (or any) once it is in that state."""
-
-        async def look(unit: Any) -> Plan | None:
-            found = await unit.plans.find(state=state, newest=True)
-            return next((plan for plan in found if id in ("", plan.id)), None)
-
-        found: Plan = await self.until_kept(look)
-        return found
-
-    # The cluster.
-
-    def node(self, name: str) -> Mapping[str, Any]:
-        found = self.kube.get("nodes", "", name)
-        assert found is not None
-        return found
-
-    def writes(self, path: str = "/nodes/") -> list[Seen]:
-        """The real writes of the bot to objects whose path holds this."""
-        return [
-            seen
-            for seen in self.kube.requests
-            if seen.method != "GET" and not seen.dry_run and path in seen.path and seen.user == "bot"
-        ]
-
-    async def mirrored(self, is_so: Callable[[Any], Any], timeout: float = PATIENCE) -> None:
-        """Wait until the bot's own picture of the cluster is so."""
-        site = self.yard.sites[CLUSTER]
-        await self.until(lambda: is_so(site.inventory()), timeout)
-
-    def block(self, matcher: Callable[[Seen], bool], status: int) -> Callable[[], None]:
-        """Have Kubernetes refuse what the matcher likes, until the answer is called; running watches end."""
-        is_on = [True]
-        self.kube.fail(lambda seen: bool(is_on) and matcher(seen), status, times=1_000_000)
-        self.kube.drop_watches()
-        return is_on.clear
-
-    async def next_rounds(self, count: int = 2) -> None:
-        """Wait until the evaluator has finished so many whole rounds more."""
-        start = self._rounds()
-        await self.until(lambda: self._rounds() >= start + count + 1)
-
-    def _rounds(self) -> float:
-        return (
-            self.yard.metrics.registry.get_sample_value(
-                "yardmaster_evaluation_rounds_total", {"cluster": CLUSTER}
-            )
-            or 0.0
-        )
 
 
 def ready_node(kube: KubernetesLookalike, name: str, **spec: Any) -> None:
