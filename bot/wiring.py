@@ -1,24 +1,20 @@
 """This file puts the house together: every part is made here, once, and handed to those who need it."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 import structlog
 
-from alerts.matching import parse_matchers
-from alerts.routing import Route
 from alerts.rules import Rule
 from alerts.wording import RuleWording
-from bot import settings as given
-from bot.agenda import Agenda, Calendar
+from bot.agenda import Agenda
 from bot.composing import Showing, composers
 from bot.console import CHANNEL, ConsoleSpeaker
 from bot.doing import Doer
 from bot.evaluating import Evaluator
 from bot.following import Follower
+from bot.housekeeping import Housekeeper
 from bot.inbox import Inbox
 from bot.judging import Judge
 from bot.keeping import Keeper, Tellings
@@ -26,26 +22,23 @@ from bot.metrics import Metrics
 from bot.people import People
 from bot.reminding import Reminder
 from bot.rulebook import Rulebook, read_rulebook
-from bot.settings import Settings, secret
+from bot.settings import Settings
 from bot.sites import ClusterSite, open_site
 from bot.slack.door import SlackDoor, open_slack
 from bot.store.sql import SqlStore
 from bot.supervise import Work, run_together
 from bot.telling.reconciler import Reconciler
 from bot.telling.speaking import Speaker
-from bot.web.server import Endpoints, Server, application, sender
+from bot.translating import permissions_of, policy_of, route_of, senders_of
+from bot.web.server import Endpoints, Server, application
 from collectors.answering import Answering
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import Clock, SystemClock
 from collectors.facts.redaction import Redactor
 from collectors.trainings.views import TrainingView
 from commands.catalogue import CATALOGUE
-from commands.desk import Policy
 from commands.performing import Performer
-from commands.permissions import Grant, Permissions
 from commands.pipeline import Pipeline
-
-KEEP_FOR = timedelta(days=90)
 
 _log = structlog.get_logger()
 
@@ -112,7 +105,7 @@ async def _assembled(
 ) -> Yardmaster:
     metrics = Metrics()
     channel = settings.slack.channel if settings.slack else CHANNEL
-    tellings = Tellings(routes=tuple(_route(one) for one in settings.routes), default=channel)
+    tellings = Tellings(routes=tuple(route_of(one) for one in settings.routes), default=channel)
     evaluators = {
         name: _evaluator(
             site, rulebook, store, tellings, clock, redact, metrics, reads_objects=settings.rules.objects
@@ -125,12 +118,12 @@ async def _assembled(
 
     pipeline = Pipeline(
         catalogue=CATALOGUE,
-        permissions=_permissions(settings),
+        permissions=permissions_of(settings),
         store=store,
         sites=sites,
         writers={name: site.writer for name, site in sites.items() if site.writer is not None},
         clock=clock,
-        policy=_policy(settings),
+        policy=policy_of(settings),
         rules=rules,
         timezone=settings.timezone,
     )
@@ -150,7 +143,7 @@ async def _assembled(
         "follower": follower.run,
         "telling": reconciler.run,
         "reminder": Reminder(store, clock).run,
-        "housekeeping": lambda: _housekeeping(store, clock, settings.timezone),
+        "housekeeping": Housekeeper(store, clock, timezone=settings.timezone).run,
     }
     edges: dict[str, Work] = {}
     for name, site in sites.items():
@@ -246,64 +239,12 @@ def _server(
         late = [name for name, evaluator in evaluators.items() if not evaluator.has_begun]
         return f"not evaluated yet: {', '.join(late)}" if late else ""
 
-    senders = []
-    for one in settings.http.auth.tokens:
-        token = secret(one.token, one.token_file)
-        if token is not None:
-            senders.append(sender(one.actor, token, one.teams))
     endpoints = Endpoints(
         take=pipeline.take,
         clock=clock,
         metrics=metrics,
         trouble=trouble,
-        senders=senders,
+        senders=senders_of(settings),
         slack=slack.receive if slack and slack.socket is None else None,
     )
     return Server(application(endpoints), settings.http.listen)
-
-
-def _permissions(settings: Settings) -> Permissions:
-    def grant(one: given.Team | given.Robot) -> Grant:
-        return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
-
-    return Permissions(
-        teams={name: grant(team) for name, team in settings.teams.items()},
-        robots={name: grant(robot) for name, robot in settings.robots.items()},
-    )
-
-
-def _policy(settings: Settings) -> Policy:
-    wishes = settings.commands
-    return Policy(
-        idle_after=wishes.idle_after,
-        claim_grace=wishes.claim_grace,
-        cordon_for=wishes.cordon_for,
-        pull_secret=wishes.pull_secret,
-        training_images=wishes.training_images,
-        owners=wishes.owners,
-    )
-
-
-def _route(one: given.Route) -> Route:
-    return Route(
-        matchers=parse_matchers(one.match),
-        channels=one.channels,
-        continues=one.continue_,
-        routes=tuple(_route(inner) for inner in one.routes),
-    )
-
-
-async def _housekeeping(store: SqlStore, clock: Clock, timezone: str) -> None:
-    """Forget what is old, a few times a day: the calendar only says when."""
-    due = asyncio.Event()
-    calendar = Calendar(timezone)
-    calendar.every(6, due.set, name="housekeeping")
-    calendar.start()
-    try:
-        while True:
-            await due.wait()
-            due.clear()
-            forgotten = await store.prune(clock.now() - KEEP_FOR)
-            _log.info("old rows forgotten", **{str(name): count for name, count in forgotten.items()})
-    finally:
-        calendar.stop()

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import click
 
@@ -111,3 +111,6 @@ class Command(Generic[Deed]):
         if self.allows_extra:
             parts.append("[-- ARGUMENT…]")
         return " ".join(parts)
+
+
+AnyCommand = Command[Any]

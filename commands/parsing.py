@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from commands.command import Command, UnusableError
+from commands.command import AnyCommand, UnusableError
 
 LINE_AT_MOST = 4_000  # characters
-AnyCommand = Command[Any]
 
 
 def words_of(line: str) -> list[str]:

@@ -3,13 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 from collectors.facts.people import Actor, ActorKind
-from commands.command import Command
+from commands.command import AnyCommand
 from commands.plans import Risk
-
-AnyCommand = Command[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,21 +16,20 @@ from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.people import Actor, ActorKind
 from commands.cluster import ClusterWriter
-from commands.command import Answer, Command, DeniedError, Draft, UnusableError
+from commands.command import Answer, AnyCommand, DeniedError, Draft, UnusableError
+from commands.confirming import has_moved, must_be_open, must_be_the_one, namespaces_of, proposed
 from commands.desk import Desk, Policy, Site
 from commands.parsing import deed_of, find, words_of
 from commands.permissions import Permissions
-from commands.plans import Plan, PlanState, Risk, StepRecord
+from commands.plans import Plan, PlanState
 from commands.previews import preview
 from commands.rehearsing import rehearse
 from commands.requests import Request
 from commands.rows import AuditEntry, Gesture
 from commands.spoken import spoken
-from commands.steps import Step
 from commands.stores import Store
 
 PATIENCE = timedelta(seconds=20)  # for one command's looks and rehearsal
-AnyCommand = Command[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +96,8 @@ class Pipeline:
     async def _plan(self, command: AnyCommand, deed: Any, desk: Desk, *, line: str) -> tuple[Plan, Draft]:
         assert command.plan is not None
         draft = await command.plan(deed, desk)
-        namespaces = {name for step in draft.steps if (name := _namespace_of(step))}
         denied = self.permissions.refusal(
-            desk.actor, command, cluster=desk.site.name, namespaces=sorted(namespaces)
+            desk.actor, command, cluster=desk.site.name, namespaces=namespaces_of(draft.steps)
         )
         if denied is not None:
             raise DeniedError(denied)
@@ -112,25 +110,7 @@ class Pipeline:
         if not draft.nothing:
             async with self.store.unit() as unit:
                 number = await unit.next_number("plan")
-        return Plan(
-            id=f"p{number}",
-            cluster=desk.site.name,
-            line=line,
-            command=command.name,
-            risk=command.risk,
-            actor=desk.actor.id,
-            actor_name=desk.actor.name,
-            origin=desk.origin,
-            created_at=desk.now,
-            expires_at=desk.now + self.policy.plan_expires,
-            steps=draft.steps,
-            records=tuple(StepRecord() for _ in draft.steps),
-            title=draft.title,
-            notes=draft.notes,
-            victims=draft.victims,
-            undo_of=draft.undo_of,
-            keeps_its_draft=draft.keeps,
-        )
+        return proposed(command, draft, desk, number=number, line=line, expires=self.policy.plan_expires)
 
     async def confirm(self, id: str, *, hash: str, actor: Actor) -> Answer:
         """Confirm a proposed plan. It is planned anew: what is done is what was shown, or it is shown again."""
@@ -138,24 +118,15 @@ class Pipeline:
             plan = await unit.plans.get(id)
         if plan is None:
             raise UnusableError(f"There is no plan `{id}`.")
-        if plan.state is not PlanState.PROPOSED:
-            raise UnusableError(f"Plan `{id}` ({plan.title}) is {plan.state.value} already.")
-        if self.clock.now() >= plan.expires_at:
-            raise UnusableError(
-                f"Plan `{id}` has expired: facts have moved since. Write `{plan.line}` again."
-            )
+        must_be_open(plan, self.clock.now())
         words, _ = self._cluster_of(words_of(plan.line))
         command = find(words, self.catalogue)
-        places = sorted({name for step in plan.steps if (name := _namespace_of(step))})
-        denied = self.permissions.refusal(actor, command, cluster=plan.cluster, namespaces=places)
+        denied = self.permissions.refusal(
+            actor, command, cluster=plan.cluster, namespaces=namespaces_of(plan.steps)
+        )
         if denied is not None:
             raise DeniedError(denied, plan=id)
-        if plan.risk is Risk.BREAK and actor.id == plan.actor:
-            raise DeniedError(
-                "This needs a second person: you asked for it, somebody else has to confirm it.", plan=id
-            )
-        if hash and hash != plan.hash:
-            raise UnusableError(f"Plan `{id}` is not the one you were shown (its hash is {plan.hash}).")
+        must_be_the_one(plan, actor, hash)
         again = Request(
             id=f"{id}/confirm", line=plan.line, actor=actor, at=self.clock.now(), origin=plan.origin
         )
@@ -163,7 +134,7 @@ class Pipeline:
         # The deed stays its asker's, whoever confirms it: theirs is the lease, and the name on the node.
         desk = replace(desk, actor=replace(actor, id=plan.actor, name=plan.actor_name))
         draft = await self._redraft(command, words, desk, plan)
-        if draft.steps and plan_moved(plan, draft):
+        if draft.steps and has_moved(plan, draft):
             return await self._show_again(command, plan, draft, desk)
         if draft.nothing:
             raise UnusableError(f"Nothing is left to do: {draft.nothing}")
@@ -204,8 +175,8 @@ class Pipeline:
         )
         async with self.store.unit() as unit:
             kept = await unit.plans.get(plan.id)
-            if kept is not None and kept.state is not PlanState.PROPOSED:  # somebody was faster
-                raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {kept.state.value} already.")
+            if kept is not None:
+                must_be_open(kept, now)  # somebody may have been faster
             await unit.audit.put(entry)
             await unit.plans.put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
         return Answer(view=View(title=text(f"{plan.title}: confirmed, it begins."), tone=Tone.BUSY))
@@ -267,15 +238,3 @@ class Pipeline:
 def refused(why: str) -> Answer:
     """An answer that says why nothing was done."""
     return Answer(view=View(title=spoken(why), tone=Tone.QUIET))
-
-
-def plan_moved(plan: Plan, draft: Draft) -> bool:
-    """Whether planning again gives something else than what was shown."""
-    return replace(plan, steps=draft.steps, victims=draft.victims).hash != plan.hash
-
-
-def _namespace_of(step: Step) -> str:
-    ref = getattr(step, "ref", None)
-    if ref is None:
-        return ""
-    return ref.name if ref.kind == "Namespace" else str(ref.namespace)

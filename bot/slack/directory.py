@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import aiohttp
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -20,7 +21,7 @@ class SlackDirectory:
         """The person behind an id. Raises SourceError."""
         try:
             user = (await self._client.users_info(user=id))["user"]
-        except (SlackClientError, OSError, TimeoutError) as error:
+        except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
             raise SourceError(f"Slack does not say who {id} is: {type(error).__name__}") from error
         is_guest = user.get("is_restricted") or user.get("is_ultra_restricted") or user.get("is_stranger")
         is_nobody = user.get("deleted") or user.get("is_bot")
@@ -33,6 +34,6 @@ class SlackDirectory:
         """The ids of a user group's members. Raises SourceError."""
         try:
             users = (await self._client.usergroups_users_list(usergroup=group))["users"]
-        except (SlackClientError, OSError, TimeoutError) as error:
+        except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
             raise SourceError(f"Slack does not say who is in {group}: {type(error).__name__}") from error
         return [str(user) for user in users]

@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import click
 
 from alerts.telling.views import Block, Paragraph, Quote, Small, Text, View, bold, code, joined, text
-from commands.command import Answer, Command
+from commands.command import Answer, AnyCommand, Command
 from commands.desk import Desk
 from commands.parsing import find
 from commands.spoken import spoken
-
-AnyCommand = Command[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,9 @@ class Freeing:
 async def free(deed: Freeing, desk: Desk) -> Draft:
     """Claims on trainings of which every GPU did nothing; their owners are asked, and after the grace they pause."""
     grace = deed.grace if deed.grace is not None else desk.policy.claim_grace
-    if deed.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT:  # the site's own wish is its own matter
+    if (
+        deed.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT
+    ):  # the site's own wish is its own matter
         raise UnusableError(f"`--grace` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
     look = await look_now(desk, deed.after if deed.after is not None else desk.policy.idle_after)
     if look.blind:

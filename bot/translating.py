@@ -1,0 +1,55 @@
+"""This file turns settings into the values that the house works with."""
+
+from alerts.matching import parse_matchers
+from alerts.routing import Route
+from bot import settings as given
+from bot.settings import Settings, secret
+from bot.web.server import Sender, sender
+from commands.desk import Policy
+from commands.permissions import Grant, Permissions
+
+
+def permissions_of(settings: Settings) -> Permissions:
+    """Who may do what."""
+
+    def grant(one: given.Team | given.Robot) -> Grant:
+        return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
+
+    return Permissions(
+        teams={name: grant(team) for name, team in settings.teams.items()},
+        robots={name: grant(robot) for name, robot in settings.robots.items()},
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """How commands behave here."""
+    wishes = settings.commands
+    return Policy(
+        idle_after=wishes.idle_after,
+        claim_grace=wishes.claim_grace,
+        cordon_for=wishes.cordon_for,
+        pull_secret=wishes.pull_secret,
+        training_images=wishes.training_images,
+        owners=wishes.owners,
+        redact=settings.redact,
+    )
+
+
+def route_of(one: given.Route) -> Route:
+    """A node of the routing tree."""
+    return Route(
+        matchers=parse_matchers(one.match),
+        channels=one.channels,
+        continues=one.continue_,
+        routes=tuple(route_of(inner) for inner in one.routes),
+    )
+
+
+def senders_of(settings: Settings) -> tuple[Sender, ...]:
+    """Who the tokens of the HTTP endpoints stand for."""
+    found = []
+    for one in settings.http.auth.tokens:
+        token = secret(one.token, one.token_file)
+        if token is not None:
+            found.append(sender(one.actor, token, one.teams))
+    return tuple(found)

@@ -1,0 +1,71 @@
+"""This file has what a confirmation must satisfy, and how a draft becomes a plan. Pure."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from collectors.facts.people import Actor
+from commands.command import AnyCommand, DeniedError, Draft, UnusableError
+from commands.desk import Desk
+from commands.plans import Plan, PlanState, Risk, StepRecord
+from commands.steps import Step
+
+
+def proposed(
+    command: AnyCommand, draft: Draft, desk: Desk, *, number: int, line: str, expires: timedelta
+) -> Plan:
+    """The plan of a draft, waiting to be confirmed."""
+    return Plan(
+        id=f"p{number}",
+        cluster=desk.site.name,
+        line=line,
+        command=command.name,
+        risk=command.risk,
+        actor=desk.actor.id,
+        actor_name=desk.actor.name,
+        origin=desk.origin,
+        created_at=desk.now,
+        expires_at=desk.now + expires,
+        steps=draft.steps,
+        records=tuple(StepRecord() for _ in draft.steps),
+        title=draft.title,
+        notes=draft.notes,
+        victims=draft.victims,
+        undo_of=draft.undo_of,
+        keeps_its_draft=draft.keeps,
+    )
+
+
+def must_be_open(plan: Plan, now: datetime) -> None:
+    """Raise UnusableError unless the plan still waits for a confirmation."""
+    if plan.state is not PlanState.PROPOSED:
+        raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {plan.state.value} already.")
+    if now >= plan.expires_at:
+        raise UnusableError(
+            f"Plan `{plan.id}` has expired: facts have moved since. Write `{plan.line}` again."
+        )
+
+
+def must_be_the_one(plan: Plan, actor: Actor, hash: str) -> None:
+    """Raise unless this person may be the one to confirm, and what they saw is this plan."""
+    if plan.risk is Risk.BREAK and actor.id == plan.actor:
+        why = "This needs a second person: you asked for it, somebody else has to confirm it."
+        raise DeniedError(why, plan=plan.id)
+    if hash and hash != plan.hash:
+        raise UnusableError(f"Plan `{plan.id}` is not the one you were shown (its hash is {plan.hash}).")
+
+
+def has_moved(plan: Plan, draft: Draft) -> bool:
+    """Whether planning again gives something else than what was shown."""
+    return replace(plan, steps=draft.steps, victims=draft.victims).hash != plan.hash
+
+
+def namespaces_of(steps: tuple[Step, ...]) -> list[str]:
+    """The namespaces that these steps touch, in order."""
+    return sorted({name for step in steps if (name := _namespace_of(step))})
+
+
+def _namespace_of(step: Step) -> str:
+    ref = getattr(step, "ref", None)
+    if ref is None:
+        return ""
+    return ref.name if ref.kind == "Namespace" else str(ref.namespace)
