@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from demo.logfile import log_to
-from demo.playing import Player, Result, row_of
+from demo.playing import Player, Result
 from demo.scenario import Scenario
 from demo.stage import Plan, set_up
 
@@ -46,3 +46,13 @@ async def play_once(scenarios: Sequence[Scenario], file: Path | None, log: Path 
 def _write(file: Path, ready: float, results: Sequence[Result]) -> None:
     rows = [asdict(one) for one in results]
     file.write_text(json.dumps({"ready": ready, "scenarios": rows}, indent=2), encoding="utf-8")
+
+
+def row_of(result: Result) -> tuple[str, ...]:
+    """The result as a row of the table."""
+
+    def seconds(value: float | None) -> str:
+        return "" if value is None else f"{value:.1f} s"
+
+    state = "ok" if result.is_good else "; ".join(result.failures)
+    return (result.name, *map(seconds, (result.seen, result.told, result.done, result.recovered)), state)

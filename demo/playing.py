@@ -247,13 +247,3 @@ class Player:
 
     def _after(self) -> float:
         return monotonic() - self._began
-
-
-def row_of(result: Result) -> tuple[str, ...]:
-    """The result as a row of the table."""
-
-    def seconds(value: float | None) -> str:
-        return "" if value is None else f"{value:.1f} s"
-
-    state = "ok" if result.is_good else "; ".join(result.failures)
-    return (result.name, *map(seconds, (result.seen, result.told, result.done, result.recovered)), state)

@@ -1,13 +1,13 @@
 """This file composes an incident's card: what, where, who is hurt and what to do, in the first three lines. Pure."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from alerts.incidents.folding import place_of, shared_subject
 from alerts.incidents.incident import Event, Happening, Hurt, Incident, Member
 from alerts.rules import Rule, Severity
+from alerts.telling.offers import filled, label_of, offers_of
 from alerts.telling.views import (
     Block,
     Button,
@@ -28,16 +28,12 @@ from alerts.telling.views import (
     text,
 )
 from collectors.facts.durations import in_words
-from collectors.facts.subjects import WORDS, Subject
 
 EVIDENCE_LINES = 4
 BUTTONS_AT_MOST = 5
 MEMBERS_SHOWN = 5
-LASTED_STEP = timedelta(minutes=1)  # a card is not edited for seconds passing
 
 _UNDER_WAY = frozenset({"confirmed", "running", "done"})
-_PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 _TONES = {Severity.CRITICAL: Tone.CRITICAL, Severity.WARNING: Tone.WARNING, Severity.INFO: Tone.INFO}
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
@@ -228,29 +224,6 @@ def _of_one_rule(members: list[Member]) -> str:
     )
 
 
-def offers_of(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
-    """The command lines offered, filled from the subject; one whose placeholder is not known is left out."""
-    found: dict[str, None] = {}
-    for member in incident.firing or (incident.lead,):
-        rule = rules.get(member.rule)
-        for offer in rule.words.offers if rule else ():
-            if (line := filled(offer, member.subject.or_else(incident.subject))) is not None:
-                found.setdefault(line)
-    return tuple(found)
-
-
-def filled(line: str, subject: Subject) -> str | None:
-    """A command line with its placeholders filled, each exactly one word, or None when one is not known.
-
-    A name of the cluster begins with a letter or a digit and has neither spaces, quotes nor markup: a value that
-    does not look like one came from elsewhere, and could become another word or an option.
-    """
-    known = subject.words()
-    if any(not _PLAIN_WORD.fullmatch(known.get(word, "")) for word in _PLACEHOLDER.findall(line)):
-        return None
-    return _PLACEHOLDER.sub(lambda found: known[found[1]], line)
-
-
 def _buttons(incident: Incident, around: Surroundings) -> tuple[Button, ...]:
     offers: dict[str, str] = {}
     done = {label_of(deed.line) for deed in around.deeds if deed.state in _UNDER_WAY}
@@ -265,15 +238,6 @@ def _buttons(incident: Incident, around: Surroundings) -> tuple[Button, ...]:
         buttons.append(Button(label="I take it", line=f"alert ack {incident.id}"))
     buttons.append(Button(label="Why?", line=f"alert why {incident.id}"))
     return tuple(buttons)
-
-
-def label_of(line: str) -> str:
-    """A button's label for a command line: `node cordon gpu-a04 --reason …` becomes `Cordon gpu-a04`."""
-    words = line.split()
-    verb = words[1] if len(words) > 1 else words[0]
-    rest = [word for word in words[2:3] if not word.startswith("-")]
-    noun = "" if rest else f" {words[0]}"
-    return f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"[:60]
 
 
 def _foot(incident: Incident, around: Surroundings) -> Text:

@@ -11,21 +11,13 @@ from collectors.facts.subjects import Subject
 from collectors.mirror.inventory import Inventory
 from collectors.mirror.objects import Node
 from commands.command import Answer, Command, Draft, Right, UnusableError
+from commands.cordons import BY, REASON, UNTIL, cordon_steps, uncordon_step
 from commands.desk import Desk
 from commands.looks import annotations_of, is_ready, node_named
 from commands.options import DURATION
 from commands.plans import Risk
-from commands.records import forget, record
-from commands.rows import CordonLease
-from commands.steps import Fact, Patch, Ref, Step
-
-BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
-UNTIL, INCIDENT, CLUSTER = (
-    "yardmaster.io/cordon-until",
-    "yardmaster.io/cordon-incident",
-    "yardmaster.io/cluster",
-)
-OURS = (BY, AT, REASON, UNTIL, INCIDENT, CLUSTER)
+from commands.records import forget
+from commands.steps import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +107,7 @@ async def cordon(deed: Cordon, desk: Desk) -> Draft:
         if node.spec.unschedulable:
             already.append(f"{name} is cordoned already, by {_whose(node)}")
             continue
-        steps += _cordon_steps(node, deed.reason, desk, lasting)
+        steps += cordon_steps(node, deed.reason, desk, lasting)
         for training in topology.hurt_by(Subject(node=name)):
             owner = f" of {training.owner}" if training.owner else ""
             notes.append(
@@ -128,38 +120,6 @@ async def cordon(deed: Cordon, desk: Desk) -> Draft:
         f"A lease of {in_words(lasting)}: then you are reminded; it is lifted by `node uncordon`, not by itself."
     )
     return Draft(title=f"Cordon {names}", steps=tuple(steps), notes=(*notes, *already))
-
-
-def _cordon_steps(node: Node, reason: str, desk: Desk, lasting: timedelta) -> list[Step]:
-    name, until = node.metadata.name, desk.now + lasting
-    why = reason or (f"incident {desk.origin.incident}" if desk.origin.incident else "no reason given")
-    words = {
-        BY: desk.actor.name,
-        AT: f"{desk.now:%Y-%m-%dT%H:%M:%SZ}",
-        REASON: why,
-        UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
-        INCIDENT: desk.origin.incident or None,
-        CLUSTER: desk.site.name,
-    }
-    lease = CordonLease(
-        id=f"{desk.site.name}/{name}",
-        cluster=desk.site.name,
-        node=name,
-        owner=desk.actor.id,
-        owner_name=desk.actor.name,
-        reason=why,
-        since=desk.now,
-        until=until,
-        incident=desk.origin.incident,
-    )
-    patch = Patch(
-        ref=Ref(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-        says=f"cordon {name}: nothing new is placed there ({why})",
-        body={"spec": {"unschedulable": True}, "metadata": {"annotations": words}},
-        requires=(Fact(path=("spec", "unschedulable")),),
-        inverse={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
-    )
-    return [patch, record("leases", lease, says=f"note the lease until {until:%H:%M} UTC")]
 
 
 async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
@@ -178,21 +138,7 @@ async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
                 f"{name} was not cordoned by Yardmaster, so it is not ours to lift. Ask whoever did it, or use "
                 f"`kubectl uncordon {name}`."
             )
-        steps.append(
-            Patch(
-                ref=Ref(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-                says=f"uncordon {name} (cordoned by {notes[BY]}: {notes.get(REASON, '')})",
-                body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
-                requires=(
-                    Fact(path=("spec", "unschedulable"), equals=True),
-                    Fact(path=("metadata", "annotations", BY), equals=notes[BY]),
-                ),
-                inverse={
-                    "spec": {"unschedulable": True},
-                    "metadata": {"annotations": {key: notes.get(key) for key in OURS}},
-                },
-            )
-        )
+        steps.append(uncordon_step(node))
         async with desk.store.unit() as unit:
             lease = await unit.leases.get(f"{desk.site.name}/{name}")
         if lease is not None:

@@ -15,11 +15,9 @@ from alerts.telling.composing import (
     Deed,
     Surroundings,
     event_line,
-    filled,
     incident_view,
-    label_of,
-    offers_of,
 )
+from alerts.telling.offers import filled, label_of, offers_of
 from alerts.telling.views import Buttons, Paragraph, Quote, Small, Span, Style, Tone, View, plain
 from alerts.telling.wanted import wanted_cards, wanted_lines
 from collectors.facts.subjects import Subject

@@ -1,0 +1,43 @@
+"""This file has offers: a rule's command lines, filled from the subject of what broke. Pure."""
+
+import re
+from collections.abc import Mapping
+
+from alerts.incidents.incident import Incident
+from alerts.rules import Rule
+from collectors.facts.subjects import WORDS, Subject
+
+_PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
+
+
+def offers_of(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
+    """The command lines offered, filled from the subject; one whose placeholder is not known is left out."""
+    found: dict[str, None] = {}
+    for member in incident.firing or (incident.lead,):
+        rule = rules.get(member.rule)
+        for offer in rule.words.offers if rule else ():
+            if (line := filled(offer, member.subject.or_else(incident.subject))) is not None:
+                found.setdefault(line)
+    return tuple(found)
+
+
+def filled(line: str, subject: Subject) -> str | None:
+    """A command line with its placeholders filled, each exactly one word, or None when one is not known.
+
+    A name of the cluster begins with a letter or a digit and has neither spaces, quotes nor markup: a value that
+    does not look like one came from elsewhere, and could become another word or an option.
+    """
+    known = subject.words()
+    if any(not _PLAIN_WORD.fullmatch(known.get(word, "")) for word in _PLACEHOLDER.findall(line)):
+        return None
+    return _PLACEHOLDER.sub(lambda found: known[found[1]], line)
+
+
+def label_of(line: str) -> str:
+    """A button's label for a command line: `node cordon gpu-a04 --reason …` becomes `Cordon gpu-a04`."""
+    words = line.split()
+    verb = words[1] if len(words) > 1 else words[0]
+    rest = [word for word in words[2:3] if not word.startswith("-")]
+    noun = "" if rest else f" {words[0]}"
+    return f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"[:60]
