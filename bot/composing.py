@@ -10,6 +10,7 @@ from alerts.rules import Rule
 from alerts.telling.cards import CardKind, Told
 from alerts.telling.composing import Deed, Surroundings, incident_view
 from bot.telling.composing import Composed, Composers
+from collectors.answering import source_of
 from collectors.trainings.views import TrainingView
 from commands.claims import claim_view
 from commands.launches import launch_view
@@ -25,7 +26,7 @@ class Showing:
 
     rules: Callable[[], Mapping[str, Rule]]
     training: Callable[[str, str], TrainingView | None]  # cluster, namespace/name
-    blind: Callable[[str], str]  # cluster -> why we cannot see it at the moment
+    blind: Callable[[str], Mapping[str, str]]  # cluster -> source -> why it cannot be seen at the moment
     people: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
     runbooks: str = ""
@@ -40,6 +41,13 @@ async def deeds_of(incident: Incident, unit: Unit) -> tuple[Deed, ...]:
 def _deed(plan: Plan) -> Deed:
     state = "undone" if plan.undone_by else plan.state.value
     return Deed(plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=state)
+
+
+def _unseen(incident: Incident, showing: Showing) -> str:
+    """Why the incident cannot be seen now: the blind ones among the sources that its own rules ask."""
+    rules, blind = showing.rules(), showing.blind(incident.cluster)
+    asked = {source_of(rules[one.rule].question) for one in incident.members if one.rule in rules}
+    return "; ".join(f"{source}: {why}" for source, why in blind.items() if source in asked)
 
 
 async def surroundings_of(incident: Incident, unit: Unit, *, rules: Mapping[str, Rule]) -> Surroundings:
@@ -67,7 +75,7 @@ def composers(showing: Showing) -> Composers:
             links=showing.links.get(found.cluster, {}),
             runbooks=showing.runbooks,
             silenced_until=until,
-            blind=showing.blind(found.cluster),
+            blind=_unseen(found, showing),
         )
         view = incident_view(found, around=around, now=now)
         if found.resolved_at is None:

@@ -26,7 +26,7 @@ _log = structlog.get_logger()
 
 
 class Evaluator:
-    """The owner of one cluster's rounds. `blind` says what cannot be seen now; `has_begun` after the first round."""
+    """The owner of one cluster's rounds. `blind`: source -> why it cannot be seen now. `has_begun`: a round is over."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Evaluator:
         self._own = tuple(own)
         self._reads_objects = reads_objects
         self._objects_due: datetime | None = None
-        self.blind = ""
+        self.blind: Mapping[str, str] = {}
         self.has_begun = False
 
     async def run(self) -> None:
@@ -109,7 +109,7 @@ class Evaluator:
         )
         round = await self._judge.round(now)
         sources = self._answering.sources(at=now)
-        self.blind = "; ".join(f"{one.source}: {one.why}" for one in sources if one.blind_for is not None)
+        self.blind = {one.source: one.why for one in sources if one.blind_for is not None}
         await self._keep(round)
         for one in sources:
             self._metrics.blind.labels(name, one.source).set(one.blind_for is not None)
@@ -119,9 +119,9 @@ class Evaluator:
         self.has_begun = True
 
     async def _keep(self, round: Round) -> None:
-        sources = self._answering.sources(at=round.at)
-        blind = frozenset(one.source for one in sources if one.blind_for is not None)
-        await self._keeper.keep(round, rules=self._judge.rules, topology=self._site.topology(), blind=blind)
+        await self._keeper.keep(
+            round, rules=self._judge.rules, topology=self._site.topology(), blind=frozenset(self.blind)
+        )
 
 
 def ended(alert: Alert, now: datetime) -> Alert:

@@ -213,9 +213,9 @@ def _showing(
         site = sites.get(cluster)
         return site.training(id) if site else None
 
-    def blind(cluster: str) -> str:
+    def blind(cluster: str) -> Mapping[str, str]:
         evaluator = evaluators.get(cluster)
-        return evaluator.blind if evaluator else ""
+        return evaluator.blind if evaluator else {}
 
     return Showing(
         rules=rules,

@@ -179,5 +179,12 @@ class Answering:
         health.why = why
 
 
-def source_of(question: Promql | LogSearch) -> str:
-    return "prometheus" if isinstance(question, Promql) else "elasticsearch"
+def source_of(question: Question) -> str:
+    """The source that answers it. A check looks at the cluster."""
+    match question:
+        case Promql():
+            return "prometheus"
+        case LogSearch():
+            return "elasticsearch"
+        case Check():
+            return "kubernetes"

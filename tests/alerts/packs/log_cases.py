@@ -257,7 +257,7 @@ LOG_CASES: Sequence[LogCase] = (
         said=(Said(what="format", facts=_IMAGE),),
         fired=(
             Fired(
-                labels={"node": "gpu-a01", "severity": "critical"},
+                labels={"node": "gpu-a01", "severity": "info"},
                 summary="The kubelet of gpu-a01 formats a volume.",
             ),
         ),

@@ -35,6 +35,7 @@ SAMPLES = {
     "NodeOomKill": {"instance": "10.0.1.13:9100"},
     "NodeDiskFilling": {"instance": "10.0.1.13:9100", "mountpoint": "/"},
     "DnsErrors": {},
+    "DnsFailing": {},
     "DnsSlow": {},
 }
 
