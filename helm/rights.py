@@ -13,6 +13,9 @@ _PATH = re.compile(
 )
 _NAME = re.compile(r"metadata\.name=([a-z0-9.-]+)")
 _WATCH = ("get", "list", "watch")
+NEVER_READ = frozenset(
+    {"secrets"}
+)  # made, and never read across the cluster: the pull secret has a Role of its own
 _LOGS = ("", "", "pods/log", "", "get")  # the last lines of a pod, through the Kubernetes door
 
 Wish = tuple[str, str, str, str, str]  # namespace, group, resource, its one name, verb
@@ -53,7 +56,7 @@ def act_rights(commands: Sequence[Command[Any]]) -> Mapping[str, Rules]:
             ("", right.group, resource, "", verb)
             for right in command.rights
             for resource in right.resources
-            for verb in _with_get(right.verbs)
+            for verb in (right.verbs if resource in NEVER_READ else _with_get(right.verbs))
         )
         for command in sorted(commands, key=lambda command: command.name)
         if command.rights and command.look is None

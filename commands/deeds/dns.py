@@ -198,7 +198,6 @@ def _reader(desk: Desk) -> Reader:
 
 
 _FINDS_THE_OWNER = (
-    Right(group="", resources=("configmaps",), verbs=("get",)),
     Right(group="apps", resources=("deployments",), verbs=("get", "list")),
     Right(group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("list",)),
 )

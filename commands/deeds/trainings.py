@@ -100,7 +100,7 @@ _LAUNCH = (
 
 _LAUNCH_RIGHTS = (
     Right(group="", resources=("namespaces",), verbs=("get", "create")),
-    Right(group="", resources=("secrets",), verbs=("get", "create")),
+    Right(group="", resources=("secrets",), verbs=("create",)),  # the one that is copied is named in a Role
     Right(group="", resources=("services", "configmaps"), verbs=("get", "create")),
     Right(group="apps", resources=("deployments",), verbs=("get", "create")),
     Right(group="batch", resources=("jobs",), verbs=("get", "create", "patch")),

@@ -218,3 +218,21 @@ def test_a_secret_in_the_values_is_refused(template: Callable[..., str], flag: s
 def test_a_value_that_is_not_there_is_refused(template: Callable[..., str]) -> None:
     with pytest.raises(RefusedError, match="additional properties 'replicas' not allowed"):
         template("--set", "replicas=1")
+
+
+def test_of_secrets_only_the_pull_secret_is_read(render: Render) -> None:
+    things = render(
+        "--set",
+        "enabledCommands={training launch}",
+        "--set",
+        "settings.commands.pull_secret=ops/registry",
+    )
+    readers = [
+        (thing["metadata"].get("namespace", ""), rule)
+        for thing in things
+        if thing["kind"] in ("Role", "ClusterRole")
+        for rule in thing["rules"]
+        if "secrets" in rule["resources"] and set(rule["verbs"]) != {"create"}
+    ]
+    named = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["registry"], "verbs": ["get"]}
+    assert readers == [("ops", named)]

@@ -30,6 +30,7 @@ def test_the_bot_is_no_administrator(cluster: KubernetesCluster) -> None:
     assert may("list", "pods", "--all-namespaces")
     assert not may("delete", "nodes")
     assert not may("list", "secrets", "--namespace", "kube-system")
+    assert not may("get", "secrets", "--namespace", "kube-system")
     assert not may("create", "pods", "--namespace", "default")
 
 
