@@ -47,7 +47,7 @@ bench: $(BIN)/python  ## Measure, with the peer or the limit beside us
 	$(BIN)/python -m benchmarks
 
 soak: $(BIN)/python parts  ## The long proofs; prints its seeds
-	$(BIN)/python -m pytest -q tests/bot/telling tests/bot/store tests/stories --hypothesis-profile=soak -p no:cacheprovider
+	$(BIN)/python -m pytest -q tests/alerts tests/bot tests/stories --hypothesis-profile=soak --hypothesis-seed=random
 
 docs: $(BIN)/python  ## Generate the tables of the docs and the chart
 	$(BIN)/python -m docs.generate

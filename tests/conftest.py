@@ -5,6 +5,12 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# A slow machine must not decide a test; `make soak` looks longer, at other examples each time.
+settings.register_profile("default", deadline=None, derandomize=True)
+settings.register_profile("soak", deadline=None, max_examples=2_000, print_blob=True)
+settings.load_profile("default")
 
 pytest_plugins = ["tests.real.fixtures"]
 
