@@ -36,7 +36,7 @@ lint:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-quick: $(BIN)/python lint  ## The loop under a minute: format, lint, types, layers, unit tests
+quick: $(BIN)/python lint  ## The loop of about a minute: format, lint, types, layers, unit tests
 	$(BIN)/python -m pytest -q -n 2 -m "not real" --ignore tests/contract --ignore tests/stories --ignore tests/demo
 
 fix: $(BIN)/python  ## Format, and mend what the linter can
