@@ -56,9 +56,11 @@ class Mirror:
         self.name = name
         self.version = 0
         self._clock = clock
-        self._stale_after = stale_after
         self._reflectors: dict[str, Reflector[Any]] = {
-            kind.name: Reflector(kind, door, clock=clock, on_change=self._tell, pace=pace) for kind in kinds
+            kind.name: Reflector(
+                kind, door, clock=clock, on_change=self._tell, stale_after=stale_after, pace=pace
+            )
+            for kind in kinds
         }
         self._subscribers: list[Callable[[Change], None]] = []
         self._stirred: asyncio.Event | None = None  # there while somebody waits
@@ -84,7 +86,7 @@ class Mirror:
     def snapshot(self, kind: Kind[T]) -> Snapshot[T] | Blind:
         """What is known of a kind, or why nothing is: not listed yet, forbidden, not served, or too old."""
         if (reflector := self._reflectors.get(kind.name)) is not None:
-            return reflector.view(source=self.name, stale_after=self._stale_after)
+            return reflector.view(source=self.name)
         return Blind(source=self.name, at=self._clock.now(), why=f"{kind.name} are not mirrored here")
 
     def is_absent(self, kind: Kind[Any]) -> bool:

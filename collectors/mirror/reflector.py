@@ -1,7 +1,7 @@
 """This file keeps one kind of object as the cluster has it: list, then watch, for ever, losing nothing.
 
 An end of a watch is normal, a lost line is made good by listing again, and what cannot be seen is said:
-the view is Blind rather than old.
+the view is Blind rather than old. What has become old is listed again: of a quiet kind a watch would say nothing.
 """
 
 import asyncio
@@ -83,6 +83,7 @@ class Reflector(Generic[T]):
         *,
         clock: Clock,
         on_change: Callable[[Change], None],
+        stale_after: timedelta = timedelta(seconds=90),
         pace: Pace | None = None,
         chance: random.Random | None = None,
     ) -> None:
@@ -95,6 +96,7 @@ class Reflector(Generic[T]):
         self._door = door
         self._clock = clock
         self._on_change = on_change
+        self._stale_after = stale_after
         self._pace = pace or Pace()
         self._chance = chance or random.Random()
         self._reader = Reader(kind)
@@ -109,13 +111,19 @@ class Reflector(Generic[T]):
         """How many objects it holds."""
         return len(self._objects)
 
-    def view(self, *, source: str, stale_after: timedelta) -> Snapshot[T] | Blind:
+    @property
+    def is_stale(self) -> bool:
+        """Whether it was listed once, and what it holds is too old to be shown."""
+        return self.as_of is not None and self._clock.now() - self.as_of > self._stale_after
+
+    def view(self, *, source: str) -> Snapshot[T] | Blind:
         now = self._clock.now()
         if self.as_of is None or self.phase in (Phase.FORBIDDEN, Phase.ABSENT):
             return Blind(source=source, at=now, why=f"{self.kind.name}: {self.why}")
-        if (age := now - self.as_of) > stale_after:
+        if self.is_stale:
             cause = f": {self.why}" if self.why else ""
-            return Blind(source=source, at=now, why=f"{self.kind.name}: last seen {in_words(age)} ago{cause}")
+            age = in_words(now - self.as_of)
+            return Blind(source=source, at=now, why=f"{self.kind.name}: last seen {age} ago{cause}")
         if self._shown is None:
             self._shown = MappingProxyType(dict(self._objects))
         return Snapshot(kind=self.kind.name, at=self.as_of, objects=self._shown)
@@ -124,7 +132,7 @@ class Reflector(Generic[T]):
         """For ever; cancel it to stop."""
         while True:
             try:
-                if not self._version:
+                if not self._version or self.is_stale:
                     await self._list()
                 lively = await self._watch()
             except SourceError as failure:

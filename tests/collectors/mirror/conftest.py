@@ -1,81 +1,11 @@
-"""This file has the fixtures of these tests: a look-alike, doors and mirrors that get closed, a server by script."""
+"""This file has the fixture of these tests: mirrors that run until the test ends."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
-from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from collectors.mirror.mirror import Mirror
-from collectors.sources.kubernetes import KubernetesDoor
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
-from demo.kubernetes import KubernetesLookalike, User
-
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-BOT = User("system:serviceaccount:yardmaster:yardmaster", ())
-
-
-@pytest.fixture
-async def kube() -> AsyncIterator[KubernetesLookalike]:
-    """A cluster without controllers. The token `bot` may do nothing until a role says so."""
-    async with KubernetesLookalike.running(
-        tokens={"bot": BOT}, controllers=False, logs=lambda *_: b"one\ntwo \xff\n"
-    ) as running:
-        yield running
-
-
-@pytest.fixture
-async def connect(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[KubernetesDoor]]]:
-    """A function that opens a door to a server's address with a token; it is closed after the test."""
-    async with AsyncExitStack() as stack:
-
-        async def open_door(url: str, token: str = "admin-token", **settings: object) -> KubernetesDoor:
-            config = tmp_path / "kubeconfig"
-            write_kubeconfig(config, url, token)
-            settings.setdefault("timeout", timedelta(seconds=5))
-            made = KubernetesSettings(kubeconfig=str(config), **settings)  # type: ignore[arg-type]
-            client = await KubernetesClient.connect(made)
-            stack.push_async_callback(client.close)
-            return KubernetesDoor(client)
-
-        yield open_door
-
-
-@pytest.fixture
-async def serve() -> AsyncIterator[Callable[[Answer], Awaitable[str]]]:
-    """A function that serves every path with one answer and gives the address."""
-    async with AsyncExitStack() as stack:
-
-        async def start(answer: Answer) -> str:
-            async def handler(request: web.Request) -> web.StreamResponse:
-                return await answer(request)
-
-            app = web.Application()
-            app.router.add_route("*", "/{path:.*}", handler)
-            runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
-            await runner.setup()
-            stack.push_async_callback(runner.cleanup)
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            return f"http://127.0.0.1:{runner.addresses[0][1]}"
-
-        yield start
-
-
-def write_kubeconfig(path: Path, url: str, token: str) -> None:
-    named = {"name": "here"}
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{**named, "cluster": {"server": url}}],
-        "users": [{**named, "user": {"token": token}}],
-        "contexts": [{**named, "context": {"cluster": "here", "user": "here"}}],
-        "current-context": "here",
-    }
-    path.write_text(json.dumps(config))
 
 
 @pytest.fixture

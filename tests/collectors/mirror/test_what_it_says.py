@@ -125,30 +125,43 @@ async def test_a_kind_that_is_not_served_is_skipped_and_said(
     assert [(one.kind, one.phase) for one in mirror.report()][1] == ("trainjobs", Phase.ABSENT)
 
 
-async def test_what_is_too_old_is_blind_with_its_age_and_cause(
+async def test_what_is_too_old_is_blind_with_its_age_and_cause_until_the_server_is_back(
     serve: Serve, connect: Connect, keep: Keep
 ) -> None:
-    clock, server = HandClock(), ScriptedServer()
+    clock, server, is_away = HandClock(), ScriptedServer(), False
     server.put("n1")
 
     async def hangs_up(_: web.Request, response: web.StreamResponse) -> None:
         await response.write(b"{")
 
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if is_away and "watch" not in request.query:
+            return web.json_response({"message": "etcd has no leader"}, status=503)
+        return await server(request)
+
     server.scripts = [hangs_up] * 10_000
     mirror = Mirror(
-        await connect(await serve(server)),
+        await connect(await serve(answer)),
         clock=clock,
         kinds=(NODES,),
         stale_after=timedelta(seconds=90),
         pace=QUICK,
     )
     await keep(mirror)
-    await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
+    await until(mirror, lambda: "middle of a line" in mirror.report()[0].why)
     assert not isinstance(mirror.snapshot(NODES), Blind)
+    is_away = True
     clock.moment += timedelta(seconds=240)
-    await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
-    assert "nodes: last seen 4 min ago" in why(mirror, NODES)
-    assert "middle of a line" in why(mirror, NODES)
+    assert "nodes: last seen 4 min ago: " in why(mirror, NODES)
+    await until(mirror, lambda: "etcd has no leader" in mirror.report()[0].why)
+    assert "nodes: last seen 4 min ago: " in why(mirror, NODES)
+    assert "etcd has no leader" in why(mirror, NODES)
+
+    server.scripts = []  # from here on a watch says nothing for a minute: nothing changes
+    is_away = False
+    await until(mirror, lambda: not isinstance(mirror.snapshot(NODES), Blind))
+    assert mirror.snapshot(NODES).at == clock.now()
+    assert server.lists == 2
 
 
 async def test_a_quiet_watch_that_ends_in_order_keeps_it_fresh(

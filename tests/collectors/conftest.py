@@ -1,4 +1,4 @@
-"""This file has the fixtures of these tests: a look-alike, doors to it that get closed, a server by script."""
+"""This file has the fixtures of the doors' tests: a look-alike, doors to it that get closed, a server by script."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
