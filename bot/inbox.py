@@ -99,7 +99,8 @@ class Inbox:
 
     async def _apologise(self, heard: Heard) -> None:
         why = (
-            "That broke something in me, and nothing was done. It is in my log; please tell whoever runs me."
+            "That broke something in me; it is in my log, please tell whoever runs me. "
+            "`audit` says whether anything was done."
         )
         try:
             await self._answers.give(heard, refused(why))

@@ -56,11 +56,13 @@ async def open_slack(settings: Slack, *, clock: Clock, stack: AsyncExitStack) ->
         logger=quiet_logger(),
     )
     inbox: asyncio.Queue[Heard] = asyncio.Queue(INBOX_AT_MOST)
-    listen(app, inbox, clock=clock)
+    answers = SlackAnswers(calls)
+    directory = SlackDirectory(calls.client, team=ourselves.get("team_id", ""))
+    listen(app, inbox, answers=answers, directory=directory, clock=clock)
     return SlackDoor(
         speaker=SlackSpeaker(calls),
-        answers=SlackAnswers(calls),
-        directory=SlackDirectory(calls.client, team=ourselves.get("team_id", "")),
+        answers=answers,
+        directory=directory,
         inbox=inbox,
         app=app,
         socket=Socket(app, app_token) if app_token else None,

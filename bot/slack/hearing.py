@@ -8,9 +8,12 @@ from typing import Any
 import structlog
 from slack_bolt.async_app import AsyncApp
 
+from bot.slack.answers import SlackAnswers
 from bot.slack.blocks import ACTION
+from bot.slack.directory import SlackDirectory
 from bot.slack.heard import Heard, HeardFile, from_action, from_message, from_slash, from_view
 from collectors.facts.clock import Clock, SystemClock
+from commands.pipeline import refused
 
 __all__ = ["BUSY", "Heard", "HeardFile", "listen"]
 
@@ -23,10 +26,16 @@ Ack = Callable[..., Awaitable[Any]]
 
 
 def listen(
-    app: AsyncApp, inbox: "asyncio.Queue[Heard]", *, clock: Clock | None = None, command: str = "/yard"
+    app: AsyncApp,
+    inbox: "asyncio.Queue[Heard]",
+    *,
+    answers: SlackAnswers,
+    directory: SlackDirectory,
+    clock: Clock | None = None,
+    command: str = "/yard",
 ) -> None:
     """Make `app` put every gesture that is meant for us on `inbox`. When it is full, the person is told so."""
-    ears = _Ears(app, inbox, clock or SystemClock())
+    ears = _Ears(inbox, answers, directory, clock or SystemClock())
     app.command(command)(ears.slash)
     app.event("app_mention")(ears.message)
     app.event("message")(ears.message)
@@ -38,14 +47,17 @@ def listen(
 
 
 class _Ears:
-    def __init__(self, app: AsyncApp, inbox: "asyncio.Queue[Heard]", clock: Clock) -> None:
-        self._app = app
+    def __init__(
+        self, inbox: "asyncio.Queue[Heard]", answers: SlackAnswers, directory: SlackDirectory, clock: Clock
+    ) -> None:
         self._inbox = inbox
+        self._answers = answers
+        self._directory = directory
         self._clock = clock
 
     async def slash(self, ack: Ack, body: dict[str, Any]) -> None:
-        is_taken = self._take(from_slash(body, self._clock.now()))
-        await (ack() if is_taken else ack(text=BUSY))
+        await ack()
+        await self._hear(from_slash(body, self._clock.now()))
 
     async def message(self, ack: Ack, body: dict[str, Any], context: dict[str, Any]) -> None:
         await ack()
@@ -64,23 +76,20 @@ class _Ears:
         await ack()
 
     async def _hear(self, heard: Heard | None) -> None:
-        if heard is not None and not self._take(heard):
-            await self._say_busy(heard)
-
-    def _take(self, heard: Heard) -> bool:
+        if heard is None:
+            return
         try:
             self._inbox.put_nowait(heard)
         except asyncio.QueueFull:
             log.warning("slack.inbox_full", gesture=heard.gesture_id)
-            return False
-        return True
+            await self._say_busy(heard)
 
     async def _say_busy(self, heard: Heard) -> None:
-        """We run in bolt's task: whatever fails here ends here."""
+        """Not to an outsider, who gets nothing. We run in bolt's task: whatever fails here ends here."""
         try:
             async with asyncio.timeout(BUSY_WITHIN):
-                await self._app.client.chat_postEphemeral(
-                    channel=heard.channel, user=heard.user_id, text=BUSY, thread_ts=heard.thread_ts or None
-                )
+                account = await self._directory.account(heard.user_id)
+                if not account.is_outsider:
+                    await self._answers.give(heard, refused(BUSY))
         except Exception as error:
             log.warning("slack.busy_not_said", why=type(error).__name__)

@@ -10,11 +10,13 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 
 from bot.secrets import Secret
+from bot.slack.answers import SlackAnswers
 from bot.slack.calling import SlackCalls
+from bot.slack.directory import SlackDirectory
 from bot.slack.hearing import Heard, listen
 from bot.slack.socket import Socket
 from bot.slack.speaking import SlackSpeaker
-from demo.slack import Manners, SlackLookalike
+from demo.slack import Manners, Person, SlackLookalike
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,6 +31,11 @@ class Desk:
     socket: Socket
     channel: str
 
+    def listen(self, app: AsyncApp, inbox: "asyncio.Queue[Heard]") -> None:
+        """Make `app` hear."""
+        directory = SlackDirectory(self.calls.client, team="")
+        listen(app, inbox, answers=SlackAnswers(self.calls), directory=directory)
+
     async def heard(self) -> Heard:
         """What comes in next."""
         async with asyncio.timeout(10):
@@ -42,7 +49,7 @@ async def desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
     async with AsyncExitStack() as stack:
         slack = await stack.enter_async_context(
             SlackLookalike.running(
-                people=["ana", "bo"],
+                people=["ana", "bo", Person(name="gus", guest=True)],
                 channels=["#gpu-alerts", "#random", "#elsewhere"],
                 without_bot=["#elsewhere"],
                 manners=Manners(strict_rates=strict),
@@ -53,8 +60,7 @@ async def desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
         )
         inbox: asyncio.Queue[Heard] = asyncio.Queue(2)
         app = AsyncApp(client=calls.client, request_verification_enabled=False)
-        listen(app, inbox)
-        yield Desk(
+        desk = Desk(
             slack=slack,
             calls=calls,
             speaker=SlackSpeaker(calls),
@@ -63,6 +69,8 @@ async def desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
             socket=Socket(app, Secret(value=slack.app_token)),
             channel=slack.id("#gpu-alerts"),
         )
+        desk.listen(app, inbox)
+        yield desk
 
 
 @pytest.fixture
