@@ -10,7 +10,7 @@ from alerts.lifecycle import Phase
 from alerts.rules import Rule
 from collectors.answering import Answering
 from collectors.facts.labels import AlertKey
-from collectors.facts.questions import Check
+from collectors.facts.questions import Check, Promql, Question
 from collectors.facts.samples import Blind, Observation
 
 MISSED_AT_MOST = 120  # evaluations that are made up for after blindness
@@ -18,11 +18,15 @@ MISSED_AT_MOST = 120  # evaluations that are made up for after blindness
 
 @dataclass(slots=True)
 class _RuleState:
-    """What is known of one rule. `missed` are the moments at which it was due and could not be answered."""
+    """What is known of one rule. `missed` are the moments at which it was due and could not be answered.
+
+    `is_proven`: its whole question was answered once, so that a broken presence query is found at the start.
+    """
 
     alerts: Mapping[AlertKey, Alert] = field(default_factory=dict)
     due: datetime | None = None
     missed: list[datetime] = field(default_factory=list)
+    is_proven: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,7 @@ class Judge:
         due = {id: rule for id, rule in self.rules.items() if (self._states[id].due or now) <= now}
         for id, rule in due.items():
             self._states[id].due = _next(self._states[id].due or now, rule.interval, now)
-        answers = await self._answering.cycle({id: rule.question for id, rule in due.items()}, at=now)
+        answers = await self._answering.cycle({id: self._asked(rule) for id, rule in due.items()}, at=now)
         changes: list[Change] = []
         blind: dict[str, str] = {}
         for id, rule in due.items():
@@ -93,11 +97,20 @@ class Judge:
                 state.missed = [*state.missed, now][-MISSED_AT_MOST:]
             return Judgement(alerts=state.alerts, blind=answer.why)
         for moment in state.missed:
-            late = await self._answering.ask(rule.question, at=moment)
+            late = await self._answering.ask(self._asked(rule), at=moment)
             changes += self._judge(rule, late, moment).changes
         state.missed = []
+        state.is_proven = True
         judged = self._judge(rule, answer, now)
         return replace(judged, changes=(*changes, *judged.changes))
+
+    def _asked(self, rule: Rule) -> Question:
+        """The rule's question; the smaller one while it holds no alert and missed nothing that may give one."""
+        state = self._states[rule.id]
+        is_idle = state.is_proven and not state.alerts and not state.missed
+        if isinstance(rule.question, Promql) and is_idle:
+            return rule.question.without_presence()
+        return rule.question
 
     def _judge(self, rule: Rule, answer: Observation, now: datetime) -> Judgement:
         state = self._states[rule.id]

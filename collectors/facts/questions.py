@@ -1,7 +1,7 @@
 """This file has the questions that a rule may ask: PromQL, a log search, a cluster check."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 
@@ -11,6 +11,10 @@ class Promql:
 
     expr: str
     sees: str | None = None
+
+    def without_presence(self) -> "Promql":
+        """The same for a rule that holds no alert: nobody's silence has to be told from blindness."""
+        return self if self.sees is None else replace(self, sees=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ def a_rule(
     runbook: str = "",
     closes: Closes = Closes.CLEAR,
     expr: str = "heat > 83",
+    sees: str | None = None,
     limit: int = 0,
 ) -> Rule:
     """A rule on PromQL, evaluated each minute."""
@@ -42,7 +43,7 @@ def a_rule(
     return Rule(
         id=f"gpu/heat/{name}",
         name=name,
-        question=Promql(expr=expr),
+        question=Promql(expr=expr, sees=sees),
         patience=Patience(hold=hold, linger=linger),
         words=Words(
             labels={"severity": severity, **(labels or {})},

@@ -37,6 +37,7 @@ class Canned:
     dark: Callable[[datetime], bool] = lambda _at: False
     asked: datetime = NOON
     present: Callable[[datetime], tuple[Labels, ...] | None] = lambda _at: None
+    presence_asked: int = 0  # how often a presence query came along
 
     async def ask(self, question: Promql, *, at: datetime) -> Observation:
         if self.dark(self.asked):
@@ -45,7 +46,9 @@ class Canned:
             Sample(labels=Labels({"node": node}), value=value)
             for node, value in self.heat(question.expr, at).items()
         )
-        return Seen(source="prometheus", at=at, samples=samples, present=self.present(at))
+        self.presence_asked += question.sees is not None
+        present = None if question.sees is None else self.present(at)
+        return Seen(source="prometheus", at=at, samples=samples, present=present)
 
     async def awake(self, *, at: datetime) -> Blind | None:
         return Blind(source="prometheus", at=at, why="refused") if self.dark(self.asked) else None

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from alerts.lifecycle import Phase
 from bot.judging import MISSED_AT_MOST
 from collectors.facts.labels import Labels
+from collectors.facts.questions import Promql
 from tests.support.alerting import NOON, a_rule, an_alert, minutes
-from tests.support.keeping import EVERY, Canned, Heat, Yard, hot
+from tests.support.keeping import EVERY, Canned, Yard, hot
 
 RULE = a_rule(hold=minutes(3), linger=minutes(2))
+THERE = (Labels({"node": "gpu-a01"}),)
 
 
 def dark_in(*spans: tuple[int, int]) -> Canned:
@@ -106,14 +108,24 @@ async def test_an_answer_that_cannot_be_told_apart_is_blind_for_its_rule_alone()
 
 async def test_a_subject_that_is_not_watched_is_not_made_well_by_a_restart_of_its_exporter() -> None:
     metrics = Canned(hot((0, 6)))
-    there = (Labels({"node": "gpu-a01"}),)
-    metrics.present = lambda at: () if NOON + minutes(6) <= at < NOON + minutes(30) else there
-    yard = Yard(rules=(RULE,), metrics=metrics)
+    metrics.present = lambda at: () if NOON + minutes(6) <= at < NOON + minutes(30) else THERE
+    yard = Yard(rules=(replace(RULE, question=Promql(expr="heat > 83", sees="heat")),), metrics=metrics)
     rounds = [await yard.round(minute) for minute in range(34)]
     phases = [[alert.life.phase for alert in one.standing] for one in rounds]
 
     assert phases[29] == [Phase.FIRING]
     assert phases[33] == []
+
+
+async def test_who_is_present_is_asked_at_the_start_and_while_something_stands() -> None:
+    metrics = Canned(hot((3, 6)), present=lambda _at: THERE)
+    yard = Yard(rules=(a_rule(sees="heat"),), metrics=metrics)
+    asked = []
+    for minute in range(10):
+        await yard.round(minute)
+        asked.append(metrics.presence_asked)
+
+    assert asked == [1, 1, 1, 1, 2, 3, 4, 4, 4, 4]
 
 
 async def test_other_rules_take_over_and_give_back_what_stood() -> None:
@@ -143,19 +155,30 @@ spans = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 15)), max_size=4).
 patiences = st.tuples(st.integers(0, 4), st.integers(0, 4))
 
 
-@settings(max_examples=40, deadline=None)
-@given(hot_spans=spans, dark_spans=spans, patience=patiences)
+@settings(max_examples=80, deadline=None)
+@given(hot_spans=spans, gone_spans=spans, dark_spans=spans, patience=patiences)
 async def test_after_any_outage_the_state_is_the_undisturbed_one(
     hot_spans: tuple[tuple[int, int], ...],
+    gone_spans: tuple[tuple[int, int], ...],
     dark_spans: tuple[tuple[int, int], ...],
     patience: tuple[int, int],
 ) -> None:
-    """The second round after the last outage knows what a judge that never was blind knows."""
-    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]))
+    """The second round after the last outage knows what a judge that never was blind knows.
+
+    Prometheus is away in the dark spans; in the gone ones it answers, and the exporter is not there.
+    """
+    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]), sees="heat")
     last = max((end for _begin, end in dark_spans), default=0) + 2
-    heat: Heat = hot(*hot_spans)
-    disturbed = Yard(rules=(rule,), metrics=replace(dark_in(*dark_spans), heat=heat))
-    undisturbed = Yard(rules=(rule,), metrics=Canned(heat))
+    gone, heat = hot(*gone_spans), hot(*hot_spans)
+
+    def seen(expr: str, at: datetime) -> Mapping[str, float]:
+        return {} if gone(expr, at) else heat(expr, at)
+
+    def present(at: datetime) -> tuple[Labels, ...]:
+        return () if gone("", at) else THERE
+
+    disturbed = Yard(rules=(rule,), metrics=replace(dark_in(*dark_spans), heat=seen, present=present))
+    undisturbed = Yard(rules=(rule,), metrics=Canned(seen, present=present))
     end_of_one = end_of_other = None
 
     for minute in range(last):
