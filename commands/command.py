@@ -55,6 +55,7 @@ class Right:
     group: str  # "" for the core group
     resources: tuple[str, ...]
     verbs: tuple[str, ...]
+    namespace: str = ""  # the only one where it is needed; "" for the whole cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,14 +63,22 @@ def _who(command: Command[Any]) -> str:
 
 def _needs(command: Command[Any]) -> list[str]:
     if command.look is not None:
-        return [_allowed(right.group, right.resources, right.verbs) for right in command.rights]
-    rules = act_rights([command])[command.name]
-    return [_allowed(rule["apiGroups"][0], rule["resources"], rule["verbs"]) for rule in rules]
+        return [
+            _allowed(right.group, right.resources, right.verbs, right.namespace) for right in command.rights
+        ]
+    rights = act_rights([command])[command.name]
+    placed = {"": rights["cluster"], **rights["namespaces"]}
+    return [
+        _allowed(rule["apiGroups"][0], rule["resources"], rule["verbs"], place)
+        for place, rules in placed.items()
+        for rule in rules
+    ]
 
 
-def _allowed(group: str, resources: Sequence[str], verbs: Sequence[str]) -> str:
+def _allowed(group: str, resources: Sequence[str], verbs: Sequence[str], place: str) -> str:
     behind = f" ({group})" if group else ""
-    return f"{', '.join(verbs)} of {', '.join(f'`{one}`' for one in resources)}{behind}"
+    where = f" in `{place}`" if place else ""
+    return f"{', '.join(verbs)} of {', '.join(f'`{one}`' for one in resources)}{behind}{where}"
 
 
 def rules_part() -> str:

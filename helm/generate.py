@@ -26,7 +26,7 @@ def made(chart: Path = CHART, commands: Sequence[Command[Any]] = CATALOGUE) -> d
     values = read_values(chart / "values.yaml")
     act = act_rights(commands)
     schema = _with_commands(schema_of(values), list(act))
-    rights = {"look": look_rights(commands), "act": dict(act)}
+    rights = {"look": look_rights(commands), "act": act}
     return {
         chart / "values.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n",
         chart / "files" / "rights.yaml": f"# {_MADE}\n" + yaml.dump(rights, sort_keys=False, Dumper=_Plain),

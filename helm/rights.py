@@ -1,11 +1,11 @@
 """This file works out which rights in Kubernetes the program needs: to look, and for each command to act."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict
 
 from collectors.mirror.kinds import DEFAULT_KINDS, Kind
-from commands.command import Command
+from commands.command import Command, Right
 
 Rules = list[dict[str, list[str]]]  # as in a role
 _PATH = re.compile(
@@ -21,13 +21,17 @@ _LOGS = ("", "", "pods/log", "", "get")  # the last lines of a pod, through the 
 Wish = tuple[str, str, str, str, str]  # namespace, group, resource, its one name, verb
 
 
-def look_rights(
-    commands: Sequence[Command[Any]], kinds: Iterable[Kind[Any]] = DEFAULT_KINDS
-) -> dict[str, Any]:
-    """The rules of the role that looks: `cluster`, and `namespaces` by name.
+class Rights(TypedDict):
+    """The rules for the whole cluster, and those for a namespace by its name."""
 
-    They are what the mirror watches, logs, and what commands that only look declare. Raises ValueError when one of
-    those declares a right to change something.
+    cluster: Rules
+    namespaces: dict[str, Rules]
+
+
+def look_rights(commands: Sequence[Command[Any]], kinds: Iterable[Kind[Any]] = DEFAULT_KINDS) -> Rights:
+    """The rules of the role that looks: what the mirror watches, logs, and what commands that only look declare.
+
+    Raises ValueError when one of those declares a right to change something.
     """
     wishes: list[Wish] = [wish for kind in kinds for wish in _watched(kind)] + [_LOGS]
     for command in commands:
@@ -36,30 +40,35 @@ def look_rights(
         for right in command.rights:
             if writes := set(right.verbs) - set(_WATCH):
                 raise ValueError(f"{command.name} only looks, yet declares {', '.join(sorted(writes))}")
-            wishes += [
-                ("", right.group, resource, "", verb) for resource in right.resources for verb in right.verbs
-            ]
-    places = sorted({wish[0] for wish in wishes} - {""})
-    return {
-        "cluster": _rules(wish for wish in wishes if not wish[0]),
-        "namespaces": {place: _rules(wish for wish in wishes if wish[0] == place) for place in places},
-    }
+            wishes += _wished(right)
+    return _placed(wishes)
 
 
-def act_rights(commands: Sequence[Command[Any]]) -> Mapping[str, Rules]:
+def act_rights(commands: Sequence[Command[Any]]) -> dict[str, Rights]:
     """The rules that each command needs beyond looking, by the command's name. Those that need none are not there.
 
     Whatever is changed may be read too, for the performer looks at a thing before and after it writes.
     """
     return {
-        command.name: _rules(
-            ("", right.group, resource, "", verb)
-            for right in command.rights
-            for resource in right.resources
-            for verb in (right.verbs if resource in NEVER_READ else _with_get(right.verbs))
-        )
+        command.name: _placed([wish for right in command.rights for wish in _wished(right)])
         for command in sorted(commands, key=lambda command: command.name)
         if command.rights and command.look is None
+    }
+
+
+def _wished(right: Right) -> list[Wish]:
+    return [
+        (right.namespace, right.group, resource, "", verb)
+        for resource in right.resources
+        for verb in (right.verbs if resource in NEVER_READ else _with_get(right.verbs))
+    ]
+
+
+def _placed(wishes: Sequence[Wish]) -> Rights:
+    places = sorted({wish[0] for wish in wishes} - {""})
+    return {
+        "cluster": _rules(wish for wish in wishes if not wish[0]),
+        "namespaces": {place: _rules(wish for wish in wishes if wish[0] == place) for place in places},
     }
 
 

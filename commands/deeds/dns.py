@@ -1,6 +1,7 @@
 """This file has `dns show|scale`: it changes whoever owns the replica count, then watches until it is so."""
 
 from dataclasses import dataclass
+from math import isnan
 
 import click
 
@@ -10,7 +11,7 @@ from collectors.facts.proportional import services_rule, with_bounds
 from collectors.facts.questions import Promql
 from collectors.facts.samples import Seen
 from commands.command import Answer, Command, Draft, Right, UnusableError
-from commands.desk import Desk, Reader
+from commands.desk import Desk, Policy, Reader
 from commands.dns import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, find_dns, find_owner
 from commands.plans import Risk
 from commands.steps import Fact, Patch, Scale, Step, Wait
@@ -23,7 +24,7 @@ _LOOKS = (
     ("queries", "sum(rate(coredns_dns_requests_total[2m]))", "{:.0f}/s"),
     (
         "SERVFAIL",
-        '100 * sum(rate(coredns_dns_responses_total{rcode="SERVFAIL"}[2m])) '
+        '100 * (sum(rate(coredns_dns_responses_total{rcode="SERVFAIL"}[2m])) or vector(0)) '
         "/ sum(rate(coredns_dns_responses_total[2m]))",
         "{:.2f} %",
     ),
@@ -188,7 +189,9 @@ async def _measured(desk: Desk, query: str, form: str) -> Text:
     seen = await desk.site.prometheus.ask(Promql(expr=query), at=desk.now)
     if not isinstance(seen, Seen):
         return text(f"not known: {seen.why}")
-    return text(form.format(seen.samples[0].value)) if seen.samples else text("no samples")
+    if not seen.samples or isnan(seen.samples[0].value):  # nobody asked in the window
+        return text("no samples")
+    return text(form.format(seen.samples[0].value))
 
 
 def _reader(desk: Desk) -> Reader:
@@ -197,9 +200,13 @@ def _reader(desk: Desk) -> Reader:
     return desk.site.reader
 
 
+def _at_home(group: str, resource: str, *verbs: str) -> Right:
+    return Right(group=group, resources=(resource,), verbs=verbs, namespace=Policy().dns_namespace)
+
+
 _FINDS_THE_OWNER = (
-    Right(group="apps", resources=("deployments",), verbs=("get", "list")),
-    Right(group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("list",)),
+    _at_home("apps", "deployments", "get", "list"),
+    _at_home("autoscaling", "horizontalpodautoscalers", "list"),
 )
 
 COMMANDS = (
@@ -222,9 +229,9 @@ COMMANDS = (
         risk=Risk.TOUCH,
         rights=(
             *_FINDS_THE_OWNER,
-            Right(group="", resources=("configmaps",), verbs=("get", "patch")),
-            Right(group="apps", resources=("deployments/scale",), verbs=("get", "patch")),
-            Right(group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("get", "patch")),
+            _at_home("", "configmaps", "get", "patch"),
+            _at_home("apps", "deployments/scale", "get", "patch"),
+            _at_home("autoscaling", "horizontalpodautoscalers", "get", "patch"),
         ),
         example="dns scale 6",
     ),

@@ -13,7 +13,7 @@ from commands.catalogue import CATALOGUE
 from commands.command import Answer, Command, Right
 from commands.desk import Desk
 from helm.generate import CHART, made, stale
-from helm.rights import act_rights, look_rights
+from helm.rights import Rights, Rules, act_rights, look_rights
 from helm.values_file import ValuesError, read_values
 
 ROOT = CHART.parent.parent
@@ -30,6 +30,14 @@ async def _look(_deed: Nothing, _desk: Desk) -> Answer:
 
 def _command(*rights: Right) -> Command[Nothing]:
     return Command(noun="pod", verb="peek", summary="", deed=Nothing, example="", look=_look, rights=rights)
+
+
+def rules_at(namespace: str, rights: Rights) -> Rules:
+    return rights["namespaces"][namespace] if namespace else rights["cluster"]
+
+
+def every_rule(rights: Rights) -> Rules:
+    return [*rights["cluster"], *(rule for rules in rights["namespaces"].values() for rule in rules)]
 
 
 def test_no_derived_file_of_the_chart_is_stale() -> None:
@@ -75,8 +83,7 @@ def test_whatever_is_mirrored_may_be_looked_at() -> None:
 
 def test_the_role_that_looks_changes_nothing() -> None:
     looks = look_rights(CATALOGUE)
-    rules = [*looks["cluster"], *(rule for rules in looks["namespaces"].values() for rule in rules)]
-    assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
+    assert {verb for rule in every_rule(looks) for verb in rule["verbs"]} == {"get", "list", "watch"}
 
 
 def test_a_command_that_only_looks_adds_to_the_role_that_looks() -> None:
@@ -84,6 +91,16 @@ def test_a_command_that_only_looks_adds_to_the_role_that_looks() -> None:
     rule = {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["list"]}
     assert rule in look_rights([_command(scalers)])["cluster"]
     assert act_rights([_command(scalers)]) == {}
+
+
+def test_a_right_for_one_namespace_is_a_rule_there_alone() -> None:
+    scalers = Right(
+        group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("list",), namespace="kube-system"
+    )
+    looks = look_rights([_command(scalers)])
+    rule = {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["list"]}
+    assert rule in looks["namespaces"]["kube-system"]
+    assert rule not in looks["cluster"]
 
 
 def test_a_command_that_only_looks_may_not_ask_to_write() -> None:
@@ -94,8 +111,8 @@ def test_a_command_that_only_looks_may_not_ask_to_write() -> None:
 def test_what_a_command_changes_it_may_read_but_for_secrets() -> None:
     unread = {
         (rule["apiGroups"][0], resource)
-        for rules in act_rights(CATALOGUE).values()
-        for rule in rules
+        for rights in act_rights(CATALOGUE).values()
+        for rule in every_rule(rights)
         for resource in rule["resources"]
         if "get" not in rule["verbs"] and not set(rule["verbs"]) <= {"list", "watch"}
     }
@@ -111,7 +128,7 @@ def test_every_right_of_a_command_is_in_its_rules() -> None:
             for resource in right.resources:
                 given = {
                     verb
-                    for rule in table[command.name]
+                    for rule in rules_at(right.namespace, table[command.name])
                     if right.group in rule["apiGroups"] and resource in rule["resources"]
                     for verb in rule["verbs"]
                 }

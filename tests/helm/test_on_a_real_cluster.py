@@ -158,15 +158,17 @@ def test_the_bot_may_cordon_only_when_the_command_is_enabled(
         real_kubernetes.call("DELETE", node)
 
 
-def _may(cluster: KubernetesCluster, group: str, resource: str, verb: str) -> bool:
-    """Whether the API server would let the bot do that."""
+def _may(
+    cluster: KubernetesCluster, group: str, resource: str, verb: str, namespace: str = "default"
+) -> bool:
+    """Whether the API server would let the bot do that there."""
     plural, _, subresource = resource.partition("/")
     wish = {
         "group": group,
         "resource": plural,
         "subresource": subresource,
         "verb": verb,
-        "namespace": "default",
+        "namespace": namespace,
     }
     review = {
         "apiVersion": "authorization.k8s.io/v1",
@@ -184,8 +186,9 @@ def test_the_enabled_commands_are_allowed_what_they_need_and_no_more(
     table = act_rights(CATALOGUE)
     wishes = sorted(
         {
-            (rule["apiGroups"][0], resource, verb)
-            for rules in table.values()
+            (rule["apiGroups"][0], resource, verb, place)
+            for rights in table.values()
+            for place, rules in {"default": rights["cluster"], **rights["namespaces"]}.items()
             for rule in rules
             for resource in rule["resources"]
             for verb in rule["verbs"]
@@ -198,6 +201,7 @@ def test_the_enabled_commands_are_allowed_what_they_need_and_no_more(
     for group, resource, verb in (
         ("", "nodes", "delete"),
         ("", "secrets", "list"),
+        ("", "configmaps", "patch"),
         ("", "pods/exec", "create"),
         ("", "serviceaccounts", "impersonate"),
         ("rbac.authorization.k8s.io", "clusterroles", "patch"),

@@ -111,8 +111,22 @@ def test_the_role_that_acts_has_exactly_the_rights_of_the_enabled_commands(one: 
 
 def test_the_role_that_acts_is_made_from_the_table(one: One) -> None:
     table = yaml.safe_load((CHART / "files" / "rights.yaml").read_text())["act"]
-    for command, rules in table.items():
-        assert one("ClusterRole", "--set", f"enabledCommands={{{command}}}", name="-act")["rules"] == rules
+    for command, rights in table.items():
+        flags = ("--set", f"enabledCommands={{{command}}}")
+        if rights["cluster"]:
+            assert one("ClusterRole", *flags, name="-act")["rules"] == rights["cluster"]
+        for namespace, rules in rights["namespaces"].items():
+            role = one("Role", *flags, name="-act")
+            assert (role["metadata"]["namespace"], role["rules"]) == (namespace, rules)
+
+
+def test_scaling_dns_may_touch_nothing_outside_its_namespace(render: Render) -> None:
+    things = render("--set", "enabledCommands={dns scale}")
+    acting = [thing for thing in things if thing["metadata"]["name"].endswith("-act")]
+    assert [(thing["kind"], thing["metadata"]["namespace"]) for thing in acting] == [
+        ("Role", "kube-system"),
+        ("RoleBinding", "kube-system"),
+    ]
 
 
 def test_the_role_that_looks_is_pinned(one: One) -> None:
@@ -128,7 +142,9 @@ def test_the_role_that_looks_is_pinned(one: One) -> None:
     assert "secrets" not in str(rules)
     assert one("Role")["metadata"]["namespace"] == "kube-system"
     assert one("Role")["rules"] == [
-        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": scalers, "verbs": watch}
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": scalers, "verbs": watch},
+        {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list"]},
+        {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["list"]},
     ]
 
 
