@@ -17,6 +17,7 @@ class Silence:
     starts_at: datetime
     ends_at: datetime
     by: str
+    by_name: str = ""
     comment: str
     expired_at: datetime | None = None  # ended by somebody before its time
 

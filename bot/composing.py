@@ -1,23 +1,23 @@
 """This file composes each kind of card from the store: incidents, deeds, claims, trainings."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from alerts.incidents.folding import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.telling.cards import CardKind, Told
-from alerts.telling.composing import Deed, Surroundings, incident_view
+from alerts.telling.composing import incident_view
 from bot.telling.composing import Composed, Composers
 from collectors.answering import source_of
 from collectors.trainings.views import TrainingView
 from commands.claims import claim_view
 from commands.launches import launch_view
-from commands.plans import Plan
 from commands.previews import can_undo, card_of
 from commands.rows import ClaimState
 from commands.stores import Unit
+from commands.surroundings import surroundings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,27 +32,11 @@ class Showing:
     runbooks: str = ""
 
 
-async def deeds_of(incident: Incident, unit: Unit) -> tuple[Deed, ...]:
-    """The plans that were confirmed for an incident, oldest first."""
-    plans = await unit.plans.find(incident=incident.id)
-    return tuple(_deed(plan) for plan in plans if plan.confirmed_at is not None)
-
-
-def _deed(plan: Plan) -> Deed:
-    state = "undone" if plan.undone_by else plan.state.value
-    return Deed(plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=state)
-
-
 def _unseen(incident: Incident, showing: Showing) -> str:
     """Why the incident cannot be seen now: the blind ones among the sources that its own rules ask."""
     rules, blind = showing.rules(), showing.blind(incident.cluster)
     asked = {source_of(rules[one.rule].question) for one in incident.members if one.rule in rules}
     return "; ".join(f"{source}: {why}" for source, why in blind.items() if source in asked)
-
-
-async def surroundings_of(incident: Incident, unit: Unit, *, rules: Mapping[str, Rule]) -> Surroundings:
-    """What the lines of an incident need to be said."""
-    return Surroundings(rules=rules, deeds=await deeds_of(incident, unit))
 
 
 def composers(showing: Showing) -> Composers:
@@ -62,24 +46,16 @@ def composers(showing: Showing) -> Composers:
         found = await unit.incidents.get(told.of)
         if found is None:
             return Composed(view=None, is_settled=True)
-        silences = await unit.silences.find(cluster=found.cluster)
-        until = None
-        for silence in silences:
-            alerts = [await unit.alerts.get(member.alert) for member in found.firing[:20]]
-            if alerts and all(alert is not None and silence.covers(alert.labels, now) for alert in alerts):
-                until = silence.ends_at
-        around = Surroundings(
-            rules=showing.rules(),
-            deeds=await deeds_of(found, unit),
+        around = replace(
+            await surroundings_of(found, unit, rules=showing.rules(), now=now),
             people=showing.people,
             links=showing.links.get(found.cluster, {}),
             runbooks=showing.runbooks,
-            silenced_until=until,
             blind=_unseen(found, showing),
         )
         view = incident_view(found, around=around, now=now)
         if found.resolved_at is None:
-            return Composed(view=view, next_due=until)
+            return Composed(view=view, next_due=around.silenced_until)
         over_at = found.resolved_at + REOPENS_WITHIN
         return Composed(view=view, is_settled=now >= over_at, next_due=over_at)
 

@@ -113,8 +113,13 @@ class Doer:
             if plan.state is PlanState.DONE and plan.origin.incident:
                 incident = await unit.incidents.get(plan.origin.incident)
                 if incident is not None:
-                    who = plan.confirmed_by or plan.actor
-                    await unit.incidents.put(
-                        add_deed(incident, plan=plan.id, line=plan.line, who=who, now=now)
+                    done = add_deed(
+                        incident,
+                        plan=plan.id,
+                        line=plan.line,
+                        who=plan.actor,
+                        who_name=plan.actor_name,
+                        now=now,
                     )
+                    await unit.incidents.put(done)
         _log.info("a deed is over", plan=plan.id, line=plan.line, state=plan.state.value, why=plan.trouble)

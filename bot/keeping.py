@@ -1,6 +1,6 @@
 """This file keeps what a round of evaluation gave: alerts, their incidents, cards and lines, in one transaction."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -13,10 +13,10 @@ from alerts.rules import Rule, Severity
 from alerts.silences import Silence
 from alerts.telling.cards import CardKind
 from alerts.telling.wanted import wanted_cards, wanted_lines
-from bot.composing import surroundings_of
 from bot.judging import Round
 from collectors.facts.topology import Topology
 from commands.stores import Store, Unit
+from commands.surroundings import silenced_until, surroundings_of
 
 REFRESH_EVERY = timedelta(
     minutes=1
@@ -136,7 +136,7 @@ class Keeper:
         self,
         unit: Unit,
         touched: Mapping[str, Incident],
-        silences: Iterable[Silence],
+        silences: Sequence[Silence],
         folding: Folding,
         now: datetime,
     ) -> None:
@@ -148,25 +148,12 @@ class Keeper:
                 await unit.incidents.put(settled)
             there = {card.id: card for card in await unit.cards.find(kind=CardKind.INCIDENT.value, of=id)}
             was_told = bool(there) and not settled.firing
-            if not was_told and await self._is_silenced(unit, settled, tuple(silences), now):
+            if not was_told and await silenced_until(settled, unit, silences, now=now) is not None:
                 continue
             for card in wanted_cards(settled, there):
                 await unit.cards.put(card)
                 there[card.id] = card
             if settled is not live.get(id):
-                around = await surroundings_of(settled, unit, rules=folding.rules)
+                around = await surroundings_of(settled, unit, rules=folding.rules, now=now)
                 for line in wanted_lines(settled, tuple(there.values()), around=around):
                     await unit.lines.add(line)
-
-    async def _is_silenced(
-        self, unit: Unit, incident: Incident, silences: tuple[Silence, ...], now: datetime
-    ) -> bool:
-        """Whether all that fires of it is silenced; once nothing fires, whether all that did is."""
-        active = [silence for silence in silences if silence.is_active(now)]
-        if not active:
-            return False
-        for member in incident.firing or incident.members:
-            alert = await unit.alerts.get(member.alert)
-            if alert is None or not any(silence.covers(alert.labels, now) for silence in active):
-                return False
-        return True

@@ -104,10 +104,10 @@ def take(incident: Incident, alert: Alert, folding: Folding, now: datetime) -> I
 
 def _joined(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
     if not before.is_open:
-        reopened = replace(after, resolved_at=None, acked_by="", acked_at=None, fixed_by=())
+        reopened = replace(after, resolved_at=None, acked_by="", acked_by_name="", acked_at=None, fixed_by=())
         return reopened.with_event(Happening.REOPENED, now, text=member.summary)
     if member.severity.rank > before.severity.rank:
-        return after.with_event(Happening.WORSE, now, text=member.summary)
+        return after.with_event(Happening.WORSE, now, text=f"{member.severity.value}: {member.summary}")
     first = len(before.members) == 0
     return after if first else after.with_event(Happening.JOINED, now, text=member.summary)
 
@@ -121,19 +121,22 @@ def settle(incident: Incident, now: datetime) -> Incident:
     return replace(incident, resolved_at=now).with_event(Happening.RESOLVED, now)
 
 
-def acknowledge(incident: Incident, *, who: str, now: datetime) -> Incident:
+def acknowledge(incident: Incident, *, who: str, who_name: str = "", now: datetime) -> Incident:
     """Bind a person to the incident. The same person twice changes nothing."""
     if incident.acked_by == who:
         return incident
-    return replace(incident, acked_by=who, acked_at=now).with_event(Happening.ACKED, now, who=who)
+    taken = replace(incident, acked_by=who, acked_by_name=who_name, acked_at=now)
+    return taken.with_event(Happening.ACKED, now, who=who, who_name=who_name)
 
 
-def add_deed(incident: Incident, *, plan: str, line: str, who: str, now: datetime) -> Incident:
+def add_deed(
+    incident: Incident, *, plan: str, line: str, who: str, who_name: str = "", now: datetime
+) -> Incident:
     """Note a finished deed: it is what the card will name when the fault goes."""
     if plan in incident.fixed_by:
         return incident
     noted = replace(incident, fixed_by=(*incident.fixed_by, plan))
-    return noted.with_event(Happening.DEED, now, text=line, who=who)
+    return noted.with_event(Happening.DEED, now, text=line, who=who, who_name=who_name)
 
 
 def belongs(incident: Incident, alert: Alert, now: datetime) -> bool:

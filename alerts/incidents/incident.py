@@ -34,6 +34,7 @@ class Event:
     what: Happening
     text: str = ""
     who: str = ""  # a person's id or a robot's name
+    who_name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,7 @@ class Incident:
     events: tuple[Event, ...] = ()
     closes: Closes = Closes.CLEAR
     acked_by: str = ""
+    acked_by_name: str = ""
     acked_at: datetime | None = None
     resolved_at: datetime | None = None
     fixed_by: tuple[str, ...] = ()  # the ids of plans done for it, oldest first
@@ -111,11 +113,12 @@ class Incident:
             key=lambda member: (not member.is_firing, -member.severity.rank, member.since, member.name),
         )
 
-    def with_event(self, what: Happening, at: datetime, *, text: str = "", who: str = "") -> "Incident":
+    def with_event(
+        self, what: Happening, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
+    ) -> "Incident":
         number = self.events[-1].number + 1 if self.events else 1
-        return replace(
-            self, events=(*self.events, Event(number=number, at=at, what=what, text=text, who=who))
-        )
+        event = Event(number=number, at=at, what=what, text=text, who=who, who_name=who_name)
+        return replace(self, events=(*self.events, event))
 
     def lasted(self, now: datetime) -> timedelta:
         return (self.resolved_at or now) - self.opened_at

@@ -60,7 +60,6 @@ class Surroundings:
     runbooks: str = ""  # the address that a runbook's name is appended to
     silenced_until: datetime | None = None
     blind: str = ""  # why we cannot see it at the moment
-    is_fold_of_many: bool = False
 
 
 NOTHING = Surroundings()
@@ -93,20 +92,24 @@ def incident_view(incident: Incident, *, around: Surroundings = NOTHING, now: da
 
 
 def event_line(incident: Incident, event: Event, *, around: Surroundings = NOTHING) -> Text:
-    """The line that an event appends to the card's thread."""
+    """An event in words: the line that it appends to the card's thread, or a line of the history."""
     match event.what:
         case Happening.OPENED:
             return text("Opened: ", event.text)
         case Happening.WORSE:
-            return text("Worse, now ", bold(incident.severity.value), ": ", event.text)
+            return text("Worse, now ", event.text)
         case Happening.ACKED:
-            return text(person(event.who), " has taken it.")
+            return text(person(event.who, event.who_name), " has taken it.")
         case Happening.REOPENED:
             return text("It is back: ", event.text)
         case Happening.RESOLVED:
             return _ended(incident, around)
-        case Happening.JOINED | Happening.CLEARED | Happening.DEED:
-            return text(event.text)
+        case Happening.JOINED:
+            return text("Also: ", event.text)
+        case Happening.CLEARED:
+            return text("Cleared: ", event.text)
+        case Happening.DEED:
+            return text("Done: ", code(event.text), " by ", person(event.who, event.who_name))
 
 
 def _title(incident: Incident) -> Text:
@@ -245,7 +248,7 @@ def _foot(incident: Incident, around: Surroundings) -> Text:
     rack = f"{subject.rack}, " if subject.rack and subject.rack != place_of(subject) else ""
     parts = text(code(incident.id), f" · {rack}{incident.cluster} · since ", moment(incident.opened_at))
     if incident.acked_by:
-        parts = text(parts, " · taken by ", person(incident.acked_by))
+        parts = text(parts, " · taken by ", person(incident.acked_by, incident.acked_by_name))
     if around.silenced_until and incident.is_open:
         parts = text(parts, " · silenced until ", moment(around.silenced_until))
     for name, address in around.links.items():

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import click
 
 from alerts.alert import Alert
-from alerts.incidents.folding import acknowledge, summary_of
+from alerts.incidents.folding import acknowledge, place_of, summary_of
+from alerts.incidents.incident import Incident
+from alerts.telling.cards import CardKind
+from alerts.telling.composing import NOTHING
 from alerts.telling.views import (
     Block,
     Facts,
@@ -21,9 +24,11 @@ from alerts.telling.views import (
     moment,
     text,
 )
+from alerts.telling.wanted import wanted_lines
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
 from commands.desk import Desk
+from commands.stores import Unit
 
 SHOWN = 25
 
@@ -75,17 +80,33 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
 async def ack(deed: Named, desk: Desk) -> Answer:
     """Bind whoever writes it to the incident: they see to it."""
     async with desk.store.unit() as unit:
-        incident = await unit.incidents.get(deed.name.lower())
-        if incident is None:
-            raise UnusableError(f"There is no open incident `{deed.name}`. `incident list` shows them.")
+        incident = await _incident(deed.name, unit, desk)
         if not incident.is_open:
             raise UnusableError(f"Incident `{incident.id}` is resolved already.")
         if incident.acked_by == desk.actor.id:
             raise UnusableError(f"You have taken incident `{incident.id}` already.")
-        await unit.incidents.put(acknowledge(incident, who=desk.actor.id, now=desk.now))
+        taken = acknowledge(incident, who=desk.actor.id, who_name=desk.actor.name, now=desk.now)
+        await unit.incidents.put(taken)
+        cards = await unit.cards.find(kind=CardKind.INCIDENT.value, of=taken.id)
+        for line in wanted_lines(taken, cards, around=NOTHING):
+            await unit.lines.add(line)  # at once, rather than at the next round
     return Answer(
         view=View(title=text("You have taken incident ", code(incident.id), f": {incident.lead.summary}"))
     )
+
+
+async def _incident(name: str, unit: Unit, desk: Desk) -> Incident:
+    """The incident of that id, or the one open incident in which an alert of that name fires."""
+    if (found := await unit.incidents.get(name.lower())) is not None:
+        return found
+    live = await unit.incidents.find(cluster=desk.site.name, state="open")
+    homes = [one for one in live if any(member.name == name for member in one.firing)]
+    if len(homes) > 1:
+        ids = ", ".join(f"`{one.id}` ({place_of(one.subject)})" for one in homes[:SHOWN])
+        raise UnusableError(f"`{name}` fires in several incidents, say which: {ids}.")
+    if not homes:
+        raise UnusableError(f"There is no open incident `{name}`. `incident list` shows them.")
+    return homes[0]
 
 
 async def why(deed: Named, desk: Desk) -> Answer:
@@ -116,8 +137,10 @@ def _explained(alert: Alert, desk: Desk) -> list[Block]:
     rows: list[tuple[str, Text]] = [("rule", text(code(alert.rule)))]
     if rule is not None:
         rows.append(("at", text(str(rule.place))))
-        rows.append(("waits", text(in_words(rule.patience.hold))))
-        rows.append(("lingers", text(in_words(rule.patience.linger))))
+        rows.append(("waits", text(in_words(rule.patience.hold) if rule.patience.hold else "not at all")))
+        rows.append(
+            ("lingers", text(in_words(rule.patience.linger) if rule.patience.linger else "not at all"))
+        )
     rows.append(("state", text(alert.life.phase.value, " since ", moment(alert.life.since))))
     rows.append(("value", text(f"{alert.value:g}")))
     rows.append(("labels", text(code(repr(alert.labels)))))

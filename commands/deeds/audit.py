@@ -9,6 +9,7 @@ from commands.command import Answer, Command
 from commands.desk import Desk
 
 SHOWN = 25
+LOOKED_THROUGH = 2_000  # entries, for a person's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +21,15 @@ class Audit:
 
 async def audit(deed: Audit, desk: Desk) -> Answer:
     """The newest entries first: asked, refused, confirmed, done, failed, cancelled."""
-    where = {"actor": deed.by.lstrip("@")} if deed.by else {}
-    where |= {"plan": deed.plan} if deed.plan else {}
+    by = deed.by.lstrip("@")
+    where = {"plan": deed.plan} if deed.plan else {}
+    only = {"actor": by} if by else {}
+    cluster = desk.site.name
     async with desk.store.unit() as unit:
-        found = await unit.audit.find(cluster=desk.site.name, newest=True, limit=min(deed.last, 200), **where)
+        found = list(await unit.audit.find(cluster=cluster, newest=True, limit=deed.last, **where, **only))
+        if by and not found:  # a name, not an id
+            some = await unit.audit.find(cluster=cluster, newest=True, limit=LOOKED_THROUGH, **where)
+            found = [one for one in some if one.actor_name == by][: deed.last]
     if not found:
         return Answer(view=View(title=text("Nothing is recorded that fits.")))
     rows = tuple(
@@ -41,7 +47,7 @@ COMMANDS = (
         summary="Show who did what, and what came of it.",
         deed=Audit,
         parameters=(
-            click.Option(["--by"], default="", metavar="PERSON", help="a person's id or a robot's name"),
+            click.Option(["--by"], default="", metavar="PERSON", help="a person or a robot"),
             click.Option(["--plan"], default="", metavar="PLAN"),
             click.Option(["--last"], default=SHOWN, type=click.IntRange(1, 200), metavar="N"),
         ),

@@ -1,16 +1,17 @@
 """This file has `incident list|show`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
 from alerts.incidents.folding import place_of
 from alerts.incidents.incident import Incident
-from alerts.telling.composing import incident_view
-from alerts.telling.views import Block, Paragraph, Small, Table, Tone, View, bold, text
+from alerts.telling.composing import event_line, incident_view
+from alerts.telling.views import Block, Paragraph, Small, Table, Tone, View, bold, moment, text
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
 from commands.desk import Desk
+from commands.surroundings import surroundings_of
 
 SHOWN = 20
 
@@ -48,27 +49,26 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
 def _row(incident: Incident, desk: Desk) -> tuple[str, ...]:
     state = incident.severity.value if incident.is_open else "resolved"
     lasted = in_words(incident.lasted(desk.now), parts=1)
-    return (incident.id, state, incident.lead.name, place_of(incident.subject), lasted, incident.acked_by)
+    who = incident.acked_by_name or incident.acked_by
+    return (incident.id, state, incident.lead.name, place_of(incident.subject), lasted, who)
 
 
 async def show(deed: Named, desk: Desk) -> Answer:
-    """The incident's card, and its whole history under it."""
+    """The incident's card as it stands, and its latest history under it."""
     async with desk.store.unit() as unit:
         incident = await unit.incidents.get(deed.incident.lower())
-    if incident is None:
-        raise UnusableError(
-            f"There is no incident `{deed.incident}`. `incident list --all` shows the latest."
-        )
-    card = incident_view(incident, now=desk.now)
-    lines = tuple(
-        Small(
-            text=text(
-                f"{event.at:%H:%M:%S} {event.what.value} ", event.text, f" {event.who}" if event.who else ""
+        if incident is None:
+            raise UnusableError(
+                f"There is no incident `{deed.incident}`. `incident list --all` shows the latest."
             )
-        )
+        gathered = await surroundings_of(incident, unit, rules=desk.rules, now=desk.now)
+    around = replace(gathered, people=desk.policy.owners)
+    card = incident_view(incident, around=around, now=desk.now)
+    history = tuple(
+        Small(text=text(moment(event.at), " ", event_line(incident, event, around=around)))
         for event in incident.events[-SHOWN:]
     )
-    blocks: tuple[Block, ...] = (*card.blocks, Paragraph(text=text(bold("History"))), *lines)
+    blocks: tuple[Block, ...] = (*card.blocks, Paragraph(text=text(bold("History"))), *history)
     return Answer(view=View(title=card.title, tone=card.tone, blocks=blocks))
 
 

@@ -64,7 +64,9 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
         rows=tuple(rows[:60]),
         more=max(0, len(rows) - 60),
     )
-    return Answer(view=View(title=text(bold(f"{len(rows)} nodes")), blocks=(table,)))
+    return Answer(
+        view=View(title=text(bold(f"{len(rows)} node{'s' if len(rows) != 1 else ''}")), blocks=(table,))
+    )
 
 
 async def show(deed: Named, desk: Desk) -> Answer:

@@ -48,6 +48,7 @@ async def add(deed: Add, desk: Desk) -> Answer:
             starts_at=desk.now,
             ends_at=desk.now + deed.lasting,
             by=desk.actor.id,
+            by_name=desk.actor.name,
             comment=deed.reason,
         )
         await unit.silences.put(silence)
@@ -69,7 +70,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     shown = [one for one in found if deed.all or one.is_active(desk.now)][:30]
     if not shown:
         return Answer(view=View(title=text("No active silences.")))
-    rows = tuple((one.id, _shown(one), _left(one, desk), one.by, one.comment) for one in shown)
+    rows = tuple((one.id, _shown(one), _left(one, desk), one.by_name or one.by, one.comment) for one in shown)
     table = Table(heading=("id", "matchers", "left", "by", "reason"), rows=rows)
     return Answer(view=View(title=text(bold("Silences")), blocks=(table,)))
 

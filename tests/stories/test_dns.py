@@ -194,3 +194,18 @@ async def test_without_an_owner_the_deployment_itself_is_scaled_and_put_back(tmp
             ]
             await undone(stage)
             assert replicas(stage) == 2
+
+
+async def test_show_says_who_owns_the_replicas_and_what_is_measured(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        add_dns(stage)
+        add_autoscaler(stage)
+        queries = "sum(rate(coredns_dns_requests_total[2m]))"
+        stage.prometheus.truth.say(queries, ({}, 1234.0), since=stage.clock.now())
+        await stage.mirrored(lambda found: "kube-system/dns-autoscaler" in found.deployments)
+        shown = (await stage.asks("dana", "dns show")).said
+        assert all(
+            word in shown for word in ("kube-system/coredns", "0 ready of 2", "dns-autoscaler", "1234/s")
+        )
+        assert "[Scale to 3]" in shown
+        assert "[Scale to" not in (await stage.asks("pat", "dns show")).said

@@ -326,11 +326,13 @@ def test_what_is_loud_is_a_line_in_each_thread_and_the_rest_is_none(what: Happen
 @pytest.mark.parametrize(
     ("what", "says"),
     [
-        (Happening.WORSE, "Worse, now warning: words"),
+        (Happening.WORSE, "Worse, now words"),
         (Happening.ACKED, "U1 has taken it."),
         (Happening.REOPENED, "It is back: words"),
         (Happening.OPENED, "Opened: words"),
-        (Happening.CLEARED, "words"),
+        (Happening.JOINED, "Also: words"),
+        (Happening.CLEARED, "Cleared: words"),
+        (Happening.DEED, "Done: words by U1"),
     ],
 )
 def test_what_a_line_says(what: Happening, says: str) -> None:

@@ -1,0 +1,140 @@
+"""This file tells what people do about alerts from chat: look, ask why, take one, keep it quiet for a while."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.light import HOT, Light, light
+
+HOT_A01 = ({"node": "gpu-a01", "gpu": "3"}, 91.0)
+HOT_A02 = ({"node": "gpu-a02", "gpu": "0"}, 88.0)
+QUIET = "silence add alertname=GpuHot node=gpu-a01 --for 2h --reason fans-ordered"
+
+
+def heat(stage: Light, *series: tuple[dict[str, str], float]) -> None:
+    stage.prometheus.truth.say(HOT, *series, since=stage.clock.now())
+
+
+async def test_without_alerts_the_answers_say_so(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        assert "Nothing fires." in (await stage.asks("dana", "alert list")).said
+        assert "No open incidents." in (await stage.asks("dana", "incident list")).said
+        assert "No active silences." in (await stage.asks("dana", "silence list")).said
+        assert "There is no incident `i9`" in (await stage.asks("dana", "incident show i9")).said
+        assert (
+            "Nothing fires or waits that is called `GpuHot`"
+            in (await stage.asks("dana", "alert why GpuHot")).said
+        )
+
+
+async def test_what_fires_is_listed_explained_and_shown(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        heat(stage, HOT_A01)
+        await stage.card("gpu-a01 is hot")
+        listed = (await stage.asks("dana", "alert list")).said
+        assert all(word in listed for word in ("1 alert", "critical", "GpuHot", "gpu-a01 is hot", "firing"))
+        why = (await stage.asks("dana", "alert why GpuHot")).said
+        assert all(word in why for word in ("gpu_temp &gt; 85", "91", "story.yaml:", "node gpu-a01"))
+        assert "i1" in (listed := (await stage.asks("dana", "incident list")).said)
+        assert "gpu-a01" in listed
+        shown = (await stage.asks("dana", "incident show i1")).said
+        assert all(word in shown for word in ("gpu-a01 is hot", "*Cordon gpu-a01*", "History", "Opened:"))
+
+
+async def test_taking_an_incident_is_told_at_once_and_by_name(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        heat(stage, HOT_A01)
+        card = await stage.card("gpu-a01 is hot")
+        assert "You have taken incident `i1`" in (await stage.asks("dana", "alert ack GpuHot")).said
+        dana = stage.slack.id("dana")
+        await stage.slack.until(lambda: f"taken by <@{dana}>" in card.said or "taken by @dana" in card.said)
+        (line,) = await stage.slack.until(lambda: stage.slack.thread(card))
+        assert "has taken it" in line.said
+        assert "You have taken incident `i1` already" in (await stage.asks("dana", "alert ack i1")).said
+        assert "dana" in (await stage.asks("eli", "incident list")).said
+        await stage.asks("eli", "alert ack i1")
+        shown = await stage.asks("ana", "incident show i1")
+        assert shown.said.count("has taken it") == 2
+        await stage.next_rounds()
+        assert len(stage.slack.thread(card)) == 2
+
+
+async def test_a_name_that_fires_in_several_incidents_is_asked_back(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        heat(stage, HOT_A01, HOT_A02)
+        await stage.card("gpu-a01 is hot")
+        await stage.card("gpu-a02 is hot")
+        answer = (await stage.asks("dana", "alert ack GpuHot")).said
+        assert "say which" in answer
+        assert "gpu-a01" in answer
+        assert "gpu-a02" in answer
+
+
+async def test_what_is_silenced_is_kept_and_told_when_the_silence_is_expired(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        answer = await stage.asks("dana", QUIET)
+        assert "hides nothing that fires now for 2 h" in answer.said
+        heat(stage, HOT_A01, HOT_A02)
+        await stage.card("gpu-a02 is hot")
+        await stage.next_rounds()
+        assert len(stage.cards()) == 1
+        assert "silenced" in (await stage.asks("eli", "alert list")).said
+        listed = (await stage.asks("eli", "silence list")).said
+        assert all(word in listed for word in ("s1", 'node="gpu-a01"', "dana", "fans-ordered"))
+        assert "is expired" in (await stage.presses("dana", answer, "Expire it")).said
+        await stage.card("gpu-a01 is hot")
+        assert len(stage.cards()) == 2
+        assert "Silence `s1` is over already" in (await stage.asks("eli", "silence expire s1")).said
+
+
+async def test_a_silence_ends_by_itself(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        await stage.asks("dana", QUIET)
+        heat(stage, HOT_A01)
+        await stage.next_rounds()
+        assert stage.cards() == []
+        stage.clock.forward(timedelta(hours=2, minutes=1))
+        await stage.card("gpu-a01 is hot")
+
+
+async def test_a_card_that_was_told_says_that_it_is_silenced_and_when_it_is_over(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        heat(stage, HOT_A01)
+        card = await stage.card("gpu-a01 is hot")
+        assert "hides 1 firing alert for 2 h" in (await stage.asks("dana", QUIET)).said
+        await stage.slack.until(lambda: "silenced until" in card.said)
+        heat(stage)
+        await stage.slack.until(lambda: "Resolved" in card.said)
+        assert len(stage.cards()) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("silence add 'node=~.*' --for 1h --reason all", "fit every alert"),
+        ("silence add 'node=~gpu-(' --for 1h --reason all", "gpu-("),
+        ("silence add node=gpu-a01 --for 60d --reason long", "up to 30 d"),
+        ("silence add node=gpu-a01 --for 2h", "--reason"),
+        ("silence expire s9", "There is no silence `s9`"),
+        ("alert ack i9", "There is no open incident `i9`"),
+        ("audit --by nobody", "Nothing is recorded that fits"),
+    ],
+)
+async def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, line: str, words: str) -> None:
+    async with light(tmp_path) as stage:
+        assert words in (await stage.asks("dana", line)).said
+        async with stage.yard.store.unit() as unit:
+            assert not await unit.silences.find()
+
+
+async def test_the_audit_finds_a_person_by_name_and_a_plan(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        preview = await stage.asks("dana", "node cordon gpu-a01 --reason fan")
+        await stage.presses("dana", preview, "Confirm")
+        await stage.card("Cordon gpu-a01: done")
+        assert "node cordon gpu-a01 --reason fan" in (await stage.asks("eli", "audit --by dana")).said
+        of_plan = (await stage.asks("eli", "audit --plan p1")).said
+        assert all(word in of_plan for word in ("confirmed", "done", "dana"))
+        shown = (await stage.asks("eli", "plan show p1")).said
+        assert all(word in shown for word in ("Cordon gpu-a01", "done", stage.slack.id("dana")))
