@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from alerts.lifecycle import Life, Phase
 from alerts.rules import Severity
@@ -22,6 +23,9 @@ class Alert:
     value: float
     annotations: Mapping[str, str] = field(default_factory=dict)  # rendered
     texts: tuple[str, ...] = ()  # words that came with the sample: a log line, a reason
+    is_on_node: bool = False  # its node was one of the cluster's when it breached
+    unseen_since: datetime | None = None  # what it speaks of is not watched: it stands, and nobody knows
+    ended: str = ""  # why it clears, where it is not that all is well
 
     @property
     def name(self) -> str:

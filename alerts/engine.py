@@ -28,6 +28,10 @@ class Wording(Protocol):
 
     def complete(self, subject: Subject) -> Subject: ...
 
+    def has_node(self, subject: Subject) -> bool | None:
+        """Whether the subject's node is one of the cluster's; None when there is no picture of the cluster."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -72,26 +76,32 @@ def judge(
     changes: list[Change] = []
     for key in [*known, *(key for key in found if key not in known)]:
         before = known.get(key)
+        ended = ""
         verdict = _verdict(key, before, found, observation)
+        if verdict is Verdict.BLIND and before is not None and _is_gone(before, wording):
+            verdict, ended = Verdict.CLEAR, f"{before.subject.node} is no longer in the cluster"
         life = advance(before.life if before else None, verdict, rule.patience, now)
         if life is None:
             continue
         if key in found:
             labels, sample = found[key]
             own = before.own if before else wording.own(labels)
+            subject = wording.complete(own).or_else(before.subject if before else own)
             alert = Alert(
                 cluster=cluster,
                 rule=rule.id,
                 labels=labels,
                 own=own,
-                subject=wording.complete(own).or_else(before.subject if before else own),
+                subject=subject,
                 life=life,
                 value=sample.value,
                 annotations=wording.annotations(rule, labels, sample),
                 texts=sample.texts or (before.texts if before else ()),
+                is_on_node=wording.has_node(subject) is True or (before is not None and before.is_on_node),
             )
         elif before is not None:
-            alert = replace(before, life=life)
+            unseen_since = (before.unseen_since or now) if verdict is Verdict.BLIND else None
+            alert = replace(before, life=life, unseen_since=unseen_since, ended=ended)
         else:
             continue
         was = before.life.phase if before else None
@@ -114,6 +124,11 @@ def _verdict(
     ):
         return Verdict.BLIND
     return Verdict.CLEAR
+
+
+def _is_gone(alert: Alert, wording: Wording) -> bool:
+    """Whether its node has left the cluster. A host that never was a node of it may well be there, unseen."""
+    return alert.is_on_node and wording.has_node(alert.subject) is False
 
 
 def is_watched(labels: Labels, present: Iterable[Labels]) -> bool:

@@ -41,6 +41,10 @@ class RuleWording:
     def complete(self, subject: Subject) -> Subject:
         return self._topology().complete(subject)
 
+    def has_node(self, subject: Subject) -> bool | None:
+        nodes = self._topology().nodes
+        return subject.node in nodes if nodes else None
+
     def _rendered(self, text: str, labels: Mapping[str, str], value: float) -> str:
         template = _parsed(text)
         return (

@@ -6,7 +6,7 @@ from datetime import datetime
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.telling.composing import Deed, Surroundings
+from alerts.telling.surroundings import Deed, Surroundings
 from commands.plans import Plan
 from commands.stores import Unit
 

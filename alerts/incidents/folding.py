@@ -170,6 +170,8 @@ def _member(alert: Alert) -> Member:
         texts=alert.texts,
         subject=alert.subject,
         resolved_at=alert.life.resolved_at,
+        unseen_since=alert.unseen_since,
+        ended=alert.ended,
     )
 
 

@@ -53,6 +53,8 @@ class Member:
     texts: tuple[str, ...] = ()
     subject: Subject = field(default_factory=Subject)
     resolved_at: datetime | None = None
+    unseen_since: datetime | None = None  # and the next: as the alert has them
+    ended: str = ""
 
     @property
     def is_firing(self) -> bool:

@@ -1,13 +1,12 @@
 """This file composes an incident's card: what, where, who is hurt and what to do, in the first three lines. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from alerts.incidents.folding import place_of, shared_subject
 from alerts.incidents.incident import Event, Happening, Hurt, Incident, Member
-from alerts.rules import Rule, Severity
+from alerts.rules import Severity
 from alerts.telling.offers import filled, label_of, offers_of
+from alerts.telling.surroundings import NOTHING, Surroundings
 from alerts.telling.views import (
     Block,
     Button,
@@ -38,33 +37,6 @@ _TONES = {Severity.CRITICAL: Tone.CRITICAL, Severity.WARNING: Tone.WARNING, Seve
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
-    """A plan done for the incident, as its card names it."""
-
-    plan: str
-    line: str
-    who: str
-    who_name: str
-    state: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What a card shows beside the incident itself."""
-
-    rules: Mapping[str, Rule] = field(default_factory=dict)
-    deeds: tuple[Deed, ...] = ()
-    people: Mapping[str, str] = field(default_factory=dict)  # an owner as the cluster names them -> chat id
-    links: Mapping[str, str] = field(default_factory=dict)  # name -> address with {placeholders}
-    runbooks: str = ""  # the address that a runbook's name is appended to
-    silenced_until: datetime | None = None
-    blind: str = ""  # why we cannot see it at the moment
-
-
-NOTHING = Surroundings()
-
-
 def incident_view(incident: Incident, *, around: Surroundings = NOTHING, now: datetime) -> View:
     """The card of an incident as it stands."""
     lead = incident.lead
@@ -72,8 +44,8 @@ def incident_view(incident: Incident, *, around: Surroundings = NOTHING, now: da
         Paragraph(text=_hurt(incident, around)),
         Paragraph(text=_next(incident, around)),
     ]
-    if around.blind and incident.is_open:
-        blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), around.blind)))
+    if why := _unseen(incident, around):
+        blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), why)))
     if detail := _detail(lead):
         blocks.append(Paragraph(text=text(detail)))
     if others := _others(incident):
@@ -190,8 +162,22 @@ def _runbook(incident: Incident, around: Surroundings) -> Text:
     )
 
 
+def _unseen(incident: Incident, around: Surroundings) -> Text:
+    """Why nobody knows how it is now: its sources are away, or nothing reports on what its alerts speak of."""
+    if not incident.is_open:
+        return ()
+    if around.blind:
+        return text(around.blind)
+    since = [member.unseen_since for member in incident.firing if member.unseen_since]
+    if not since or len(since) < len(incident.firing):
+        return ()
+    return text("nothing reports on it since ", moment(max(since)))
+
+
 def _ended(incident: Incident, around: Surroundings) -> Text:
     lasted = in_words(incident.lasted(incident.resolved_at or incident.opened_at))
+    if gone := sorted({member.ended for member in incident.members if member.ended}):
+        return text(bold("Resolved"), f" after {lasted}: {', '.join(gone)}.")
     done = [deed for deed in around.deeds if deed.state == "done"]
     if not done:
         return text(bold("Resolved"), f" after {lasted}; it cleared without a deed of ours.")

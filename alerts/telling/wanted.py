@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from alerts.incidents.incident import LOUD, Happening, Incident
 from alerts.telling.cards import CardId, CardKind, Line, Told, card_id, line_id
-from alerts.telling.composing import Surroundings, event_line
+from alerts.telling.composing import event_line
+from alerts.telling.surroundings import Surroundings
 
 _BROADCAST = frozenset({Happening.WORSE, Happening.REOPENED})
 

@@ -8,7 +8,7 @@ from alerts.alert import Alert
 from alerts.incidents.folding import acknowledge, place_of, summary_of
 from alerts.incidents.incident import Incident
 from alerts.telling.cards import CardKind
-from alerts.telling.composing import NOTHING
+from alerts.telling.surroundings import NOTHING
 from alerts.telling.views import (
     Block,
     Facts,

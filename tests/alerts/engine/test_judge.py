@@ -1,6 +1,7 @@
 """The engine: one rule, what was known, what was seen."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -162,11 +163,50 @@ def test_what_is_not_watched_is_blind_alone() -> None:
     assert not result.blind
 
 
+def test_what_stood_on_a_node_that_left_the_cluster_clears_and_says_so() -> None:
+    rule = a_rule(sees="heat", linger=minutes(5))
+    known = firing(rule, "gpu-a01")
+    without = replace(a_topology(), nodes={"gpu-a02": a_topology().nodes["gpu-a02"]})
+
+    stale = judged(
+        rule, seen(a_sample(), present=()), known, after=0.5, topology=without
+    )  # as metrics may be
+    lingers = judged(rule, seen(present=()), stale.alerts, after=1, topology=without)
+    gone = judged(rule, seen(present=()), lingers.alerts, after=6, topology=without)
+
+    assert [alert.life.phase for alert in lingers.alerts.values()] == [Phase.FIRING]
+    (change,) = gone.changes
+    assert change.alert.life.phase is Phase.RESOLVED
+    assert change.alert.ended == "gpu-a01 is no longer in the cluster"
+
+
+def test_a_node_that_comes_back_unseen_is_blind_again() -> None:
+    rule = a_rule(sees="heat", linger=minutes(5))
+    without = replace(a_topology(), nodes={"gpu-a02": a_topology().nodes["gpu-a02"]})
+    lingers = judged(rule, seen(present=()), firing(rule, "gpu-a01"), after=1, topology=without)
+
+    back = judged(rule, seen(present=()), lingers.alerts, after=60)
+
+    assert [alert.life.phase for alert in back.alerts.values()] == [Phase.FIRING]
+
+
+@pytest.mark.parametrize("node", ["ceph-01", "gpu-a01"])
+def test_a_host_that_never_was_a_node_and_a_cluster_that_is_not_seen_clear_nothing(node: str) -> None:
+    rule = a_rule(sees="heat")
+    known = firing(rule, node)
+    topology = a_topology() if node == "ceph-01" else Topology(cluster=CLUSTER)
+
+    assert judged(rule, seen(present=()), known, after=600, topology=topology).alerts.keys() == known.keys()
+
+
 def test_nothing_present_is_blind_for_all_and_no_presence_query_for_none() -> None:
     rule = a_rule()
     known = firing(rule, "gpu-a01", "gpu-a02")
 
-    assert judged(rule, seen(present=()), known, after=1).alerts == known
+    unseen = judged(rule, seen(present=()), known, after=1).alerts
+    assert {key: (alert.life, alert.unseen_since) for key, alert in unseen.items()} == {
+        key: (alert.life, NOON + minutes(1)) for key, alert in known.items()
+    }
     assert judged(rule, seen(present=None), known, after=1).alerts == {}
 
 

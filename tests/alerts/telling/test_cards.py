@@ -12,12 +12,11 @@ from alerts.rules import Rule
 from alerts.telling.cards import CardKind, Told, card_id
 from alerts.telling.composing import (
     BUTTONS_AT_MOST,
-    Deed,
-    Surroundings,
     event_line,
     incident_view,
 )
 from alerts.telling.offers import filled, label_of, offers_of
+from alerts.telling.surroundings import Deed, Surroundings
 from alerts.telling.views import Buttons, Paragraph, Quote, Small, Span, Style, Tone, View, plain
 from alerts.telling.wanted import wanted_cards, wanted_lines
 from collectors.facts.subjects import Subject
@@ -178,6 +177,20 @@ def test_blindness_is_said_while_it_is_open_only() -> None:
 
     assert "⚪ Cannot see it now: prometheus: refused" in lines(view(incident(), blind))
     assert not any("Cannot see" in line for line in lines(view(over(incident()), blind)))
+
+
+def test_what_nothing_reports_on_says_since_when_unless_some_of_it_is_seen() -> None:
+    def unseen(**at: float) -> Incident:
+        members = [
+            replace(incident().members[0], alert=name, unseen_since=NOON + minutes(when) if when else None)
+            for name, when in at.items()
+        ]
+        return replace(incident(), members=tuple(members))
+
+    assert "⚪ Cannot see it now: nothing reports on it since 2026-03-02 12:07 UTC" in lines(
+        view(unseen(a=3, b=7))
+    )
+    assert not any("Cannot see" in line for line in lines(view(unseen(a=3, b=0))))
 
 
 def test_silence_makes_it_quiet() -> None:
@@ -347,6 +360,16 @@ def test_the_last_line_says_what_fixed_it() -> None:
     said = event_line(one, one.events[-1], around=replace(AROUND, deeds=(DONE,)))
 
     assert plain(said) == "Resolved after 12 min. Fixed by node cordon gpu-a01 by Dana."
+
+
+def test_the_last_line_says_that_the_node_has_left_rather_than_that_all_is_well() -> None:
+    one = over(incident())
+    left = replace(one.members[0], ended="gpu-a01 is no longer in the cluster")
+    one = replace(one, members=(left, *one.members[1:]))
+
+    said = event_line(one, one.events[-1], around=replace(AROUND, deeds=(DONE,)))
+
+    assert plain(said) == "Resolved after 12 min: gpu-a01 is no longer in the cluster."
 
 
 def test_a_rule_that_is_not_there_offers_nothing_and_does_not_fail() -> None:
