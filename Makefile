@@ -46,8 +46,8 @@ fix: $(BIN)/python  ## Format, and mend what the linter can
 bench: $(BIN)/python  ## Measure, with the peer or the limit beside us
 	$(BIN)/python -m benchmarks
 
-soak: $(BIN)/python parts  ## The long proofs; prints its seeds
-	$(BIN)/python -m pytest -q tests/alerts tests/bot tests/stories --hypothesis-profile=soak --hypothesis-seed=random
+soak: $(BIN)/python  ## The long proofs; prints its seed
+	$(BIN)/python -m tests.soak
 
 docs: $(BIN)/python  ## Generate the tables of the docs and the chart
 	$(BIN)/python -m docs.generate

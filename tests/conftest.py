@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.support.examples import SOAK
+
 # A slow machine must not decide a test; `make soak` looks longer, at other examples each time.
 settings.register_profile("default", deadline=None, derandomize=True)
-settings.register_profile("soak", deadline=None, max_examples=2_000, print_blob=True)
+settings.register_profile(SOAK, deadline=None, max_examples=2_000, print_blob=True)
 settings.load_profile("default")
 
 pytest_plugins = ["tests.real.fixtures"]

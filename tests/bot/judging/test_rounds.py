@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.lifecycle import Phase
@@ -12,6 +12,7 @@ from bot.judging import MISSED_AT_MOST
 from collectors.facts.labels import Labels
 from collectors.facts.questions import Promql
 from tests.support.alerting import NOON, a_rule, an_alert, minutes
+from tests.support.examples import share
 from tests.support.keeping import EVERY, Canned, Yard, hot
 
 RULE = a_rule(hold=minutes(3), linger=minutes(2))
@@ -155,7 +156,7 @@ spans = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 15)), max_size=4).
 patiences = st.tuples(st.integers(0, 4), st.integers(0, 4))
 
 
-@settings(max_examples=80, deadline=None)
+@share(0.8)
 @given(hot_spans=spans, gone_spans=spans, dark_spans=spans, patience=patiences)
 async def test_after_any_outage_the_state_is_the_undisturbed_one(
     hot_spans: tuple[tuple[int, int], ...],

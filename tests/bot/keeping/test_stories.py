@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.incidents.folding import acknowledge
@@ -16,6 +16,7 @@ from alerts.rules import Closes, Severity
 from alerts.silences import Silence
 from collectors.facts.topology import Topology
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, minutes
+from tests.support.examples import share
 from tests.support.keeping import EVERY, Canned, Yard, hot
 
 RULE = a_rule(hold=minutes(2), linger=minutes(1))
@@ -278,7 +279,7 @@ strips = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=4)
 )
 
 
-@settings(max_examples=30, deadline=None)
+@share(0.3)
 @given(
     spans=strips,
     restarts=st.sets(st.integers(0, 50), max_size=6),

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from alerts.telling.views import (
@@ -33,6 +33,7 @@ from bot.slack.markup import cut_spans, mrkdwn
 from bot.slack.tables import WIDTH, laid_out, width_of
 from demo.slack.kit.blocks import is_too_large, mistakes_in_blocks
 from demo.slack.limits import documented
+from tests.support.examples import share
 
 LIMITS = documented()
 
@@ -175,7 +176,7 @@ _BLOCKS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@share(0.6, suppress_health_check=list(HealthCheck))
 @given(
     st.builds(
         View,

@@ -3,16 +3,17 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from bot.store.documents import decode, encode
 from bot.store.tables import TABLES, Table, moment_text
+from tests.support.examples import share
 from tests.support.rows import NOON, an_alert, rich
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@share(0.6, suppress_health_check=[HealthCheck.too_slow])
 @given(choice=st.data())
 def test_a_rich_row_comes_back_equal(table: Table[Any], choice: st.DataObject) -> None:
     row = choice.draw(rich(table.row))

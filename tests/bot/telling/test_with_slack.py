@@ -17,6 +17,7 @@ from bot.store.sql import SqlStore
 from bot.telling.means import Patience
 from collectors.facts.clock import SystemClock
 from demo.slack import SlackLookalike
+from tests.support.examples import by_profile
 
 CARDS = 6
 PATIENCE = Patience(
@@ -27,7 +28,8 @@ PATIENCE = Patience(
 )
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", by_profile(range(1, 3), range(1, 31)))
 async def test_kills_and_lost_replies_lose_nothing_and_double_nothing(
     yard: Any, tmp_path: Path, seed: int
 ) -> None:

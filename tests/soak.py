@@ -1,0 +1,67 @@
+"""This file is `python -m tests.soak`: the long proofs, with another seed each time, and their result as JSON.
+
+They are the tests of properties with twenty times the examples, and the tests marked `soak` with more seeds.
+"""
+
+import json
+import platform
+import sys
+import time
+from pathlib import Path
+from random import SystemRandom
+
+import click
+import pytest
+
+from collectors.facts.clock import SystemClock
+from tests.support.examples import SOAK
+
+ROOT = Path(__file__).parent.parent
+RESULT = ROOT / "docs" / "soak.json"
+
+
+class Tally:
+    """A plugin of pytest that counts."""
+
+    def __init__(self) -> None:
+        self.passed = 0
+        self.failed: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed.append(report.nodeid)
+        elif report.when == "call" and report.passed:
+            self.passed += 1
+
+
+@click.command()
+@click.option("--seed", type=int, help="of an earlier run, to see it again")
+@click.option("--record", is_flag=True, help=f"write {RESULT.relative_to(ROOT)}")
+def main(seed: int | None, record: bool) -> None:
+    """Run the long proofs."""
+    seed = SystemRandom().randrange(1 << 32) if seed is None else seed
+    click.echo(f"seed {seed}: to see this run again, `python -m tests.soak --seed {seed}`")
+    tally, began = Tally(), time.monotonic()
+    code = pytest.main(
+        [
+            str(ROOT / "tests"),
+            *("-q", "-m", f"hypothesis or {SOAK}"),
+            *(f"--hypothesis-profile={SOAK}", f"--hypothesis-seed={seed}"),
+        ],
+        plugins=[tally],
+    )
+    if record:
+        result = {
+            "at": f"{SystemClock().now():%Y-%m-%dT%H:%M:%SZ}",
+            "seed": seed,
+            "passed": tally.passed,
+            "failed": tally.failed,
+            "seconds": round(time.monotonic() - began),
+            "python": platform.python_version(),
+        }
+        RESULT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
