@@ -14,7 +14,6 @@ import click
 import pytest
 
 from collectors.facts.clock import SystemClock
-from tests.support.examples import SOAK
 
 ROOT = Path(__file__).parent.parent
 RESULT = ROOT / "docs" / "soak.json"
@@ -45,8 +44,8 @@ def main(seed: int | None, record: bool) -> None:
     code = pytest.main(
         [
             str(ROOT / "tests"),
-            *("-q", "-m", f"hypothesis or {SOAK}"),
-            *(f"--hypothesis-profile={SOAK}", f"--hypothesis-seed={seed}"),
+            *("-q", "-m", "hypothesis or soak"),
+            *("--hypothesis-profile=soak", f"--hypothesis-seed={seed}"),
         ],
         plugins=[tally],
     )
