@@ -22,7 +22,7 @@ from alerts.telling.views import (
     plain,
 )
 from bot.slack import limits
-from bot.slack.markup import cut, cut_spans, escaped, fenced, mrkdwn
+from bot.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
 from bot.slack.tables import aligned, laid_out
 
 COLOURS = {
@@ -80,7 +80,7 @@ def render(view: View) -> Message:
     title = _section(f"*{mrkdwn(cut_spans(_not_bold(view.title), 1000))}*")
     body = {"color": COLOURS[view.tone], "fallback": cut(view.in_short, 1000), "blocks": shown}
     return Message(
-        text=escaped(cut(view.in_short, limits.TEXT // 2)) or "…",
+        text=escaped_within(view.in_short, limits.TEXT) or "…",
         blocks=(title,) if view.title else (),
         attachments=(body,) if shown else (),
         files=(*view.attachments, *page.files),
@@ -145,7 +145,7 @@ def _rendered(block: Block, page: _Page) -> list[Json]:
 def _fields(facts: Facts) -> list[Json]:
     fields = []
     for name, value in facts.rows:
-        head = f"*{escaped(cut(name, 200))}*\n"
+        head = f"*{escaped_within(name, 200)}*\n"
         words = mrkdwn(cut_spans(value, limits.FIELD - len(head)))
         fields.append({"type": "mrkdwn", "text": head + (words if words.strip() else "–")})
     rows = [fields[start : start + limits.FIELDS] for start in range(0, len(fields), limits.FIELDS)]

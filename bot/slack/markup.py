@@ -33,6 +33,15 @@ def cut(text: str, most: int) -> str:
     return text[: most - len(tail)] + tail
 
 
+def escaped_within(text: str, most: int) -> str:
+    """The text escaped, cut so that it has at most so many characters then: a `<` alone becomes four."""
+    whole = escaped(text)
+    if len(whole) <= most:
+        return whole
+    tail = f" … {len(text)} characters in all"
+    return escaped(_fitting(text, most - len(tail))) + tail
+
+
 def cut_spans(text: Text, most: int) -> Text:
     """The text within so many characters of mrkdwn, cut between or inside spans and never inside markup."""
     if len(mrkdwn(text)) <= most:

@@ -196,6 +196,12 @@ def test_any_view_is_within_slacks_limits(view: View) -> None:
     assert len(ids) == len(set(ids))
 
 
+def test_words_that_grow_when_they_are_escaped_are_cut_by_what_slack_gets() -> None:
+    message = render(View(title=(), summary="<" * 5000))
+    assert len(message.text) <= 3500
+    assert message.text.endswith("&lt; … 5000 characters in all")
+
+
 def test_a_line_is_words_only() -> None:
     message = render_line(text("resolved after 3 min by ", person("U0ANA00000")))
     assert message == Message(text="resolved after 3 min by <@U0ANA00000>")
