@@ -98,7 +98,7 @@ class Evaluator:
     async def _resolve(self, alerts: tuple[Alert, ...]) -> None:
         """Alerts whose rule is gone: nobody will ever ask about them again."""
         now = self._clock.now()
-        changes = tuple(Change(alert=ended(alert, now), before=alert.life.phase, at=now) for alert in alerts)
+        changes = tuple(Change(alert=_ended(alert, now), before=alert.life.phase, at=now) for alert in alerts)
         await self._keep(Round(at=now, changes=changes))
 
     async def _round(self) -> None:
@@ -124,6 +124,7 @@ class Evaluator:
         )
 
 
-def ended(alert: Alert, now: datetime) -> Alert:
-    """The alert, resolved now."""
-    return replace(alert, life=replace(alert.life, phase=Phase.RESOLVED, resolved_at=now))
+def _ended(alert: Alert, now: datetime) -> Alert:
+    """The alert, resolved now because nobody asks about it any more."""
+    life = replace(alert.life, phase=Phase.RESOLVED, resolved_at=now)
+    return replace(alert, life=life, ended=f"the rule {alert.name} is no longer in force")

@@ -1,0 +1,17 @@
+"""This file tells what becomes of an incident whose rule is taken away: it ends, and says why."""
+
+from pathlib import Path
+
+from tests.support.light import HOT, light
+
+
+async def test_an_incident_whose_rule_is_gone_after_a_restart_ends_and_says_so(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91.0), since=stage.clock.now())
+        card = await stage.card("gpu-a01 is hot")
+        await stage.stop()
+        (stage.folder / "story.yaml").write_text("groups: []\n", "utf-8")
+        await stage.start()
+        await stage.slack.until(lambda: "the rule GpuHot is no longer in force" in card.said, 60)
+        assert len(stage.cards()) == 1
+        assert "No open incidents." in (await stage.asks("dana", "incident list")).said
