@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import yaml
+
 from tests.support.light import HOT, light
 
 
@@ -9,8 +11,10 @@ async def test_an_incident_whose_rule_is_gone_after_a_restart_ends_and_says_so(t
     async with light(tmp_path) as stage:
         stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91.0), since=stage.clock.now())
         card = await stage.card("gpu-a01 is hot")
+        await stage.next_rounds()
         await stage.stop()
-        (stage.folder / "story.yaml").write_text("groups: []\n", "utf-8")
+        other = {"groups": [{"name": "story", "rules": [{"alert": "Other", "expr": "other > 1"}]}]}
+        (stage.folder / "story.yaml").write_text(yaml.safe_dump(other), "utf-8")
         await stage.start()
         await stage.slack.until(lambda: "the rule GpuHot is no longer in force" in card.said, 60)
         assert len(stage.cards()) == 1
