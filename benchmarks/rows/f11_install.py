@@ -6,6 +6,7 @@ leaves it. The demo's folder is then taken out, and what is left must still star
 
 import asyncio
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
@@ -32,31 +33,24 @@ class Installed:
 
 
 async def run(_: Mapping[str, Outcome]) -> Outcome:
-    uv = shutil.which("uv")
-    if uv is None:
-        raise CannotRunError("there is no uv on the PATH")
     with TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         python = folder / "venv" / "bin" / "python"
-        await _do(uv, "venv", "--quiet", str(folder / "venv"))
-        into = ("pip", "install", "--quiet", "--python", str(python), "--compile-bytecode")
-        if LOCK.exists():
-            await _do(uv, *into, "--require-hashes", "-r", str(LOCK))
-        else:
-            await _do(uv, *into, "-r", str(ROOT / "pyproject.toml"))
-        await _do(uv, *into, "--no-deps", str(ROOT))
+        await _do(sys.executable, "-m", "venv", "--without-pip", str(folder / "venv"))
+        into = (sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet")
+        await _do(*into, "--require-hashes", "-r", str(LOCK))
+        await _do(*into, "--no-deps", str(ROOT))
         site = next((folder / "venv" / "lib").glob("python*/site-packages"))
         shutil.rmtree(site / "demo")
         said = await _do(str(python.with_name("yardmaster")), "version")
         if not said.startswith("yardmaster "):
             raise CannotRunError(f"without the demo, `yardmaster version` says {said!r}")
         found = await asyncio.to_thread(measure, site)
-    which = "pinned" if LOCK.exists() else "newest allowed"
     return Outcome(
         rows=(
             Row(
                 id="F11",
-                measure=f"packages of a fresh install without the demo, {which}",
+                measure="packages of a fresh install without the demo, pinned",
                 value=found.packages,
                 peer=Peer(name=ERRBOT, value=33),
                 goal=Goal(limit=60, of_value=True),
