@@ -9,11 +9,12 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.telling.cards import CardKind, Told
 from alerts.telling.composing import incident_view
-from bot.telling.composing import Composed, Composers
+from bot.telling.composing import Composed, Composer, Composers
 from collectors.answering import source_of
 from collectors.trainings.views import TrainingView
 from commands.claims import claim_view
 from commands.launches import launch_view
+from commands.placing import at_cluster
 from commands.previews import can_undo, card_of
 from commands.rows import ClaimState
 from commands.stores import Unit
@@ -30,6 +31,7 @@ class Showing:
     people: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
     runbooks: str = ""
+    many_clusters: bool = False  # so that a button has to say which it is for
 
 
 def _unseen(incident: Incident, showing: Showing) -> str:
@@ -83,9 +85,18 @@ def composers(showing: Showing) -> Composers:
         )
         return Composed(view=view, is_settled=found.is_over)
 
-    return {
+    made = {
         CardKind.INCIDENT: incident,
         CardKind.DEED: deed,
         CardKind.CLAIM: claim,
         CardKind.TRAINING: training,
     }
+    return {kind: _placed(one) for kind, one in made.items()} if showing.many_clusters else made
+
+
+def _placed(compose: Composer) -> Composer:
+    async def composed(told: Told, unit: Unit, now: datetime) -> Composed:
+        found = await compose(told, unit, now)
+        return replace(found, view=at_cluster(found.view, told.cluster)) if found.view else found
+
+    return composed

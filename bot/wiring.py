@@ -224,6 +224,7 @@ def _showing(
         people=settings.commands.owners,
         links={cluster.name: cluster.links for cluster in settings.clusters},
         runbooks=settings.runbooks,
+        many_clusters=len(sites) > 1,
     )
 
 

@@ -78,6 +78,9 @@ class Command(Generic[Deed]):
     risk: Risk = Risk.LOOK
     is_for_all: bool = False  # everybody in the channel: help, incident views
     judges_itself: bool = False  # anybody may ask: the deed refuses whoever it is not for
+    about: str = (
+        ""  # the table of the row that it names: plans, incidents, silences or claims; theirs is the cluster
+    )
     rights: tuple[Right, ...] = ()
     more: str = ""  # what the docs add
     allows_extra: bool = field(default=False)  # words after `--` are somebody else's program's: deed(extra=…)

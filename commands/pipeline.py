@@ -21,6 +21,7 @@ from commands.confirming import has_moved, must_be_open, must_be_the_one, namesp
 from commands.desk import Desk, Policy, Site
 from commands.parsing import deed_of, find, words_of
 from commands.permissions import Permissions
+from commands.placing import at_cluster, cluster_named, cluster_of
 from commands.plans import Plan, PlanState
 from commands.previews import preview
 from commands.rehearsing import rehearse
@@ -56,11 +57,17 @@ class Pipeline:
                 return None
         if request.actor.is_guest:
             return None
+        cluster = self._first
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
-                return await self._run(request)
+                words, named = cluster_named(words_of(request.line))
+                command = find(words, self.catalogue)
+                async with self.store.unit() as unit:
+                    home = await cluster_of(command, words, named, origin=request.origin, unit=unit)
+                cluster = home or self._first
+                return self._placed(await self._run(request, command, words, cluster), cluster)
         except DeniedError as why:
-            await self._note(request, "refused", str(why), plan=why.plan)
+            await self._note(request, cluster, "refused", str(why), plan=why.plan)
             return refused(str(why)) if str(why) else None
         except UnusableError as why:
             return refused(str(why))
@@ -71,16 +78,16 @@ class Pipeline:
                 f"That took longer than {PATIENCE.total_seconds():.0f} s, so I gave up; nothing was done."
             )
 
-    async def _run(self, request: Request) -> Answer | None:
-        words, cluster = self._cluster_of(words_of(request.line))
-        command = find(words, self.catalogue)
+    async def _run(
+        self, request: Request, command: AnyCommand, words: Sequence[str], cluster: str
+    ) -> Answer | None:
         desk = await self._desk(request, cluster)
         if (denied := self.permissions.refusal(request.actor, command, cluster=desk.site.name)) is not None:
             raise DeniedError(denied)
         deed = deed_of(command, words)
         if command.look is not None:
             return await command.look(deed, desk)
-        await self._note(request, "asked")
+        await self._note(request, cluster, "asked")
         if command.note is not None:
             return await command.note(deed, desk)
         plan, draft = await self._plan(command, deed, desk, line=request.line)
@@ -119,7 +126,7 @@ class Pipeline:
         if plan is None:
             raise UnusableError(f"There is no plan `{id}`.")
         must_be_open(plan, self.clock.now())
-        words, _ = self._cluster_of(words_of(plan.line))
+        words, _ = cluster_named(words_of(plan.line))
         command = find(words, self.catalogue)
         denied = self.permissions.refusal(
             actor, command, cluster=plan.cluster, namespaces=namespaces_of(plan.steps)
@@ -155,6 +162,9 @@ class Pipeline:
         fresh = await self._proposed(command, moved, desk, plan.line)
         fresh = replace(fresh, actor=plan.actor, actor_name=plan.actor_name)
         async with self.store.unit() as unit:
+            kept = await unit.plans.get(plan.id)
+            if kept is not None:
+                must_be_open(kept, self.clock.now())  # it may have been confirmed while this was planned
             await unit.plans.put(
                 replace(plan, state=PlanState.CANCELLED, trouble="facts moved", ended_at=desk.now)
             )
@@ -209,20 +219,22 @@ class Pipeline:
         command = next(command for command in self.catalogue if command.name == name)
         return self.permissions.refusal(actor, command, cluster=cluster, namespaces=namespaces)
 
-    def _cluster_of(self, words: list[str]) -> tuple[list[str], str]:
-        """The words without `--cluster NAME`, and the cluster: the one named, or the first."""
-        head = words[: words.index("--")] if "--" in words else words
-        for number, word in enumerate(head):
-            if word == "--cluster" and number + 1 < len(head):
-                return [*words[:number], *words[number + 2 :]], words[number + 1]
-            if word.startswith("--cluster="):
-                return [*words[:number], *words[number + 1 :]], word.partition("=")[2]
-        return words, next(iter(self.sites), "")
+    @property
+    def _first(self) -> str:
+        """The cluster of a line that says nothing of it."""
+        return next(iter(self.sites), "")
 
-    async def _note(self, request: Request, what: str, why: str = "", *, plan: str = "") -> None:
+    def _placed(self, answer: Answer | None, cluster: str) -> Answer | None:
+        if answer is None or len(self.sites) < 2:
+            return answer
+        return replace(answer, view=at_cluster(answer.view, cluster))
+
+    async def _note(
+        self, request: Request, cluster: str, what: str, why: str = "", *, plan: str = ""
+    ) -> None:
         entry = AuditEntry(
             id=f"{request.id}/{what}",
-            cluster=self._cluster_of(words_of(request.line))[1],
+            cluster=cluster,
             at=self.clock.now(),
             actor=request.actor.id,
             actor_name=request.actor.name,

@@ -57,7 +57,13 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
         style=ButtonStyle.DANGER if needs_second or plan.victims else ButtonStyle.PRIMARY,
     )
     blocks.append(Buttons(buttons=(confirm, Button(label="Cancel", line=f"plan cancel {plan.id}"), *also)))
-    blocks.append(Small(text=text("Nothing is done yet · ", code(plan.line), " · plan ", code(plan.id))))
+    blocks.append(
+        Small(
+            text=text(
+                "Nothing is done yet · ", code(plan.line), f" · on {plan.cluster} · plan ", code(plan.id)
+            )
+        )
+    )
     view = View(
         title=text(bold(f"{plan.title}?")),
         tone=Tone.WARNING if plan.victims else Tone.INFO,

@@ -180,6 +180,7 @@ COMMANDS = (
         deed=Named,
         parameters=(click.Argument(["name"], metavar="INCIDENT"),),
         note=ack,
+        about="incidents",
         example="alert ack i12",
     ),
     Command(
@@ -189,6 +190,7 @@ COMMANDS = (
         deed=Named,
         parameters=(click.Argument(["name"], metavar="ALERT"),),
         look=why,
+        about="incidents",
         example="alert why GpuHot",
     ),
 )

@@ -91,6 +91,7 @@ COMMANDS = (
         parameters=(click.Argument(["incident"]),),
         look=show,
         is_for_all=True,
+        about="incidents",
         example="incident show i12",
     ),
 )

@@ -6,6 +6,7 @@ import click
 
 from alerts.telling.views import Tone, View, text
 from commands.command import Answer, Command, DeniedError, Draft, UnusableError
+from commands.confirming import namespaces_of
 from commands.desk import Desk
 from commands.plans import Plan, PlanState, Risk, StepState, inverse_of
 from commands.previews import can_undo, details
@@ -65,11 +66,8 @@ async def undo(named: Named, desk: Desk) -> Draft:
         raise UnusableError(
             f"Plan `{plan.id}` is {plan.state.value}: `plan cancel {plan.id}` stops it first."
         )
-    if not desk.may.get(plan.command, False):
-        raise DeniedError(
-            f"Undoing plan `{plan.id}` needs the right to `{plan.command}`, which you are not given.",
-            plan=plan.id,
-        )
+    if (denied := desk.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
+        raise DeniedError(f"Undoing plan `{plan.id}` needs the right to do it: {denied}", plan=plan.id)
     if not can_undo(plan):
         raise UnusableError(f"Plan `{plan.id}` did nothing that can be taken back.")
     pairs = list(zip(plan.steps, plan.records, strict=True))
@@ -97,6 +95,7 @@ COMMANDS = (
         deed=Named,
         parameters=(_PLAN,),
         look=show,
+        about="plans",
         example="plan show p12",
     ),
     Command(
@@ -107,6 +106,7 @@ COMMANDS = (
         parameters=(_PLAN, click.Option(["--hash"], default="", help="of the plan as it was shown")),
         note=confirm,
         judges_itself=True,
+        about="plans",
         example="plan confirm p12",
     ),
     Command(
@@ -117,6 +117,7 @@ COMMANDS = (
         parameters=(_PLAN,),
         note=cancel,
         judges_itself=True,
+        about="plans",
         example="plan cancel p12",
     ),
     Command(
@@ -127,6 +128,7 @@ COMMANDS = (
         parameters=(_PLAN,),
         plan=undo,
         risk=Risk.TOUCH,
+        about="plans",
         example="plan undo p12",
     ),
 )

@@ -138,6 +138,7 @@ COMMANDS = (
         deed=Named,
         parameters=(click.Argument(["silence"]),),
         note=expire,
+        about="silences",
         example="silence expire s3",
     ),
 )
