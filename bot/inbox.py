@@ -11,6 +11,7 @@ from bot.metrics import Metrics
 from bot.people import People
 from bot.slack.heard import Heard
 from collectors.facts.clock import Clock
+from collectors.facts.errors import SourceError
 from collectors.facts.people import Actor
 from commands.command import Answer
 from commands.desk import Upload
@@ -87,13 +88,17 @@ class Inbox:
             await self._apologise(heard)
 
     async def _answered(self, heard: Heard, actor: Actor) -> Answer | None:
+        try:
+            uploads = await self._answers.files(heard) if heard.files else ()
+        except SourceError as why:
+            return refused(f"I cannot take what came along: {why}. Nothing was done.")
         request = Request(
             id=heard.gesture_id,
             line=heard.text or "help",
             actor=actor,
             at=self._clock.now(),
             origin=await self._origin(heard),
-            uploads=await self._answers.files(heard) if heard.files else (),
+            uploads=uploads,
         )
         return await self._take(request)
 

@@ -1,5 +1,7 @@
 """This file sends and fetches files through Slack: the three steps of an upload, and one of a download."""
 
+from urllib.parse import urlsplit
+
 import aiohttp
 
 from alerts.telling.views import Attachment
@@ -35,8 +37,21 @@ async def _send(calls: SlackCalls, address: str, content: bytes) -> None:
 
 
 async def download(calls: SlackCalls, address: str, *, at_most: int) -> bytes:
-    """A file that somebody shared. Raises SendError; Permanent when it is larger than `at_most` bytes."""
+    """A file that somebody shared. Raises SendError; Permanent when it is larger than `at_most` bytes.
+
+    Permanent, too, when it does not lie with Slack (a Google Drive or Dropbox file, say): our token is for Slack alone.
+    """
+    if not lies_with_slack(address, calls.client.base_url):
+        raise Permanent("the file does not lie with Slack: upload it here instead of sharing a link to it")
     return bytes(await calls.call("file download", _fetch(calls, address, at_most)))
+
+
+def lies_with_slack(address: str, api_url: str) -> bool:
+    """Whether the address is on the API's own host, or over TLS on one below it: files.slack.com of slack.com."""
+    asked, api = urlsplit(address), urlsplit(api_url)
+    if (asked.scheme, asked.netloc) == (api.scheme, api.netloc):
+        return True
+    return asked.scheme == "https" and (asked.hostname or "").endswith(f".{api.hostname}")
 
 
 async def _fetch(calls: SlackCalls, address: str, at_most: int) -> bytes:

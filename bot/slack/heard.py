@@ -15,7 +15,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeardFile:
-    """A file that came along; its content is fetched only when somebody may give it."""
+    """A file that came along; its content is fetched when the line is answered."""
 
     name: str
     address: str

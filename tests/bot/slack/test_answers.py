@@ -1,11 +1,16 @@
 """This file proves that an answer reaches the one person whom it is for, where they are."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from alerts.telling.views import Attachment, Button, Buttons, View, text
 from bot.slack.answers import SlackAnswers
+from bot.slack.files import lies_with_slack
+from bot.slack.heard import HeardFile
 from collectors.facts.errors import SourceError
 from commands.command import Answer
 
@@ -96,6 +101,42 @@ async def test_a_file_that_is_too_large_is_refused_in_words(hearing: Any) -> Non
     heard = await hearing.heard()
     with pytest.raises(SourceError, match=r"big\.bin: the file is larger than 1000000 bytes"):
         await SlackAnswers(hearing.calls).files(heard)
+
+
+async def test_our_token_goes_to_slack_alone(hearing: Any) -> None:
+    """A file of Google Drive that somebody shares has its address there."""
+    seen: list[str] = []
+
+    async def elsewhere(request: web.Request) -> web.Response:
+        seen.append(request.headers.get("Authorization", ""))
+        return web.Response(body=b"x")
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", elsewhere)
+    async with TestServer(app) as drive:
+        await hearing.slack.types("ana", "#gpu-alerts", "@yardmaster help")
+        file = HeardFile(name="run.sh", address=str(drive.make_url("/run.sh")), size=1)
+        heard = replace(await hearing.heard(), files=(file,))
+        with pytest.raises(SourceError, match=r"run\.sh: the file does not lie with Slack"):
+            await SlackAnswers(hearing.calls).files(heard)
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("address", "is_slacks"),
+    [
+        ("https://files.slack.com/files-pri/T-F/run.sh", True),
+        ("https://slack.com/files/run.sh", True),
+        ("http://files.slack.com/files-pri/T-F/run.sh", False),
+        ("https://drive.google.com/file/d/1", False),
+        ("https://evilslack.com/run.sh", False),
+        ("https://files.slack.com.evil.com/run.sh", False),
+        ("https://files.slack.com@evil.com/run.sh", False),
+        ("", False),
+    ],
+)
+def test_what_lies_with_slack(address: str, is_slacks: bool) -> None:
+    assert lies_with_slack(address, "https://slack.com/api/") is is_slacks
 
 
 def _fields(row: Any) -> dict[str, Any]:
