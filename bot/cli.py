@@ -40,13 +40,16 @@ def run(config: Path | None) -> None:
 @main.command()
 @CONFIG
 def check(config: Path | None) -> None:
-    """Check settings and rules: every mistake with file and line; exit 1 when there is one."""
+    """Check settings, the files they name, and rules: every mistake with its place; exit 1 when there is one."""
+    from bot.reading import unreadable_files
     from bot.rulebook import read_rulebook
 
-    rulebook = read_rulebook(_settings(config).rules)
-    for mistake in rulebook.mistakes:
-        click.echo(str(mistake), err=True)
-    if rulebook.mistakes:
+    settings = _settings(config)
+    rulebook = read_rulebook(settings.rules)
+    mistakes = [*unreadable_files(settings), *(str(mistake) for mistake in rulebook.mistakes)]
+    for mistake in mistakes:
+        click.echo(mistake, err=True)
+    if mistakes:
         sys.exit(1)
     click.echo(f"The settings are in order; {len(rulebook.rules)} rules are in force.")
 

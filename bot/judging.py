@@ -1,5 +1,7 @@
 """This file evaluates one cluster's rules: when each is due, what was missed while blind, what changed."""
 
+import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -8,12 +10,14 @@ from alerts.alert import Alert
 from alerts.engine import Change, Judgement, Wording, judge
 from alerts.lifecycle import Phase
 from alerts.rules import Rule
-from collectors.answering import Answering
+from collectors.answering import AT_ONCE, Answering, source_of
 from collectors.facts.labels import AlertKey
 from collectors.facts.questions import Check, Promql, Question
 from collectors.facts.samples import Blind, Observation
 
 MISSED_AT_MOST = 120  # evaluations that are made up for after blindness
+CATCH_UP_FOR = 10.0  # seconds of a round, at most; the rest is made up for in the next
+TRIES = 3
 
 
 @dataclass(slots=True)
@@ -26,7 +30,22 @@ class _RuleState:
     alerts: Mapping[AlertKey, Alert] = field(default_factory=dict)
     due: datetime | None = None
     missed: list[datetime] = field(default_factory=list)
+    tries: int = 0  # rounds in which making up for them failed
     is_proven: bool = False
+
+
+@dataclass(slots=True)
+class _CatchingUp:
+    """How far one round goes in making up for what was missed: it must not keep the next round waiting."""
+
+    until: float = field(default_factory=lambda: time.monotonic() + CATCH_UP_FOR)
+    failing: dict[str, str] = field(default_factory=dict)  # source -> why it fails again
+
+    def stopped(self, source: str) -> str:
+        """Why no more is asked of that source in this round; nothing while it may be."""
+        if why := self.failing.get(source):
+            return why
+        return "it catches up with what it missed" if time.monotonic() > self.until else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +99,9 @@ class Judge:
         answers = await self._answering.cycle({id: self._asked(rule) for id, rule in due.items()}, at=now)
         changes: list[Change] = []
         blind: dict[str, str] = {}
+        catching = _CatchingUp()
         for id, rule in due.items():
-            judgement = await self._settle(rule, answers[id], now)
+            judgement = await self._settle(rule, answers[id], now, catching)
             changes += judgement.changes
             if judgement.blind:
                 blind[id] = judgement.blind
@@ -89,20 +109,45 @@ class Judge:
         judged_now = frozenset(due) - frozenset(blind)
         return Round(at=now, changes=tuple(changes), standing=standing, judged=judged_now, blind=blind)
 
-    async def _settle(self, rule: Rule, answer: Observation, now: datetime) -> Judgement:
+    async def _settle(
+        self, rule: Rule, answer: Observation, now: datetime, catching: "_CatchingUp"
+    ) -> Judgement:
         state = self._states[rule.id]
-        changes: list[Change] = []
         if isinstance(answer, Blind):
             if not isinstance(rule.question, Check):
                 state.missed = [*state.missed, now][-MISSED_AT_MOST:]
             return Judgement(alerts=state.alerts, blind=answer.why)
-        for moment in state.missed:
-            late = await self._answering.ask(self._asked(rule), at=moment)
-            changes += self._judge(rule, late, moment).changes
-        state.missed = []
+        changes, why = await self._make_up(rule, state, catching)
+        if why:
+            state.missed = [*state.missed, now][-MISSED_AT_MOST:]
+            return Judgement(alerts=state.alerts, changes=tuple(changes), blind=why)
         state.is_proven = True
         judged = self._judge(rule, answer, now)
         return replace(judged, changes=(*changes, *judged.changes))
+
+    async def _make_up(
+        self, rule: Rule, state: _RuleState, catching: "_CatchingUp"
+    ) -> tuple[list[Change], str]:
+        """Judge what was missed, in its order: the changes, and why the rest has to wait for another round, if so.
+
+        A moment that can never be answered is left out; so is, after some rounds, one that still cannot be.
+        """
+        changes: list[Change] = []
+        source = source_of(rule.question)
+        while state.missed:
+            if why := catching.stopped(source):
+                return changes, why
+            some = state.missed[:AT_ONCE]
+            answers = await asyncio.gather(*(self._answering.ask(rule.question, at=at) for at in some))
+            for moment, late in zip(some, answers, strict=True):
+                if isinstance(late, Blind) and not late.is_lasting and state.tries < TRIES:
+                    state.tries += 1
+                    catching.failing[source] = late.why
+                    return changes, late.why
+                changes += self._judge(rule, late, moment).changes
+                state.missed = state.missed[1:]
+        state.tries = 0
+        return changes, ""
 
     def _asked(self, rule: Rule) -> Question:
         """The rule's question; the smaller one while it holds no alert and missed nothing that may give one."""

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from alerts.rules import Mistake, Place
+from bot.secrets import Secret, SecretError
 from bot.settings import Settings
 
 
@@ -29,6 +30,25 @@ def read_settings(file: Path | None) -> Settings:
         raise SettingsError(
             [_mistake(one, lines, where) for one in error.errors(include_input=False)]
         ) from None
+
+
+def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
+    """What is wrong with the files that the settings name for tokens, passwords and certificates, with the setting."""
+    wrong: list[str] = []
+    for name, value in settings:
+        here = f"{path}.{name}" if path else name
+        if isinstance(value, BaseModel):
+            wrong += unreadable_files(value, here)
+        elif isinstance(value, tuple | list):
+            for number, one in enumerate(value):
+                if isinstance(one, BaseModel):
+                    wrong += unreadable_files(one, f"{here}.{number}")
+        elif name.endswith("_file") and value:
+            try:
+                Secret(file=Path(value))()
+            except SecretError as why:
+                wrong.append(f"{here}: {why}")
+    return wrong
 
 
 def _parsed(file: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from collectors.facts.errors import SourceError
 
-class SecretError(Exception):
-    """A secret cannot be read. Names the file, never what is in it."""
+
+class SecretError(SourceError):
+    """A secret cannot be read now: whoever asks with it is blind. Names the file, never what is in it."""
 
 
 class Secret:

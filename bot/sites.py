@@ -48,7 +48,7 @@ class ClusterSite:
         self.pod_logs = pod_logs
         self.writer = writer
         self._clock = clock
-        self._version = -1
+        self._seen: tuple[int, frozenset[str]] = -1, frozenset()
         self._inventory: Inventory | None = None
         self._trainings: tuple[TrainingView, ...] = ()
         self._topology = Topology(cluster=name)
@@ -62,14 +62,15 @@ class ClusterSite:
         now = self._clock.now()
         if self.mirror is None:
             return Blind(source="kubernetes", at=now, why=NOTHING_KNOWN)
-        found = inventory_of(self.mirror)
-        if isinstance(found, Blind):
-            return found
-        if self.mirror.version != self._version or self._inventory is None:
+        seen = self.mirror.version, self.mirror.blind_kinds()
+        if self._inventory is None or seen != self._seen:
+            found = inventory_of(self.mirror)
+            if isinstance(found, Blind):
+                return found
             self._inventory = found
             self._trainings = read_trainings(found)
             self._topology = topology_of(found, self._trainings, cluster=self.name)
-            self._version = self.mirror.version
+            self._seen = seen
         return self._inventory
 
     def inventory(self) -> Inventory:

@@ -31,11 +31,15 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blind:
-    """A look that failed, or was not whole. It says nothing about the cluster, so it resolves nothing."""
+    """A look that failed, or was not whole. It says nothing about the cluster, so it resolves nothing.
+
+    `is_lasting`: looking again at the same moment would fail again, because nothing was recorded then, say.
+    """
 
     source: str
     at: datetime
     why: str
+    is_lasting: bool = False
 
 
 Observation = Seen | Blind

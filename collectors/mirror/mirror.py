@@ -89,6 +89,12 @@ class Mirror:
             return reflector.view(source=self.name)
         return Blind(source=self.name, at=self._clock.now(), why=f"{kind.name} are not mirrored here")
 
+    def blind_kinds(self) -> frozenset[str]:
+        """The names of the kinds that cannot be seen now."""
+        return frozenset(
+            name for name, one in self._reflectors.items() if isinstance(one.view(source=self.name), Blind)
+        )
+
     def is_absent(self, kind: Kind[Any]) -> bool:
         """Whether the cluster is known not to serve this kind, so that there can be none."""
         reflector = self._reflectors.get(kind.name)

@@ -57,13 +57,13 @@ class PrometheusDoor:
             return found
         if not found or not found[0].value > 0:
             why = "it answers but holds no fresh sample of `up`: it has just started, or scrapes nothing"
-            return self._blind(at, f"{self._connection.where}: {why}")
+            return self._blind(at, f"{self._connection.where}: {why}", is_lasting=True)
         age = at - datetime.fromtimestamp(found[0].value, UTC)
         if age > self.settings.stale_after:
             why = (
                 f"its newest scrape is {in_words(age)} old: it has just restarted, is stuck, or clocks differ"
             )
-            return self._blind(at, f"{self._connection.where}: {why}")
+            return self._blind(at, f"{self._connection.where}: {why}", is_lasting=True)
         return None
 
     async def range(
@@ -127,11 +127,13 @@ class PrometheusDoor:
             try:
                 body = self._connection.ask(path, form, method=method)
             except SourceError as failure:
-                return self._blind(at, str(failure))
+                return self._blind(at, str(failure), is_lasting=not failure.temporary)
             try:
                 return read(body)
             except SourceError as failure:
-                return self._blind(at, f"{self._connection.where}: {failure}")
+                return self._blind(
+                    at, f"{self._connection.where}: {failure}", is_lasting=not failure.temporary
+                )
 
         if self._closed:
             return self._blind(at, f"the door to {self._connection.where} is closed")
@@ -146,8 +148,8 @@ class PrometheusDoor:
         under_way.add_done_callback(self._under_way.discard)
         return await asyncio.wrap_future(under_way)
 
-    def _blind(self, at: datetime, why: str) -> Blind:
-        return Blind(source=self.name, at=at, why=why)
+    def _blind(self, at: datetime, why: str, *, is_lasting: bool = False) -> Blind:
+        return Blind(source=self.name, at=at, why=why, is_lasting=is_lasting)
 
     def _patience(self) -> str:
         """The server's own limit for one query, so that it does not work for nobody."""

@@ -1,6 +1,6 @@
 """This file has `alert list|ack|why`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
@@ -88,7 +88,8 @@ async def ack(deed: Named, desk: Desk) -> Answer:
         taken = acknowledge(incident, who=desk.actor.id, who_name=desk.actor.name, now=desk.now)
         await unit.incidents.put(taken)
         cards = await unit.cards.find(kind=CardKind.INCIDENT.value, of=taken.id)
-        for line in wanted_lines(taken, cards, around=NOTHING):
+        news = replace(taken, events=taken.events[-1:])
+        for line in wanted_lines(news, cards, around=NOTHING):
             await unit.lines.add(line)  # at once, rather than at the next round
     return Answer(
         view=View(title=text("You have taken incident ", code(incident.id), f": {incident.lead.summary}"))

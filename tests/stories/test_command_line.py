@@ -69,6 +69,20 @@ def test_check_says_how_many_rules_are_in_force(tmp_path: Path) -> None:
     assert (result.exit_code, result.output) == (0, "The settings are in order; 1 rules are in force.\n")
 
 
+def test_check_finds_the_files_of_secrets_that_cannot_be_read(tmp_path: Path) -> None:
+    file, empty = settings_with(tmp_path, FINE), tmp_path / "empty"
+    empty.write_text("\n")
+    said = yaml.safe_load(file.read_text())
+    token = {"type": "Bearer", "credentials_file": str(tmp_path / "gone")}
+    said["clusters"] = [{"name": "a", "prometheus": {"url": "http://127.0.0.1:1", "authorization": token}}]
+    said["slack"] = {"bot_token_file": str(empty), "app_token": "xapp-1", "channel": "C0123456"}
+    file.write_text(yaml.safe_dump(said))
+    result = yardmaster("check", "--config", str(file))
+    assert result.exit_code == 1
+    assert "clusters.0.prometheus.authorization.credentials_file: cannot read the secret" in result.output
+    assert f"slack.bot_token_file: the secret in {empty} is empty" in result.output
+
+
 def test_check_tells_wrong_settings_with_file_and_line(tmp_path: Path) -> None:
     file = settings_with(tmp_path, FINE)
     file.write_text(file.read_text(encoding="utf-8") + "clusterz: []\n", encoding="utf-8")

@@ -132,7 +132,7 @@ class ElasticsearchDoor:
         try:
             return Seen(source=source, at=at, samples=await self._within_time(look))
         except SourceError as error:
-            return Blind(source=source, at=at, why=str(error))
+            return Blind(source=source, at=at, why=str(error), is_lasting=not error.temporary)
 
     async def _within_time(self, look: Callable[[], Awaitable[T]]) -> T:
         limit = self._settings.timeout.total_seconds()

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.lifecycle import Phase
-from bot.judging import MISSED_AT_MOST
+from bot.judging import MISSED_AT_MOST, TRIES
+from collectors.answering import AT_ONCE
 from collectors.facts.labels import Labels
 from collectors.facts.questions import Promql
+from collectors.facts.samples import Blind, Observation
 from tests.support.alerting import NOON, a_rule, an_alert, minutes
 from tests.support.examples import share
 from tests.support.keeping import EVERY, Canned, Yard, hot
@@ -92,6 +94,51 @@ async def test_what_is_made_up_for_has_an_end() -> None:
 
     assert len(asked) == MISSED_AT_MOST + 1
     assert min(asked) == NOON + minutes(500 - MISSED_AT_MOST)
+
+
+class Relapsing(Canned):
+    """Answers one round after its outage, and is then asked about the past in vain."""
+
+    relapsed: bool = False
+    in_vain: int = 0
+
+    async def ask(self, question: Promql, *, at: datetime) -> Observation:
+        if at < self.asked and self.relapsed:
+            self.in_vain += 1
+            return Blind(source="prometheus", at=at, why="timeout")
+        return await super().ask(question, at=at)
+
+
+async def test_a_source_that_fails_again_while_the_past_is_asked_stops_nothing_and_loses_nothing() -> None:
+    rules = tuple(a_rule(f"R{number}", hold=minutes(3)) for number in range(20))
+    metrics = Relapsing(hot((4, 12)), dark=lambda at: minutes(2) <= at - NOON < minutes(20))
+    yard = Yard(rules=rules, metrics=metrics)
+    await yard.run(20)
+
+    metrics.relapsed = True
+    relapse = await yard.round(20)
+    metrics.relapsed = False
+    back = await yard.round(21)
+
+    assert metrics.in_vain == AT_ONCE  # of one rule; the others of that source were not tried
+    assert relapse.blind == {rule.id: "timeout" for rule in rules}
+    assert back.blind == {}
+    assert {(change.alert.rule, change.alert.life.phase, change.at) for change in back.changes} == {
+        (rule.id, phase, NOON + minutes(at))
+        for rule in rules
+        for phase, at in ((Phase.PENDING, 4), (Phase.FIRING, 7), (Phase.RESOLVED, 12))
+    }
+
+
+async def test_a_past_that_is_never_answered_is_given_up_in_the_end() -> None:
+    metrics = Relapsing(hot((30, 60)), dark=lambda at: minutes(2) <= at - NOON < minutes(5))
+    yard = Yard(rules=(a_rule(),), metrics=metrics)
+    await yard.run(5)
+    metrics.relapsed = True
+
+    blind = [bool((await yard.round(minute)).blind) for minute in range(5, 10)]
+
+    assert blind == [True] * TRIES + [False] * (5 - TRIES)
 
 
 async def test_an_answer_that_cannot_be_told_apart_is_blind_for_its_rule_alone() -> None:
