@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from alerts.incidents.incident import Happening
 from tests.support.light import HOT, Light, light
 
 HOT_A01 = ({"node": "gpu-a01", "gpu": "3"}, 91.0)
@@ -107,6 +108,21 @@ async def test_a_card_that_was_told_says_that_it_is_silenced_and_when_it_is_over
         heat(stage)
         await stage.slack.until(lambda: "Resolved" in card.said)
         assert len(stage.cards()) == 1
+
+
+async def test_an_ack_during_a_silence_tells_the_ack_alone(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        heat(stage, HOT_A01)
+        card = await stage.card("gpu-a01 is hot")
+        await stage.next_rounds()
+        await stage.asks("dana", QUIET)
+        async with stage.yard.store.unit() as unit:  # it gets worse, which the silence keeps quiet
+            incident = await unit.incidents.get("i1")
+            assert incident is not None
+            await unit.incidents.put(incident.with_event(Happening.WORSE, stage.clock.now(), text="worse"))
+        await stage.asks("dana", "alert ack i1")
+        (line,) = await stage.slack.until(lambda: stage.slack.thread(card))
+        assert "has taken it" in line.said
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,39 @@
+"""The picture of a cluster is made anew when a kind is seen again or becomes blind, though no object changed."""
+
+import asyncio
+from pathlib import Path
+
+from bot.sites import ClusterSite
+from collectors.facts.clock import SystemClock
+from collectors.facts.samples import Blind
+from collectors.mirror.kinds import JOBS, NODES, PODS
+from collectors.mirror.mirror import Mirror
+from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from demo.kubernetes import KubernetesLookalike
+from tests.support.mirroring import QUICK, until
+from tests.support.yard import a_node_tree
+
+
+async def test_a_kind_that_is_seen_again_without_a_change_is_missing_no_more(tmp_path: Path) -> None:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        kube.create(a_node_tree("gpu-a01"), keep_status=True)
+        away = [True]
+        kube.fail(lambda seen: away[0] and "/jobs" in seen.path, 503, times=1_000_000)
+        config = KubernetesSettings(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
+        client = await KubernetesClient.connect(config)
+        mirror = Mirror(KubernetesDoor(client), clock=SystemClock(), kinds=(NODES, PODS, JOBS), pace=QUICK)
+        site = ClusterSite("a", clock=SystemClock(), mirror=mirror)
+
+        def missing() -> set[str]:
+            found = site.look()
+            return {"everything"} if isinstance(found, Blind) else set(found.missing)
+
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(mirror.run())
+            await until(mirror, lambda: "everything" not in missing())
+            assert "jobs" in missing()
+            away[0] = False
+            await until(mirror, lambda: "jobs" not in missing())
+            task.cancel()
+        await client.close()
