@@ -118,8 +118,8 @@ class Performer:
         try:
             found = await writer.read(step.ref)
         except SourceError as why:
-            if why.status == 403 and was_begun:  # a secret: we may make it and not read it
-                return "was created already", ""
+            if why.status == 403 and step.is_secret:
+                return ("was created already" if was_begun else "was there already"), ""
             raise
         if found and found["metadata"].get("annotations", {}).get(PLAN_ANNOTATION) == plan:
             return "was created already", found["metadata"].get("uid", "")

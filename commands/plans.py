@@ -169,6 +169,8 @@ def inverse_of(step: Step, record: StepRecord) -> Step | None:
                 requires=tuple(_facts(step.body)),  # what we set may be somebody else's by now
                 subresource=step.subresource,
             )
+        case Create() if step.is_secret:
+            return None
         case Create():
             ref = Ref(
                 api=step.ref.api,

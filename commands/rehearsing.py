@@ -39,13 +39,21 @@ async def _rehearse_one(step: Step, writer: ClusterWriter, made: set[Ref]) -> No
             if Ref(api="v1", kind="Namespace", name=step.ref.namespace) in made:
                 await _create_elsewhere(step, writer)
             else:
-                await writer.create(step, dry_run=True)
+                await _create_here(step, writer)
         case Delete():
             await writer.delete(step, dry_run=True)
         case Scale():
             await writer.scale(step, dry_run=True)
         case _:
             return
+
+
+async def _create_here(step: Create, writer: ClusterWriter) -> None:
+    try:
+        await writer.create(step, dry_run=True)
+    except SourceError as why:
+        if why.status != 409 or not step.is_secret:  # whether it is there could not be looked at
+            raise
 
 
 async def _create_elsewhere(step: Create, writer: ClusterWriter) -> None:

@@ -44,7 +44,11 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 class Create(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="create"):
-    """Create an object. Its inverse deletes that very object, and only if we made it."""
+    """Create an object. Its inverse deletes that very object, and only if we made it.
+
+    Secrets we may make, and neither read nor delete: one that is there already and cannot be looked at will do,
+    and none is taken back; it goes with its namespace.
+    """
 
     manifest: dict[str, Json]
     says: str

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import PurePosixPath
 
+from collectors.facts.errors import SourceError
 from collectors.mirror.inventory import Inventory
 from commands.command import Draft, UnusableError
 from commands.desk import Desk, Reader
@@ -143,11 +144,17 @@ async def _has_namespace(order: Order, desk: Desk, reader: Reader) -> bool:
 
 
 async def _has_secret(order: Order, reader: Reader) -> bool:
+    """Whether the copy from an earlier run is seen. It seldom may be: what is not seen is made, or is there then."""
     name = order.pull_secret.partition("/")[2]
     if not name:
         return False
     secret = Ref(api="v1", kind="Secret", namespace=order.namespace, name=name)
-    return await reader.read(secret) is not None
+    try:
+        return await reader.read(secret) is not None
+    except SourceError as why:
+        if why.status == 403:
+            return False
+        raise
 
 
 async def _check_source(order: Order, reader: Reader) -> None:
