@@ -7,7 +7,7 @@ from collectors.facts.people import Actor
 from commands.command import AnyCommand, DeniedError, Draft, UnusableError
 from commands.desk import Desk
 from commands.plans import Plan, PlanState, Risk, StepRecord
-from commands.steps import Step
+from commands.steps import Record, Step
 
 
 def proposed(
@@ -60,12 +60,19 @@ def has_moved(plan: Plan, draft: Draft) -> bool:
 
 
 def namespaces_of(steps: tuple[Step, ...]) -> list[str]:
-    """The namespaces that these steps touch, in order."""
+    """The namespaces that these steps touch, or in which they ask an owner for GPUs, in order."""
     return sorted({name for step in steps if (name := _namespace_of(step))})
 
 
 def _namespace_of(step: Step) -> str:
-    ref = getattr(step, "ref", None)
-    if ref is None:
-        return ""
+    if isinstance(step, Record):
+        return _asked_in(step)
+    ref = step.ref
     return ref.name if ref.kind == "Namespace" else str(ref.namespace)
+
+
+def _asked_in(step: Record) -> str:
+    """Where the training is on which the step makes a claim: a question without an answer suspends it."""
+    if step.table != "claims" or step.row is None or step.inverse is not None:
+        return ""
+    return str(step.row["training"]).partition("/")[0]

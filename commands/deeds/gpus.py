@@ -99,8 +99,14 @@ async def idle(deed: Idling, desk: Desk) -> Answer:
 
 
 def _ask(idle_ones: list[TrainingGpus], desk: Desk, after: timedelta) -> Buttons | None:
-    free_ones = [one.view.id for one in idle_ones if one.view is not None and one.doing is Doing.IDLE]
-    if not free_ones or not desk.may.get("gpu free", False):
+    free_ones = [
+        one.view.id
+        for one in idle_ones
+        if one.view is not None
+        and one.doing is Doing.IDLE
+        and desk.refusal("gpu free", one.view.namespace) is None
+    ]
+    if not free_ones:
         return None
     line = f"gpu free {' '.join(free_ones[:20])} --after {written(after)}"
     label = "Ask the owner" if len(free_ones) == 1 else f"Ask {len(free_ones[:20])} owners"

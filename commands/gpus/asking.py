@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from collectors.facts.durations import in_words
 from collectors.trainings.views import TrainingView
 from commands.claims import KEPT_FOR, OPEN, claim_id, due_of
-from commands.command import Draft, UnusableError
+from commands.command import DeniedError, Draft, UnusableError
 from commands.desk import Desk
 from commands.gpus.idle import TrainingGpus, by_training, evidence
 from commands.gpus.idling import SHORTEST, Doing, IdleLook, look_for_idle
@@ -19,6 +19,8 @@ from commands.trainings.naming import training_named
 LONGEST_LOOK = timedelta(hours=24)
 LONGEST_WAIT = timedelta(days=3)
 AT_MOST = 50  # claims of one line
+NAMED = 8  # trainings of one line that are left out, by name
+NAME = "gpu free"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +43,10 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
     found = by_training(look, desk.site.trainings())
     steps: list[Step] = []
     notes: list[str] = []
-    left: list[str] = []
     claims: list[Claim] = []
-    for one in _meant(deed.trainings, found, desk):
+    meant, left = _given(_meant(deed.trainings, found, desk), desk)
+    is_denied = bool(left)
+    for one in meant[:AT_MOST]:
         assert one.view is not None
         earlier = await _claims_on(one.view, desk)
         why = _why_not(earlier, desk.now, is_named=bool(deed.trainings))
@@ -57,8 +60,11 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
         steps.append(record("claims", claim, says=f"ask for {claim.gpus:g} GPUs of {claim.training}"))
         steps.append(record("agenda", due_of(claim), says=f"settle it at {claim.grace_until:%H:%M} UTC"))
     if not steps:
-        nothing = "; ".join(left) or f"no training's GPUs did nothing for {in_words(look.after)}"
-        return Draft(title="", nothing=f"Nobody is to be asked: {nothing}.")
+        why = "; ".join(left) or f"no training's GPUs did nothing for {in_words(look.after)}"
+        nothing = f"Nobody is to be asked: {why}."
+        if is_denied:
+            raise DeniedError(nothing)
+        return Draft(title="", nothing=nothing)
     gpus = sum(claim.gpus for claim in claims)
     title = f"Ask for {gpus:g} idle GPUs of {len(claims)} training{'s' if len(claims) != 1 else ''}"
     return Draft(title=title, steps=tuple(steps), notes=(*notes, *left))
@@ -74,7 +80,7 @@ async def look_now(desk: Desk, after: timedelta) -> IdleLook:
 def _meant(names: tuple[str, ...], found: tuple[TrainingGpus, ...], desk: Desk) -> list[TrainingGpus]:
     """Those named, which must do nothing; or all that do."""
     if not names:
-        return [one for one in found if one.view is not None and one.doing is Doing.IDLE][:AT_MOST]
+        return [one for one in found if one.view is not None and one.doing is Doing.IDLE]
     meant: list[TrainingGpus] = []
     for view in {
         view.id: view for name in names for view in [training_named(name, desk.site.trainings())]
@@ -86,6 +92,23 @@ def _meant(names: tuple[str, ...], found: tuple[TrainingGpus, ...], desk: Desk) 
             raise UnusableError(f"{view.id} is not idle: {_doing_words(mine)}.")
         meant.append(mine)
     return meant
+
+
+def _given(meant: list[TrainingGpus], desk: Desk) -> tuple[list[TrainingGpus], list[str]]:
+    """Those in namespaces where the actor may free GPUs; and, if others are left out, a line that says so.
+
+    A claim that nobody answers suspends its training, so it is judged where that training is.
+    """
+    given: list[TrainingGpus] = []
+    others: list[str] = []
+    for one in meant:
+        assert one.view is not None
+        if desk.refusal(NAME, one.view.namespace) is None:
+            given.append(one)
+        else:
+            others.append(one.view.id)
+    more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+    return given, [f"{', '.join(others[:NAMED])}{more}: `{NAME}` is not given to you there"] if others else []
 
 
 def _doing_words(of: TrainingGpus) -> str:

@@ -1,6 +1,6 @@
 """This file gives these tests trainings that hold GPUs on the look-alike, and the road before it."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -72,12 +72,17 @@ async def trained(
 
 
 def measured(
-    yard: Yard, values: dict[str, float], *, times: float = 30, memory: float = 61_000, name: str = "detr"
+    yard: Yard,
+    values: dict[str, float],
+    *,
+    times: float = 30,
+    memory: float = 61_000,
+    names: Sequence[str] = ("detr",),
 ) -> None:
     """Prometheus' view: for each rank by its number (or `3.5` for its GPU 5) the most that its GPUs did."""
-    view = next(view for view in yard.site.trainings() if view.name == name)
+    ranks = [(view, rank) for view in yard.site.trainings() if view.name in names for rank in view.ranks]
     most, seen, held = [], [], []
-    for rank in view.ranks:
+    for view, rank in ranks:
         for gpu in range(round(rank.gpus)):
             value = values.get(f"{rank.index}.{gpu}", values.get(str(rank.index), 0.0))
             labels = {
