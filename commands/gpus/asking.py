@@ -1,6 +1,6 @@
 """This file plans to ask the owners of idle trainings for their GPUs: `gpu free`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from collectors.facts.durations import in_words
@@ -12,12 +12,13 @@ from commands.gpus.idle import TrainingGpus, by_training, evidence
 from commands.gpus.idling import SHORTEST, Doing, IdleLook, look_for_idle
 from commands.records import record
 from commands.rows import Claim, ClaimState
-from commands.steps import Step
+from commands.steps import Record, Step
 from commands.trainings.catalogue import kind_of
 from commands.trainings.naming import training_named
 
 LONGEST_LOOK = timedelta(hours=24)
 LONGEST_WAIT = timedelta(days=3)
+LATE = timedelta(hours=1)  # a claim that is open for so long after its time does not hinder another
 AT_MOST = 50  # claims of one line
 NAMED = 8  # trainings of one line that are left out, by name
 NAME = "gpu free"
@@ -54,6 +55,7 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
             left.append(f"{one.view.id}: {why}")
             continue
         kind_of(one.view)
+        steps += [_dropped(old) for old in earlier if old.standing in OPEN]
         claim = await _claim(one, look, desk, grace=grace, earlier=len(earlier))
         claims.append(claim)
         notes.append(_who_is_asked(claim, grace))
@@ -126,12 +128,18 @@ def _doing_words(of: TrainingGpus) -> str:
 
 def _why_not(earlier: list[Claim], now: datetime, *, is_named: bool) -> str:
     """Why no claim is made on a training with these earlier ones; empty when one may be."""
-    if one := next((claim for claim in earlier if claim.standing in OPEN), None):
+    if one := next((one for one in earlier if one.standing in OPEN and now < one.grace_until + LATE), None):
         return f"its owner is asked already (claim {one.id}, until {one.grace_until:%H:%M} UTC)"
     kept = [claim for claim in earlier if claim.standing is ClaimState.KEPT and claim.answered_at]
     if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEPT_FOR:
         return f"its owner needs them, as said {in_words(now - at, parts=1)} ago"
     return ""
+
+
+def _dropped(claim: Claim) -> Record:
+    """The end of a claim that should have been settled long ago: another one takes its place."""
+    void = replace(claim, standing=ClaimState.VOID, keep_reason="its owner is asked anew")
+    return record("claims", void, says=f"drop claim {claim.id}, which could not be settled", before=claim)
 
 
 async def _claims_on(view: TrainingView, desk: Desk) -> list[Claim]:
