@@ -1,33 +1,32 @@
 """This file has the one performer: it does a plan's steps, journals each before and after, and can resume.
 
 A step that was begun and whose outcome nobody knows (the process died) is looked at first: if its effect is
-there, it is done; if not, it is done now. Every step is made so that this is safe.
+there, it is done; if not, it is done now. Every step is made so that this is safe. A step whose answer got lost
+is such a step, too: it is tried again a few times, as one that was begun.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import msgspec
 
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from commands.cluster import ClusterWriter
+from commands.outcomes import record_outcome
 from commands.plans import Plan, PlanState, StepRecord, StepState
+from commands.preconditions import StepFailedError, check, contains, is_so, value_at
 from commands.records import put_record
-from commands.steps import Create, Delete, Fact, Patch, Record, Scale, Step, Wait
+from commands.steps import Create, Delete, Patch, Record, Scale, Step, Wait
 from commands.stores import Store
 
 PLAN_ANNOTATION = "yardmaster.io/plan"
 CONFLICTS_AT_MOST = 5  # somebody else writes the same object at the same moment
 LOOK_EVERY = timedelta(seconds=1)
+TRIED_AGAIN_AFTER = (1.0, 2.0, 5.0, 10.0, 20.0)  # seconds: the pauses while the cluster gives no answer
 Pause = Callable[[float], Awaitable[None]]
-
-
-class StepFailedError(Exception):
-    """A step could not be done. The text says why, and what is so instead."""
 
 
 class Performer:
@@ -42,26 +41,44 @@ class Performer:
         self._pause = pause
 
     async def perform(self, plan: Plan) -> Plan:
-        """Do what is not done yet of a confirmed or interrupted plan, and give it back finished."""
+        """Do what is not done yet of a confirmed or interrupted plan, and give it back finished.
+
+        A plan that was cancelled while it ran ends after the step that was begun.
+        """
+        if plan.is_over and plan.ended_at is not None:
+            return plan
         plan = await self._save(replace(plan, state=PlanState.RUNNING))
         for number, step in enumerate(plan.steps):
             record = plan.records[number]
             if record.state is StepState.DONE:
                 continue
-            if plan.state is PlanState.CANCELLED:
-                return await self._skip_rest(plan, PlanState.CANCELLED, "cancelled while it ran")
             was_begun = record.state is StepState.RUNNING
+            if plan.state is PlanState.CANCELLED and not was_begun:
+                return await self._skip_rest(plan, plan.state, plan.trouble or "cancelled while it ran")
             begun = record if was_begun else StepRecord(state=StepState.RUNNING, began_at=self._clock.now())
             plan = await self._save(plan.with_record(number, begun))
             try:
-                outcome, uid = await self._do(plan, step, was_begun=was_begun)
+                outcome, uid = await self._tried(plan, step, was_begun=was_begun)
             except (StepFailedError, SourceError) as why:
                 failed = replace(begun, state=StepState.FAILED, ended_at=self._clock.now(), outcome=str(why))
-                plan = await self._save(plan.with_record(number, failed))
-                return await self._skip_rest(plan, PlanState.FAILED, str(why))
+                return await self._skip_rest(plan.with_record(number, failed), PlanState.FAILED, str(why))
             done = replace(begun, state=StepState.DONE, ended_at=self._clock.now(), outcome=outcome, uid=uid)
             plan = await self._save(plan.with_record(number, done))
-        return await self._save(replace(plan, state=PlanState.DONE, ended_at=self._clock.now()))
+        return await self._save(replace(plan, state=PlanState.DONE, trouble="", ended_at=self._clock.now()))
+
+    async def _tried(self, plan: Plan, step: Step, *, was_begun: bool) -> tuple[str, str]:
+        """Do a step. While the cluster does not answer it may have done it: then we look before we do it again."""
+        for pause in (*TRIED_AGAIN_AFTER, None):
+            try:
+                return await self._do(plan, step, was_begun=was_begun)
+            except SourceError as why:
+                if not why.temporary:
+                    raise
+                if pause is None:
+                    raise StepFailedError(f"{why}. {_how_to_look(step)}") from why
+            await self._pause(pause)
+            was_begun = True
+        raise AssertionError("the last try has no pause")
 
     async def _do(self, plan: Plan, step: Step, *, was_begun: bool) -> tuple[str, str]:
         """The outcome in words, and the uid of what was made, if anything was."""
@@ -161,7 +178,7 @@ class Performer:
                         return "gone"
                     raise StepFailedError(f"{step.ref} is not there any more")
                 seen = value_at(found, step.path)
-                if not step.is_gone and _is_so(step, seen):
+                if not step.is_gone and is_so(step, seen):
                     return f"{'.'.join(step.path)} is {seen}"
             except SourceError as why:
                 if not why.temporary:
@@ -172,12 +189,17 @@ class Performer:
             await self._pause(LOOK_EVERY.total_seconds())
 
     async def _save(self, plan: Plan) -> Plan:
-        """Journal the plan. A cancellation that came meanwhile is kept: it is seen before the next step."""
+        """Journal the plan, with its outcome when it is over.
+
+        A cancellation that came meanwhile is kept: it is seen before the next step.
+        """
         async with self._store.unit() as unit:
             kept = await unit.plans.get(plan.id)
             if kept is not None and kept.state is PlanState.CANCELLED and plan.state is PlanState.RUNNING:
-                plan = replace(plan, state=PlanState.CANCELLED)
+                plan = replace(plan, state=PlanState.CANCELLED, trouble=kept.trouble)
             await unit.plans.put(plan)
+            if plan.is_over and plan.ended_at is not None:
+                await record_outcome(unit, plan, plan.ended_at)
         return plan
 
     async def _skip_rest(self, plan: Plan, state: PlanState, why: str) -> Plan:
@@ -189,35 +211,9 @@ class Performer:
         return await self._save(over)
 
 
-def _is_so(step: Wait, seen: object) -> bool:
-    if step.at_least is not None:
-        return isinstance(seen, int | float) and seen >= step.at_least
-    return bool(seen == step.equals)
-
-
-def check(found: Mapping[str, Any], fact: Fact, ref: object) -> None:
-    """Raise StepFailedError when the object is not as the plan was shown."""
-    value = value_at(found, fact.path)
-    if (value or None) != (fact.equals or None):
-        raise StepFailedError(
-            f"{ref}: {'.'.join(fact.path)} is {value!r} now, not {fact.equals!r} as was shown: look again"
-        )
-
-
-def value_at(found: Any, path: tuple[str, ...]) -> Any:
-    """The value at a path of keys; None where a key is missing, as the server leaves out false and 0."""
-    for key in path:
-        if not isinstance(found, Mapping):
-            return None
-        found = found.get(key)
-    return found
-
-
-def contains(found: Any, body: Any) -> bool:
-    """Whether a merge patch would change nothing."""
-    if not isinstance(body, Mapping):
-        return bool(found == body)
-    return isinstance(found, Mapping) and all(
-        found.get(key) is None if value is None else contains(found.get(key), value)
-        for key, value in body.items()
-    )
+def _how_to_look(step: Step) -> str:
+    if isinstance(step, Record):
+        return "Whether it was recorded is not known"
+    where = f" -n {step.ref.namespace}" if step.ref.namespace else ""
+    look = f"kubectl get {step.ref.kind.lower()} {step.ref.name}{where} -o yaml"
+    return f"Whether this step was done is not known: look with `{look}`"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from collectors.facts.errors import SourceError
 from commands.cluster import ClusterWriter
 from commands.command import UnusableError
-from commands.performing import StepFailedError, check
+from commands.preconditions import StepFailedError, check
 from commands.steps import Create, Delete, Patch, Ref, Scale, Step
 
 REHEARSED_AT_MOST = 60  # steps; a training of hundreds of equal Services is judged by its first ones

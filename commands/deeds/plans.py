@@ -8,6 +8,7 @@ from alerts.telling.views import Tone, View, text
 from commands.command import Answer, Command, DeniedError, Draft, UnusableError
 from commands.confirming import namespaces_of
 from commands.desk import Desk
+from commands.outcomes import record_outcome
 from commands.plans import Plan, PlanState, Risk, StepState, inverse_of
 from commands.previews import can_undo, details
 
@@ -52,8 +53,11 @@ async def cancel(named: Named, desk: Desk) -> Answer:
             )
         was_running = plan.state is PlanState.RUNNING
         why = f"cancelled by {desk.actor.name}"
-        ended_at = None if was_running else desk.now
-        await unit.plans.put(replace(plan, state=PlanState.CANCELLED, trouble=why, ended_at=ended_at))
+        ended_at = None if was_running else desk.now  # one that runs is ended by the performer
+        left = replace(plan, state=PlanState.CANCELLED, trouble=why, ended_at=ended_at)
+        await unit.plans.put(left)
+        if plan.state is PlanState.CONFIRMED:
+            await record_outcome(unit, left, desk.now)
     said = "it stops after the step that is being done" if was_running else "nothing was done"
     return Answer(view=View(title=text(f"{plan.title}: cancelled, {said}."), tone=Tone.QUIET))
 

@@ -1,164 +1,18 @@
 """This file kills the performer at every write to its journal: after a restart each step is done exactly once."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
 from bot.store.memory import MemoryStore
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from commands.cluster import ClusterWriter
-from commands.performing import Performer
-from commands.plans import Origin, Plan, PlanState, Risk, StepRecord, StepState
-from commands.records import record
-from commands.rows import CordonLease
-from commands.steps import Create, Delete, Fact, Patch, Ref, Scale, Step, Wait
+from commands.plans import PlanState, StepState
 from demo.kubernetes import KubernetesLookalike
+from tests.support.performing import LEASE, NOON, Crash, DyingStore, Noon, furnished, kept, performer, plan_of
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-CLUSTER = "prod-a"
-LEASE = CordonLease(
-    id="prod-a/gpu-a01",
-    cluster=CLUSTER,
-    node="gpu-a01",
-    owner="U_DANA",
-    owner_name="dana",
-    reason="fan",
-    since=NOON,
-)
 JOURNAL_WRITES = 15  # that it runs, two a step, the row that is recorded, that it is done
-
-
-class Noon:
-    """A clock that a pause moves."""
-
-    def __init__(self) -> None:
-        self.at = NOON
-
-    def now(self) -> datetime:
-        return self.at
-
-    async def pause(self, seconds: float) -> None:
-        self.at += timedelta(seconds=seconds)
-
-
-class Crash(BaseException):
-    """The process dies here."""
-
-
-class DyingStore:
-    """A store whose n-th transaction is the last thing that happens: before it lands, or just after."""
-
-    def __init__(self, store: MemoryStore, at: int, *, lands: bool) -> None:
-        self._store = store
-        self._left = at
-        self._lands = lands
-
-    @asynccontextmanager
-    async def unit(self) -> AsyncGenerator[Any]:
-        self._left -= 1
-        async with self._store.unit() as unit:
-            yield unit
-            if self._left == 0 and not self._lands:
-                raise Crash
-        if self._left == 0:
-            raise Crash
-
-
-@pytest.fixture
-async def kube(tmp_path: Path) -> AsyncIterator[KubernetesLookalike]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        yield kube
-
-
-@pytest.fixture
-async def writer(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[ClusterWriter]:
-    path = kube.kubeconfig(tmp_path / "kubeconfig")
-    client = await KubernetesClient.connect(KubernetesSettings(kubeconfig=str(path)))
-    try:
-        yield ClusterWriter(client)
-    finally:
-        await client.close()
-
-
-def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
-    """Objects to work on, and one step of every kind."""
-    node = kube.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-a01"}})
-    old = kube.create(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}}, namespace="default"
-    )
-    labels = {"app": "dns"}
-    kube.create(
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": "dns"},
-            "spec": {
-                "replicas": 2,
-                "selector": {"matchLabels": labels},
-                "template": {
-                    "metadata": {"labels": labels},
-                    "spec": {"containers": [{"name": "dns", "image": "dns:1"}]},
-                },
-            },
-        },
-        namespace="default",
-    )
-    dns = Ref(api="apps/v1", kind="Deployment", name="dns", namespace="default")
-    fresh = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}}
-    return (
-        Patch(
-            ref=Ref(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
-            says="cordon",
-            body={"spec": {"unschedulable": True}},
-            requires=(Fact(path=("spec", "unschedulable")),),
-            inverse={"spec": {"unschedulable": None}},
-        ),
-        Create(manifest=fresh, says="create new"),
-        Delete(
-            ref=Ref(api="v1", kind="ConfigMap", name="old", namespace="default", uid=old["metadata"]["uid"]),
-            says="delete old",
-        ),
-        Scale(ref=dns, says="scale", replicas=3, was=2),
-        Wait(ref=dns, says="wait", path=("spec", "replicas"), at_least=3, seconds=5),
-        record("leases", LEASE, says="note the lease"),
-    )
-
-
-def plan_of(*steps: Step) -> Plan:
-    return Plan(
-        id="p1",
-        cluster=CLUSTER,
-        line="test",
-        command="test",
-        risk=Risk.TOUCH,
-        actor="U_DANA",
-        actor_name="dana",
-        origin=Origin(),
-        created_at=NOON,
-        expires_at=NOON + timedelta(hours=1),
-        steps=steps,
-        records=tuple(StepRecord() for _ in steps),
-        title="Test",
-        state=PlanState.CONFIRMED,
-    )
-
-
-def performer(store: Any, writer: ClusterWriter, clock: Noon | None = None) -> Performer:
-    clock = clock or Noon()
-    return Performer(store, {CLUSTER: writer}, clock, clock.pause)
-
-
-async def kept(store: MemoryStore) -> Plan:
-    async with store.unit() as unit:
-        plan = await unit.plans.get("p1")
-    assert plan is not None
-    return plan
 
 
 @pytest.mark.parametrize("lands", [False, True], ids=["before it lands", "just after it landed"])
@@ -192,6 +46,7 @@ async def test_killed_at_a_journal_write_each_step_is_done_exactly_once(
     }
     async with store.unit() as unit:
         assert await unit.leases.find() == [LEASE]
+        assert [entry.what for entry in await unit.audit.find()] == ["done"]
 
 
 async def test_a_plan_that_is_over_is_not_done_again(
@@ -286,8 +141,8 @@ async def test_a_cancelled_plan_stops_before_its_next_step(
     store = MemoryStore()
     plan = plan_of(*furnished(kube))
     async with store.unit() as unit:
-        await unit.plans.put(replace(plan, state=PlanState.CANCELLED))
+        await unit.plans.put(replace(plan, state=PlanState.CANCELLED, trouble="cancelled by eli"))
     over = await performer(store, writer).perform(plan)
-    assert over.state is PlanState.CANCELLED
+    assert (over.state, over.trouble) == (PlanState.CANCELLED, "cancelled by eli")
     assert {one.state.value for one in over.records} == {"skipped"}
     assert not [seen for seen in kube.requests if seen.method != "GET"]
