@@ -1,20 +1,17 @@
-"""This file does what is confirmed: it takes plans from the journal, performs them, and records how they ended."""
+"""This file does what is confirmed: it takes plans from the journal, performs them, and sees that they are told."""
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 
 import structlog
 
-from alerts.incidents.folding import add_deed
 from alerts.telling.cards import CardId, CardKind, Told, card_id
-from collectors.facts.clock import Clock
 from commands.performing import Performer
 from commands.plans import Plan, PlanState
-from commands.rows import AuditEntry
 from commands.stores import Store, Unit
 
 AT_ONCE = 4
+LOOKED_THROUGH = 1_000  # cancelled plans, the newest, at the start
 
 _log = structlog.get_logger()
 
@@ -22,10 +19,9 @@ _log = structlog.get_logger()
 class Doer:
     """The owner of all deeds under way. At start it takes up what an earlier process left."""
 
-    def __init__(self, store: Store, performer: Performer, clock: Clock, *, channel: str) -> None:
+    def __init__(self, store: Store, performer: Performer, *, channel: str) -> None:
         self._store = store
         self._performer = performer
-        self._clock = clock
         self._channel = channel  # where a deed is told that was asked for elsewhere than in a channel
         self._stirred = asyncio.Event()
         self._under_way: set[str] = set()
@@ -39,13 +35,24 @@ class Doer:
         """For ever; a deed that is cut off is taken up at the next start."""
         slots = asyncio.Semaphore(AT_ONCE)
         async with asyncio.TaskGroup() as group:
+            # In this order: what is cancelled between the two looks is found by one of them.
+            self._begin([*await self._waiting(), *await self._left()], group, slots)
             while True:
-                self._stirred.clear()
-                for plan in await self._waiting():
-                    if plan.id not in self._under_way:
-                        self._under_way.add(plan.id)
-                        group.create_task(self._do(plan, slots), name=f"plan {plan.id}")
                 await self._stirred.wait()
+                self._stirred.clear()
+                self._begin(await self._waiting(), group, slots)
+
+    def _begin(self, plans: list[Plan], group: asyncio.TaskGroup, slots: asyncio.Semaphore) -> None:
+        for plan in plans:
+            if plan.id not in self._under_way:
+                self._under_way.add(plan.id)
+                group.create_task(self._do(plan, slots), name=f"plan {plan.id}")
+
+    async def _left(self) -> list[Plan]:
+        """What an earlier process was told to stop, and was cut off before it could: not ended yet."""
+        async with self._store.unit() as unit:
+            newest = await unit.plans.find(state=PlanState.CANCELLED.value, newest=True, limit=LOOKED_THROUGH)
+        return [plan for plan in newest if plan.ended_at is None]
 
     async def _waiting(self) -> list[Plan]:
         async with self._store.unit() as unit:
@@ -63,7 +70,9 @@ class Doer:
         try:
             async with slots:
                 over = await self._performer.perform(plan)
-            await self._record(over)
+            _log.info(
+                "a deed is over", plan=over.id, line=over.line, state=over.state.value, why=over.trouble
+            )
         finally:
             self._under_way.discard(plan.id)
 
@@ -87,39 +96,3 @@ class Doer:
                 thread="" if parent else plan.origin.thread,
             )
         )
-
-    async def _record(self, plan: Plan) -> None:
-        """The outcome: in the audit, on the incident's card, and with the plan that it takes back."""
-        now = self._clock.now()
-        entry = AuditEntry(
-            id=f"{plan.id}/{plan.state.value}",
-            cluster=plan.cluster,
-            at=now,
-            actor=plan.actor,
-            actor_name=plan.actor_name,
-            line=plan.line,
-            what=plan.state.value,
-            plan=plan.id,
-            text=plan.trouble,
-        )
-        async with self._store.unit() as unit:
-            await unit.audit.put(entry)
-            if (
-                plan.undo_of
-                and plan.state is PlanState.DONE
-                and (undone := await unit.plans.get(plan.undo_of))
-            ):
-                await unit.plans.put(replace(undone, undone_by=plan.id))
-            if plan.state is PlanState.DONE and plan.origin.incident:
-                incident = await unit.incidents.get(plan.origin.incident)
-                if incident is not None:
-                    done = add_deed(
-                        incident,
-                        plan=plan.id,
-                        line=plan.line,
-                        who=plan.actor,
-                        who_name=plan.actor_name,
-                        now=now,
-                    )
-                    await unit.incidents.put(done)
-        _log.info("a deed is over", plan=plan.id, line=plan.line, state=plan.state.value, why=plan.trouble)

@@ -128,7 +128,7 @@ async def _assembled(
         timezone=settings.timezone,
     )
     performer = Performer(store, pipeline.writers, clock)
-    doer = Doer(store, performer, clock, channel=channel)
+    doer = Doer(store, performer, channel=channel)
     agenda = Agenda(store, clock, pipeline.take)
     follower = Follower(store, sites, clock, redact=redact, channel=channel)
     speaker: Speaker = slack.speaker if slack else ConsoleSpeaker()
