@@ -8,7 +8,9 @@ import click
 
 from bot.secrets import SecretError
 from bot.settings import Settings
+from bot.store.errors import StoreError
 from bot.telling.speaking import SendError
+from bot.web.server import ListenError
 from bot.wiring import RulesRefusedError, build
 from collectors.facts.errors import SourceError
 
@@ -20,12 +22,22 @@ async def run_for_ever(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
-        async with build(settings) as yard, asyncio.TaskGroup() as group:
-            running = group.create_task(yard.run(), name="yardmaster")
-            waiting = group.create_task(stop.wait(), name="signals")
-            await asyncio.wait((running, waiting), return_when=asyncio.FIRST_COMPLETED)
-            running.cancel()
-            waiting.cancel()
-    except (RulesRefusedError, SourceError, SendError, SecretError, ValueError) as why:
+        async with build(settings) as yard:
+            await yard.server.start()  # here, for what fails among the tasks below is no matter of beginning
+            async with asyncio.TaskGroup() as group:
+                running = group.create_task(yard.run(), name="yardmaster")
+                waiting = group.create_task(stop.wait(), name="signals")
+                await asyncio.wait((running, waiting), return_when=asyncio.FIRST_COMPLETED)
+                running.cancel()
+                waiting.cancel()
+    except (
+        RulesRefusedError,
+        SourceError,
+        SendError,
+        SecretError,
+        StoreError,
+        ListenError,
+        ValueError,
+    ) as why:
         click.echo(f"Yardmaster cannot begin: {why}", err=True)
         sys.exit(1)

@@ -76,7 +76,7 @@ class Yardmaster:
 async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Yardmaster]:
     """Make every part and open every door; leaving closes them.
 
-    Raises RulesRefusedError, SourceError, SendError or ValueError when the settings cannot be used.
+    Raises RulesRefusedError, StoreError, SourceError, SendError or ValueError when the settings cannot be used.
     """
     clock = clock or SystemClock()
     rulebook = read_rulebook(settings.rules)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import AsyncAdaptedQueuePool, Connection, Table, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 BUSY = timedelta(seconds=10)  # for another process to end its transaction
@@ -23,16 +24,24 @@ def make_engine(url: str) -> AsyncEngine:
         raise ValueError(
             "store.url is not a database URL: write it like sqlite+aiosqlite:////path/yard.db"
         ) from error
-    match backend:
-        case "sqlite":
-            engine = create_async_engine(url, poolclass=AsyncAdaptedQueuePool, pool_size=1, max_overflow=0)
-            event.listen(engine.sync_engine, "connect", _set_up_sqlite)
-            event.listen(engine.sync_engine, "begin", _begin_sqlite)
-        case "postgresql":
-            engine = create_async_engine(url, pool_size=2, max_overflow=0, pool_pre_ping=True)
-            event.listen(engine.sync_engine, "begin", _begin_postgresql)
-        case other:
-            raise ValueError(f"store.url names {other}: use sqlite+aiosqlite or postgresql+asyncpg")
+    try:
+        match backend:
+            case "sqlite":
+                engine = create_async_engine(
+                    url, poolclass=AsyncAdaptedQueuePool, pool_size=1, max_overflow=0
+                )
+                event.listen(engine.sync_engine, "connect", _set_up_sqlite)
+                event.listen(engine.sync_engine, "begin", _begin_sqlite)
+            case "postgresql":
+                engine = create_async_engine(url, pool_size=2, max_overflow=0, pool_pre_ping=True)
+                event.listen(engine.sync_engine, "begin", _begin_postgresql)
+            case other:
+                raise ValueError(f"store.url names {other}: use sqlite+aiosqlite or postgresql+asyncpg")
+    except (SQLAlchemyError, ImportError) as error:
+        raise ValueError(
+            f"the driver of store.url ({make_url(url).drivername}) cannot be used: "
+            "write sqlite+aiosqlite, or postgresql+asyncpg with asyncpg installed"
+        ) from error
     return engine
 
 

@@ -10,16 +10,16 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.store.dialects import prepare
+from bot.store.errors import NewerSchemaError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-class NewerSchemaError(Exception):
-    """The database was migrated by a newer program. Nothing was changed."""
-
-
 async def migrate(engine: AsyncEngine) -> None:
-    """Run the migrations that are missing, in one transaction that is also the lock against another process."""
+    """Run the migrations that are missing, in one transaction that is also the lock against another process.
+
+    Raises NewerSchemaError, and what the database raises.
+    """
     await prepare(engine)
     async with engine.begin() as connection:
         await connection.run_sync(_migrate)

@@ -1,5 +1,6 @@
 """This file has the SQL store: SQLite by default, PostgreSQL when one machine is not enough."""
 
+import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -7,9 +8,11 @@ from typing import Any
 
 from sqlalchemy import Table as SqlTable
 from sqlalchemy import delete, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.store.dialects import insert_into, make_engine
+from bot.store.errors import StoreError
 from bot.store.migrating import migrate
 from bot.store.rows import SqlRows
 from bot.store.schema import NUMBERS, SQL_TABLES
@@ -35,11 +38,14 @@ class SqlStore:
         Raises:
             ValueError: the URL is wrong, or names a database that we do not speak.
             NewerSchemaError: a newer program has been here.
-            sqlalchemy.exc.OperationalError: the database cannot be opened.
+            StoreError: the database cannot be opened.
         """
         engine = make_engine(url)
         try:
             await migrate(engine)
+        except (DBAPIError, sqlite3.Error, OSError) as error:
+            await engine.dispose()
+            raise _cannot_open(engine, error) from error
         except BaseException:
             await engine.dispose()
             raise
@@ -90,6 +96,19 @@ class SqlStore:
 
     async def close(self) -> None:
         await self._engine.dispose()
+
+
+def _cannot_open(engine: AsyncEngine, error: DBAPIError | sqlite3.Error | OSError) -> StoreError:
+    why = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
+    if engine.dialect.name == "sqlite":
+        where = engine.url.database or "in memory"
+        advice = "see that its folder is there and that this user may write in it, or correct store.url"
+        if "locked" in why:
+            advice = "another process has it open: stop the other Yardmaster, or give each its own store.url"
+    else:
+        where = engine.url.render_as_string(hide_password=True)
+        advice = "see that the server runs and lets us in, or correct store.url"
+    return StoreError(f"the store {where} cannot be opened: {why}: {advice}")
 
 
 async def _forget(

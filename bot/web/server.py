@@ -1,6 +1,7 @@
 """This file serves our HTTP endpoints: command lines from tokens, Slack's events, health, metrics."""
 
 import hmac
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
@@ -118,21 +119,39 @@ def _refused(status: int, why: str) -> web.Response:
     )
 
 
+class ListenError(Exception):
+    """The address cannot be listened on. The text says which, why, and what to do."""
+
+
 class Server:
     """Listens until stopped. `address` is known once it runs, also for port 0."""
 
     def __init__(self, app: web.Application, listen: str) -> None:
         self._runner = web.AppRunner(app, access_log=None)
+        self._listen = listen
         self._host, _, port = listen.rpartition(":")
         self._port = int(port)
         self.address = ""
 
     async def start(self) -> None:
+        """Listen, if it does not yet. Raises ListenError."""
+        if self.address:
+            return
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host.strip("[]") or "0.0.0.0", self._port)
-        await site.start()
+        try:
+            await site.start()
+        except OSError as error:
+            await self._runner.cleanup()
+            is_system = (error.errno or 0) > 0  # a name that nobody knows has a number of another kind
+            why = os.strerror(error.errno or 0) if is_system else str(error.strerror or error)
+            raise ListenError(
+                f"cannot listen on {self._listen}: {why}: see whether another Yardmaster runs here, "
+                "or set another http.listen"
+            ) from error
         host, port = self._runner.addresses[0][:2]
         self.address = f"http://{host}:{port}"
 
     async def stop(self) -> None:
         await self._runner.cleanup()
+        self.address = ""

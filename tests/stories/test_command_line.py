@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import socket
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from bot.cli import main
+from bot.store.sql import SqlStore
 from tests.support.light import TOKEN, light
 
 BROKEN = """groups:
@@ -156,6 +159,42 @@ async def test_a_run_refuses_to_begin_with_broken_rules_and_tells_all_of_them(tm
     assert code == 1
     names_all_mistakes(said, tmp_path / "rules.yaml")
     assert "Traceback" not in said
+
+
+def only_line(said: str) -> str:
+    """What was said, when it is one line that says that nothing begins."""
+    (line,) = said.splitlines()
+    assert line.startswith("Yardmaster cannot begin: ")
+    return line
+
+
+async def test_a_run_whose_store_has_no_folder_ends_with_one_line(tmp_path: Path) -> None:
+    file = settings_with(tmp_path, FINE)
+    file.write_text(file.read_text(encoding="utf-8").replace("/yard.db", "/none/yard.db"), encoding="utf-8")
+    code, said = await ran("run", "--config", str(file))
+    assert code == 1
+    assert f"the store {tmp_path}/none/yard.db cannot be opened" in only_line(said)
+
+
+async def test_a_run_on_the_store_of_a_newer_program_ends_with_its_words(tmp_path: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    await store.close()
+    with sqlite3.connect(tmp_path / "yard.db") as raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    raw.close()
+    code, said = await ran("run", "--config", str(settings_with(tmp_path, FINE)))
+    assert code == 1
+    assert "run the newer Yardmaster, or restore the backup" in only_line(said)
+
+
+async def test_a_run_whose_port_is_taken_ends_with_one_line(tmp_path: Path) -> None:
+    file = settings_with(tmp_path, FINE)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        file.write_text(file.read_text(encoding="utf-8").replace("127.0.0.1:0", listen), encoding="utf-8")
+        code, said = await ran("run", "--config", str(file))
+    assert code == 1
+    assert f"cannot listen on {listen}: Address already in use: see whether another" in only_line(said)
 
 
 async def test_a_run_with_a_token_that_slack_refuses_ends_with_words(tmp_path: Path) -> None:

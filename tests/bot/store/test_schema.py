@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import Connection, inspect, text
 
 from bot.store.dialects import make_engine
-from bot.store.migrating import NewerSchemaError, migrate
+from bot.store.errors import NewerSchemaError, StoreError
+from bot.store.migrating import migrate
 from bot.store.schema import METADATA
 from bot.store.sql import SqlStore
 from tests.support.rows import a_gesture
@@ -99,8 +100,36 @@ async def test_sqlite_is_set_to_survive_a_power_cut(tmp_path: Path) -> None:
     [
         pytest.param("mysql+aiomysql://db/yard", "names mysql: use sqlite", id="another database"),
         pytest.param("yard.db", "is not a database URL: write it like", id="a path alone"),
+        pytest.param(
+            "sqlite:////tmp/yard.db", "driver .* cannot be used: .* sqlite\\+aiosqlite", id="a sync driver"
+        ),
+        pytest.param(
+            "sqlite+none:////tmp/yard.db", "driver .* cannot be used", id="a driver that is not there"
+        ),
     ],
 )
 async def test_a_wrong_url_says_what_to_write(url: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         await SqlStore.open(url)
+
+
+async def test_a_folder_that_is_missing_is_said_in_one_line_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(StoreError) as caught:
+        await SqlStore.open(_url(tmp_path / "none"))
+    assert str(caught.value) == (
+        f"the store {tmp_path}/none/yard.db cannot be opened: unable to open database file: "
+        "see that its folder is there and that this user may write in it, or correct store.url"
+    )
+
+
+async def test_a_file_that_is_no_database_is_said_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "yard.db").write_text("a letter to grandmother\n" * 100, encoding="utf-8")
+    with pytest.raises(StoreError, match="cannot be opened: file is not a database: "):
+        await SqlStore.open(_url(tmp_path))
+    assert (tmp_path / "yard.db").read_text(encoding="utf-8").startswith("a letter")
+
+
+async def test_a_file_that_may_not_be_written_is_said(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "yard.db").close()
+    with pytest.raises(StoreError, match="cannot be opened: attempt to write a readonly database: "):
+        await SqlStore.open(f"sqlite+aiosqlite:///file:{tmp_path / 'yard.db'}?mode=ro&uri=true")
