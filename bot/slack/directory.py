@@ -4,31 +4,43 @@ from collections.abc import Sequence
 
 import aiohttp
 from slack_sdk.errors import SlackClientError
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.people import Account
+from bot.slack.calling import SlackCalls
+from bot.telling.speaking import SendError
 from collectors.facts.errors import SourceError
 
 
 class SlackDirectory:
-    """Slack's people. `team` is our own workspace: whoever is of another is an outsider."""
+    """Slack's people. Whoever is of another workspace than we are is an outsider."""
 
-    def __init__(self, client: AsyncWebClient, *, team: str) -> None:
-        self._client = client
-        self._team = team
+    def __init__(self, calls: SlackCalls) -> None:
+        self._calls = calls
+        self._client = calls.client
 
     async def account(self, id: str) -> Account:
-        """The person behind an id. Raises SourceError."""
+        """The person behind an id. Raises SourceError, also while we do not know which workspace is ours."""
+        team = await self._team()
         try:
             user = (await self._client.users_info(user=id))["user"]
         except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
             raise SourceError(f"Slack does not say who {id} is: {type(error).__name__}") from error
         is_guest = user.get("is_restricted") or user.get("is_ultra_restricted") or user.get("is_stranger")
         is_nobody = user.get("deleted") or user.get("is_bot")
-        is_foreign = bool(self._team) and user.get("team_id", self._team) != self._team
+        is_foreign = user.get("team_id", team) != team
         profile = user.get("profile", {})
         name = profile.get("display_name") or user.get("name") or profile.get("real_name") or id
         return Account(id=id, name=name, is_outsider=bool(is_guest or is_nobody or is_foreign))
+
+    async def _team(self) -> str:
+        """Our own workspace's id: asked for until Slack has said it once."""
+        try:
+            team = (await self._calls.ourselves()).get("team_id")
+        except SendError as error:
+            raise SourceError(f"Slack does not say which workspace is ours: {error}") from error
+        if not team:
+            raise SourceError("Slack does not say which workspace is ours")
+        return str(team)
 
     async def members(self, group: str) -> Sequence[str]:
         """The ids of a user group's members. Raises SourceError."""

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+import structlog
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
@@ -16,7 +17,10 @@ from bot.slack.heard import Heard
 from bot.slack.hearing import listen
 from bot.slack.socket import Socket, quiet_logger
 from bot.slack.speaking import SlackSpeaker
+from bot.telling.speaking import InDoubt, Recoverable
 from collectors.facts.clock import Clock
+
+log = structlog.get_logger(__name__)
 
 INBOX_AT_MOST = 1_000
 
@@ -42,13 +46,19 @@ class SlackDoor:
 
 
 async def open_slack(settings: Slack, *, clock: Clock, stack: AsyncExitStack) -> SlackDoor:
-    """Open it; `stack` closes it. Raises SendError when Slack refuses the token."""
+    """Open it; `stack` closes it. Raises Permanent when Slack refuses the token.
+
+    While Slack is away it is opened all the same: who we are is asked again when that is needed.
+    """
     token = secret(settings.bot_token, settings.bot_token_file)
     assert token is not None
     app_token = secret(settings.app_token, settings.app_token_file)
     signing = secret(settings.signing_secret, settings.signing_secret_file)
     calls = await stack.enter_async_context(SlackCalls(token(), api_url=settings.api_url))
-    ourselves = await calls.ourselves()
+    try:
+        await calls.ourselves()
+    except (Recoverable, InDoubt) as why:
+        log.warning("slack.away_at_the_start", why=str(why))
     app = AsyncApp(
         client=calls.client,
         signing_secret=signing() if signing else None,
@@ -57,7 +67,7 @@ async def open_slack(settings: Slack, *, clock: Clock, stack: AsyncExitStack) ->
     )
     inbox: asyncio.Queue[Heard] = asyncio.Queue(INBOX_AT_MOST)
     answers = SlackAnswers(calls)
-    directory = SlackDirectory(calls.client, team=ourselves.get("team_id", ""))
+    directory = SlackDirectory(calls)
     listen(app, inbox, answers=answers, directory=directory, clock=clock)
     return SlackDoor(
         speaker=SlackSpeaker(calls),

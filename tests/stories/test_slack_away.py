@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 from demo.slack.state.messages import Message
@@ -177,6 +178,33 @@ async def test_what_ended_while_we_were_away_is_resolved_by_the_next_life(tmp_pa
         await stage.slack.until(lambda: "✅" in card.said, 60)
         await stage.card("gpu-a02 is hot")
         assert len(told(stage, "gpu-a01")) == 1
+
+
+@pytest.mark.parametrize("away", [refused, unavailable], ids=["no connection", "503"])
+async def test_started_while_slack_is_away_it_evaluates_and_serves_and_tells_once_when_slack_is_back(
+    tmp_path: Path, away: Callable[[Light], Awaitable[Callable[[], Awaitable[None]]]]
+) -> None:
+    async with light(tmp_path, start=False) as stage:
+        back = await away(stage)
+        await stage.begin()
+        heat(stage, "gpu-a01")
+        await open_incidents(stage, 1)
+        async with (
+            aiohttp.ClientSession() as http,
+            http.get(f"{stage.yard.server.address}/readyz") as answer,
+        ):
+            assert answer.status == 200
+        assert told(stage, "gpu-a01") == []
+        await back()
+        card = await stage.card("gpu-a01 is hot")
+        await stage.slack.connected(60)
+        proposed = await stage.asks("dana", "node cordon gpu-a01")
+        assert "Cordon gpu-a01?" in proposed.said
+        await stage.slack.types("eve", CHANNEL, "/yard help")  # of another workspace: known by now
+        heat(stage)
+        await stage.slack.until(lambda: "✅" in card.said, 60)
+        assert len(told(stage, "gpu-a01")) == 1
+        assert stage.slack.ephemerals("eve") == []
 
 
 class Process:

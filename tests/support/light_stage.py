@@ -73,8 +73,14 @@ class Light:
 
     async def start(self) -> None:
         """Make the bot from the settings and run it until `stop`; it hears Slack when this returns."""
-        settings = read_settings(self.write_settings())
         before = len(self.slack.sockets.connections)
+        await self.begin()
+        await self.slack.until(lambda: len(self.slack.sockets.connections) > before, PATIENCE)
+        await self.until(lambda: all(one.has_begun for one in self.yard.evaluators.values()))
+
+    async def begin(self) -> None:
+        """The same, and wait for nothing: Slack may be away."""
+        settings = read_settings(self.write_settings())
         ready: asyncio.Future[Yardmaster] = asyncio.get_running_loop().create_future()
 
         async def live() -> None:
@@ -91,8 +97,6 @@ class Light:
 
         self._running = self.tasks.create_task(live(), name="yardmaster")
         self.bot = await ready
-        await self.slack.until(lambda: len(self.slack.sockets.connections) > before, PATIENCE)
-        await self.until(lambda: all(one.has_begun for one in self.yard.evaluators.values()))
 
     async def stop(self) -> None:
         """End the bot at once, as a signal would."""

@@ -33,8 +33,7 @@ class Desk:
 
     def listen(self, app: AsyncApp, inbox: "asyncio.Queue[Heard]") -> None:
         """Make `app` hear."""
-        directory = SlackDirectory(self.calls.client, team="")
-        listen(app, inbox, answers=SlackAnswers(self.calls), directory=directory)
+        listen(app, inbox, answers=SlackAnswers(self.calls), directory=SlackDirectory(self.calls))
 
     async def heard(self) -> Heard:
         """What comes in next."""
