@@ -144,7 +144,8 @@ async def test_killed_at_any_write_the_outcome_is_in_the_audit_on_the_incident_a
 async def test_a_plan_that_is_cancelled_before_it_begins_has_its_outcome_recorded(yard: Yard) -> None:
     plan = await yard.confirmed(await yard.plan("node cordon gpu-a01"))
     await yard.say(f"plan cancel {plan.id}", DANA)
-    over = await yard.performer.perform(plan)  # it was in the doer's hand already
-    assert over.state is PlanState.CANCELLED
     (entry,) = await outcomes(yard, plan.id)
     assert (entry.what, entry.text) == ("cancelled", "cancelled by dana")
+    over = await yard.performer.perform(plan)  # it was in the doer's hand already
+    assert over.state is PlanState.CANCELLED
+    assert await outcomes(yard, plan.id) == [entry]
