@@ -183,6 +183,7 @@ COMMANDS = (
         parameters=(_CLAIM, _REASON),
         note=keep,
         judges_itself=True,
+        about="claims",
         example='gpu keep c3f9a1b2 --reason "loads its data until noon"',
     ),
     Command(
@@ -197,6 +198,7 @@ COMMANDS = (
         ),
         note=snooze,
         judges_itself=True,
+        about="claims",
         example="gpu snooze c3f9a1b2 --for 2h",
     ),
     Command(
@@ -209,6 +211,7 @@ COMMANDS = (
         risk=Risk.TOUCH,
         judges_itself=True,
         rights=_PAUSE_RIGHTS,
+        about="claims",
         example="gpu release c3f9a1b2",
     ),
     Command(
@@ -220,6 +223,7 @@ COMMANDS = (
         plan=settle,
         risk=Risk.TOUCH,
         rights=_PAUSE_RIGHTS,
+        about="claims",
         example="gpu settle c3f9a1b2",
     ),
 )

@@ -46,11 +46,9 @@ async def cancel(named: Named, desk: Desk) -> Answer:
             raise UnusableError(f"There is no plan `{named.plan}`.")
         if plan.is_over:
             raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {plan.state.value} already.")
-        if plan.actor != desk.actor.id and not desk.may.get(plan.command, False):
-            raise DeniedError(
-                f"Plan `{plan.id}` is {plan.actor_name}'s, and `{plan.command}` is not given to you.",
-                plan=plan.id,
-            )
+        denied = desk.refusal(plan.command, *namespaces_of(plan.steps))
+        if plan.actor != desk.actor.id and denied is not None:
+            raise DeniedError(f"Plan `{plan.id}` is {plan.actor_name}'s: {denied}", plan=plan.id)
         was_running = plan.state is PlanState.RUNNING
         why = f"cancelled by {desk.actor.name}"
         ended_at = None if was_running else desk.now  # one that runs is ended by the performer

@@ -86,7 +86,6 @@ async def settle(deed: Answering, desk: Desk) -> Draft:
         claim = await unit.claims.get(deed.claim)
     if claim is None:
         raise UnusableError(f"There is no claim `{deed.claim}`.")
-    _check_cluster(claim, desk)
     if claim.standing not in OPEN:
         return Draft(title="", nothing=f"Claim {claim.id} is {claim.standing.value} already.")
     if desk.now < claim.grace_until:
@@ -137,20 +136,12 @@ def _open(claim: Claim | None, named: str) -> Claim:
 
 
 def _check_answerer(claim: Claim, desk: Desk, *, harmless: bool) -> None:
-    _check_cluster(claim, desk)
     needed = "gpu free" if harmless else "training stop"
     namespace = claim.training.partition("/")[0]
     if is_owner(claim, desk.actor, by_name=harmless) or desk.refusal(needed, namespace) is None:
         return
     owner = claim.owner or "its owner"
     raise UnusableError(f"Claim `{claim.id}` is for {owner} to answer, or for whoever may `{needed}` there.")
-
-
-def _check_cluster(claim: Claim, desk: Desk) -> None:
-    if claim.cluster != desk.site.name:
-        raise UnusableError(
-            f"Claim `{claim.id}` is of cluster {claim.cluster}: add `--cluster {claim.cluster}`."
-        )
 
 
 def _answered(claim: Claim, desk: Desk) -> Claim:

@@ -78,7 +78,7 @@ async def test_one_refusal_of_the_server_only_puts_it_off(yard: Yard, kube: Kube
 
 async def test_a_plan_that_fails_under_way_is_made_anew(yard: Yard, kube: KubernetesLookalike) -> None:
     await due_claim(yard, kube)
-    kube.fail(lambda seen: seen.method == "PATCH" and not seen.dry_run, 503, times=1)
+    kube.fail(lambda seen: seen.method == "PATCH" and not seen.dry_run, 403, times=1)
     await look(yard)
     assert not await dues(yard)
     await look(yard)
@@ -90,7 +90,7 @@ async def test_a_crash_between_the_gesture_and_the_plan_only_puts_it_off(
 ) -> None:
     await due_claim(yard, kube)
 
-    async def die(self: Pipeline, request: Any) -> None:
+    async def die(self: Pipeline, *_: Any) -> None:
         raise Crash
 
     with monkeypatch.context() as patched:
