@@ -11,6 +11,7 @@ from commands.desk import Desk
 from commands.outcomes import record_outcome
 from commands.plans import Plan, PlanState, Risk, StepState, inverse_of
 from commands.previews import can_undo, details
+from commands.steps import Create, Delete
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +77,14 @@ async def undo(named: Named, desk: Desk) -> Draft:
     steps = tuple(
         inverse for step, record in reversed(pairs) if (inverse := inverse_of(step, record)) is not None
     )
+    made = {step.ref.name for step in steps if isinstance(step, Delete) and step.ref.kind == "Namespace"}
     stuck = [
         step.says
         for step, record in pairs
         if record.state is StepState.DONE
         and inverse_of(step, record) is None
-        and type(step).__name__ == "Delete"
+        and isinstance(step, Delete | Create)
+        and step.ref.namespace not in made  # what goes with its namespace does not stay
     ]
     notes = tuple(f"This stays as it is: {says}" for says in stuck)
     return Draft(title=f"Undo: {plan.title}", steps=steps, notes=notes, undo_of=plan.id)

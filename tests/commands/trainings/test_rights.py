@@ -105,6 +105,7 @@ async def test_undoing_a_launch_leaves_the_secret_to_the_end_of_its_namespace(
     plan = await launched(yard)
     undone = await yard.do(f"plan undo {plan.id}", DANA)
     assert undone.state is PlanState.DONE, undone.trouble
+    assert not any("stays as it is" in note for note in undone.notes)
     deleted = {step.ref.kind for step in undone.steps if isinstance(step, Delete)}
     assert deleted == {"Namespace", "Service", "Job"}
     assert not kube.list("secrets", "mnist")
@@ -132,6 +133,7 @@ async def test_undoing_a_launch_into_a_kept_namespace_leaves_the_namespace_and_i
     again = await launched(yard)
     undone = await yard.do(f"plan undo {again.id}", DANA)
     assert undone.state is PlanState.DONE, undone.trouble
+    assert any("This stays as it is" in note and "secret" in note for note in undone.notes), undone.notes
     assert kube.get("secrets", "mnist", "regcred") is not None
     assert not kube.list("jobs", "mnist")
 
