@@ -1,7 +1,6 @@
 """This file entertains: it plays scenarios one after the other, and leaves it to people to act."""
 
 import asyncio
-import signal
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import cycle
@@ -13,6 +12,7 @@ from rich.console import Console
 from demo.logfile import log_to
 from demo.scenario import Scenario
 from demo.stage import Plan, Stage, set_up
+from demo.stopping import ended_by_signals
 
 FIRST_AFTER = timedelta(seconds=3)
 LASTS = timedelta(seconds=90)  # a fault that nobody mends; hardware is mended by the facility then
@@ -22,29 +22,14 @@ BETWEEN = timedelta(seconds=25)
 async def show(scenarios: Sequence[Scenario], port: int, log: Path | None) -> None:
     """Set the stage, say where it is, and play until SIGINT or SIGTERM; a second one does not wait for the end."""
     console = Console(highlight=False)
-    loop, playing = asyncio.get_running_loop(), asyncio.current_task()
-    assert playing is not None
-    numbers = (signal.SIGTERM, signal.SIGINT)
-
-    def stop() -> None:
-        for number in numbers:
-            loop.remove_signal_handler(number)
-        console.print("\nTaking the stage down…")
-        playing.cancel()
-
-    for number in numbers:
-        loop.add_signal_handler(number, stop)
     console.print("Setting the stage: a cluster with a past, Prometheus, Slack. A few seconds…")
     begins = {fault.fault: fault.parameters for one in scenarios for fault in one.begins}
-    with TemporaryDirectory(prefix="yardmaster-demo-") as folder:
+    with ended_by_signals(console), TemporaryDirectory(prefix="yardmaster-demo-") as folder:
         file = log or Path(folder) / "yardmaster.log"
         log_to(file)
-        try:
-            async with set_up(Plan(folder=Path(folder), slack_port=port, begins_with=begins)) as stage:
-                _greet(stage, file, console)
-                await entertain(stage, scenarios, console)
-        except asyncio.CancelledError:
-            playing.uncancel()  # this is how the show ends
+        async with set_up(Plan(folder=Path(folder), slack_port=port, begins_with=begins)) as stage:
+            _greet(stage, file, console)
+            await entertain(stage, scenarios, console)
 
 
 def _greet(stage: Stage, log: Path, console: Console) -> None:

@@ -14,14 +14,17 @@ from demo.logfile import log_to
 from demo.playing import Player, Result
 from demo.scenario import Scenario
 from demo.stage import Plan, set_up
+from demo.stopping import ended_by_signals
+
+STOPPED = 130  # the exit status of what SIGINT ended, as shells have it
 
 
 async def play_once(scenarios: Sequence[Scenario], file: Path | None, log: Path | None) -> int:
-    """The exit status: 0 when every scenario went as it says. Results go into `file`, too."""
+    """The exit status: 0 when every scenario went as it says, 130 when it was stopped. Results go into `file`, too."""
     console, results = Console(), list[Result]()
     began = monotonic()
     begins = {fault.fault: fault.parameters for one in scenarios for fault in one.begins}
-    with TemporaryDirectory(prefix="yardmaster-demo-") as folder:
+    with ended_by_signals(console), TemporaryDirectory(prefix="yardmaster-demo-") as folder:
         log_to(log or Path(folder) / "yardmaster.log")
         async with set_up(Plan(folder=Path(folder), begins_with=begins)) as stage:
             ready = monotonic() - began
@@ -34,6 +37,8 @@ async def play_once(scenarios: Sequence[Scenario], file: Path | None, log: Path 
                 results.append(await player.play(scenario))
                 if results[-1].failures:
                     console.print("  " + "; ".join(results[-1].failures), style="red", markup=False)
+    if len(results) < len(scenarios):
+        return STOPPED
     table = Table("scenario", "seen after", "told after", "done", "recovered", "verdict")
     for result in results:
         table.add_row(*row_of(result))
