@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -46,21 +47,28 @@ def make_engine(url: str) -> AsyncEngine:
 
 
 async def prepare(engine: AsyncEngine) -> None:
-    """Set what a database file keeps for good: SQLite's write-ahead log. Raises when it stays locked."""
+    """Set what a database file keeps for good: SQLite's write-ahead log. Raises when it stays locked.
+
+    Asked of sqlite3 itself: a file that cannot be opened is found here, and the driver, whose thread outlives
+    a connection that failed, is never given one.
+    """
     if engine.dialect.name != "sqlite":
         return
     tries = round(BUSY / BUSY_AGAIN)
     for one in range(tries):
         try:
-            async with engine.connect() as connection:
-                raw = await connection.get_raw_connection()
-                driver: Any = raw.driver_connection
-                async with driver.execute("PRAGMA journal_mode=WAL"):
-                    return
-        except sqlite3.OperationalError:  # the busy timeout does not hold for this one
-            if one == tries - 1:
+            return await asyncio.to_thread(_write_ahead, engine)
+        except sqlite3.OperationalError as error:  # the busy timeout does not hold for this one
+            if one == tries - 1 or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
             await asyncio.sleep(BUSY_AGAIN.total_seconds())
+
+
+def _write_ahead(engine: AsyncEngine) -> None:
+    path: Any
+    path, options = engine.dialect.create_connect_args(engine.url)
+    with closing(sqlite3.connect(*path, **options)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
 
 
 def insert_into(table: Table, dialect: str) -> "sqlite.Insert | postgresql.Insert":

@@ -129,6 +129,19 @@ async def test_a_file_that_is_no_database_is_said_and_left_alone(tmp_path: Path)
     assert (tmp_path / "yard.db").read_text(encoding="utf-8").startswith("a letter")
 
 
+async def test_the_driver_is_never_given_a_file_that_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its thread would still be answering when the loop is closed, and nobody could wait for it."""
+    given: list[object] = []
+    monkeypatch.setattr("aiosqlite.connect", lambda *where, **_how: given.append(where))
+    (tmp_path / "letter.db").write_text("a letter to grandmother\n" * 100, encoding="utf-8")
+    for path in (tmp_path / "none" / "yard.db", tmp_path / "letter.db"):
+        with pytest.raises(StoreError):
+            await SqlStore.open(f"sqlite+aiosqlite:///{path}")
+    assert not given
+
+
 async def test_a_file_that_may_not_be_written_is_said(tmp_path: Path) -> None:
     sqlite3.connect(tmp_path / "yard.db").close()
     with pytest.raises(StoreError, match="cannot be opened: attempt to write a readonly database: "):
