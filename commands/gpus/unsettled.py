@@ -1,31 +1,39 @@
 """This file finds the open claims that nothing would settle any more, so that the agenda takes them up again."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from commands.claims import OPEN, due_id, due_of
 from commands.gpus.answering import LOOK_AGAIN
 from commands.plans import PlanState
-from commands.rows import Due
+from commands.rows import Claim, Due
 from commands.steps import Record
 from commands.stores import Unit
+
+LONGEST_PAUSE = timedelta(hours=1)
 
 
 async def unsettled(unit: Unit, now: datetime) -> list[Due]:
     """What the agenda lacks: the settling of each open claim that is not on it, nor in a plan under way.
 
     Settling may have been refused or cut off, its plan may have failed, or somebody undid it. A claim whose time
-    is up is due after a pause, at a new moment: its old gesture would not be taken again.
+    is up is due after a pause, at a new moment: its old gesture would not be taken again. The pause is as long as
+    the claim is late, within bounds: so it doubles from try to try.
     """
     in_plans = await _in_plans(
         unit
     )  # read before the claims, so that a plan that ends meanwhile has left its mark
     found = [claim for state in OPEN for claim in await unit.claims.find(state=state.value, limit=10_000)]
     return [
-        replace(due_of(claim), at=claim.grace_until if now < claim.grace_until else now + LOOK_AGAIN)
+        replace(due_of(claim), at=_again(claim, now))
         for claim in found
         if claim.id not in in_plans and await unit.agenda.get(due_id(claim)) is None
     ]
+
+
+def _again(claim: Claim, now: datetime) -> datetime:
+    late = now - claim.grace_until
+    return claim.grace_until if late < timedelta() else now + min(max(LOOK_AGAIN, late), LONGEST_PAUSE)
 
 
 async def _in_plans(unit: Unit) -> set[str]:

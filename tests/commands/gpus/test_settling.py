@@ -76,6 +76,19 @@ async def test_one_refusal_of_the_server_only_puts_it_off(yard: Yard, kube: Kube
     assert await is_tried_again_and_settled(yard, kube)
 
 
+async def test_the_pauses_grow_for_as_long_as_it_is_refused(yard: Yard, kube: KubernetesLookalike) -> None:
+    await due_claim(yard, kube)
+    kube.fail(lambda seen: seen.method == "PATCH", 503, times=6)
+    pauses = []
+    for _ in range(6):
+        await look(yard)
+        (due,) = await dues(yard)
+        pauses.append((due.at - yard.clock.now()) // MINUTE)
+        yard.clock.move(due.at - yard.clock.now())
+        measured(yard, {}, times=61)
+    assert pauses == [10, 10, 20, 40, 60, 60]
+
+
 async def test_a_plan_that_fails_under_way_is_made_anew(yard: Yard, kube: KubernetesLookalike) -> None:
     await due_claim(yard, kube)
     kube.fail(lambda seen: seen.method == "PATCH" and not seen.dry_run, 403, times=1)
