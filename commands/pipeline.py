@@ -138,8 +138,9 @@ class Pipeline:
             id=f"{id}/confirm", line=plan.line, actor=actor, at=self.clock.now(), origin=plan.origin
         )
         desk = await self._desk(again, plan.cluster)
-        # The deed stays its asker's, whoever confirms it: theirs is the lease, and the name on the node.
-        desk = replace(desk, actor=replace(actor, id=plan.actor, name=plan.actor_name))
+        if not command.judges_itself:  # else it judges whoever presses the button, too
+            # The deed stays its asker's, whoever confirms it: theirs is the lease, and the name on the node.
+            desk = replace(desk, actor=replace(actor, id=plan.actor, name=plan.actor_name))
         draft = await self._redraft(command, words, desk, plan)
         if draft.steps and has_moved(plan, draft):
             return await self._show_again(command, plan, draft, desk)
@@ -217,7 +218,10 @@ class Pipeline:
 
     def _judge(self, actor: Actor, cluster: str, name: str, namespaces: Sequence[str]) -> str | None:
         command = next(command for command in self.catalogue if command.name == name)
-        return self.permissions.refusal(actor, command, cluster=cluster, namespaces=namespaces)
+        # What anybody may ask for themselves is not given to them where it is another's.
+        return self.permissions.refusal(
+            actor, replace(command, judges_itself=False), cluster=cluster, namespaces=namespaces
+        )
 
     @property
     def _first(self) -> str:
