@@ -7,6 +7,7 @@ from collectors.facts.people import Actor
 from commands.command import AnyCommand, DeniedError, Draft, UnusableError
 from commands.desk import Desk
 from commands.plans import Plan, PlanState, Risk, StepRecord
+from commands.rows import ClaimState
 from commands.steps import Record, Step
 
 
@@ -73,6 +74,8 @@ def _namespace_of(step: Step) -> str:
 
 def _asked_in(step: Record) -> str:
     """Where the training is on which the step makes a claim: a question without an answer suspends it."""
-    if step.table != "claims" or step.row is None or step.inverse is not None:
+    if step.table != "claims" or step.row is None or step.row["standing"] != ClaimState.ASKED:
         return ""
+    if step.inverse is not None and step.inverse["standing"] != ClaimState.VOID:
+        return ""  # it was asked before
     return str(step.row["training"]).partition("/")[0]

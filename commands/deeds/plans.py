@@ -1,17 +1,21 @@
 """This file has `plan confirm|show|cancel|undo`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import click
+import msgspec
 
 from alerts.telling.views import Tone, View, text
+from commands.claims import due_id
 from commands.command import Answer, Command, DeniedError, Draft, UnusableError
 from commands.confirming import namespaces_of
 from commands.desk import Desk
 from commands.outcomes import record_outcome
-from commands.plans import Plan, PlanState, Risk, StepState, inverse_of
+from commands.plans import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.previews import can_undo, details
-from commands.steps import Create, Delete
+from commands.rows import Claim
+from commands.steps import Create, Delete, Record, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +78,18 @@ async def undo(named: Named, desk: Desk) -> Draft:
     if not can_undo(plan):
         raise UnusableError(f"Plan `{plan.id}` did nothing that can be taken back.")
     pairs = list(zip(plan.steps, plan.records, strict=True))
+    left = await _answered_since(pairs, desk)
+    settled = {id for one in left for id in (one.id, due_id(one))}
     steps = tuple(
-        inverse for step, record in reversed(pairs) if (inverse := inverse_of(step, record)) is not None
+        inverse
+        for step, record in reversed(pairs)
+        if (inverse := inverse_of(step, record)) is not None
+        and not (isinstance(inverse, Record) and inverse.id in settled)
     )
+    if left and not steps:
+        raise UnusableError(
+            f"Plan `{plan.id}` cannot be taken back any more: {'; '.join(map(_stays, left))}."
+        )
     made = {step.ref.name for step in steps if isinstance(step, Delete) and step.ref.kind == "Namespace"}
     stuck = [
         step.says
@@ -86,8 +99,24 @@ async def undo(named: Named, desk: Desk) -> Draft:
         and isinstance(step, Delete | Create)
         and step.ref.namespace not in made  # what goes with its namespace does not stay
     ]
-    notes = tuple(f"This stays as it is: {says}" for says in stuck)
+    notes = tuple(f"This stays as it is: {says}" for says in (*stuck, *map(_stays, left)))
     return Draft(title=f"Undo: {plan.title}", steps=steps, notes=notes, undo_of=plan.id)
+
+
+async def _answered_since(pairs: Sequence[tuple[Step, StepRecord]], desk: Desk) -> list[Claim]:
+    """The claims of the plan that are not any more as it put them: an answer is not taken back with the question."""
+    found = []
+    async with desk.store.unit() as unit:
+        for step, done in pairs:
+            if isinstance(step, Record) and step.table == "claims" and done.state is StepState.DONE:
+                claim = await unit.claims.get(step.id)
+                if claim is not None and msgspec.to_builtins(claim) != step.row:
+                    found.append(claim)
+    return found
+
+
+def _stays(claim: Claim) -> str:
+    return f"claim {claim.id} on {claim.training}, which is {claim.standing.value} by now"
 
 
 _PLAN = click.Argument(["plan"])

@@ -59,7 +59,7 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
         claim = await _claim(one, look, desk, grace=grace, earlier=len(earlier))
         claims.append(claim)
         notes.append(_who_is_asked(claim, grace))
-        steps.append(record("claims", claim, says=f"ask for {claim.gpus:g} GPUs of {claim.training}"))
+        steps.append(_question(claim))
         steps.append(record("agenda", due_of(claim), says=f"settle it at {claim.grace_until:%H:%M} UTC"))
     if not steps:
         why = "; ".join(left) or f"no training's GPUs did nothing for {in_words(look.after)}"
@@ -134,6 +134,12 @@ def _why_not(earlier: list[Claim], now: datetime, *, is_named: bool) -> str:
     if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEPT_FOR:
         return f"its owner needs them, as said {in_words(now - at, parts=1)} ago"
     return ""
+
+
+def _question(claim: Claim) -> Record:
+    """Undone it stays as a claim that is void: its card says so, and the next claim gets another name and card."""
+    void = replace(claim, standing=ClaimState.VOID, keep_reason="the question was taken back")
+    return record("claims", claim, says=f"ask for {claim.gpus:g} GPUs of {claim.training}", before=void)
 
 
 def _dropped(claim: Claim) -> Record:
