@@ -24,6 +24,7 @@ from commands.permissions import Permissions
 from commands.placing import at_cluster, cluster_named, cluster_of
 from commands.plans import Plan, PlanState
 from commands.previews import preview
+from commands.records import answered_meanwhile
 from commands.rehearsing import rehearse
 from commands.requests import Request
 from commands.rows import AuditEntry, Gesture
@@ -188,6 +189,8 @@ class Pipeline:
             kept = await unit.plans.get(plan.id)
             if kept is not None:
                 must_be_open(kept, now)  # somebody may have been faster
+            if why := await answered_meanwhile(unit, plan.steps):
+                raise UnusableError(why)
             await unit.audit.put(entry)
             await unit.plans.put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
         return Answer(view=View(title=text(f"{plan.title}: confirmed, it begins."), tone=Tone.BUSY))

@@ -1,11 +1,12 @@
 """This file puts the rows that a Record step speaks of: what may be recorded, and as which type."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from commands.rows import Claim, CordonLease, Due, Launch
-from commands.steps import Record
+from commands.steps import Record, Step
 from commands.stores import Unit
 
 _TYPES: dict[str, type[Any]] = {"leases": CordonLease, "claims": Claim, "launches": Launch, "agenda": Due}
@@ -26,6 +27,16 @@ def record(table: str, row: Any, *, says: str, before: Any = None, has_inverse: 
 def forget(table: str, row: Any, *, says: str) -> Record:
     """A step that deletes a row; its inverse puts it back."""
     return Record(table=table, id=row.id, says=says, row=None, inverse=msgspec.to_builtins(row))
+
+
+async def answered_meanwhile(unit: Unit, steps: Iterable[Step]) -> str:
+    """Why these steps may not begin: a claim is not as it was when they were planned. Empty: they may."""
+    for step in steps:
+        if isinstance(step, Record) and step.table == "claims" and step.inverse is not None:
+            claim = await unit.claims.get(step.id)
+            if claim is not None and msgspec.to_builtins(claim) != step.inverse:
+                return f"Claim `{claim.id}` on {claim.training} is {claim.standing.value} by now: nothing was done."
+    return ""
 
 
 async def put_record(unit: Unit, step: Record) -> None:

@@ -13,8 +13,11 @@ from commands.desk import Desk
 from commands.gpus.asking import LONGEST_LOOK, LONGEST_WAIT, look_now
 from commands.gpus.idle import by_training, evidence
 from commands.gpus.idling import SHORTEST, Doing
+from commands.plans import PlanState
 from commands.records import forget, record
 from commands.rows import Claim, ClaimState
+from commands.steps import Record
+from commands.stores import Unit
 from commands.trainings.catalogue import kind_of
 
 LOOK_AGAIN = timedelta(minutes=10)  # when it cannot be known whether it still does nothing
@@ -31,7 +34,7 @@ class Answering:
 async def keep(deed: Answering, desk: Desk) -> Answer:
     """The owner needs them: the claim is over."""
     async with desk.store.unit() as unit:
-        claim = _open(await unit.claims.get(deed.claim), deed.claim)
+        claim = await _open(unit, deed.claim)
         _check_answerer(claim, desk, harmless=True)
         kept = replace(_answered(claim, desk), standing=ClaimState.KEPT, keep_reason=deed.reason)
         await unit.claims.put(kept)
@@ -44,7 +47,7 @@ async def snooze(deed: Answering, desk: Desk) -> Answer:
     if not SHORTEST <= deed.lasting <= LONGEST_WAIT:
         raise UnusableError(f"`--for` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
     async with desk.store.unit() as unit:
-        claim = _open(await unit.claims.get(deed.claim), deed.claim)
+        claim = await _open(unit, deed.claim)
         _check_answerer(claim, desk, harmless=True)
         moved = replace(
             _answered(claim, desk),
@@ -60,7 +63,7 @@ async def snooze(deed: Answering, desk: Desk) -> Answer:
 async def release(deed: Answering, desk: Desk) -> Draft:
     """The owner gives them back: the training pauses now."""
     async with desk.store.unit() as unit:
-        claim = _open(await unit.claims.get(deed.claim), deed.claim)
+        claim = await _open(unit, deed.claim)
         due = await unit.agenda.get(due_id(claim))
     _check_answerer(claim, desk, harmless=False)
     view = _training(claim, desk)
@@ -127,11 +130,29 @@ def _training(claim: Claim, desk: Desk) -> TrainingView | None:
     return found if found is not None and not found.life.is_over else None
 
 
-def _open(claim: Claim | None, named: str) -> Claim:
+async def under_way(unit: Unit) -> dict[str, str]:
+    """The claims of which a plan under way says what becomes of them, and that plan."""
+    return {
+        step.id: plan.id
+        for state in (PlanState.CONFIRMED, PlanState.RUNNING)
+        for plan in await unit.plans.find(state=state.value)
+        for step in plan.steps
+        if isinstance(step, Record) and step.table == "claims"
+    }
+
+
+async def _open(unit: Unit, named: str) -> Claim:
+    """The claim that still waits for an answer: what a plan under way does to it no answer stops."""
+    claim = await unit.claims.get(named)
     if claim is None:
         raise UnusableError(f"There is no claim `{named[:40]}`: its card shows its name.")
     if claim.standing not in OPEN:
         raise UnusableError(f"Claim `{claim.id}` on {claim.training} is {claim.standing.value} already.")
+    if plan := (await under_way(unit)).get(claim.id):
+        raise UnusableError(
+            f"Claim `{claim.id}` on {claim.training} is being settled, by plan `{plan}`: `plan cancel {plan}` "
+            f"stops it, or `plan undo {plan}` takes it back once it is over."
+        )
     return claim
 
 

@@ -4,10 +4,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from commands.claims import OPEN, due_id, due_of
-from commands.gpus.answering import LOOK_AGAIN
-from commands.plans import PlanState
+from commands.gpus.answering import LOOK_AGAIN, under_way
 from commands.rows import Claim, Due
-from commands.steps import Record
 from commands.stores import Unit
 
 LONGEST_PAUSE = timedelta(hours=1)
@@ -20,9 +18,7 @@ async def unsettled(unit: Unit, now: datetime) -> list[Due]:
     is up is due after a pause, at a new moment: its old gesture would not be taken again. The pause is as long as
     the claim is late, within bounds: so it doubles from try to try.
     """
-    in_plans = await _in_plans(
-        unit
-    )  # read before the claims, so that a plan that ends meanwhile has left its mark
+    in_plans = await under_way(unit)  # read first: a plan that ends meanwhile has left its mark
     found = [claim for state in OPEN for claim in await unit.claims.find(state=state.value, limit=10_000)]
     return [
         replace(due_of(claim), at=_again(claim, now))
@@ -34,14 +30,3 @@ async def unsettled(unit: Unit, now: datetime) -> list[Due]:
 def _again(claim: Claim, now: datetime) -> datetime:
     late = now - claim.grace_until
     return claim.grace_until if late < timedelta() else now + min(max(LOOK_AGAIN, late), LONGEST_PAUSE)
-
-
-async def _in_plans(unit: Unit) -> set[str]:
-    """The claims of which a plan under way says what becomes of them."""
-    return {
-        step.id
-        for state in (PlanState.CONFIRMED, PlanState.RUNNING)
-        for plan in await unit.plans.find(state=state.value)
-        for step in plan.steps
-        if isinstance(step, Record) and step.table == "claims"
-    }

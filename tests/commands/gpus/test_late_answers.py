@@ -1,0 +1,47 @@
+"""This file tests answers that come while the claim is being settled: what is said to the owner is what is so."""
+
+from typing import Any
+
+import pytest
+
+from bot.agenda import Agenda
+from commands.plans import PlanState
+from commands.rehearsing import rehearse
+from commands.rows import ClaimState
+from demo.kubernetes import KubernetesLookalike
+from tests.commands.gpus.test_claims import is_suspended, the_claim
+from tests.commands.gpus.test_settling import due_claim
+from tests.support.yard import ANA, Yard
+
+
+@pytest.mark.parametrize("verb", ["keep", "snooze", "release"])
+async def test_an_answer_after_the_plan_was_made_is_not_taken(
+    yard: Yard, kube: KubernetesLookalike, verb: str
+) -> None:
+    claim = await due_claim(yard, kube)
+    await Agenda(yard.store, yard.clock, yard.pipeline.take).look()
+    async with yard.store.unit() as unit:
+        (plan,) = await unit.plans.find(state=PlanState.CONFIRMED.value)
+    said = await yard.say(f"gpu {verb} {claim.id}", ANA)
+    assert f"is being settled, by plan {plan.id}" in said
+    await yard.performer.perform(plan)
+    assert (await the_claim(yard)).standing is ClaimState.FREED
+    assert await is_suspended(kube)
+
+
+async def test_an_answer_while_the_plan_is_made_is_heard(
+    yard: Yard, kube: KubernetesLookalike, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = await due_claim(yard, kube)
+
+    async def slow(*steps: Any) -> None:
+        await rehearse(*steps)
+        assert "Kept" in await yard.say(f"gpu keep {claim.id}", ANA)
+
+    monkeypatch.setattr("commands.pipeline.rehearse", slow)
+    await Agenda(yard.store, yard.clock, yard.pipeline.take).look()
+    async with yard.store.unit() as unit:
+        assert not await unit.plans.find(state=PlanState.CONFIRMED.value)
+        assert not await unit.agenda.find()
+    assert (await the_claim(yard)).standing is ClaimState.KEPT
+    assert not await is_suspended(kube)
