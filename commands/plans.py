@@ -167,6 +167,7 @@ def inverse_of(step: Step, record: StepRecord) -> Step | None:
                 says=f"put back {step.ref}",
                 body=body,
                 requires=tuple(_facts(step.body)),  # what we set may be somebody else's by now
+                inverse=step.body,  # so that the undoing can be undone
                 subresource=step.subresource,
             )
         case Create() if step.is_secret:
