@@ -65,7 +65,7 @@ def composers(showing: Showing) -> Composers:
         found = await unit.plans.get(told.of)
         if found is None:
             return Composed(view=None, is_settled=True)
-        return Composed(view=card_of(found), is_settled=found.is_over and not can_undo(found))
+        return Composed(view=card_of(found), is_settled=found.has_ended and not can_undo(found))
 
     async def claim(told: Told, unit: Unit, now: datetime) -> Composed:
         found = await unit.claims.get(told.of)

@@ -45,7 +45,7 @@ class Performer:
 
         A plan that was cancelled while it ran ends after the step that was begun.
         """
-        if plan.is_over and plan.ended_at is not None:
+        if plan.has_ended:
             return plan
         plan = await self._save(replace(plan, state=PlanState.RUNNING))
         for number, step in enumerate(plan.steps):

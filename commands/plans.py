@@ -103,6 +103,11 @@ class Plan:
     def is_over(self) -> bool:
         return self.state in OVER
 
+    @property
+    def has_ended(self) -> bool:
+        """Not so while one that was cancelled still does the step that was begun."""
+        return self.is_over and self.ended_at is not None
+
     def with_record(self, number: int, record: StepRecord) -> "Plan":
         records = (*self.records[:number], record, *self.records[number + 1 :])
         return replace(self, records=records)

@@ -133,10 +133,11 @@ def details(plan: Plan) -> View:
 
 def can_undo(plan: Plan) -> bool:
     """Whether something was done that has an inverse, and nobody has undone it."""
-    is_over = plan.state in (PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED)
     pairs = zip(plan.steps, plan.records, strict=True)
     return (
-        is_over and not plan.undone_by and any(inverse_of(step, record) is not None for step, record in pairs)
+        plan.has_ended
+        and not plan.undone_by
+        and any(inverse_of(step, record) is not None for step, record in pairs)
     )
 
 

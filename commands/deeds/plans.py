@@ -73,6 +73,8 @@ async def undo(named: Named, desk: Desk) -> Draft:
         raise UnusableError(
             f"Plan `{plan.id}` is {plan.state.value}: `plan cancel {plan.id}` stops it first."
         )
+    if not plan.has_ended:
+        raise UnusableError(f"Plan `{plan.id}` still does the step that was begun: try again in a moment.")
     if (denied := desk.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
         raise DeniedError(f"Undoing plan `{plan.id}` needs the right to do it: {denied}", plan=plan.id)
     if not can_undo(plan):

@@ -12,11 +12,12 @@ from alerts.incidents.folding import open_incident
 from bot.doing import Doer
 from commands.performing import Performer
 from commands.plans import Plan, PlanState, StepState
+from commands.previews import card_of
 from commands.rows import AuditEntry
 from demo.kubernetes import KubernetesLookalike
 from tests.support.performing import Crash, DyingStore
 from tests.support.rows import an_alert
-from tests.support.yard import CLUSTER, DANA, NOON, Yard, a_node_tree, yard_before
+from tests.support.yard import CLUSTER, DANA, NOON, Yard, a_node_tree, told, yard_before
 
 JOURNAL_WRITES = 7  # that it runs, two for each of two steps, the row that is recorded, that it is done
 
@@ -149,3 +150,29 @@ async def test_a_plan_that_is_cancelled_before_it_begins_has_its_outcome_recorde
     over = await yard.performer.perform(plan)  # it was in the doer's hand already
     assert over.state is PlanState.CANCELLED
     assert await outcomes(yard, plan.id) == [entry]
+
+
+async def test_a_plan_that_still_does_a_step_is_not_undone_before_that_step_is_settled(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    plan = await yard.confirmed(await yard.plan("node cordon gpu-a01 gpu-a02"))
+    real, said = yard.writer.patch, ""
+
+    async def patch(step: Any, **named: Any) -> Any:
+        nonlocal said
+        if step.ref.name == "gpu-a02":
+            await yard.say(f"plan cancel {plan.id}", DANA)
+            said = await yard.say(f"plan undo {plan.id}", DANA)
+            assert "Undo" not in told(card_of(await kept(yard, plan.id)))
+        return await real(step, **named)
+
+    yard.writer.patch = patch  # type: ignore[method-assign]
+    over = await yard.performer.perform(plan)
+    yard.writer.patch = real  # type: ignore[method-assign]
+    assert said == f"Plan {plan.id} still does the step that was begun: try again in a moment."
+    assert "Undo" in told(card_of(over))
+    await yard.do(f"plan undo {plan.id}")
+    for name in ("gpu-a01", "gpu-a02"):
+        node = kube.get("nodes", "", name)
+        assert node is not None
+        assert not node["spec"].get("unschedulable")
