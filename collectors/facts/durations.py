@@ -12,6 +12,7 @@ _UNITS = {
     "s": 1000,
     "ms": 1,
 }
+_LONGEST = 100 * _UNITS["y"]  # so that a moment that much later or earlier is one that can be told
 _SHAPE = re.compile(
     r"^(?:(?P<y>\d+)y)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?(?:(?P<ms>\d+)ms)?$"
 )
@@ -25,6 +26,8 @@ def duration(text: str) -> timedelta:
     if not text or shape is None:
         raise ValueError(f"`{text}` is not a duration: write it like 30s, 5m, 1h30m or 7d")
     total = sum(int(count) * _UNITS[unit] for unit, count in shape.groupdict().items() if count)
+    if total > _LONGEST:
+        raise ValueError(f"`{text[:40]}` is too long a duration: 100y at most")
     return timedelta(milliseconds=total)
 
 
