@@ -132,13 +132,16 @@ class Performer:
         except SourceError as why:
             if why.status != 409:
                 raise
+            refused = str(why)
         try:
             found = await writer.read(step.ref)
         except SourceError as why:
             if why.status == 403 and step.is_secret:
                 return ("was created already" if was_begun else "was there already"), ""
             raise
-        if found and found["metadata"].get("annotations", {}).get(PLAN_ANNOTATION) == plan:
+        if found is None:  # a quota that others write, or it is just being deleted
+            raise SourceError(f"{step.ref} could not be created: {refused}")
+        if found["metadata"].get("annotations", {}).get(PLAN_ANNOTATION) == plan:
             return "was created already", found["metadata"].get("uid", "")
         raise StepFailedError(f"{step.ref} is there already, and is not ours")
 

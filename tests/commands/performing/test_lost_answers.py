@@ -83,3 +83,18 @@ async def test_a_refusal_is_not_tried_again(kube: KubernetesLookalike, writer: C
     over = await performer(MemoryStore(), writer, clock).perform(plan)
     assert (over.state, clock.at) == (PlanState.FAILED, NOON)
     assert "not known" not in over.trouble
+
+
+async def test_what_is_refused_though_no_such_object_is_there_is_tried_again(
+    kube: KubernetesLookalike, writer: ClusterWriter
+) -> None:
+    plan = plan_of(furnished(kube)[1])
+    kube.fail(lambda seen: seen.method == "POST", 409, times=1)
+    over = await performer(MemoryStore(), writer).perform(plan)
+    assert over.state is PlanState.DONE, over.trouble
+    kube.delete("configmaps", "default", "new")
+    kube.fail(lambda seen: seen.method == "POST", 409, times=100)
+    over = await performer(MemoryStore(), writer).perform(plan)
+    assert over.state is PlanState.FAILED
+    assert "configmap default/new could not be created" in over.trouble
+    assert "not ours" not in over.trouble
