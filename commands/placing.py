@@ -1,8 +1,10 @@
 """This file finds out which cluster a line is for, and makes buttons say it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import click
 
 from alerts.telling.views import Buttons, View
 from commands.command import AnyCommand, UnusableError
@@ -32,7 +34,7 @@ async def cluster_of(
     Raises UnusableError when a row is named with another cluster than its own.
     """
     if command.about:
-        for word in words[len(command.name.split()) :]:
+        for word in _arguments(command, words):
             if (row := await getattr(unit, command.about).get(word.lower())) is not None:
                 home: str = row.cluster
                 if named and named != home:
@@ -42,6 +44,17 @@ async def cluster_of(
         incident = await unit.incidents.get(origin.incident)
         return incident.cluster if incident else ""
     return named
+
+
+def _arguments(command: AnyCommand, words: Sequence[str]) -> Iterator[str]:
+    """The words that name something: no options, nor what they are set to."""
+    options = [one for one in command.parameters if isinstance(one, click.Option)]
+    set_to = {flag for one in options if not one.is_flag for flag in one.opts}
+    before = ""
+    for word in words[len(command.name.split()) :]:
+        if not word.startswith("-") and before not in set_to:
+            yield word
+        before = word
 
 
 def at_cluster(view: View, cluster: str) -> View:

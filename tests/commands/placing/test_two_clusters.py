@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from commands.permissions import Grant, Permissions
 from commands.placing import at_cluster
 from commands.plans import Origin, PlanState
 from commands.requests import Request
+from commands.rows import Claim
 from demo.kubernetes import KubernetesLookalike
 from tests.support.alerting import NOON, a_topology, an_alert
 from tests.support.yard import DANA, Yard, a_node_tree, yard_before
@@ -116,6 +118,31 @@ async def test_a_row_named_with_another_cluster_is_refused(two: Two) -> None:
     assert (
         await two.yard.say("incident show i1 --cluster prod-a") == "i1 is of cluster prod-b, not of prod-a."
     )
+
+
+async def test_a_reason_that_names_a_row_of_another_cluster_does_not_lend_its_rights(two: Two) -> None:
+    two.allow("prod-a")
+    claims = [
+        Claim(
+            id=id,
+            cluster=cluster,
+            training="vision-detr/detr",
+            owner="ana",
+            owner_id="U_ANA",
+            gpus=8,
+            asked_by="U_BO",
+            asked_by_name="bo",
+            asked_at=NOON,
+            grace_until=NOON + timedelta(hours=1),
+        )
+        for id, cluster in (("ca", "prod-a"), ("cb", "prod-b"))
+    ]
+    async with two.yard.store.unit() as unit:
+        for claim in claims:
+            await unit.claims.put(claim)
+    for line in ("gpu keep cb", "gpu keep --reason ca cb", "gpu snooze --for 2h --reason=ca cb"):
+        assert "is for ana to answer" in await two.yard.say(line)
+    assert "Kept" in await two.yard.say("gpu keep --reason cb ca")
 
 
 @pytest.mark.parametrize(
