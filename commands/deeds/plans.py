@@ -16,6 +16,7 @@ from commands.plans import Plan, PlanState, Risk, StepRecord, StepState, inverse
 from commands.previews import can_undo, details
 from commands.rows import Claim
 from commands.steps import Create, Delete, Record, Step
+from commands.trainings.stopping import goes_too, lost, what_it_is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,26 @@ async def undo(named: Named, desk: Desk) -> Draft:
         and step.ref.namespace not in made  # what goes with its namespace does not stay
     ]
     notes = tuple(f"This stays as it is: {says}" for says in (*stuck, *map(_stays, left)))
-    return Draft(title=f"Undo: {plan.title}", steps=steps, notes=notes, undo_of=plan.id)
+    ended = [
+        view
+        for view in (desk.site.trainings() if made else ())
+        if view.namespace in made and not view.life.is_over
+    ]
+    return Draft(
+        title=f"Undo: {plan.title}",
+        steps=steps,
+        notes=(*[await lost(view, desk) for view in ended], *_with(made, desk), *notes),
+        victims=tuple(what_it_is(view) for view in ended),
+        undo_of=plan.id,
+    )
+
+
+def _with(namespaces: set[str], desk: Desk) -> list[str]:
+    """That the namespaces go, which may stand far down among the steps, and what goes with them."""
+    return [
+        f"Namespace {name} goes with all that is in it. {' '.join(goes_too(name, desk.site.inventory()))}".strip()
+        for name in sorted(namespaces)
+    ]
 
 
 async def _answered_since(pairs: Sequence[tuple[Step, StepRecord]], desk: Desk) -> list[Claim]:

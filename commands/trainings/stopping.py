@@ -34,7 +34,7 @@ async def stop(deed: Stopping, desk: Desk) -> Draft:
         place = inventory.namespaces[view.namespace].metadata
         ref = Ref(api="v1", kind="Namespace", name=place.name, uid=place.uid)
         steps = (Delete(ref=ref, says=f"delete namespace {place.name}, which was made for it"),)
-        notes += _goes_too(view, inventory)
+        notes += [f"{one} `--keep-namespace` keeps them." for one in goes_too(place.name, inventory)]
     else:
         steps = kind_of(view).stop(view, inventory, left=await _left(view, desk))
         if view.has_namespace:
@@ -87,12 +87,9 @@ async def _left(view: TrainingView, desk: Desk) -> list[dict[str, Any]]:
     return found
 
 
-def _goes_too(view: TrainingView, inventory: Inventory) -> list[str]:
+def goes_too(namespace: str, inventory: Inventory) -> list[str]:
+    """What goes with a namespace beside its trainings."""
     if "claims" in inventory.missing:
-        return [f"Volume claims in {view.namespace} go with it; which there are is not known now."]
-    claims = [
-        one.metadata.name for one in inventory.claims.values() if one.metadata.namespace == view.namespace
-    ]
-    if not claims:
-        return []
-    return [f"Volume claims go with it: {', '.join(sorted(claims))}. `--keep-namespace` keeps them."]
+        return [f"Volume claims in {namespace} go with it; which there are is not known now."]
+    claims = [one.metadata.name for one in inventory.claims.values() if one.metadata.namespace == namespace]
+    return [f"Volume claims go with it: {', '.join(sorted(claims))}."] if claims else []
