@@ -80,7 +80,10 @@ class Follower:
         async with self._store.unit() as unit:
             await unit.launches.put(told)
             card = _card(launch)
-            await unit.cards.add(card)
+            if launch.told:
+                await unit.cards.add(card)
+            else:  # the card of an earlier launch of that name is told to its end, in another thread
+                await unit.cards.put(card)
             if life != launch.told:
                 await unit.lines.add(_line(told, view, card, now))
 

@@ -1,0 +1,48 @@
+"""This file tests that a training that is launched again has a card of its own, in the thread of the new launch."""
+
+from dataclasses import replace
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any, cast
+
+from bot.following import STARTS_WITHIN, Follower
+from bot.sites import ClusterSite
+from bot.store.memory import MemoryStore
+from collectors.facts.redaction import Redactor
+from commands.rows import Launch
+from tests.support.yard import CLUSTER, Hands
+
+
+class NoTrainings:
+    """A cluster in which every training is gone."""
+
+    def trainings(self) -> tuple[Any, ...]:
+        return ()
+
+
+def a_launch(thread: str, hands: Hands) -> Launch:
+    return Launch(
+        id=f"{CLUSTER}/mnist/mnist",
+        cluster=CLUSTER,
+        training="mnist/mnist",
+        by="U_ANA",
+        by_name="ana",
+        at=hands.now(),
+        channel="C_GPU",
+        thread=thread,
+    )
+
+
+async def test_the_second_launch_is_told_anew_in_its_own_thread() -> None:
+    store, hands = MemoryStore(), Hands()
+    sites = MappingProxyType({CLUSTER: cast("ClusterSite", NoTrainings())})
+    follower = Follower(store, sites, hands, redact=Redactor(()), channel="C_GPU")
+    for thread in ("1.1", "2.2"):
+        async with store.unit() as unit:
+            await unit.launches.put(a_launch(thread, hands))
+        hands.move(STARTS_WITHIN + timedelta(seconds=1))
+        await follower.look()
+        async with store.unit() as unit:
+            (card,) = await unit.cards.find()
+            assert (card.thread, card.ts, card.is_settled) == (thread, "", False)
+            await unit.cards.put(replace(card, ts=f"{thread}9", is_settled=True))  # said and done
