@@ -57,6 +57,11 @@ def is_owner(claim: Claim, actor: Actor, *, by_name: bool) -> bool:
     return by_name and bool(claim.owner) and actor.name == claim.owner
 
 
+def taken(claim: Claim) -> str:
+    """What becomes of the training that gives its GPUs back."""
+    return "deleted (Kueue would wake it up again)" if claim.is_for_good else "suspended"
+
+
 def claim_view(claim: Claim, now: datetime) -> View:
     """The claim's card: the question to the owner with its evidence and answers, and what came of it."""
     asked = text(
@@ -92,14 +97,17 @@ def _state(claim: Claim, now: datetime) -> Text:
     match claim.standing:
         case ClaimState.ASKED:
             if now < claim.grace_until:
-                return text("Without an answer it is suspended ", _when(claim, now), ".")
+                return text("Without an answer it is ", taken(claim), " ", _when(claim, now), ".")
             return text("Nobody answered until ", _when(claim, now), ": it is looked at once more.")
         case ClaimState.SNOOZED:
-            return text(answerer, " asked for more time", why, ". It is suspended ", _when(claim, now), ".")
+            asked = text(answerer, " asked for more time", why, ". It is ")
+            return text(asked, taken(claim), " ", _when(claim, now), ".")
         case ClaimState.KEPT:
             return text(answerer, " needs them", why, ".")
         case ClaimState.FREED if claim.answered_by:
             return text(answerer, " gave them back.")
+        case ClaimState.FREED if claim.is_for_good:
+            return text("Nobody answered in time, so it was deleted.")
         case ClaimState.FREED:
             return text("Nobody answered in time. `plan undo` of the plan that suspended it starts it anew.")
         case ClaimState.VOID:

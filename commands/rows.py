@@ -74,6 +74,7 @@ class Claim:
     answered_at: datetime | None = None
     keep_reason: str = ""
     evidence: str = ""  # why we think them idle
+    is_for_good: bool = False  # the training cannot be suspended, only deleted
     channel: str = ""
 
     @property

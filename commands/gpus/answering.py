@@ -1,5 +1,6 @@
 """This file does what becomes of a claim: `gpu keep|snooze|release|settle`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -16,7 +17,7 @@ from commands.gpus.idling import SHORTEST, Doing
 from commands.plans import PlanState
 from commands.records import forget, record
 from commands.rows import Claim, ClaimState
-from commands.steps import Record
+from commands.steps import Delete, Record, Step
 from commands.stores import Unit
 from commands.trainings.catalogue import kind_of
 
@@ -79,8 +80,14 @@ async def release(deed: Answering, desk: Desk) -> Draft:
         title=f"Free {claim.gpus:g} GPUs of {claim.training}",
         steps=(*steps, *over),
         victims=(claim.training,),
-        notes=("What it did after its last checkpoint is lost; undoing this plan starts it anew.",),
+        notes=(f"What it did after its last checkpoint is lost; {_afterwards(steps)}.",),
     )
+
+
+def _afterwards(steps: Sequence[Step]) -> str:
+    if any(isinstance(step, Delete) for step in steps):
+        return "and it is deleted: nothing brings it back but another launch"
+    return "undoing this plan starts it anew"
 
 
 async def settle(deed: Answering, desk: Desk) -> Draft:

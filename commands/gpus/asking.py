@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 
 from collectors.facts.durations import in_words
 from collectors.trainings.views import TrainingView
-from commands.claims import KEPT_FOR, OPEN, claim_id, due_of
+from commands.claims import KEPT_FOR, OPEN, claim_id, due_of, taken
 from commands.command import DeniedError, Draft, UnusableError
 from commands.desk import Desk
 from commands.gpus.idle import TrainingGpus, by_training, evidence
 from commands.gpus.idling import SHORTEST, Doing, IdleLook, look_for_idle
 from commands.records import record
 from commands.rows import Claim, ClaimState
-from commands.steps import Record, Step
+from commands.steps import Delete, Record, Step
 from commands.trainings.catalogue import kind_of
 from commands.trainings.naming import training_named
 
@@ -54,9 +54,11 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
         if why:
             left.append(f"{one.view.id}: {why}")
             continue
-        kind_of(one.view)
+        pause = kind_of(one.view).pause(one.view, desk.site.inventory())
+        is_for_good = any(isinstance(step, Delete) for step in pause)
         steps += [_dropped(old) for old in earlier if old.standing in OPEN]
-        claim = await _claim(one, look, desk, grace=grace, earlier=len(earlier))
+        made = await _claim(one, look, desk, grace=grace, earlier=len(earlier))
+        claim = replace(made, is_for_good=is_for_good)
         claims.append(claim)
         notes.append(_who_is_asked(claim, grace))
         steps.append(_question(claim))
@@ -178,6 +180,6 @@ def _who_is_asked(claim: Claim, grace: timedelta) -> str:
     owner = claim.owner or "nobody known"
     unknown = "" if claim.owner_id else " (not known in the chat: the question stands in the channel)"
     return (
-        f"{owner}{unknown} is asked about {claim.training}: {claim.evidence}. Without an answer it is suspended "
+        f"{owner}{unknown} is asked about {claim.training}: {claim.evidence}. Without an answer it is {taken(claim)} "
         f"after {in_words(grace)}, if it still does nothing."
     )
