@@ -1,5 +1,6 @@
 """This file has `node list|show|cordon|uncordon`. A cordon is a lease: owner, reason, incident, until."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,7 +18,7 @@ from commands.looks import annotations_of, is_ready, node_named
 from commands.options import DURATION
 from commands.plans import Risk
 from commands.records import forget
-from commands.steps import Step
+from commands.steps import Patch, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,11 +118,10 @@ async def cordon(deed: Cordon, desk: Desk) -> Draft:
             )
     if not steps:
         return Draft(title="", nothing="; ".join(already) + ".")
-    names = ", ".join(dict.fromkeys(deed.nodes))
     notes.append(
         f"A lease of {in_words(lasting)}: then you are reminded; it is lifted by `node uncordon`, not by itself."
     )
-    return Draft(title=f"Cordon {names}", steps=tuple(steps), notes=(*notes, *already))
+    return Draft(title=f"Cordon {_nodes_of(steps)}", steps=tuple(steps), notes=(*notes, *already))
 
 
 async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
@@ -147,9 +147,11 @@ async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
             steps.append(forget("leases", lease, says="end the lease"))
     if not steps:
         return Draft(title="", nothing=" ".join(free))
-    return Draft(
-        title=f"Uncordon {', '.join(dict.fromkeys(deed.nodes))}", steps=tuple(steps), notes=tuple(free)
-    )
+    return Draft(title=f"Uncordon {_nodes_of(steps)}", steps=tuple(steps), notes=tuple(free))
+
+
+def _nodes_of(steps: Sequence[Step]) -> str:
+    return ", ".join(step.ref.name for step in steps if isinstance(step, Patch))
 
 
 def _state(node: Node) -> str:

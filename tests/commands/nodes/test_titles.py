@@ -1,0 +1,20 @@
+"""This file tests that a plan is called after the nodes that it changes, not after all that were named."""
+
+from pathlib import Path
+
+from demo.kubernetes import KubernetesLookalike
+from tests.support.yard import a_node_tree, yard_before
+
+
+async def test_a_node_that_is_left_as_it_is_is_not_in_the_title(tmp_path: Path) -> None:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        for name in ("gpu-a01", "gpu-a02"):
+            kube.create(a_node_tree(name), keep_status=True)
+        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
+            await yard.do("node cordon gpu-a01")
+            await yard.seen(lambda: yard.site.inventory().nodes["gpu-a01"].spec.unschedulable)
+            plan = await yard.plan("node cordon gpu-a01 gpu-a02")
+            assert plan.title == "Cordon gpu-a02"
+            assert "gpu-a01 is cordoned already, by dana" in plan.notes
+            plan = await yard.plan("node uncordon gpu-a01 gpu-a02")
+            assert plan.title == "Uncordon gpu-a01"
