@@ -47,12 +47,16 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
     claims: list[Claim] = []
     meant, left = _given(_meant(deed.trainings, found, desk), desk)
     is_denied = bool(left)
-    for one in meant[:AT_MOST]:
+    more = 0
+    for one in meant:
         assert one.view is not None
         earlier = await _claims_on(one.view, desk)
         why = _why_not(earlier, desk.now, is_named=bool(deed.trainings))
         if why:
             left.append(f"{one.view.id}: {why}")
+            continue
+        if len(claims) == AT_MOST:
+            more += 1
             continue
         pause = kind_of(one.view).pause(one.view, desk.site.inventory())
         is_for_good = any(isinstance(step, Delete) for step in pause)
@@ -63,6 +67,8 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
         notes.append(_who_is_asked(claim, grace))
         steps.append(_question(claim))
         steps.append(record("agenda", due_of(claim), says=f"settle it at {claim.grace_until:%H:%M} UTC"))
+    if more:
+        left.append(f"{more} more trainings: one line asks for {AT_MOST} at most, write it again for these")
     if not steps:
         why = "; ".join(left) or f"no training's GPUs did nothing for {in_words(look.after)}"
         nothing = f"Nobody is to be asked: {why}."

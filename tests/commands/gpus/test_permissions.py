@@ -1,9 +1,10 @@
-"""This file tests that nobody asks for the GPUs of a training in a namespace that is not given to their team."""
+"""This file tests whose GPUs a line asks for: none in a namespace that is not given, and no more than it may."""
 
 from dataclasses import replace
 
 import pytest
 
+from commands.gpus import asking
 from commands.permissions import Grant, Permissions
 from commands.plans import PlanState
 from demo.kubernetes import KubernetesLookalike
@@ -69,3 +70,17 @@ async def test_asking_is_offered_only_where_it_is_given(yard: Yard, kube: Kubern
     measured(yard, {})
     assert "Ask the owner" in await yard.say("gpu idle", ANA)
     assert "Ask the owner" not in await yard.say("gpu idle", BO)
+
+
+async def test_what_one_line_cannot_ask_for_is_counted(
+    yard: Yard, kube: KubernetesLookalike, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "AT_MOST", 1)
+    await trained(yard, kube)
+    await trained(yard, kube, "vit", workers=1)
+    measured(yard, {}, names=("detr", "vit"))
+    plan = await yard.do("gpu free", DANA)
+    assert await claimed(yard) == ["vision-detr/detr"]
+    assert "1 more trainings: one line asks for 1 at most, write it again for these" in plan.notes
+    await yard.do("gpu free", DANA)
+    assert await claimed(yard) == ["vision-detr/detr", "vision-vit/vit"]
