@@ -12,11 +12,10 @@ from alerts.telling.composing import incident_view
 from bot.telling.composing import Composed, Composer, Composers
 from collectors.answering import source_of
 from collectors.trainings.views import TrainingView
-from commands.claims import claim_view
+from commands.claims import OPEN, claim_view
 from commands.launches import launch_view
 from commands.placing import at_cluster
 from commands.previews import can_undo, card_of
-from commands.rows import ClaimState
 from commands.stores import Unit
 from commands.surroundings import surroundings_of
 
@@ -71,7 +70,7 @@ def composers(showing: Showing) -> Composers:
         found = await unit.claims.get(told.of)
         if found is None:
             return Composed(view=None, is_settled=True)
-        over = found.standing in (ClaimState.FREED, ClaimState.VOID)
+        over = found.standing not in OPEN
         return Composed(
             view=claim_view(found, now), is_settled=over, next_due=None if over else found.grace_until
         )

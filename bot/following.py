@@ -110,9 +110,12 @@ class Follower:
         channel = claim.channel or self._channel
         if channel:
             id = card_id(CardKind.CLAIM, claim.id, channel)
-            await unit.cards.add(
-                Told(id=id, cluster=claim.cluster, kind=CardKind.CLAIM, of=claim.id, channel=channel)
-            )
+            card = await unit.cards.get(id)
+            if card is None:
+                card = Told(id=id, cluster=claim.cluster, kind=CardKind.CLAIM, of=claim.id, channel=channel)
+                await unit.cards.put(card)
+            elif card.is_settled:  # what became of it was undone: it asks again
+                await unit.cards.put(replace(card, is_settled=False))
 
 
 def life_line(launch: Launch, view: TrainingView | None) -> Text:

@@ -20,6 +20,10 @@ class Composed:
     is_settled: bool = False  # nothing more will ever be said
     next_due: datetime | None = None
 
+    def due_after(self, now: datetime) -> datetime | None:
+        """When it is to be composed again; what is past counts no more, or it would be waited for without a pause."""
+        return self.next_due if self.next_due is not None and self.next_due > now else None
+
 
 Composer = Callable[[Told, Unit, datetime], Awaitable[Composed]]
 Composers = Mapping[CardKind, Composer]

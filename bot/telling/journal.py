@@ -54,7 +54,7 @@ class Journal:
                 composed = await self._composers[row.kind](row, unit, now)
             except Exception as error:  # one card's bug must not silence the others
                 raise InDoubt(f"composing broke: {type(error).__name__}") from error
-            entry.wanted, entry.due = composed, composed.next_due
+            entry.wanted, entry.due = composed, composed.due_after(now)
             entry.digest = "" if composed.view is None else digest_of(composed.view)
             if composed.is_settled and (composed.view is None or (row.ts and row.digest == entry.digest)):
                 row = replace(row, is_settled=True, told_at=row.told_at or now)

@@ -123,7 +123,7 @@ class Picture:
         digest = "" if composed.view is None else digest_of(composed.view)
         if digest != entry.digest and entry.attempts.refused:
             entry.attempts = Attempts()  # it was another view that was refused
-        entry.wanted, entry.digest, entry.due = composed, digest, composed.next_due
+        entry.wanted, entry.digest, entry.due = composed, digest, composed.due_after(now)
 
 
 def _is_wanted(line: Line, now: datetime) -> bool:
