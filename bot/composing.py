@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from alerts.incidents.folding import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
@@ -18,6 +18,8 @@ from commands.placing import at_cluster
 from commands.previews import can_undo, card_of
 from commands.stores import Unit
 from commands.surroundings import surroundings_of
+
+DEED_LIVES = timedelta(days=1)  # after its end; then its card changes only if it is undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,11 @@ def composers(showing: Showing) -> Composers:
         found = await unit.plans.get(told.of)
         if found is None:
             return Composed(view=None, is_settled=True)
-        return Composed(view=card_of(found), is_settled=found.has_ended and not can_undo(found))
+        if not found.has_ended or found.ended_at is None:
+            return Composed(view=card_of(found))
+        until = found.ended_at + DEED_LIVES
+        over = now >= until or not can_undo(found)
+        return Composed(view=card_of(found), is_settled=over, next_due=None if over else until)
 
     async def claim(told: Told, unit: Unit, now: datetime) -> Composed:
         found = await unit.claims.get(told.of)

@@ -1,0 +1,56 @@
+"""This file tests how long the card of a deed lives: not for ever, and again once the deed is undone."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from alerts.telling.cards import CardKind, Told, card_id
+from bot.composing import DEED_LIVES, Showing, composers
+from bot.telling.composing import Composed
+from commands.plans import Plan
+from demo.kubernetes import KubernetesLookalike
+from tests.support.yard import CLUSTER, NOON, Yard, a_node_tree, told, yard_before
+
+
+@pytest.fixture
+async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        kube.create(a_node_tree("gpu-a01"), keep_status=True)
+        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
+            yield yard
+
+
+def a_card(plan: Plan) -> Told:
+    id = card_id(CardKind.DEED, plan.id, "C_GPU")
+    return Told(id=id, cluster=CLUSTER, kind=CardKind.DEED, of=plan.id, channel="C_GPU", ts="1.1")
+
+
+async def composed(yard: Yard, card: Told) -> Composed:
+    showing = Showing(rules=dict, training=lambda *_: None, blind=lambda _: {})
+    async with yard.store.unit() as unit:
+        return await composers(showing)[card.kind](card, unit, yard.clock.now())
+
+
+async def test_a_deed_that_can_be_undone_is_said_and_done_after_a_day(yard: Yard) -> None:
+    card = a_card(await yard.do("node cordon gpu-a01"))
+    fresh = await composed(yard, card)
+    assert (fresh.is_settled, fresh.next_due) == (False, NOON + DEED_LIVES)
+    yard.clock.move(DEED_LIVES)
+    old = await composed(yard, card)
+    assert (old.is_settled, old.next_due, old.view) == (True, None, fresh.view)
+
+
+async def test_a_deed_that_is_undone_later_loses_its_button(yard: Yard) -> None:
+    plan = await yard.do("node cordon gpu-a01")
+    yard.clock.move(2 * DEED_LIVES)
+    async with yard.store.unit() as unit:
+        await unit.cards.put(replace(a_card(plan), is_settled=True))
+    await yard.do(f"plan undo {plan.id}")
+    async with yard.store.unit() as unit:
+        (card,) = await unit.cards.find()
+    assert not card.is_settled
+    view = (await composed(yard, card)).view
+    assert view is not None
+    assert "Undo" not in told(view)
