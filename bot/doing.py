@@ -8,6 +8,7 @@ import structlog
 from alerts.telling.cards import CardId, CardKind, Told, card_id
 from commands.performing import Performer
 from commands.plans import Plan, PlanState
+from commands.steps import Record
 from commands.stores import Store, Unit
 
 AT_ONCE = 4
@@ -79,7 +80,7 @@ class Doer:
     async def _announce(self, unit: Unit, plan: Plan) -> None:
         """See that the deed has its card: under its incident's, in the thread it was typed in, or in the channel."""
         channel = plan.origin.channel or self._channel
-        if not channel:
+        if not channel or _is_bookkeeping(plan):
             return
         parent: CardId | None = None
         if plan.origin.incident:
@@ -96,3 +97,8 @@ class Doer:
                 thread="" if parent else plan.origin.thread,
             )
         )
+
+
+def _is_bookkeeping(plan: Plan) -> bool:
+    """Whether a robot only moved our own rows: a claim is put off every ten minutes while nobody can look."""
+    return plan.origin.via == "agenda" and all(isinstance(step, Record) for step in plan.steps)

@@ -11,7 +11,7 @@ import pytest
 from alerts.incidents.folding import open_incident
 from bot.doing import Doer
 from commands.performing import Performer
-from commands.plans import Plan, PlanState, StepState
+from commands.plans import Origin, Plan, PlanState, StepState
 from commands.previews import card_of
 from commands.rows import AuditEntry
 from demo.kubernetes import KubernetesLookalike
@@ -176,3 +176,16 @@ async def test_a_plan_that_still_does_a_step_is_not_undone_before_that_step_is_s
         node = kube.get("nodes", "", name)
         assert node is not None
         assert not node["spec"].get("unschedulable")
+
+
+async def test_a_robot_that_only_moves_our_own_rows_has_no_card(yard: Yard) -> None:
+    plan = await yard.confirmed(await yard.plan("node cordon gpu-a01"))
+    kinds = [replace(plan, id="p8"), replace(plan, id="p9", steps=plan.steps[1:], records=plan.records[1:])]
+    async with yard.store.unit() as unit:
+        await unit.plans.delete(plan.id)
+        for one in kinds:
+            await unit.plans.put(replace(one, origin=Origin(via="agenda")))
+    for one in kinds:
+        await next_life(yard, one.id)
+    async with yard.store.unit() as unit:
+        assert [card.of for card in await unit.cards.find()] == ["p8"]
