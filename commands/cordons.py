@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 
+import msgspec
+
 from collectors.mirror.objects import Node
 from commands.desk import Desk
 from commands.looks import annotations_of
-from commands.records import record
+from commands.records import forget, record
 from commands.rows import CordonLease
-from commands.steps import Fact, Patch, Ref, Step
+from commands.steps import Fact, Patch, Record, Ref
 
 BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
 UNTIL, INCIDENT, CLUSTER = (
@@ -18,7 +20,7 @@ UNTIL, INCIDENT, CLUSTER = (
 OURS = (BY, AT, REASON, UNTIL, INCIDENT, CLUSTER)
 
 
-def cordon_steps(node: Node, reason: str, desk: Desk, lasting: timedelta) -> list[Step]:
+def cordon_steps(node: Node, reason: str, desk: Desk, lasting: timedelta) -> list[Patch | Record]:
     """Cordon the node if it is not, and note the lease."""
     name, until = node.metadata.name, desk.now + lasting
     why = reason or (f"incident {desk.origin.incident}" if desk.origin.incident else "no reason given")
@@ -67,3 +69,25 @@ def uncordon_step(node: Node) -> Patch:
             "metadata": {"annotations": {key: notes.get(key) for key in OURS}},
         },
     )
+
+
+def forgotten_steps(node: Node, lease: CordonLease | None) -> list[Patch | Record]:
+    """Take away what is left of a cordon of ours that somebody else lifted; the next one there is not ours."""
+    name, notes = node.metadata.name, annotations_of(node)
+    steps: list[Patch | Record] = []
+    if BY in notes:
+        steps.append(
+            Patch(
+                ref=Ref(api="v1", kind="Node", name=name, uid=node.metadata.uid),
+                says=f"take our notes off {name}, which somebody else uncordoned",
+                body={"metadata": {"annotations": dict.fromkeys(OURS)}},
+                requires=(
+                    Fact(path=("spec", "unschedulable")),
+                    Fact(path=("metadata", "annotations", BY), equals=notes[BY]),
+                ),
+            )
+        )
+    if lease is not None:
+        ended = forget("leases", lease, says=f"end the lease of {name}")
+        steps.append(msgspec.structs.replace(ended, has_inverse=False))  # no lease without its cordon
+    return steps

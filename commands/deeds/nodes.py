@@ -12,13 +12,13 @@ from collectors.facts.subjects import Subject
 from collectors.mirror.inventory import Inventory
 from collectors.mirror.objects import Node
 from commands.command import Answer, Command, Draft, Right, UnusableError
-from commands.cordons import BY, REASON, UNTIL, cordon_steps, uncordon_step
+from commands.cordons import BY, REASON, UNTIL, cordon_steps, forgotten_steps, uncordon_step
 from commands.desk import Desk
 from commands.looks import annotations_of, is_ready, node_named
 from commands.options import DURATION
 from commands.plans import Risk
 from commands.records import forget
-from commands.steps import Patch, Step
+from commands.steps import Patch, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ async def show(deed: Named, desk: Desk) -> Answer:
 async def cordon(deed: Cordon, desk: Desk) -> Draft:
     """No pod is touched; nothing new is placed there until it is uncordoned."""
     inventory, topology = desk.site.inventory(), desk.site.topology()
-    steps: list[Step] = []
+    steps: list[Patch | Record] = []
     notes: list[str] = []
     already: list[str] = []
     lasting = deed.lasting if deed.lasting is not None else desk.policy.cordon_for
@@ -127,13 +127,19 @@ async def cordon(deed: Cordon, desk: Desk) -> Draft:
 async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
     """Only a cordon of ours is lifted; another's is left as it is."""
     inventory = desk.site.inventory()
-    steps: list[Step] = []
+    steps: list[Patch | Record] = []
     free: list[str] = []
     for name in dict.fromkeys(deed.nodes):
         node = node_named(name, inventory)
         notes = annotations_of(node)
+        async with desk.store.unit() as unit:
+            lease = await unit.leases.get(f"{desk.site.name}/{name}")
         if not node.spec.unschedulable:
-            free.append(f"{name} is not cordoned.")
+            if left := forgotten_steps(node, lease):
+                steps += left
+                free.append(f"{name} is not cordoned any more: what we noted of it goes.")
+            else:
+                free.append(f"{name} is not cordoned.")
             continue
         if BY not in notes:
             raise UnusableError(
@@ -141,17 +147,17 @@ async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
                 f"`kubectl uncordon {name}`."
             )
         steps.append(uncordon_step(node))
-        async with desk.store.unit() as unit:
-            lease = await unit.leases.get(f"{desk.site.name}/{name}")
         if lease is not None:
-            steps.append(forget("leases", lease, says="end the lease"))
+            steps.append(forget("leases", lease, says=f"end the lease of {name}"))
     if not steps:
         return Draft(title="", nothing=" ".join(free))
     return Draft(title=f"Uncordon {_nodes_of(steps)}", steps=tuple(steps), notes=tuple(free))
 
 
-def _nodes_of(steps: Sequence[Step]) -> str:
-    return ", ".join(step.ref.name for step in steps if isinstance(step, Patch))
+def _nodes_of(steps: Sequence[Patch | Record]) -> str:
+    """Whose objects or leases are changed, each once, in order."""
+    names = (step.ref.name if isinstance(step, Patch) else step.id.rpartition("/")[2] for step in steps)
+    return ", ".join(dict.fromkeys(names))
 
 
 def _state(node: Node) -> str:
