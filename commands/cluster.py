@@ -84,7 +84,10 @@ class ClusterWriter:
             await self._client.call(method, path, params=params, body=body, content_type=content_type)
         )
 
-    @staticmethod
-    def _decoded(body: bytes) -> dict[str, Any]:
-        found: dict[str, Any] = msgspec.json.decode(body)
-        return found
+    def _decoded(self, body: bytes) -> dict[str, Any]:
+        try:
+            return msgspec.json.decode(body, type=dict[str, Any])
+        except msgspec.DecodeError as error:  # a proxy's own page, or half an answer
+            raise SourceError(
+                f"{self._client.where} answered with something that is no object of Kubernetes: is a proxy between us?"
+            ) from error

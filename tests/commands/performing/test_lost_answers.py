@@ -8,6 +8,7 @@ import pytest
 
 from bot.store.memory import MemoryStore
 from collectors.facts.errors import SourceError
+from collectors.sources.kubernetes_client import KubernetesClient
 from commands.cluster import ClusterWriter
 from commands.performing import TRIED_AGAIN_AFTER
 from commands.plans import PlanState, StepState
@@ -98,3 +99,18 @@ async def test_what_is_refused_though_no_such_object_is_there_is_tried_again(
     assert over.state is PlanState.FAILED
     assert "configmap default/new could not be created" in over.trouble
     assert "not ours" not in over.trouble
+
+
+async def test_an_answer_that_is_no_object_is_one_that_got_lost(
+    kube: KubernetesLookalike, writer: ClusterWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, real, pages = plan_of(furnished(kube)[0]), KubernetesClient.call, [b"<html>", b"[]", b""]
+
+    async def behind_a_proxy(self: KubernetesClient, *args: Any, **named: Any) -> bytes:
+        answer = await real(self, *args, **named)
+        return pages.pop() if pages else answer
+
+    monkeypatch.setattr(KubernetesClient, "call", behind_a_proxy)
+    over = await performer(MemoryStore(), writer).perform(plan)
+    assert over.state is PlanState.DONE, over.trouble
+    assert not pages
