@@ -58,7 +58,7 @@ class Pipeline:
                 return None
         if request.actor.is_guest:
             return None
-        cluster = self._first
+        cluster, command = self._first, None
         try:
             async with asyncio.timeout(PATIENCE.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
@@ -75,9 +75,14 @@ class Pipeline:
         except SourceError as why:
             return refused(f"I could not look: {why}")
         except TimeoutError:
-            return refused(
-                f"That took longer than {PATIENCE.total_seconds():.0f} s, so I gave up; nothing was done."
+            # A commit that was given up may have landed.
+            is_sure = command is None or command.note is None
+            done = (
+                "nothing was done"
+                if is_sure
+                else "whether it was done is not known: look before you try again"
             )
+            return refused(f"That took longer than {PATIENCE.total_seconds():.0f} s, so I gave up; {done}.")
 
     async def _run(
         self, request: Request, command: AnyCommand, words: Sequence[str], cluster: str
