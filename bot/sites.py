@@ -20,7 +20,7 @@ from collectors.sources.elasticsearch.settings import Credentials, Elasticsearch
 from collectors.sources.kubernetes import KubernetesDoor
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from collectors.sources.prometheus import PrometheusDoor, PrometheusSettings
-from collectors.trainings.catalogue import read_trainings
+from collectors.trainings.catalogue import read_trainings, unseen_kinds
 from collectors.trainings.views import TrainingView
 from commands.cluster import ClusterWriter
 
@@ -80,7 +80,9 @@ class ClusterSite:
         return found
 
     def trainings(self) -> Sequence[TrainingView]:
-        self.inventory()
+        """All of them. Raises SourceError while a kind of which they are made cannot be seen: they are not gone."""
+        if unseen := _unseen(self.inventory()):
+            raise SourceError(unseen)
         return self._trainings
 
     def training(self, id: str) -> TrainingView | None:
@@ -96,10 +98,15 @@ class ClusterSite:
     def scene(self, at: datetime, sources: tuple[SourceState, ...]) -> Scene:
         """What checks look at."""
         inventory = self.look()
+        trainings: Sequence[TrainingView] | Blind = self._trainings
+        if isinstance(inventory, Blind):
+            trainings = inventory
+        elif unseen := _unseen(inventory):
+            trainings = Blind(source="kubernetes", at=at, why=unseen)
         return Scene(
             at=at,
             inventory=inventory,
-            trainings=inventory if isinstance(inventory, Blind) else self._trainings,
+            trainings=trainings,
             configs=self._configs(at),
             sources=sources,
         )
@@ -114,6 +121,12 @@ class ClusterSite:
                 return snapshot
             found |= {key: config.data or {} for key, config in snapshot.objects.items()}
         return found
+
+
+def _unseen(inventory: Inventory) -> str:
+    """Why the trainings cannot be told whole; empty when they can."""
+    found = unseen_kinds(inventory).items()
+    return "; ".join(f"trainings made of a {kind} cannot be seen: {why}" for kind, why in found)
 
 
 async def open_site(

@@ -3,8 +3,11 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from bot.sites import ClusterSite
 from collectors.facts.clock import SystemClock
+from collectors.facts.errors import SourceError
 from collectors.facts.samples import Blind
 from collectors.mirror.kinds import JOBS, NODES, PODS
 from collectors.mirror.mirror import Mirror
@@ -33,6 +36,9 @@ async def test_a_kind_that_is_seen_again_without_a_change_is_missing_no_more(tmp
             task = group.create_task(mirror.run())
             await until(mirror, lambda: "everything" not in missing())
             assert "jobs" in missing()
+            with pytest.raises(SourceError, match="trainings made of a Job cannot be seen"):
+                site.trainings()
+            assert isinstance(site.scene(SystemClock().now(), ()).trainings, Blind)
             away[0] = False
             await until(mirror, lambda: "jobs" not in missing())
             task.cancel()
