@@ -1,5 +1,6 @@
 """This file reads one pod as a rank of a training, and every end with an error that it has seen. Pure."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -8,6 +9,7 @@ from collectors.mirror.resources import counts, gpus_requested
 from collectors.trainings.exits import exit_meaning
 from collectors.trainings.views import Rank
 
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _INDEXES = ("batch.kubernetes.io/job-completion-index", "yardmaster.io/index")
 
 
@@ -62,8 +64,8 @@ def index_of(pod: Pod, otherwise: int) -> int:
     """The rank's number: the Job controller's index or our own, a StatefulSet's ordinal, or `otherwise`."""
     for said in (pod.metadata.labels or {}, pod.metadata.annotations or {}):
         for key in _INDEXES:
-            if said.get(key, "").isdigit():
-                return int(said[key])
+            if number := _NUMBER.fullmatch(said.get(key, "")):  # an annotation holds what its author likes
+                return int(number[0])
     owned_by = {owner.kind for owner in pod.metadata.owner_references or ()}
     ordinal = pod.metadata.name.rpartition("-")[2]
     return int(ordinal) if "StatefulSet" in owned_by and ordinal.isdigit() else otherwise

@@ -284,3 +284,14 @@ def test_a_failing_init_container_is_seen() -> None:
 def test_kinds_that_cannot_be_seen_are_named() -> None:
     assert unseen_kinds(inventory(missing={"jobs": "forbidden", "events": "x"})) == {"Job": "forbidden"}
     assert unseen_kinds(inventory()) == {}
+
+
+@pytest.mark.parametrize("said", ["²", "٣", "9" * 5000, "-1", "1.5", ""])
+def test_an_index_that_is_no_number_is_passed_over(said: str) -> None:
+    odd = pod(
+        "p", SPACE, ownerReferences=owned("Job", "detr-worker"), annotations={"yardmaster.io/index": said}
+    )
+
+    view = only(inventory(space(), job(ranks=1), odd))
+
+    assert [one.index for one in view.ranks] == [0]
