@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass
 from math import ceil, inf
 
+_MOST = 2**31 - 1  # replicas, as Kubernetes counts them
+_LEAST = 1e-9  # per replica: below it, counts divided by it are beyond all numbers
 TASKS_PER_NODE = 30  # vivo's normal density: with 10 nodes a replica that is 300 Services a replica
 
 
@@ -48,7 +50,7 @@ def read_linear(text: str) -> Linear:
     """Read `data.linear`. Raises ValueError with what the autoscaler would object to; it then keeps the old count."""
     try:
         raw = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"it is not JSON: {error}") from error
     if not isinstance(raw, dict):
         raise ValueError("it is not a JSON object")
@@ -62,12 +64,16 @@ def read_linear(text: str) -> Linear:
             prevents_single_point=bool(keys.get("preventsinglepointfailure")),
             counts_unschedulable=bool(keys.get("includeunschedulablenodes")),
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"a value is not a number: {error}") from error
+    if any(
+        not 0 <= per < inf or 0 < per < _LEAST for per in (linear.cores_per_replica, linear.nodes_per_replica)
+    ):
+        raise ValueError("a per-replica value is negative, no number, or too small to divide by")
+    if max(linear.min, linear.max) > _MOST:
+        raise ValueError(f"a bound is above {_MOST}")
     if linear.min < 0 or (linear.max and linear.max < linear.min):
         raise ValueError(f"max ({linear.max}) is below min ({linear.min})")
-    if linear.cores_per_replica < 0 or linear.nodes_per_replica < 0:
-        raise ValueError("a per-replica value is negative")
     if not linear.cores_per_replica and not linear.nodes_per_replica:
         raise ValueError("neither coresPerReplica nor nodesPerReplica is set")
     return linear
