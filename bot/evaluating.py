@@ -49,28 +49,32 @@ class Evaluator:
         self._own = tuple(own)
         self._reads_objects = reads_objects
         self._objects_due: datetime | None = None
+        self._unclaimed: tuple[Alert, ...] = ()  # whose rules may stand in objects that were not read yet
         self.blind: Mapping[str, str] = {}
         self.has_begun = False
 
     async def run(self) -> None:
         """For ever."""
-        await self._begin()
+        await self.begin()
         while True:
             pause = (self._judge.next_due(self._clock.now()) - self._clock.now()).total_seconds()
             if pause > 0:
                 await asyncio.sleep(pause)
-            await self._read_objects()
-            await self._round()
+            await self.turn()
 
     @property
     def rules(self) -> Mapping[str, Rule]:
         """The rules in force here, by id."""
         return self._judge.rules
 
+    @property
+    def _has_objects(self) -> bool:
+        return self._reads_objects and self._site.pod_logs is not None
+
     async def _read_objects(self) -> None:
         """Take in the cluster's PrometheusRule objects as they are now, between rounds."""
         now = self._clock.now()
-        if not self._reads_objects or self._site.pod_logs is None or now < (self._objects_due or now):
+        if self._site.pod_logs is None or not self._reads_objects or now < (self._objects_due or now):
             return
         self._objects_due = now + OBJECTS_EVERY
         found = await read_rule_objects(self._site.pod_logs)
@@ -81,22 +85,31 @@ class Evaluator:
             return  # not seen, or nothing usable: what was in force stays
         theirs = tuple(rule for group in found.loaded.groups for rule in group.rules)
         gone = self._judge.swap((*self._own, *theirs))
-        if gone:
-            await self._resolve(gone)
+        self._unclaimed = self._judge.restore(self._unclaimed)
+        await self._resolve((*gone, *self._unclaimed))
+        self._unclaimed = ()
 
-    async def _begin(self) -> None:
+    async def turn(self) -> None:
+        """Take in the rules as they are now, and judge those that are due."""
+        await self._read_objects()
+        await self._round()
+
+    async def begin(self) -> None:
         """Wait for the first picture of the cluster, and take up what stood when the last process ended."""
         if self._site.mirror is not None:
             try:
                 await self._site.mirror.synced(MIRROR_WAIT)
             except TimeoutError as late:
                 _log.warning("begins without a whole picture", cluster=self._site.name, why=str(late)[:500])
-        orphans = self._judge.restore(await self._keeper.restore())
-        if orphans:
-            await self._resolve(orphans)
+        self._unclaimed = self._judge.restore(await self._keeper.restore())
+        if not self._has_objects:
+            await self._resolve(self._unclaimed)
+            self._unclaimed = ()
 
     async def _resolve(self, alerts: tuple[Alert, ...]) -> None:
         """Alerts whose rule is gone: nobody will ever ask about them again."""
+        if not alerts:
+            return
         now = self._clock.now()
         changes = tuple(Change(alert=_ended(alert, now), before=alert.life.phase, at=now) for alert in alerts)
         await self._keep(Round(at=now, changes=changes))

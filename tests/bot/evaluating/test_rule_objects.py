@@ -1,0 +1,119 @@
+"""The rules of PrometheusRule objects through a restart: what they hold goes on, and ends only when they are gone."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+from alerts.alert import Alert
+from bot.evaluating import OBJECTS_EVERY, Evaluator
+from bot.judging import Judge
+from bot.keeping import Keeper, Tellings
+from bot.metrics import Metrics
+from bot.store.memory import MemoryStore
+from collectors.answering import Answering
+from collectors.checks.scene import Scene, SourceState
+from collectors.facts.errors import SourceError
+from collectors.facts.samples import Blind
+from tests.support.alerting import CLUSTER, NOON, a_topology, a_wording
+from tests.support.keeping import Canned, hot
+
+
+@dataclass(slots=True)
+class Objects:
+    """A cluster's PrometheusRule objects: one, with these rules; or none to be seen."""
+
+    rules: list[dict[str, str]]
+    is_away: bool = False
+
+    async def pages(self, path: str) -> AsyncIterator[bytes]:
+        if self.is_away:
+            raise SourceError(f"{path} cannot be reached")
+        spec = {"groups": [{"name": "g", "interval": "1m", "rules": self.rules}]}
+        yield json.dumps(
+            {"items": [{"metadata": {"namespace": "team", "name": "theirs"}, "spec": spec}]}
+        ).encode()
+
+
+@dataclass(slots=True)
+class House:
+    """A store that stays, and processes that come and go on it."""
+
+    objects: Objects
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: Any = field(default_factory=lambda: SimpleNamespace(at=NOON))
+
+    async def begins(self) -> Evaluator:
+        clock: Any = SimpleNamespace(now=lambda: self.clock.at)
+        site: Any = SimpleNamespace(name=CLUSTER, mirror=None, pod_logs=self.objects, topology=a_topology)
+        answering = Answering(metrics=Canned(hot((0, 600))), logs=None, checks={}, scene=_no_cluster)
+        evaluator = Evaluator(
+            site,
+            Judge(CLUSTER, (), answering, a_wording()),
+            Keeper(CLUSTER, self.store, Tellings(default="C1")),
+            answering,
+            clock,
+            Metrics(),
+            own=(),
+            reads_objects=True,
+        )
+        await evaluator.begin()
+        await evaluator.turn()
+        return evaluator
+
+    async def turns(self, evaluator: Evaluator) -> None:
+        self.clock.at += OBJECTS_EVERY
+        await evaluator.turn()
+
+    async def happened(self) -> list[str]:
+        async with self.store.unit() as unit:
+            return [event.what.value for one in await unit.incidents.find() for event in one.events]
+
+    async def alerts(self) -> Sequence[Alert]:
+        async with self.store.unit() as unit:
+            return await unit.alerts.find()
+
+
+def _no_cluster(at: Any, sources: tuple[SourceState, ...]) -> Scene:
+    gone = Blind(source="kubernetes", at=at, why="there is none")
+    return Scene(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
+
+
+def one(name: str, **more: str) -> dict[str, str]:
+    return {"alert": name, "expr": "heat > 83", **more}
+
+
+async def test_a_restart_ends_no_alert_of_theirs() -> None:
+    house = House(Objects([one("Theirs")]))
+    await house.begins()
+
+    house.clock.at += OBJECTS_EVERY
+    await house.begins()
+
+    assert await house.happened() == ["opened"]
+
+
+async def test_while_the_objects_cannot_be_read_after_a_restart_nothing_of_theirs_ends() -> None:
+    house = House(Objects([one("Theirs")]))
+    await house.begins()
+    house.objects.is_away = True
+    evaluator = await house.begins()
+    await house.turns(evaluator)
+    during = await house.happened()
+
+    house.objects.is_away = False
+    await house.turns(evaluator)
+
+    assert during == ["opened"]
+    assert await house.happened() == ["opened"]
+
+
+async def test_what_was_taken_out_of_them_meanwhile_ends() -> None:
+    house = House(Objects([one("Theirs"), one("Other", expr="other > 1")]))
+    await house.begins()
+    house.objects.rules = [one("Another", expr="other > 1")]
+
+    await house.begins()
+
+    assert "resolved" in await house.happened()
