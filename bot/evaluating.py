@@ -107,12 +107,16 @@ class Evaluator:
             self._unclaimed = ()
 
     async def _resolve(self, alerts: tuple[Alert, ...]) -> None:
-        """Alerts whose rule is gone: nobody will ever ask about them again."""
+        """Alerts whose rule is gone: nobody will ever ask about them again. A pending one leaves no trace."""
         if not alerts:
             return
         now = self._clock.now()
-        changes = tuple(Change(alert=_ended(alert, now), before=alert.life.phase, at=now) for alert in alerts)
-        await self._keep(Round(at=now, changes=changes))
+        changes = tuple(
+            Change(alert=_ended(alert, now), before=Phase.FIRING, at=now)
+            for alert in alerts
+            if alert.is_firing
+        )
+        await self._keep(Round(at=now, changes=changes, judged=frozenset(alert.rule for alert in alerts)))
 
     async def _round(self) -> None:
         name, began = self._site.name, asyncio.get_running_loop().time()

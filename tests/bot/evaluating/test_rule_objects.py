@@ -117,3 +117,16 @@ async def test_what_was_taken_out_of_them_meanwhile_ends() -> None:
     await house.begins()
 
     assert "resolved" in await house.happened()
+
+
+async def test_what_was_only_pending_when_its_rule_went_leaves_no_trace() -> None:
+    house = House(Objects([one("Theirs"), one("Later", **{"for": "1h"})]))
+    evaluator = await house.begins()
+    house.objects.rules = [one("Theirs")]
+
+    await house.turns(evaluator)
+
+    assert [alert.name for alert in await house.alerts()] == ["Theirs"]
+    async with house.store.unit() as unit:
+        (incident,) = await unit.incidents.find()
+    assert [member.name for member in incident.members] == ["Theirs"]
