@@ -12,7 +12,7 @@ from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 
 REOPENS_WITHIN = timedelta(minutes=30)  # a thing that breaks again this soon is the same incident
-MEMBERS_AT_MOST = 500  # kept in an incident; the rest are counted in the store only
+MEMBERS_AT_MOST = 500  # kept in an incident: what is over makes room for what fires, the mild for the worse
 
 
 # Components of the whole cluster: what one replica on some node complains of is the component's trouble.
@@ -84,7 +84,10 @@ def take(incident: Incident, alert: Alert, folding: Folding, now: datetime) -> I
     known = {one.alert: one for one in incident.members}
     before = known.get(member.alert)
     if before is None and len(known) >= MEMBERS_AT_MOST:
-        return incident
+        least = min(incident.members, key=_weight)
+        if _weight(member)[:2] <= _weight(least)[:2]:
+            return incident
+        del known[least.alert]
     known[member.alert] = member
     closes = rule.words.closes if rule else Closes.CLEAR
     after = replace(
@@ -100,6 +103,11 @@ def take(incident: Incident, alert: Alert, folding: Folding, now: datetime) -> I
     elif was_firing and not member.is_firing:
         after = after.with_event(Happening.CLEARED, now, text=member.summary)
     return replace(after, severity=_severity(after))
+
+
+def _weight(member: Member) -> tuple[bool, int, datetime]:
+    """How much a member has to say, of too many: one that fires more than one that did, then the worse."""
+    return member.is_firing, member.severity.rank, member.since
 
 
 def _joined(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:

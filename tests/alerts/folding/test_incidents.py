@@ -206,6 +206,39 @@ def test_members_have_a_limit() -> None:
     assert len(incident.members) == MEMBERS_AT_MOST
 
 
+def crowded() -> tuple[Incident, list[Alert]]:
+    """An incident with as many firing members as it takes."""
+    alerts = [an_alert(f"A{number}") for number in range(MEMBERS_AT_MOST)]
+    incident = opened(alerts[0])
+    for alert in alerts[1:]:
+        incident = take(incident, alert, FOLDING, NOON)
+    return incident, alerts
+
+
+def test_of_too_many_members_one_that_is_over_makes_room_for_one_that_fires() -> None:
+    incident, alerts = crowded()
+    late = an_alert("Late")
+    for alert in alerts:
+        incident = take(incident, resolved(alert, NOON + minutes(1)), FOLDING, NOON + minutes(1))
+
+    incident = settle(take(incident, late, FOLDING, NOON + minutes(1)), NOON + minutes(1))
+
+    assert incident.is_open
+    assert [member.name for member in incident.firing] == ["Late"]
+    assert len(incident.members) == MEMBERS_AT_MOST
+
+
+def test_of_too_many_members_a_milder_one_makes_room_for_a_worse() -> None:
+    incident, _alerts = crowded()
+
+    incident = take(incident, an_alert("Dead", severity="critical"), FOLDING, NOON + minutes(1))
+    incident = take(incident, an_alert("Mild"), FOLDING, NOON + minutes(2))
+
+    assert incident.lead.name == "Dead"
+    assert happened(incident)[-1] == "worse"
+    assert len(incident.members) == MEMBERS_AT_MOST
+
+
 def test_an_alert_without_words_is_told_by_what_it_is_about() -> None:
     assert summary_of(replace(an_alert(node="n"), annotations={})) == "GpuHot: n"
     assert summary_of(replace(an_alert(colour="red"), annotations={}, own=Subject())) == "GpuHot: red"
