@@ -1,6 +1,7 @@
 """This file says which cards and lines an incident calls for. Pure: what is there already is handed in."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from alerts.incidents.incident import LOUD, Happening, Incident
 from alerts.telling.cards import CardId, CardKind, Line, Told, card_id, line_id
@@ -20,6 +21,8 @@ def wanted_cards(incident: Incident, there: Mapping[CardId, Told]) -> list[Told]
             wanted.append(
                 Told(id=id, cluster=incident.cluster, kind=CardKind.INCIDENT, of=incident.id, channel=channel)
             )
+        elif known.is_settled and incident.is_open:
+            wanted.append(replace(known, is_settled=False))
     return wanted
 
 

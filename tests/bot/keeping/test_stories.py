@@ -122,6 +122,20 @@ async def test_what_comes_back_soon_is_the_same_incident_and_is_said_so() -> Non
     assert len(await yard.cards()) == 1
 
 
+async def test_what_came_back_unseen_wakes_the_card_that_was_settled_meanwhile() -> None:
+    yard = a_yard((0, 5), (20, 90))
+    yard.metrics.dark = lambda at: NOON + minutes(10) <= at < NOON + minutes(50)
+    await yard.run(50)
+    async with yard.store.unit() as unit:
+        (card,) = await unit.cards.find()
+        await unit.cards.put(replace(card, is_settled=True, ts="1.1"))  # half an hour after its end
+    await yard.run(52, start=50)
+
+    (incident,) = await yard.incidents()
+    assert incident.is_open
+    assert [(card.ts, card.is_settled) for card in await yard.cards()] == [("1.1", False)]
+
+
 async def test_what_comes_back_late_is_another() -> None:
     yard = a_yard((0, 5), (45, 50))
     await yard.run(55)
