@@ -73,9 +73,10 @@ class Judge:
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
         """Take other rules, between rounds. Gives the alerts of rules that are gone: they are to be resolved."""
         self.rules = {rule.id: rule for rule in rules}
-        gone = [state for id, state in self._states.items() if id not in self.rules]
+        gone = {id: state for id, state in self._states.items() if id not in self.rules}
         self._states = {id: self._states.get(id, _RuleState()) for id in self.rules}
-        return tuple(alert for state in gone for alert in state.alerts.values())
+        self._answering.forget(gone)
+        return tuple(alert for state in gone.values() for alert in state.alerts.values())
 
     def restore(self, alerts: Sequence[Alert]) -> tuple[Alert, ...]:
         """Take up the alerts of an earlier process. Gives those whose rule is not there any more."""
@@ -123,6 +124,7 @@ class Judge:
             return Judgement(alerts=state.alerts, changes=tuple(changes), blind=why)
         state.is_proven = True
         judged = self._judge(rule, answer, now)
+        self._answering.note(rule.id, rule.question, judged.blind)
         return replace(judged, changes=(*changes, *judged.changes))
 
     async def _make_up(

@@ -2,7 +2,7 @@
 of which source was blind since when."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -13,7 +13,10 @@ from collectors.facts.samples import Blind, Observation, Seen
 
 DEADLINE = timedelta(seconds=12)
 AT_ONCE = 8
-BLIND_SHARE = 0.5  # of a source's questions in a cycle: from there on it is the source, not the rule
+BLIND_SHARE = (
+    0.5  # of the questions that a source was asked lately: from there on it is the source, not the rule
+)
+LATELY = timedelta(minutes=5)
 
 
 class Metrics(Protocol):
@@ -28,11 +31,13 @@ class Logs(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class _Health:
-    """What is remembered of one source: since when it is blind, and the rules that are blind alone."""
+    """What is remembered of one source: since when it is blind, and how it answered each rule, by the rule's id."""
 
     blind_since: datetime | None = None
     why: str = ""
-    rules: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, datetime] = field(default_factory=dict)  # when last, and not while it was asleep
+    blind: dict[str, str] = field(default_factory=dict)  # those that it could not answer then, and why
+    useless: dict[str, str] = field(default_factory=dict)  # those whose answer could not be used, and why
 
 
 class Answering:
@@ -95,10 +100,25 @@ class Answering:
                 source=name,
                 blind_for=None if health.blind_since is None else at - health.blind_since,
                 why=health.why,
-                rules=dict(health.rules),
+                rules={**health.useless, **health.blind},
             )
             for name, health in self._health.items()
         )
+
+    def note(self, id: str, question: Question, useless: str) -> None:
+        """Whether what a rule was answered could be used: why not, or nothing when it could."""
+        health = self._health.get(source_of(question))
+        if health is not None and useless:
+            health.useless[id] = useless
+        elif health is not None:
+            health.useless.pop(id, None)
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Rules that are gone: nobody asks them any more, so they are not blind either."""
+        for health in self._health.values():
+            for id in ids:
+                for kept in (health.asked, health.blind, health.useless):
+                    kept.pop(id, None)
 
     async def _asleep(self, at: datetime) -> dict[str, Blind]:
         """The sources that need not be asked. Elasticsearch has no cheap pulse: its answers show how it is."""
@@ -167,11 +187,16 @@ class Answering:
             blind = {id: answer.why for id in here if isinstance(answer := answers[id], Blind)}
             if name in asleep:
                 self._blind(health, asleep[name].why, at)
-            elif blind and len(blind) > BLIND_SHARE * len(here):
+                continue
+            health.asked |= dict.fromkeys(here, at)
+            health.blind = {**{id: why for id, why in health.blind.items() if id not in here}, **blind}
+            lately = [id for id, asked_at in health.asked.items() if at - asked_at <= LATELY]
+            if blind and sum(id in health.blind for id in lately) > BLIND_SHARE * len(lately):
                 self._blind(health, next(iter(blind.values())), at)
             elif here or name == "kubernetes":
+                if health.blind_since is not None:
+                    health.blind = blind  # what the others were not answered was the source's trouble
                 health.blind_since, health.why = None, ""
-                health.rules = {**{id: why for id, why in health.rules.items() if id not in here}, **blind}
 
     @staticmethod
     def _blind(health: _Health, why: str, at: datetime) -> None:

@@ -70,7 +70,7 @@ class Yard:
         self.process()
 
     def process(self) -> None:
-        answering = Answering(metrics=self.metrics, logs=None, checks={}, scene=_no_cluster)
+        answering = Answering(metrics=self.metrics, logs=None, checks={}, scene=no_cluster)
         self.judge = Judge(CLUSTER, self.rules, answering, a_wording(self.topology))
         self.keeper = Keeper(CLUSTER, self.store, Tellings(routes=self.routes, default="C1"))
 
@@ -113,7 +113,7 @@ class Yard:
         return [(line.card, plain(line.said)) for line in await self.lines()]
 
 
-def _no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> Scene:
+def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> Scene:
     gone = Blind(source="kubernetes", at=at, why="there is none")
     return Scene(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
 

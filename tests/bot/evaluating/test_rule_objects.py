@@ -13,11 +13,9 @@ from bot.keeping import Keeper, Tellings
 from bot.metrics import Metrics
 from bot.store.memory import MemoryStore
 from collectors.answering import Answering
-from collectors.checks.scene import Scene, SourceState
 from collectors.facts.errors import SourceError
-from collectors.facts.samples import Blind
 from tests.support.alerting import CLUSTER, NOON, a_topology, a_wording
-from tests.support.keeping import Canned, hot
+from tests.support.keeping import Canned, hot, no_cluster
 
 
 @dataclass(slots=True)
@@ -47,7 +45,7 @@ class House:
     async def begins(self) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.clock.at)
         site: Any = SimpleNamespace(name=CLUSTER, mirror=None, pod_logs=self.objects, topology=a_topology)
-        answering = Answering(metrics=Canned(hot((0, 600))), logs=None, checks={}, scene=_no_cluster)
+        answering = Answering(metrics=Canned(hot((0, 600))), logs=None, checks={}, scene=no_cluster)
         evaluator = Evaluator(
             site,
             Judge(CLUSTER, (), answering, a_wording()),
@@ -73,11 +71,6 @@ class House:
     async def alerts(self) -> Sequence[Alert]:
         async with self.store.unit() as unit:
             return await unit.alerts.find()
-
-
-def _no_cluster(at: Any, sources: tuple[SourceState, ...]) -> Scene:
-    gone = Blind(source="kubernetes", at=at, why="there is none")
-    return Scene(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
 
 
 def one(name: str, **more: str) -> dict[str, str]:

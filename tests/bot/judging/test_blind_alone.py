@@ -1,0 +1,96 @@
+"""Which rule is blind alone: told by the check of our own sight, for as long as it is so, and not as its source's."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from alerts.rules import Rule
+from bot.judging import Judge
+from collectors.answering import Answering
+from collectors.checks.catalogue import CHECKS
+from collectors.facts.questions import Check, Promql
+from collectors.facts.samples import Blind, Observation
+from tests.support.alerting import CLUSTER, NOON, a_rule, a_wording, minutes
+from tests.support.keeping import Canned, hot, no_cluster
+
+GOOD = tuple(a_rule(f"R{number}") for number in range(30))
+BAD = a_rule("Bad", expr="bad")
+OWN_SIGHT = tuple(
+    replace(a_rule(name), question=Check(name=check))
+    for name, check in (("RuleBlind", "rule-blind"), ("SourceBlind", "source-blind"))
+)
+
+
+@dataclass(slots=True)
+class Partial(Canned):
+    """Answers all but one question."""
+
+    async def ask(self, question: Promql, *, at: datetime) -> Observation:
+        if question.expr == "bad":
+            return Blind(source="prometheus", at=at, why="many-to-many matching")
+        return await Canned.ask(self, question, at=at)
+
+
+def judging(*rules: Rule, metrics: Canned | None = None) -> tuple[Judge, Answering]:
+    metrics = metrics or Partial(hot())
+    answering = Answering(metrics=metrics, logs=None, checks=CHECKS, scene=no_cluster)
+    return Judge(CLUSTER, (*rules, *OWN_SIGHT), answering, a_wording()), answering
+
+
+async def blind_alone(judge: Judge, minute: float) -> list[str]:
+    found = await judge.round(NOON + minutes(minute))
+    return [alert.labels["rule"] for alert in found.standing if alert.name == "RuleBlind"]
+
+
+async def test_a_rule_that_is_gone_is_blind_no_more() -> None:
+    judge, _answering = judging(*GOOD, BAD)
+    before = await blind_alone(judge, 0)
+
+    judge.swap((*GOOD, *OWN_SIGHT))
+
+    assert before == [BAD.id]
+    assert await blind_alone(judge, 1) == []
+
+
+async def test_a_rule_that_is_asked_at_moments_of_its_own_does_not_make_its_source_blind() -> None:
+    judge, answering = judging(*GOOD)
+    await judge.round(NOON)
+    judge.swap((*GOOD, BAD, *OWN_SIGHT))
+    now, blind = NOON + timedelta(seconds=20), []
+
+    for _ in range(8):
+        await judge.round(now)
+        blind += [
+            one.source for one in answering.sources(at=now) if one.blind_for and one.source == "prometheus"
+        ]
+        now = judge.next_due(now)
+
+    assert blind == []
+    assert await blind_alone(judge, 9) == [BAD.id]
+
+
+async def test_a_source_that_answers_hardly_anything_is_blind_and_whole_again_at_once() -> None:
+    bad = tuple(replace(BAD, id=f"bad/{number}") for number in range(3))
+    judge, answering = judging(GOOD[0], *bad)
+    await judge.round(NOON)
+    during = [one.source for one in answering.sources(at=NOON + minutes(1)) if one.blind_for]
+
+    judge.swap((GOOD[0], *OWN_SIGHT))
+    await judge.round(NOON + minutes(1))
+
+    assert "prometheus" in during
+    assert "prometheus" not in [
+        one.source for one in answering.sources(at=NOON + minutes(2)) if one.blind_for
+    ]
+
+
+async def test_an_answer_that_cannot_be_used_is_told_until_it_can() -> None:
+    metrics = Canned(lambda _expr, _at: {f"n{number}": 90.0 for number in range(5)})
+    judge, _answering = judging(replace(GOOD[0], limit=4), metrics=metrics)
+    await judge.round(NOON)
+    during = await blind_alone(judge, 1)
+
+    metrics.heat = hot((0, 9))
+    await judge.round(NOON + minutes(2))
+
+    assert during == [GOOD[0].id]
+    assert await blind_alone(judge, 3) == []
