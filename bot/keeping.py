@@ -144,13 +144,15 @@ class Keeper:
         live = {one.id: one for one in await unit.incidents.find(cluster=self._cluster, state="open")}
         for id, incident in {**live, **touched}.items():
             settled = settle(incident, now)
+            kept = live.get(id) or await unit.incidents.get(id)
             if settled != live.get(id):
                 await unit.incidents.put(settled)
             there = {card.id: card for card in await unit.cards.find(kind=CardKind.INCIDENT.value, of=id)}
             was_told = bool(there) and not settled.firing
             if not was_told and await silenced_until(settled, unit, silences, now=now) is not None:
                 continue
-            for card in wanted_cards(settled, there):
+            after = kept.events[-1].number if kept and kept.events else 0
+            for card in wanted_cards(settled, there, after=after):
                 await unit.cards.put(card)
                 there[card.id] = card
             if settled is not live.get(id):

@@ -38,6 +38,7 @@ class Told:
     channel: str
     parent: CardId | None = None  # the card in whose thread it stands
     thread: str = ""  # or the thread's own name, where no card of ours began it
+    after: int = 0  # the event of its incident before which it was not there: the card itself tells those
     nonce: str = ""
     intent_at: datetime | None = None
     ts: str = ""  # the message's name in the channel, once known

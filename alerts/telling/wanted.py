@@ -11,15 +11,25 @@ from alerts.telling.surroundings import Surroundings
 _BROADCAST = frozenset({Happening.WORSE, Happening.REOPENED})
 
 
-def wanted_cards(incident: Incident, there: Mapping[CardId, Told]) -> list[Told]:
-    """The cards that are missing, one a channel, and those to be woken because the incident is back."""
+def wanted_cards(incident: Incident, there: Mapping[CardId, Told], *, after: int = 0) -> list[Told]:
+    """The cards that are missing, one a channel, and those to be woken because the incident is back.
+
+    `after`: the last event that the store has already. A new card has no lines of what was before it.
+    """
     wanted: list[Told] = []
     for channel in incident.channels:
         id = card_id(CardKind.INCIDENT, incident.id, channel)
         known = there.get(id)
         if known is None:
             wanted.append(
-                Told(id=id, cluster=incident.cluster, kind=CardKind.INCIDENT, of=incident.id, channel=channel)
+                Told(
+                    id=id,
+                    cluster=incident.cluster,
+                    kind=CardKind.INCIDENT,
+                    of=incident.id,
+                    channel=channel,
+                    after=after,
+                )
             )
         elif known.is_settled and incident.is_open:
             wanted.append(replace(known, is_settled=False))
@@ -39,5 +49,5 @@ def wanted_lines(incident: Incident, cards: Sequence[Told], *, around: Surroundi
         )
         for card in cards
         for event in incident.events
-        if event.what in LOUD
+        if event.what in LOUD and event.number > card.after
     ]

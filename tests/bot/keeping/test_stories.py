@@ -210,6 +210,42 @@ async def test_what_outlives_its_silence_is_told_then() -> None:
     assert [card.id for card in await yard.cards()] == ["incident/i1/C1"]
 
 
+def restless(until: int, late: int = 1_000) -> Canned:
+    """Warm all the time, bad every other minute until then, and something else late."""
+
+    def heat(expr: str, at: datetime) -> Mapping[str, float]:
+        minute = (at - NOON) / EVERY
+        is_hot = {"Warm": True, "Bad": minute % 2 == 1 and minute < until, "Late": minute >= late}[expr]
+        return {"gpu-a01": 91} if is_hot else {}
+
+    return Canned(heat)
+
+
+RESTLESS = (
+    a_rule("Warm", expr="Warm"),
+    a_rule("Bad", expr="Bad", severity="critical"),
+    a_rule("Late", expr="Late"),
+)
+
+
+async def test_what_happened_under_a_silence_is_not_told_line_by_line_when_it_ends() -> None:
+    yard = Yard(rules=RESTLESS, metrics=restless(25))
+    await yard.silence(SILENCE)
+    await yard.run(35)
+
+    assert len(await yard.cards()) == 1
+    assert await yard.said() == []
+
+
+async def test_a_channel_that_joins_late_is_not_told_what_was_before() -> None:
+    routes = (Route(matchers=parse_matchers("alertname=Late"), channels=("C9",)),)
+    yard = Yard(rules=RESTLESS, metrics=restless(20, late=30), routes=routes)
+    await yard.run(40)
+
+    assert sorted(card.channel for card in await yard.cards()) == ["C1", "C9"]
+    assert {card for card, _words in await yard.said()} == {"incident/i1/C1"}
+
+
 async def test_one_that_was_told_before_its_silence_still_has_its_end_told() -> None:
     yard = a_yard((0, 12))
     await yard.run(5)
