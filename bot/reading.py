@@ -32,6 +32,9 @@ def read_settings(file: Path | None) -> Settings:
         ) from None
 
 
+CERTIFICATES = frozenset({"ca_file", "cert_file", "key_file"})
+
+
 def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
     """What is wrong with the files that the settings name for tokens, passwords and certificates, with the setting."""
     wrong: list[str] = []
@@ -45,7 +48,7 @@ def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
                     wrong += unreadable_files(one, f"{here}.{number}")
         elif name.endswith("_file") and value:
             try:
-                Secret(file=Path(value))()
+                Secret(file=Path(value), has_lines=name in CERTIFICATES)()
             except SecretError as why:
                 wrong.append(f"{here}: {why}")
     return wrong

@@ -10,11 +10,12 @@ class SecretError(SourceError):
 
 
 class Secret:
-    """A value, or a file that holds one. Calling it gives the text as of now."""
+    """A value, or a file that holds one. Calling it gives the text as of now, one line unless it `has_lines`."""
 
-    def __init__(self, *, value: str = "", file: Path | None = None) -> None:
+    def __init__(self, *, value: str = "", file: Path | None = None, has_lines: bool = False) -> None:
         self._value = value
         self._file = file
+        self._has_lines = has_lines
         self._stamp: tuple[int, int] | None = None
 
     def __call__(self) -> str:
@@ -29,8 +30,12 @@ class Secret:
                 self._stamp = stamp
         except OSError as error:
             raise SecretError(f"cannot read the secret in {self._file}: {error.strerror}") from error
+        except UnicodeDecodeError:  # which would show the bytes
+            raise SecretError(f"the secret in {self._file} is no text in UTF-8") from None
         if not self._value:
             raise SecretError(f"the secret in {self._file} is empty")
+        if not self._has_lines and not self._value.isprintable():  # no header would take it
+            raise SecretError(f"the secret in {self._file} is more than one line of plain text")
         return self._value
 
     def __repr__(self) -> str:

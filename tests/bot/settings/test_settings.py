@@ -149,6 +149,13 @@ def test_a_secret_says_where_it_is_and_not_what_it_is(tmp_path: Path) -> None:
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(SecretError, match="is empty"):
         Secret(file=file)()
+    file.write_bytes(b"\xff\xfes3cret")
+    with pytest.raises(SecretError, match=r"is no text in UTF-8$"):
+        Secret(file=file)()
+    file.write_text("first\nsecond", encoding="utf-8")
+    with pytest.raises(SecretError, match=r"is more than one line of plain text$"):
+        Secret(file=file)()
+    assert Secret(file=file, has_lines=True)() == "first\nsecond"
     file.write_text(SECRET, encoding="utf-8")
     one = Secret(file=file)
     assert one() == SECRET
