@@ -19,6 +19,9 @@ from commands.stores import Store, Unit
 
 LOOK_EVERY = timedelta(seconds=2)
 LAST_LINES = 12  # of the first failing task
+READ_LINES = 100  # to have them: a private key goes over many lines, and is known by its first
+LOG_AT_MOST = 1 << 18  # bytes of those; above it the last are read alone, for what is over is cut at the end
+LINE_AT_MOST = 1_000  # characters
 STARTS_WITHIN = timedelta(minutes=2)  # a launch whose training is not there yet, for so long, is not over
 
 _log = structlog.get_logger()
@@ -91,9 +94,14 @@ class Follower:
         """The failing task's last lines: from the API, or from Elasticsearch when the pod is gone."""
         try:
             if site.pod_logs is not None:
-                log = await site.pod_logs.logs(view.namespace, rank.pod, tail=LAST_LINES)
+                log, pod = "", site.pod_logs
+                for tail in (READ_LINES, LAST_LINES):
+                    log = await pod.logs(view.namespace, rank.pod, tail=tail, byte_limit=LOG_AT_MOST)
+                    if len(log.encode()) < LOG_AT_MOST:
+                        break
                 if log.strip():
-                    return tuple(self._redact.clean(line) for line in log.splitlines()[-LAST_LINES:])
+                    lines = self._redact.clean(log, limit=LOG_AT_MOST).splitlines()
+                    return tuple(line[:LINE_AT_MOST] for line in lines[-LAST_LINES:])
         except SourceError as why:
             _log.info("no log from the API", pod=rank.pod, why=str(why))
         try:

@@ -51,17 +51,18 @@ class Redactor:
         self._patterns = tuple(re.compile(pattern, re.DOTALL) for pattern in _DEFAULTS) + extra
         self._limit = limit
 
-    def clean(self, text: str) -> str:
-        """The text without secrets, at most the limit long; `…` at its end says that it was cut."""
-        bound = self._limit + _LOOK_AHEAD
+    def clean(self, text: str, *, limit: int = 0) -> str:
+        """The text without secrets, at most the limit long (its own, if given); `…` at its end says that it was cut."""
+        limit = limit or self._limit
+        bound = limit + _LOOK_AHEAD
         # The last word before the bound may be half a secret, which no pattern would know.
         kept = text if len(text) <= bound else text[:bound].rpartition(_last_space(text[:bound]))[0]
         if _IS_SECRET_OBJECT.search(kept):
             kept = _SECRET_DATA.sub(_keep_first, kept)
         for pattern in self._patterns:
             kept = pattern.sub(_keep_first, kept)
-        if len(kept) > self._limit or len(text) > bound:
-            return kept[: self._limit - 1] + "…"
+        if len(kept) > limit or len(text) > bound:
+            return kept[: limit - 1] + "…"
         return kept
 
 

@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 from types import SimpleNamespace
+from typing import Any
 
 from bot.following import Follower
 from bot.sites import ClusterSite
 from bot.store.memory import MemoryStore
-from collectors.facts.redaction import Redactor
+from collectors.facts.redaction import MARK, Redactor
 from collectors.mirror.inventory import Inventory
+from collectors.trainings.views import Life, Rank, TrainingView
 from commands.rows import Launch
 from tests.support.alerting import CLUSTER, NOON
 from tests.support.objects import inventory
@@ -43,3 +45,52 @@ async def test_a_training_whose_jobs_cannot_be_seen_is_not_called_stopped() -> N
     async with store.unit() as unit:
         assert await unit.launches.get("l1") == launch
         assert await unit.lines.find() == []
+
+
+KEY = [
+    "-----BEGIN PRIVATE KEY-----",
+    *["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj"] * 40,
+    "-----END PRIVATE KEY-----",
+]
+
+
+class PodLogs:
+    """A pod that printed a private key, and then fell."""
+
+    async def logs(self, _namespace: str, _pod: str, *, tail: int, byte_limit: int) -> str:
+        lines = ["begin", *KEY, "password=hunter2", "Traceback: boom " + "x" * 5_000]
+        return "\n".join(lines[-tail:])[:byte_limit] + "\n"
+
+
+async def test_no_line_of_a_private_key_is_among_the_last_words() -> None:
+    failed = TrainingView(
+        id="vision/detr",
+        kind="Job",
+        namespace="vision",
+        name="detr",
+        life=Life.FAILED,
+        reason="BackoffLimitExceeded",
+        failures=(Rank(role="worker", index=0, pod="detr-0"),),
+    )
+    store = MemoryStore()
+    launch = Launch(
+        id="l1",
+        cluster=CLUSTER,
+        training="vision/detr",
+        by="U1",
+        by_name="ana",
+        at=NOON - timedelta(hours=1),
+        channel="C1",
+    )
+    async with store.unit() as unit:
+        await unit.launches.put(launch)
+    site: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None)
+
+    await Follower(store, {CLUSTER: site}, CLOCK, redact=Redactor(), channel="C1").look()
+
+    async with store.unit() as unit:
+        told = await unit.launches.get("l1")
+    assert told is not None
+    assert told.last_lines[:-1] == ("begin", MARK, f"password={MARK}")
+    assert told.last_lines[-1].startswith("Traceback: boom xxx")
+    assert len(told.last_lines[-1]) == 1_000
