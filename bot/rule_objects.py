@@ -28,7 +28,7 @@ async def read_rule_objects(door: KubernetesDoor) -> RuleObjects:
         async for page in door.pages(PATH):
             for item in msgspec.json.decode(page).get("items") or []:
                 meta = item["metadata"]
-                name = f"{meta['namespace']}/{meta['name']}"
+                name = f"{meta['namespace']}:{meta['name']}"  # its rules' ids begin with all of it: no `/`
                 whole = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", **item}
                 text = msgspec.json.encode(whole)  # JSON is YAML
                 found.append(load(text, file=name, vocabulary=vocabulary(), own=False))

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
 from alerts.alert import Alert
+from alerts.rules import Rule
 from bot.evaluating import OBJECTS_EVERY, Evaluator
 from bot.judging import Judge
 from bot.keeping import Keeper, Tellings
@@ -14,24 +15,25 @@ from bot.metrics import Metrics
 from bot.store.memory import MemoryStore
 from collectors.answering import Answering
 from collectors.facts.errors import SourceError
-from tests.support.alerting import CLUSTER, NOON, a_topology, a_wording
+from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, a_wording
 from tests.support.keeping import Canned, hot, no_cluster
 
 
 @dataclass(slots=True)
 class Objects:
-    """A cluster's PrometheusRule objects: one, with these rules; or none to be seen."""
+    """A cluster's PrometheusRule objects: one in each of these namespaces, with these rules; or none to be seen."""
 
     rules: list[dict[str, str]]
     is_away: bool = False
+    name: str = "theirs"
+    spaces: tuple[str, ...] = ("team",)
 
     async def pages(self, path: str) -> AsyncIterator[bytes]:
         if self.is_away:
             raise SourceError(f"{path} cannot be reached")
         spec = {"groups": [{"name": "g", "interval": "1m", "rules": self.rules}]}
-        yield json.dumps(
-            {"items": [{"metadata": {"namespace": "team", "name": "theirs"}, "spec": spec}]}
-        ).encode()
+        metas = [{"namespace": space, "name": self.name} for space in self.spaces]
+        yield json.dumps({"items": [{"metadata": meta, "spec": spec} for meta in metas]}).encode()
 
 
 @dataclass(slots=True)
@@ -42,18 +44,18 @@ class House:
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: Any = field(default_factory=lambda: SimpleNamespace(at=NOON))
 
-    async def begins(self) -> Evaluator:
+    async def begins(self, *own: Rule) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.clock.at)
         site: Any = SimpleNamespace(name=CLUSTER, mirror=None, pod_logs=self.objects, topology=a_topology)
         answering = Answering(metrics=Canned(hot((0, 600))), logs=None, checks={}, scene=no_cluster)
         evaluator = Evaluator(
             site,
-            Judge(CLUSTER, (), answering, a_wording()),
+            Judge(CLUSTER, own, answering, a_wording()),
             Keeper(CLUSTER, self.store, Tellings(default="C1")),
             answering,
             clock,
             Metrics(),
-            own=(),
+            own=own,
             reads_objects=True,
         )
         await evaluator.begin()
@@ -123,3 +125,24 @@ async def test_what_was_only_pending_when_its_rule_went_leaves_no_trace() -> Non
     async with house.store.unit() as unit:
         (incident,) = await unit.incidents.find()
     assert [member.name for member in incident.members] == ["Theirs"]
+
+
+async def test_a_rule_of_theirs_never_stands_for_one_of_ours() -> None:
+    house = House(Objects([one("Same")], name="ours"))
+    ours = replace(a_rule("Same"), id="ours/g/Same")
+
+    evaluator = await house.begins(ours)
+
+    assert sorted(evaluator.rules) == ["ours/g/Same", "team:ours/g/Same"]
+    assert evaluator.rules[ours.id] == ours
+
+
+async def test_rules_keep_their_ids_when_an_object_of_the_same_name_goes() -> None:
+    house = House(Objects([one("Same")], spaces=("team-a", "team-b")))
+    evaluator = await house.begins()
+    before = set(evaluator.rules)
+    house.objects.spaces = ("team-b",)
+
+    await house.turns(evaluator)
+
+    assert set(evaluator.rules) == {id for id in before if id.startswith("team-b")} != before
