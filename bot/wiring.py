@@ -189,7 +189,13 @@ def _evaluator(
     *,
     reads_objects: bool,
 ) -> Evaluator:
-    answering = Answering(metrics=site.prometheus, logs=site.logs, checks=CHECKS, scene=site.scene)
+    answering = Answering(
+        metrics=site.prometheus,
+        logs=site.logs,
+        checks=CHECKS,
+        scene=site.scene,
+        has_cluster=site.mirror is not None,
+    )
     judge = Judge(site.name, rulebook.rules, answering, RuleWording(site.topology, clean=redact.clean))
     return Evaluator(
         site,

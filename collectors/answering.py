@@ -50,6 +50,7 @@ class Answering:
         logs: Logs | None,
         checks: Mapping[str, ClusterCheck],
         scene: Callable[[datetime, tuple[SourceState, ...]], Scene],
+        has_cluster: bool = True,
         deadline: timedelta = DEADLINE,
         at_once: int = AT_ONCE,
     ) -> None:
@@ -64,7 +65,8 @@ class Answering:
             self._health["prometheus"] = _Health()
         if logs is not None:
             self._health["elasticsearch"] = _Health()
-        self._health["kubernetes"] = _Health()
+        if has_cluster:
+            self._health["kubernetes"] = _Health()
 
     async def cycle(self, questions: Mapping[str, Question], *, at: datetime) -> dict[str, Observation]:
         """Answer these, by rule id. Whether each source is awake is asked first; a blind one is not asked more.

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+import pytest
+
 from alerts.rules import Rule
 from bot.judging import Judge
 from collectors.answering import Answering
@@ -94,3 +96,16 @@ async def test_an_answer_that_cannot_be_used_is_told_until_it_can() -> None:
 
     assert during == [GOOD[0].id]
     assert await blind_alone(judge, 3) == []
+
+
+@pytest.mark.parametrize("has_cluster", [True, False])
+async def test_a_source_that_the_settings_leave_out_is_not_called_blind(*, has_cluster: bool) -> None:
+    answering = Answering(
+        metrics=Canned(hot()), logs=None, checks=CHECKS, scene=no_cluster, has_cluster=has_cluster
+    )
+    judge = Judge(CLUSTER, (*GOOD, *OWN_SIGHT), answering, a_wording())
+
+    found = await judge.round(NOON)
+
+    blind = [alert.labels["component"] for alert in found.standing if alert.name == "SourceBlind"]
+    assert blind == (["kubernetes"] if has_cluster else [])
