@@ -11,6 +11,8 @@ from alerts.telling.cards import Line, Told
 
 Row = TypeVar("Row")
 
+ALL = 1_000_000  # rows: what decides whether an alert is told is never looked at in part
+
 
 class Rows(Protocol[Row]):
     """All rows of one type, by their `id`. What is put is whole: the row replaces the one with its id."""

@@ -11,6 +11,7 @@ from alerts.lifecycle import Life, Phase
 from alerts.routing import Route, channels_of
 from alerts.rules import Rule, Severity
 from alerts.silences import Silence
+from alerts.stores import ALL
 from alerts.telling.cards import CardKind
 from alerts.telling.wanted import wanted_cards, wanted_lines
 from bot.judging import Round
@@ -71,10 +72,10 @@ class Keeper:
             for alert in {**fresh, **changed}.values():
                 await unit.alerts.put(alert)
             await self._forget_pending(unit, round)
-            silences = await unit.silences.find(cluster=self._cluster)
+            silences = await unit.silences.find(cluster=self._cluster, limit=ALL)
             touched = await self._fold(unit, round, fresh.values(), folding)
             if is_news:
-                for incident in await unit.incidents.find(cluster=self._cluster, state="open"):
+                for incident in await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL):
                     await unit.incidents.put(incident)  # it has not changed, but what its card says has
             await self._tell(unit, touched, silences, folding, round.at)
         for id, alert in {**fresh, **changed}.items():
@@ -102,7 +103,7 @@ class Keeper:
         changes = [(change.alert, change.at) for change in round.changes]
         told = [*changes, *((alert, round.at) for alert in fresh)]
         speaking = [(alert, at) for alert, at in told if alert.life.phase is not Phase.PENDING]
-        live = await unit.incidents.find(cluster=self._cluster, state="open") if speaking else ()
+        live = await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL) if speaking else ()
         homes = {member.alert: incident for incident in live for member in incident.members}
         for alert, at in speaking:
             home = homes.get(alert.id)
@@ -141,7 +142,9 @@ class Keeper:
         now: datetime,
     ) -> None:
         """Close what is over, and see that every incident that is not silenced has its cards and lines."""
-        live = {one.id: one for one in await unit.incidents.find(cluster=self._cluster, state="open")}
+        live = {
+            one.id: one for one in await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL)
+        }
         for id, incident in {**live, **touched}.items():
             settled = settle(incident, now)
             kept = live.get(id) or await unit.incidents.get(id)

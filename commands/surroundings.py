@@ -6,6 +6,7 @@ from datetime import datetime
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
+from alerts.stores import ALL
 from alerts.telling.surroundings import Deed, Surroundings
 from commands.plans import Plan
 from commands.stores import Unit
@@ -16,7 +17,7 @@ async def surroundings_of(
 ) -> Surroundings:
     """The deeds that were confirmed for the incident, and until when all of it is silenced."""
     plans = await unit.plans.find(incident=incident.id)
-    silences = await unit.silences.find(cluster=incident.cluster)
+    silences = await unit.silences.find(cluster=incident.cluster, limit=ALL)
     return Surroundings(
         rules=rules,
         deeds=tuple(_deed(plan) for plan in plans if plan.confirmed_at is not None),

@@ -7,6 +7,7 @@ import click
 from alerts.alert import Alert
 from alerts.incidents.folding import acknowledge, place_of, summary_of
 from alerts.incidents.incident import Incident
+from alerts.stores import ALL
 from alerts.telling.cards import CardKind
 from alerts.telling.surroundings import NOTHING
 from alerts.telling.views import (
@@ -49,7 +50,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
         found = list(await unit.alerts.find(cluster=desk.site.name, phase="firing"))
         if deed.pending:
             found += await unit.alerts.find(cluster=desk.site.name, phase="pending")
-        silences = await unit.silences.find(cluster=desk.site.name)
+        silences = await unit.silences.find(cluster=desk.site.name, limit=ALL)
     if not found:
         return Answer(view=View(title=text("Nothing fires."), tone=Tone.GOOD))
     found.sort(key=lambda alert: (-alert.severity.rank, alert.life.since))

@@ -199,6 +199,19 @@ async def test_what_is_silenced_is_kept_and_not_told() -> None:
     assert await yard.said() == []
 
 
+async def test_a_silence_holds_however_many_were_before_it() -> None:
+    yard = a_yard((0, 10))
+    old = replace(SILENCE, starts_at=NOON - minutes(90), ends_at=NOON - minutes(60))
+    async with yard.store.unit() as unit:
+        for number in range(1_000):
+            await unit.silences.put(replace(old, id=f"old{number}"))
+    await yard.silence(SILENCE)
+    await yard.run(5)
+
+    assert len(await yard.incidents()) == 1
+    assert await yard.cards() == []
+
+
 async def test_what_outlives_its_silence_is_told_then() -> None:
     yard = a_yard((0, 60))
     await yard.silence(SILENCE)
