@@ -1,6 +1,7 @@
 """This file plays scenarios on a stage, and judges them: seen, told in one card, done, recovered, and nothing else."""
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -11,10 +12,12 @@ from alerts.incidents.incident import Incident
 from alerts.telling.cards import CardKind
 from collectors.trainings.views import Life
 from commands.plans import PlanState
+from demo.explaining import what_is_so
 from demo.scenario import Act, Scenario
 from demo.slack import Message
 from demo.stage import CHANNELS, CLUSTER, Stage
 
+LOG = logging.getLogger(__name__)
 LOOK_EVERY = 0.25  # seconds
 SETTLES = 3.0  # seconds that a lane is watched for late cards after the end
 
@@ -243,6 +246,13 @@ class Player:
             if found := await look():
                 return found
             await asyncio.sleep(LOOK_EVERY)
+        LOG.warning(
+            "%s: not within %.0f s: %s; %s",
+            scenario.name,
+            scenario.within,
+            what,
+            await what_is_so(self._stage),
+        )
         raise FailedError(f"not within {scenario.within:.0f} s: {what}")
 
     def _after(self) -> float:
