@@ -1,7 +1,9 @@
 """This file has what the thinking asks of a store. The stores are made in bot/store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from alerts.alert import Alert
@@ -12,6 +14,20 @@ from alerts.telling.cards import Line, Told
 Row = TypeVar("Row")
 
 ALL = 1_000_000  # rows: what decides whether an alert is told is never looked at in part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a cluster's rules were judged, so that the next process knows what it missed."""
+
+    cluster: str
+    judged: Mapping[str, datetime] = field(
+        default_factory=dict
+    )  # rule id -> the last moment it was judged at
+
+    @property
+    def id(self) -> str:
+        return self.cluster
 
 
 class Rows(Protocol[Row]):
@@ -49,6 +65,9 @@ class AlertsUnit(Protocol):
 
     @property
     def lines(self) -> Rows[Line]: ...
+
+    @property
+    def progress(self) -> Rows[Progress]: ...
 
     async def next_number(self, of: str) -> int:
         """1, 2, 3, ... for each name: incidents and plans are called by short numbers."""

@@ -65,15 +65,18 @@ class Agenda:
 
     async def _run_one(self, due: Due) -> None:
         robot = Actor(id=due.actor, name=due.actor, kind=ActorKind.ROBOT)
-        answer = await self._take(
-            Request(
-                id=_gesture(due),
-                line=due.line,
-                actor=robot,
-                at=self._clock.now(),
-                origin=Origin(via="agenda"),
-            )
+        request = Request(
+            id=_gesture(due),
+            line=due.line,
+            actor=robot,
+            at=self._clock.now(),
+            origin=Origin(via="agenda"),
         )
+        try:
+            answer = await self._take(request)
+        except Exception:  # one line's bug must not end the agenda, or the others would wait for ever
+            _log.exception("a line of the agenda failed", line=due.line)
+            answer = None
         async with self._store.unit() as unit:
             kept = await unit.agenda.get(due.id)
             if kept is not None and kept.at == due.at:

@@ -50,6 +50,7 @@ class Evaluator:
         self._reads_objects = reads_objects
         self._objects_due: datetime | None = None
         self._unclaimed: tuple[Alert, ...] = ()  # whose rules may stand in objects that were not read yet
+        self._judged: Mapping[str, datetime] = {}  # up to when the last process judged each rule
         self.blind: Mapping[str, str] = {}
         self.has_begun = False
 
@@ -85,7 +86,7 @@ class Evaluator:
             return  # not seen, or nothing usable: what was in force stays
         theirs = tuple(rule for group in found.loaded.groups for rule in group.rules)
         gone = self._judge.swap((*self._own, *theirs))
-        self._unclaimed = self._judge.restore(self._unclaimed)
+        self._unclaimed = self._judge.restore(self._unclaimed, self._judged, now)
         await self._resolve((*gone, *self._unclaimed))
         self._unclaimed = ()
 
@@ -101,7 +102,8 @@ class Evaluator:
                 await self._site.mirror.synced(MIRROR_WAIT)
             except TimeoutError as late:
                 _log.warning("begins without a whole picture", cluster=self._site.name, why=str(late)[:500])
-        self._unclaimed = self._judge.restore(await self._keeper.restore())
+        standing, self._judged = await self._keeper.restore()
+        self._unclaimed = self._judge.restore(standing, self._judged, self._clock.now())
         if not self._has_objects:
             await self._resolve(self._unclaimed)
             self._unclaimed = ()

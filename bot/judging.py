@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from math import ceil
 
 from alerts.alert import Alert
 from alerts.engine import Change, Judgement, Wording, judge
@@ -23,6 +24,7 @@ TRIES = 3
 @dataclass(slots=True)
 class _RuleState:
     """What is known of one rule. `missed` are the moments at which it was due and could not be answered.
+    `judged` is the last moment that was, or that was given up.
 
     `is_proven`: its whole question was answered once, so that a broken presence query is found at the start.
     """
@@ -30,6 +32,7 @@ class _RuleState:
     alerts: Mapping[AlertKey, Alert] = field(default_factory=dict)
     due: datetime | None = None
     missed: list[datetime] = field(default_factory=list)
+    judged: datetime | None = None
     tries: int = 0  # rounds in which making up for them failed
     is_proven: bool = False
 
@@ -57,6 +60,7 @@ class Round:
     standing: tuple[Alert, ...] = ()  # every alert that stands now, of the rules that were due
     judged: frozenset[str] = frozenset()  # the ids of the rules that were answered
     blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> why
+    progress: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> up to when it was judged
 
 
 class Judge:
@@ -78,16 +82,30 @@ class Judge:
         self._answering.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
 
-    def restore(self, alerts: Sequence[Alert]) -> tuple[Alert, ...]:
-        """Take up the alerts of an earlier process. Gives those whose rule is not there any more."""
-        orphans = []
+    def restore(
+        self, alerts: Sequence[Alert], judged: Mapping[str, datetime], now: datetime
+    ) -> tuple[Alert, ...]:
+        """Take up the alerts of an earlier process, and what was missed since it judged each rule for the last time.
+
+        Gives the alerts whose rule is not there any more.
+        """
+        for id, state in self._states.items():
+            if state.judged is None and id in judged:
+                state.judged = judged[id]
+                state.missed = _missed(self.rules[id], judged[id], now)
+        orphans: list[Alert] = []
         for alert in alerts:
-            state = self._states.get(alert.rule)
-            if state is None:
+            if alert.rule not in self._states:
                 orphans.append(alert)
             elif alert.life.phase is not Phase.RESOLVED:
+                state = self._states[alert.rule]
                 state.alerts = {**state.alerts, alert.key: alert}
         return tuple(orphans)
+
+    @property
+    def progress(self) -> Mapping[str, datetime]:
+        """How far each rule was judged; what comes after it is missed."""
+        return {id: state.judged for id, state in self._states.items() if state.judged is not None}
 
     def next_due(self, now: datetime) -> datetime:
         return min((state.due or now for state in self._states.values()), default=now + timedelta(seconds=15))
@@ -108,7 +126,14 @@ class Judge:
                 blind[id] = judgement.blind
         standing = tuple(alert for id in due for alert in self._states[id].alerts.values())
         judged_now = frozenset(due) - frozenset(blind)
-        return Round(at=now, changes=tuple(changes), standing=standing, judged=judged_now, blind=blind)
+        return Round(
+            at=now,
+            changes=tuple(changes),
+            standing=standing,
+            judged=judged_now,
+            blind=blind,
+            progress=self.progress,
+        )
 
     async def _settle(
         self, rule: Rule, answer: Observation, now: datetime, catching: "_CatchingUp"
@@ -162,8 +187,16 @@ class Judge:
     def _judge(self, rule: Rule, answer: Observation, now: datetime) -> Judgement:
         state = self._states[rule.id]
         judged = judge(rule, state.alerts, answer, cluster=self._cluster, wording=self._wording, now=now)
-        state.alerts = judged.alerts
+        state.alerts, state.judged = judged.alerts, now
         return judged
+
+
+def _missed(rule: Rule, judged: datetime, now: datetime) -> list[datetime]:
+    """The moments since then at which the rule would have been due; of too many the newest."""
+    if isinstance(rule.question, Check):
+        return []
+    count = ceil((now - judged) / rule.interval) - 1  # `now` itself is not missed yet
+    return [judged + step * rule.interval for step in range(max(1, count - MISSED_AT_MOST + 1), count + 1)]
 
 
 def _next(due: datetime, interval: timedelta, now: datetime) -> datetime:

@@ -11,7 +11,7 @@ from alerts.lifecycle import Life, Phase
 from alerts.routing import Route, channels_of
 from alerts.rules import Rule, Severity
 from alerts.silences import Silence
-from alerts.stores import ALL
+from alerts.stores import ALL, Progress
 from alerts.telling.cards import CardKind
 from alerts.telling.wanted import wanted_cards, wanted_lines
 from bot.judging import Round
@@ -42,14 +42,16 @@ class Keeper:
         self._blind: frozenset[str] = frozenset()  # the sources that could not be seen at the last round
         self._kept: dict[str, tuple[datetime, Life]] = {}  # Alert.id -> when it was last written, and how
 
-    async def restore(self) -> list[Alert]:
-        """The alerts that stood when the last process ended."""
+    async def restore(self) -> tuple[list[Alert], Mapping[str, datetime]]:
+        """The alerts that stood when the last process ended, and up to when it had judged each rule."""
         async with self._store.unit() as unit:
-            return [
+            progress = await unit.progress.get(self._cluster)
+            standing = [
                 alert
                 for phase in (Phase.PENDING, Phase.FIRING)
                 for alert in await unit.alerts.find(cluster=self._cluster, phase=phase.value, limit=100_000)
             ]
+        return standing, progress.judged if progress else {}
 
     async def keep(
         self,
@@ -72,6 +74,8 @@ class Keeper:
             for alert in {**fresh, **changed}.values():
                 await unit.alerts.put(alert)
             await self._forget_pending(unit, round)
+            if round.progress:
+                await unit.progress.put(Progress(cluster=self._cluster, judged=round.progress))
             silences = await unit.silences.find(cluster=self._cluster, limit=ALL)
             touched = await self._fold(unit, round, fresh.values(), folding)
             if is_news:

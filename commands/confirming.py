@@ -1,4 +1,4 @@
-"""This file has what a confirmation must satisfy, and how a draft becomes a plan. Pure."""
+"""This file has how a draft becomes a plan, what its confirmation must satisfy, and how that is put down."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -7,8 +7,10 @@ from collectors.facts.people import Actor
 from commands.command import AnyCommand, DeniedError, Draft, UnusableError
 from commands.desk import Desk
 from commands.plans import Plan, PlanState, Risk, StepRecord
-from commands.rows import ClaimState
+from commands.records import answered_meanwhile
+from commands.rows import AuditEntry, ClaimState
 from commands.steps import Record, Step
+from commands.stores import Unit
 
 
 def proposed(
@@ -58,6 +60,27 @@ def must_be_the_one(plan: Plan, actor: Actor, hash: str) -> None:
 def has_moved(plan: Plan, draft: Draft) -> bool:
     """Whether planning again gives something else than what was shown."""
     return replace(plan, steps=draft.steps, victims=draft.victims).hash != plan.hash
+
+
+async def record_confirmation(unit: Unit, plan: Plan, *, by: str, now: datetime) -> None:
+    """Put the plan as confirmed, with its audit. Raises UnusableError when somebody was faster, or a claim answered."""
+    kept = await unit.plans.get(plan.id)
+    if kept is not None:
+        must_be_open(kept, now)
+    if why := await answered_meanwhile(unit, plan.steps):
+        raise UnusableError(why)
+    entry = AuditEntry(
+        id=f"{plan.id}/confirmed",
+        cluster=plan.cluster,
+        at=now,
+        actor=by,
+        actor_name=plan.actor_name if by == plan.actor else "",
+        line=plan.line,
+        what="confirmed",
+        plan=plan.id,
+    )
+    await unit.audit.put(entry)
+    await unit.plans.put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
 
 
 def namespaces_of(steps: tuple[Step, ...]) -> list[str]:

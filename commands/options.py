@@ -22,4 +22,14 @@ class Duration(click.ParamType[timedelta]):
             self.fail(str(error), param, ctx)
 
 
+class RowName(click.ParamType[str]):
+    """The name that we gave a row: i7, p12, s3. It may be written large."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value).lower()
+
+
 DURATION = Duration()
+ROW_NAME = RowName()

@@ -17,14 +17,20 @@ from collectors.facts.errors import SourceError
 from collectors.facts.people import Actor, ActorKind
 from commands.cluster import ClusterWriter
 from commands.command import Answer, AnyCommand, DeniedError, Draft, UnusableError
-from commands.confirming import has_moved, must_be_open, must_be_the_one, namespaces_of, proposed
+from commands.confirming import (
+    has_moved,
+    must_be_open,
+    must_be_the_one,
+    namespaces_of,
+    proposed,
+    record_confirmation,
+)
 from commands.desk import Desk, Policy, Site
 from commands.parsing import deed_of, find, words_of
 from commands.permissions import Permissions
 from commands.placing import at_cluster, cluster_named, cluster_of
 from commands.plans import Plan, PlanState
 from commands.previews import preview
-from commands.records import answered_meanwhile
 from commands.rehearsing import rehearse
 from commands.requests import Request
 from commands.rows import AuditEntry, Gesture
@@ -179,25 +185,8 @@ class Pipeline:
         return preview(fresh)
 
     async def _confirm(self, plan: Plan, *, by: str) -> Answer:
-        now = self.clock.now()
-        entry = AuditEntry(
-            id=f"{plan.id}/confirmed",
-            cluster=plan.cluster,
-            at=now,
-            actor=by,
-            actor_name=plan.actor_name if by == plan.actor else "",
-            line=plan.line,
-            what="confirmed",
-            plan=plan.id,
-        )
         async with self.store.unit() as unit:
-            kept = await unit.plans.get(plan.id)
-            if kept is not None:
-                must_be_open(kept, now)  # somebody may have been faster
-            if why := await answered_meanwhile(unit, plan.steps):
-                raise UnusableError(why)
-            await unit.audit.put(entry)
-            await unit.plans.put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
+            await record_confirmation(unit, plan, by=by, now=self.clock.now())
         return Answer(view=View(title=text(f"{plan.title}: confirmed, it begins."), tone=Tone.BUSY))
 
     async def _desk(self, request: Request, cluster: str) -> Desk:
@@ -225,7 +214,9 @@ class Pipeline:
         )
 
     def _judge(self, actor: Actor, cluster: str, name: str, namespaces: Sequence[str]) -> str | None:
-        command = next(command for command in self.catalogue if command.name == name)
+        command = next((command for command in self.catalogue if command.name == name), None)
+        if command is None:
+            return f"there is no `{name}` in this version."
         # What anybody may ask for themselves is not given to them where it is another's.
         return self.permissions.refusal(
             actor, replace(command, judges_itself=False), cluster=cluster, namespaces=namespaces

@@ -22,6 +22,7 @@ class Happening(StrEnum):
     RESOLVED = "resolved"
 
 
+EVENTS_AT_MOST = 200  # kept of an incident's history: its beginning and the newest
 LOUD = frozenset({Happening.WORSE, Happening.ACKED, Happening.REOPENED, Happening.RESOLVED})
 
 
@@ -120,7 +121,8 @@ class Incident:
     ) -> "Incident":
         number = self.events[-1].number + 1 if self.events else 1
         event = Event(number=number, at=at, what=what, text=text, who=who, who_name=who_name)
-        return replace(self, events=(*self.events, event))
+        first, latest = self.events[:1], self.events[1:][-(EVENTS_AT_MOST - 2) :]
+        return replace(self, events=(*first, *latest, event))
 
     def lasted(self, now: datetime) -> timedelta:
         return (self.resolved_at or now) - self.opened_at

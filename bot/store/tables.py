@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from alerts.alert import Alert
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
+from alerts.stores import Progress
 from alerts.telling.cards import Line, Told
 from commands.plans import Plan
 from commands.rows import AuditEntry, Claim, CordonLease, Due, Gesture, Launch
@@ -117,6 +118,7 @@ LAUNCHES = Table(name="launches", row=Launch, columns=_same("cluster", "state"))
 GESTURES = Table(
     name="gestures", row=Gesture, columns=_same("at"), over=lambda gesture: gesture.at
 )  # taken in before anybody knows which cluster is meant
+PROGRESS = Table(name="progress", row=Progress, columns=_same("cluster"))
 
 TABLES: tuple[Table[Any], ...] = (
     ALERTS,
@@ -131,4 +133,5 @@ TABLES: tuple[Table[Any], ...] = (
     CLAIMS,
     LAUNCHES,
     GESTURES,
+    PROGRESS,
 )

@@ -34,6 +34,7 @@ class OpenUnit:
         "leases",
         "lines",
         "plans",
+        "progress",
         "silences",
     )
 
@@ -51,6 +52,7 @@ class OpenUnit:
         self.claims = transaction.rows(tables.CLAIMS)
         self.launches = transaction.rows(tables.LAUNCHES)
         self.gestures = transaction.rows(tables.GESTURES)
+        self.progress = transaction.rows(tables.PROGRESS)
 
     async def next_number(self, of: str) -> int:
         """1, 2, 3, ... for each name; a number of a unit that is rolled back is given again."""

@@ -128,7 +128,8 @@ class ChannelWorker:
         if job.line is not None and thread is None:
             job.attempts.refused = True
             await self._keep(job, trouble="its card was never told", intent_at=None)
-            job.entry.lines.remove(job.line)
+            if job.line in job.entry.lines:  # its row may be pruned, and its entry with it
+                job.entry.lines.remove(job.line)
             return
         row = job.entry.told if job.line is None else job.line.line
         nonce = row.nonce or uuid4().hex

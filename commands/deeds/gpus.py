@@ -15,7 +15,7 @@ from commands.gpus.idle import TrainingGpus, by_training, idle_table
 from commands.gpus.idling import Doing
 from commands.gpus.tables import count_gpus, node_table, summary_lines, team_of, team_table
 from commands.looks import known_name
-from commands.options import DURATION
+from commands.options import DURATION, ROW_NAME
 from commands.plans import Risk
 
 
@@ -127,7 +127,7 @@ def _not_judged(found: tuple[TrainingGpus, ...]) -> list[str]:
     return told
 
 
-_CLAIM = click.Argument(["claim"])
+_CLAIM = click.Argument(["claim"], type=ROW_NAME)
 _REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, for whoever wonders")
 _AFTER = click.Option(
     ["--after"], type=DURATION, default=None, metavar="DURATION", help="without any work: 30m"

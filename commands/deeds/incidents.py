@@ -11,6 +11,7 @@ from alerts.telling.views import Block, Paragraph, Small, Table, Tone, View, bol
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
 from commands.desk import Desk
+from commands.options import ROW_NAME
 from commands.surroundings import surroundings_of
 
 SHOWN = 20
@@ -56,7 +57,7 @@ def _row(incident: Incident, desk: Desk) -> tuple[str, ...]:
 async def show(deed: Named, desk: Desk) -> Answer:
     """The incident's card as it stands, and its latest history under it."""
     async with desk.store.unit() as unit:
-        incident = await unit.incidents.get(deed.incident.lower())
+        incident = await unit.incidents.get(deed.incident)
         if incident is None:
             raise UnusableError(
                 f"There is no incident `{deed.incident}`. `incident list --all` shows the latest."
@@ -88,7 +89,7 @@ COMMANDS = (
         verb="show",
         summary="Show an incident and its history.",
         deed=Named,
-        parameters=(click.Argument(["incident"]),),
+        parameters=(click.Argument(["incident"], type=ROW_NAME),),
         look=show,
         is_for_all=True,
         about="incidents",

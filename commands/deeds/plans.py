@@ -11,6 +11,7 @@ from commands.claims import due_id
 from commands.command import Answer, Command, DeniedError, Draft, UnusableError
 from commands.confirming import namespaces_of
 from commands.desk import Desk
+from commands.options import ROW_NAME
 from commands.outcomes import record_outcome
 from commands.plans import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.previews import can_undo, details
@@ -141,7 +142,7 @@ def _stays(claim: Claim) -> str:
     return f"claim {claim.id} on {claim.training}, which is {claim.standing.value} by now"
 
 
-_PLAN = click.Argument(["plan"])
+_PLAN = click.Argument(["plan"], type=ROW_NAME)
 
 COMMANDS = (
     Command(

@@ -11,7 +11,7 @@ from alerts.telling.views import Button, Buttons, Table, Tone, View, bold, code,
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
 from commands.desk import Desk
-from commands.options import DURATION
+from commands.options import DURATION, ROW_NAME
 
 LONGEST = timedelta(days=30)
 
@@ -136,7 +136,7 @@ COMMANDS = (
         verb="expire",
         summary="End a silence now.",
         deed=Named,
-        parameters=(click.Argument(["silence"]),),
+        parameters=(click.Argument(["silence"], type=ROW_NAME),),
         note=expire,
         about="silences",
         example="silence expire s3",

@@ -152,5 +152,5 @@ async def test_the_audit_finds_a_person_by_name_and_a_plan(tmp_path: Path) -> No
         assert "node cordon gpu-a01 --reason fan" in (await stage.asks("eli", "audit --by dana")).said
         of_plan = (await stage.asks("eli", "audit --plan p1")).said
         assert all(word in of_plan for word in ("confirmed", "done", "dana"))
-        shown = (await stage.asks("eli", "plan show p1")).said
+        shown = (await stage.asks("eli", "plan show P1")).said
         assert all(word in shown for word in ("Cordon gpu-a01", "done", stage.slack.id("dana")))

@@ -74,9 +74,9 @@ class Yard:
         self.judge = Judge(CLUSTER, self.rules, answering, a_wording(self.topology))
         self.keeper = Keeper(CLUSTER, self.store, Tellings(routes=self.routes, default="C1"))
 
-    async def restart(self) -> None:
+    async def restart(self, minute: float) -> None:
         self.process()
-        self.judge.restore(await self.keeper.restore())
+        self.judge.restore(*await self.keeper.restore(), NOON + minute * EVERY)
 
     async def round(self, minute: float) -> Round:
         self.metrics.asked = NOON + minute * EVERY

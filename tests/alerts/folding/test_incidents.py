@@ -20,7 +20,7 @@ from alerts.incidents.folding import (
     summary_of,
     take,
 )
-from alerts.incidents.incident import Happening, Incident
+from alerts.incidents.incident import EVENTS_AT_MOST, Happening, Incident
 from alerts.rules import Closes, Severity
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
@@ -269,3 +269,13 @@ def test_the_history_always_adds_up(strip: list[tuple[str, bool, str]]) -> None:
     assert turns[0::2] == ["opened", *["reopened"] * (len(turns[0::2]) - 1)]
     assert set(turns[1::2]) <= {Happening.RESOLVED.value}
     assert incident.fold == "node/gpu-a01"
+
+
+def test_of_a_long_history_the_beginning_and_the_newest_are_kept() -> None:
+    incident = opened(an_alert())
+    for number in range(2, 1_000):
+        incident = incident.with_event(Happening.JOINED, NOON + minutes(number))
+
+    assert len(incident.events) == EVENTS_AT_MOST
+    assert [event.number for event in incident.events[:3]] == [1, 801, 802]
+    assert incident.events[-1].number == 999

@@ -41,13 +41,14 @@ class House:
     """A store that stays, and processes that come and go on it."""
 
     objects: Objects
+    hot: tuple[int, int] = (0, 600)  # the minutes
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: Any = field(default_factory=lambda: SimpleNamespace(at=NOON))
 
     async def begins(self, *own: Rule) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.clock.at)
         site: Any = SimpleNamespace(name=CLUSTER, mirror=None, pod_logs=self.objects, topology=a_topology)
-        answering = Answering(metrics=Canned(hot((0, 600))), logs=None, checks={}, scene=no_cluster)
+        answering = Answering(metrics=Canned(hot(self.hot)), logs=None, checks={}, scene=no_cluster)
         evaluator = Evaluator(
             site,
             Judge(CLUSTER, own, answering, a_wording()),
@@ -102,6 +103,19 @@ async def test_while_the_objects_cannot_be_read_after_a_restart_nothing_of_their
 
     assert during == ["opened"]
     assert await house.happened() == ["opened"]
+
+
+async def test_what_one_of_them_would_have_told_while_the_process_was_down_is_told() -> None:
+    house = House(Objects([one("Theirs")]), hot=(3, 6))
+    await house.begins(a_rule("Ours"))
+    house.clock.at += 10 * OBJECTS_EVERY
+
+    await house.begins(a_rule("Ours"))
+
+    assert sorted((alert.name, alert.life.phase.value) for alert in await house.alerts()) == [
+        ("Ours", "resolved"),
+        ("Theirs", "resolved"),
+    ]
 
 
 async def test_what_was_taken_out_of_them_meanwhile_ends() -> None:

@@ -191,7 +191,9 @@ async def test_other_rules_take_over_and_give_back_what_stood() -> None:
 async def test_alerts_of_another_process_are_taken_up_and_strangers_given_back() -> None:
     yard = Yard(rules=(RULE,), metrics=Canned(hot()))
 
-    orphans = yard.judge.restore([an_alert("GpuHot"), an_alert("Forgotten"), an_alert(phase=Phase.RESOLVED)])
+    orphans = yard.judge.restore(
+        [an_alert("GpuHot"), an_alert("Forgotten"), an_alert(phase=Phase.RESOLVED)], {}, NOON
+    )
 
     assert [alert.name for alert in orphans] == ["Forgotten"]
     assert len((await yard.judge.round(NOON)).standing) == 1

@@ -302,7 +302,7 @@ async def test_an_incident_keeps_its_alert_when_the_picture_of_the_cluster_comes
     await yard.run(5)
     before = await yard.incidents()
     yard.topology = a_topology()
-    await yard.restart()
+    await yard.restart(5)
     await yard.run(20, start=5)
 
     (incident,) = await yard.incidents()
@@ -334,7 +334,8 @@ async def test_rows_of_two_clusters_do_not_meet() -> None:
     await yard.run(20, start=3)
 
     assert {alert.cluster for alert in await yard.alerts()} == {"prod-a", "prod-b"}
-    assert {alert.cluster for alert in await yard.keeper.restore()} == set()
+    standing, _judged = await yard.keeper.restore()
+    assert {alert.cluster for alert in standing} == set()
 
 
 strips = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=4).map(
@@ -355,7 +356,7 @@ async def test_a_restart_at_any_moment_changes_nothing(
     one, other = (a_yard(*spans, rules=(rule,)) for _ in range(2))
     for minute in range(56):
         if minute in restarts:
-            await one.restart()
+            await one.restart(minute)
         await one.round(minute)
         await other.round(minute)
 
@@ -363,6 +364,55 @@ async def test_a_restart_at_any_moment_changes_nothing(
     assert await one.incidents() == await other.incidents()
     assert await one.cards() == await other.cards()
     assert await one.lines() == await other.lines()
+
+
+@share(0.3)
+@given(
+    spans=strips,
+    aways=st.lists(st.tuples(st.integers(1, 50), st.integers(1, 20)), max_size=3),
+    patience=st.tuples(st.integers(0, 4), st.integers(0, 4)),
+)
+async def test_what_happens_while_the_process_is_down_is_made_up_for(
+    spans: tuple[tuple[int, int], ...], aways: list[tuple[int, int]], patience: tuple[int, int]
+) -> None:
+    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]))
+    one, other = (a_yard(*spans, rules=(rule,)) for _ in range(2))
+    down = {minute for begin, length in aways for minute in range(begin, begin + length)}
+    for minute in range(80):
+        if minute not in down:
+            if minute - 1 in down:
+                await one.restart(minute)
+            await one.round(minute)
+        await other.round(minute)
+
+    assert await one.alerts() == await other.alerts()
+    told = [[(it.id, it.opened_at, it.is_open) for it in await yard.incidents()] for yard in (one, other)]
+    assert told[0] == told[1]
+    assert [card.id for card in await one.cards()] == [card.id for card in await other.cards()]
+
+
+async def test_what_began_and_ended_while_the_process_was_down_is_told() -> None:
+    yard = a_yard((8, 12))
+    await yard.run(5)
+    await yard.restart(30)
+    await yard.round(30)
+
+    (incident,) = await yard.incidents()
+    (alert,) = await yard.alerts()
+    assert incident.opened_at == NOON + minutes(10)
+    assert alert.life.resolved_at == NOON + minutes(13)
+    assert not incident.is_open
+    assert len(await yard.cards()) == 1
+
+
+async def test_of_a_long_time_down_the_end_is_made_up_for() -> None:
+    yard = a_yard((8, 12), (400, 404))
+    await yard.run(5)
+    await yard.restart(450)
+    await yard.round(450)
+
+    (incident,) = await yard.incidents()
+    assert incident.opened_at == NOON + minutes(402)
 
 
 @pytest.mark.parametrize("restart_at", range(1, 9))
@@ -377,7 +427,7 @@ async def test_a_restart_while_an_alert_lingers_keeps_its_patience(restart_at: i
     yard = a_yard(rules=(rule,), metrics=Canned(heat))
     for quarter in range(14):
         if quarter == restart_at:
-            await yard.restart()
+            await yard.restart(quarter / 4)
         await yard.round(quarter / 4)
 
     (alert,) = await yard.alerts()

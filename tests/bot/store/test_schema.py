@@ -75,7 +75,7 @@ async def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "yard.db") as raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")
     raw.close()
-    with pytest.raises(NewerSchemaError, match=r"schema is 9999.*none after 0001: run the newer"):
+    with pytest.raises(NewerSchemaError, match=r"schema is 9999.*none after 0002: run the newer"):
         await SqlStore.open(_url(tmp_path))
     with sqlite3.connect(tmp_path / "yard.db") as raw:
         assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]

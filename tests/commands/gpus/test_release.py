@@ -68,3 +68,13 @@ async def test_the_owner_confirms_what_another_asked_for(yard: Yard, kube: Kuber
     plan = await yard.plan(f"gpu release {claim.id}", DANA)
     await yard.performer.perform(await yard.confirmed(plan, ANA))
     assert await is_suspended(kube)
+
+
+async def test_a_plan_of_a_command_that_is_gone_is_refused_in_words(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    """After an upgrade a plan may be of a command that this version does not have."""
+    plan = await released(yard, kube)
+    async with yard.store.unit() as unit:
+        await unit.plans.put(replace(plan, command="gpu juggle"))
+    assert "there is no gpu juggle in this version" in await yard.say(f"plan cancel {plan.id}", DANA)

@@ -116,6 +116,20 @@ async def test_a_crash_between_the_gesture_and_the_plan_only_puts_it_off(
     assert await is_tried_again_and_settled(yard, kube)
 
 
+async def test_a_bug_in_one_line_ends_neither_the_agenda_nor_the_claim(
+    yard: Yard, kube: KubernetesLookalike, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await due_claim(yard, kube)
+
+    async def fail(self: Pipeline, *_: Any) -> None:
+        raise KeyError("a bug")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Pipeline, "_run", fail)
+        await look(yard)
+    assert await is_tried_again_and_settled(yard, kube)
+
+
 async def test_a_plan_under_way_is_not_made_twice(yard: Yard, kube: KubernetesLookalike) -> None:
     claim = await due_claim(yard, kube)
     await Agenda(yard.store, yard.clock, yard.pipeline.take).look()
