@@ -12,7 +12,9 @@ from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.samples import Blind, Observation, Sample, Seen
 from collectors.facts.subjects import Subject
 
-ALERTS_AT_MOST = 2_000  # of one rule, when it sets no limit of its own
+ALERTS_AT_MOST = (
+    2_000  # of one rule that sets no limit of its own: the rest are counted, and not told one by one
+)
 
 
 class Wording(Protocol):
@@ -44,11 +46,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """A rule's alerts after one look, the changes among them, and why it could not look, if so."""
+    """A rule's alerts after one look, the changes among them, why it could not look, and what it left out, if so."""
 
     alerts: Mapping[AlertKey, Alert]
     changes: tuple[Change, ...] = ()
     blind: str = ""
+    left_out: str = ""
 
 
 Known = Mapping[AlertKey, Alert]
@@ -68,9 +71,17 @@ def judge(
                 alerts=known, blind=f"two results of {rule.name} have the same labels {labels!r}"
             )
         found[labels.key] = (labels, sample)
-    limit = rule.limit or ALERTS_AT_MOST
-    if len(found) > limit:
-        return Judgement(alerts=known, blind=f"{rule.name} gave {len(found)} alerts, the limit is {limit}")
+    left_out = ""
+    if rule.limit and len(found) > rule.limit:  # its author's own: it fails, as in Prometheus
+        return Judgement(
+            alerts=known, blind=f"{rule.name} gave {len(found)} alerts, its limit is {rule.limit}"
+        )
+    if (
+        len(found) > ALERTS_AT_MOST
+    ):  # the hour when nothing may be silent: what is told stays, the rest is sampled
+        left_out = f"{rule.name} gave {len(found)} alerts; {ALERTS_AT_MOST} of them are told"
+        kept = sorted(found, key=lambda key: (key not in known, key))[:ALERTS_AT_MOST]
+        found = {key: found[key] for key in kept}
 
     alerts: dict[AlertKey, Alert] = {}
     changes: list[Change] = []
@@ -109,7 +120,7 @@ def judge(
             changes.append(Change(alert=alert, before=was, at=now))
         if life.phase is not Phase.RESOLVED:
             alerts[key] = alert
-    return Judgement(alerts=alerts, changes=tuple(changes))
+    return Judgement(alerts=alerts, changes=tuple(changes), left_out=left_out)
 
 
 def _verdict(

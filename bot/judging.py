@@ -149,7 +149,7 @@ class Judge:
             return Judgement(alerts=state.alerts, changes=tuple(changes), blind=why)
         state.is_proven = True
         judged = self._judge(rule, answer, now)
-        self._answering.note(rule.id, rule.question, judged.blind)
+        self._answering.note(rule.id, rule.question, judged.blind or judged.left_out)
         return replace(judged, changes=(*changes, *judged.changes))
 
     async def _make_up(

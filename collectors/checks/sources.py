@@ -40,7 +40,7 @@ CHECKS = (
     ),
     ClusterCheck(
         name="rule-blind",
-        summary="a rule's question cannot be answered, though its source can",
+        summary="a rule's question is not answered whole, though its source is there",
         needs=frozenset({"sources"}),
         run=blind_rules,
     ),

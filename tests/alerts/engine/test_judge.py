@@ -107,14 +107,31 @@ def test_more_alerts_than_the_limit_are_refused_whole(limit: int, is_refused: bo
     assert bool(result.blind) is is_refused
     if is_refused:
         assert result.alerts is known
-        assert "3 alerts, the limit is 2" in result.blind
+        assert "3 alerts, its limit is 2" in result.blind
 
 
-def test_a_rule_without_a_limit_has_ours() -> None:
-    result = judged(a_rule(), seen(*(a_sample(node=f"n{number}") for number in range(2001))))
+def test_of_too_many_some_are_told_the_same_ones_each_time_and_it_is_said() -> None:
+    storm = [a_sample(node=f"n{number}") for number in range(2400)]
+    first = judged(a_rule(), seen(*storm))
+    again = judged(a_rule(), seen(a_sample(node="a new one"), *storm), first.alerts)
 
-    assert "the limit is 2000" in result.blind
-    assert not result.alerts
+    assert len(first.alerts) == len(first.changes) == 2000
+    assert first.left_out == "GpuHot gave 2400 alerts; 2000 of them are told"
+    assert not first.blind
+    assert again.alerts.keys() == first.alerts.keys()
+    assert again.changes == ()
+
+
+def test_one_that_was_left_out_is_told_once_there_is_room() -> None:
+    storm = [a_sample(node=f"n{number}") for number in range(2001)]
+    first = judged(a_rule(), seen(*storm))
+    told = {alert.labels["node"] for alert in first.alerts.values()}
+    (late,) = [sample for sample in storm if sample.labels["node"] not in told]
+
+    again = judged(a_rule(), seen(late, *storm[:10]), first.alerts)
+
+    assert late.labels["node"] in {alert.labels["node"] for alert in again.alerts.values()}
+    assert not again.left_out
 
 
 def test_a_look_that_failed_changes_nothing_and_says_why() -> None:

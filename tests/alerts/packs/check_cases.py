@@ -201,7 +201,7 @@ CHECK_CASES: Sequence[CheckCase] = (
         fired=(
             Fired(
                 labels={"component": "yardmaster", "rule": "gpu/gpu/GpuHot", "severity": "warning"},
-                summary="The rule gpu/gpu/GpuHot cannot be answered, though its source can.",
+                summary="The rule gpu/gpu/GpuHot is not answered whole, though its source is there.",
             ),
         ),
     ),
