@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+
+from collectors.facts.patterns import compiled
 
 
 class Operator(StrEnum):
@@ -34,9 +35,9 @@ class Matcher:
             case Operator.NOT_EQUAL:
                 return value != self.value
             case Operator.MATCHES:
-                return _compiled(self.value).fullmatch(value) is not None
+                return compiled(self.value).fullmatch(value) is not None
             case Operator.NOT_MATCHES:
-                return _compiled(self.value).fullmatch(value) is None
+                return compiled(self.value).fullmatch(value) is None
 
 
 def matches(matchers: tuple[Matcher, ...], labels: Mapping[str, str]) -> bool:
@@ -69,14 +70,9 @@ def parse_matchers(text: str) -> tuple[Matcher, ...]:
         operator = Operator(one["operator"])
         if operator in (Operator.MATCHES, Operator.NOT_MATCHES):
             try:
-                _compiled(value)
-            except re.error as error:
+                compiled(value)
+            except ValueError as error:
                 raise ValueError(f"`{value}` is not a regular expression: {error}") from error
         found.append(Matcher(name=one["name"], operator=operator, value=value))
         rest = rest[one.end() :].strip()
     return tuple(found)
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

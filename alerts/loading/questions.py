@@ -1,6 +1,5 @@
 """This file reads the questions of `*.yard.yaml` files: log searches and cluster checks."""
 
-import re
 from datetime import timedelta
 from types import MappingProxyType
 
@@ -8,11 +7,11 @@ from alerts.loading.reading import Reading, did_you_mean, is_null
 from alerts.loading.words import LABEL_NAME
 from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from alerts.rules import Vocabulary
+from collectors.facts.patterns import compiled
 from collectors.facts.questions import Check, LogSearch, TimesUsual
 
 _LOGS = ("match", "by", "over", "above", "novel", "times_usual", "extract")
 _MORE_WORDS = ("level",)  # of log lines, beside the words of subjects
-_LONGEST_PATTERN = 2000
 
 
 def log_search(reading: Reading, node: Node, *, before: str, vocabulary: Vocabulary) -> LogSearch | None:
@@ -86,10 +85,8 @@ def _extract(reading: Reading, node: Node | None, before: str, by: tuple[str, ..
     if pattern is None:
         return None
     try:
-        if len(pattern) > _LONGEST_PATTERN:
-            raise ValueError(f"longer than {_LONGEST_PATTERN} characters")
-        names = re.compile(pattern).groupindex
-    except (re.error, ValueError, OverflowError, RecursionError) as error:
+        names = compiled(pattern).groupindex
+    except ValueError as error:
         reading.wrong(node, f"{before}logs: `extract` is no regular expression: {error}")
         return None
     if not names:

@@ -1,11 +1,11 @@
 """This file takes labels out of log lines by a regular expression: one sample for each GPU and XID number."""
 
-import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
+from collectors.facts.patterns import Pattern, compiled
 from collectors.facts.samples import Sample
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window
 from collectors.sources.elasticsearch.calls import Calls, TooLargeError
@@ -21,11 +21,11 @@ _EACH = 100  # lines of each group that are read when there are too many lines t
 _AT_ONCE = 50  # groups of one call
 
 
-def pattern_of(extract: str) -> re.Pattern[str]:
+def pattern_of(extract: str) -> Pattern:
     """The compiled expression. Raises SourceError when it is wrong or names no group."""
     try:
-        pattern = re.compile(extract)
-    except re.error as error:
+        pattern = compiled(extract)
+    except ValueError as error:
         raise SourceError(
             f"`extract` is not a regular expression: {error}: {extract}", temporary=False
         ) from error
@@ -37,7 +37,7 @@ def pattern_of(extract: str) -> re.Pattern[str]:
 class Extraction:
     """Counts of lines by the words and the named groups, with the newest lines of each."""
 
-    def __init__(self, pattern: re.Pattern[str]) -> None:
+    def __init__(self, pattern: Pattern) -> None:
         self._pattern = pattern
         self._counts: Counter[Labels] = Counter()
         self._texts: dict[Labels, list[str]] = {}

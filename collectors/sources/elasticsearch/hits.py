@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from collectors.facts.labels import Labels
+from collectors.facts.patterns import sound
 from collectors.sources.elasticsearch.fields import Fields
 
 
@@ -25,7 +26,7 @@ def line_of(
     when = _first(hit, (fields.time,))
     return LogLine(
         at=datetime.fromisoformat(str(when)).astimezone(UTC),
-        text=redact(str(_first(hit, fields.reading("message")) or "")),
+        text=redact(sound(str(_first(hit, fields.reading("message")) or ""))),
         labels=labels_of({name: _first(hit, (name,)) for name in _names(fields, words)}, fields, words),
     )
 
@@ -35,7 +36,7 @@ def labels_of(values: Mapping[str, object], fields: Fields, words: Sequence[str]
     found: dict[str, str] = {}
     for word in words:
         held = (values.get(name) for name in fields.exact.get(word, ()))
-        found[word] = next((str(value) for value in held if value not in (None, "")), "")
+        found[word] = next((sound(str(value)) for value in held if value not in (None, "")), "")
     return Labels(found)
 
 

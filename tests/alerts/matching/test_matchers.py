@@ -99,3 +99,10 @@ def test_not_equal_is_the_opposite(one: Matcher, labels: dict[str, str]) -> None
     other = Operator.NOT_EQUAL if one.operator is Operator.EQUAL else Operator.EQUAL
 
     assert one.fits(labels) is not Matcher(name=one.name, operator=other, value=one.value).fits(labels)
+
+
+@pytest.mark.parametrize("pattern", ["(a|a)*c", "(a+)+", "a*" * 30, "(.*)-" * 20, "a?" * 30 + "a" * 30])
+def test_no_pattern_of_a_person_runs_away_on_a_label(pattern: str) -> None:
+    (matcher,) = parse_matchers(f'pod=~"{pattern}"')
+
+    assert not matcher.fits({"pod": "a" * 28 + "b" * 200})

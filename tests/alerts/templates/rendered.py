@@ -26,6 +26,15 @@ RENDERED = {
     '{{ stripPort "[::1]:80" }} {{ stripDomain "10.0.0.1:80" }} {{ stripPort "a:b:c" }}': "::1 10.0.0.1:80 a:b:c",
     '{{ title "gpu is hot-ish" }} {{ toUpper "aé" }} {{ toLower "AÉ" }}': "Gpu Is Hot-Ish AÉ aé",
     '{{ reReplaceAll "(.*):(\\\\d+)" "$2/${1}" $labels.instance }}': "9400/gpu-01.rack.example",
+    '{{ reReplaceAll "a*" "x" "baaac" }}': "xbxcx",
+    '{{ reReplaceAll "" "-" "äb" }}': "-ä-b-",
+    '{{ reReplaceAll "(a)|(b)" "<$1|${2}|$3|$$>" "abc" }}': "<a|||$><|b||$>c",
+    '{{ reReplaceAll "(?i)[[:alpha:]]+" "w" "Das 1 ist 2" }}': "w 1 w 2",
+    '{{ reReplaceAll "(?U)a+" "x" "aaa" }}': "xxx",
+    '{{ match "(a|a)*c" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab" }}': "false",
+    '{{ match "(a+)+$" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab" }}': "false",
+    '{{ match "\\\\pL{2}\\\\z" "1äö" }}': "true",
+    '{{ match "x.y" "x\\ny" }}{{ match "(?s:x.y)" "x\\ny" }}': "falsetrue",
     '{{ if match "^gpu-[0-9]+" $labels.instance }}gpu{{ else }}other{{ end }}': "gpu",
     '{{ graphLink "up == 0" }} {{ tableLink "a/b" }}': (
         "/graph?g0.expr=up+%3D%3D+0&g0.tab=0 /graph?g0.expr=a%2Fb&g0.tab=1"

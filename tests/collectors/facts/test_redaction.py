@@ -103,8 +103,7 @@ def test_own_patterns_come_on_top() -> None:
     [
         ("(", "not a regular expression"),
         ("a*", "matches nothing"),
-        ("(a+)+b", "explode"),
-        (r"([a-z]\w*,?)*x", "explode"),
+        ("a(?=b)", "not a regular expression"),
     ],
 )
 def test_a_wrong_pattern_is_refused_by_name(pattern: str, why: str) -> None:
