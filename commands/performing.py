@@ -43,7 +43,7 @@ class Performer:
     async def perform(self, plan: Plan) -> Plan:
         """Do what is not done yet of a confirmed or interrupted plan, and give it back finished.
 
-        A plan that was cancelled while it ran ends after the step that was begun.
+        A plan that was cancelled while it ran ends after the step that was begun, and after what notes that step.
         """
         if plan.has_ended:
             return plan
@@ -53,7 +53,7 @@ class Performer:
             if record.state is StepState.DONE:
                 continue
             was_begun = record.state is StepState.RUNNING
-            if plan.state is PlanState.CANCELLED and not was_begun:
+            if plan.state is PlanState.CANCELLED and not was_begun and not _notes_what_is_done(plan, number):
                 return await self._skip_rest(plan, plan.state, plan.trouble or "cancelled while it ran")
             begun = record if was_begun else StepRecord(state=StepState.RUNNING, began_at=self._clock.now())
             plan = await self._save(plan.with_record(number, begun))
@@ -212,6 +212,14 @@ class Performer:
         )
         over = replace(plan, records=records, state=state, trouble=why, ended_at=self._clock.now())
         return await self._save(over)
+
+
+def _notes_what_is_done(plan: Plan, number: int) -> bool:
+    """Whether the step only writes down what the plan has done: a cordon without its lease nobody is reminded of."""
+    earlier = number
+    while earlier >= 0 and isinstance(plan.steps[earlier], Record):
+        earlier -= 1
+    return earlier != number and earlier >= 0 and plan.records[earlier].state is StepState.DONE
 
 
 def _how_to_look(step: Step) -> str:

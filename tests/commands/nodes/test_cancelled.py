@@ -1,0 +1,37 @@
+"""This file tests that a cordon that is cancelled while it is done leaves nothing that nobody is reminded of."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.cluster import ClusterWriter
+from commands.plans import PlanState
+from demo.kubernetes import KubernetesLookalike
+from tests.support.yard import DANA, a_node_tree, yard_before
+
+
+async def test_what_was_cordoned_has_its_lease_and_the_rest_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        for name in ("gpu-a01", "gpu-a02"):
+            kube.create(a_node_tree(name), keep_status=True)
+        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
+            plan = await yard.confirmed(await yard.plan("node cordon gpu-a01 gpu-a02"))
+            real = ClusterWriter.patch
+
+            async def cancelled_meanwhile(self: ClusterWriter, step: Any, **more: Any) -> Any:
+                await yard.say(f"plan cancel {plan.id}", DANA)
+                return await real(self, step, **more)
+
+            monkeypatch.setattr(ClusterWriter, "patch", cancelled_meanwhile)
+            over = await yard.performer.perform(plan)
+
+            assert over.state is PlanState.CANCELLED
+            assert [one.state.value for one in over.records] == ["done", "done", "skipped", "skipped"]
+            async with yard.store.unit() as unit:
+                assert [lease.node for lease in await unit.leases.find()] == ["gpu-a01"]
+            other = kube.get("nodes", "", "gpu-a02")
+            assert other is not None
+            assert not other["spec"].get("unschedulable")
