@@ -81,6 +81,13 @@ class Layout:
         raise KeyError(f"no node {name!r}; there are {', '.join(n.name for n in self.nodes)}")
 
 
+def spare_of(layout: Layout) -> str:
+    """The server of the large pool that its trainings can do without; nothing when they need all of it."""
+    large = [node for node in layout.nodes if node.pool == "large"]
+    needed = sum(one.workers * one.gpus for one in layout.trainings if one.pool == "large")
+    return large[-1].name if large and needed <= sum(node.gpus for node in large[:-1]) else ""
+
+
 def gpu_uuid(node: str, index: int) -> str:
     """The UUID of a GPU: the same in every run, so that the past and the present join up."""
     return f"GPU-{uuid.uuid5(uuid.NAMESPACE_OID, f'{node}/{index}')}"

@@ -121,9 +121,10 @@ class World:
             self.kubelets.born = self.settings.clock() - self.settings.past - timedelta(hours=3)
             await self.heartbeats.register()
             tasks.create_task(self.kubelets.work(), name="world kubelets")
-            await building.build(self.api, self.layout)
-            await self.volumes.bind()
-            await building.everything_runs(self.mirror, self.layout)
+            async with building.kept_free(self.api, self.layout):
+                await building.build(self.api, self.layout)
+                await self.volumes.bind()
+                await building.everything_runs(self.mirror, self.layout)
             self.kubelets.born = None
             tasks.create_task(self.shipper.run(), name="world shipper")
             for name, parameters in self.settings.begins_with.items():

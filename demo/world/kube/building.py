@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from demo.world.kube import objects, platform, training_objects
 from demo.world.kube.api import Api, Object
 from demo.world.kube.mirror import Mirror
-from demo.world.layout import Layout, TrainingSpec
+from demo.world.layout import Layout, TrainingSpec, spare_of
 
 AT_ONCE = 16
 PATIENCE = timedelta(seconds=90)
@@ -60,6 +61,22 @@ async def build(api: Api, layout: Layout) -> None:
         for spec in sorted(layout.trainings, key=lambda spec: -spec.gpus):
             if spec.pool == pool:
                 await create_all(api, training_objects.training(spec))
+
+
+@asynccontextmanager
+async def kept_free(api: Api, layout: Layout) -> AsyncIterator[None]:
+    """Nothing is placed on the spare server while the block lasts; after it, what is evicted elsewhere may go there.
+
+    Which server is left free would be the scheduler's choice else, and a scenario could break one that does nothing.
+    """
+    name = spare_of(layout)
+    path = f"/api/v1/nodes/{name}"
+    is_open = bool(name) and not (await api.call("GET", path))["spec"].get("unschedulable")
+    if is_open:
+        await api.patch(path, {"spec": {"unschedulable": True}})
+    yield
+    if is_open:
+        await api.patch(path, {"spec": {"unschedulable": None}})
 
 
 async def everything_runs(mirror: Mirror, layout: Layout) -> None:

@@ -9,7 +9,7 @@ import pytest
 from demo.world.kube.api import Access
 from demo.world.world import Settings, World
 from tests.demo.world.clusters import DETR
-from tests.demo.world.test_world import condition, until
+from tests.demo.world.test_world import condition, idle_of_the_large_pool, until
 from tests.real.fixtures import present_or_skip
 from tests.real.servers.kubernetes import KubernetesCluster
 
@@ -26,6 +26,7 @@ async def test_the_world_lives_on_a_real_control_plane(tmp_path: Path) -> None:
             living = tasks.create_task(world.run())
             await world.ready.wait()
             assert {condition(node, "Ready") for node in world.mirror.all("Node")} == {"True"}
+            assert idle_of_the_large_pool(world) == ["gpu-d03"]  # and not one of the scheduler's choice
             assert len(world.exporters.targets()) >= 91
             claim = world.mirror.get("PersistentVolumeClaim", "vision-detr", "coco-images")
             assert (claim or {})["status"]["phase"] == "Bound"

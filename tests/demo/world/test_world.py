@@ -53,6 +53,14 @@ def condition(found: Json | None, kind: str) -> str:
     return str(held.get(kind, ""))
 
 
+def idle_of_the_large_pool(world: World) -> list[str]:
+    """Its servers on which no GPU is given to anybody."""
+    hosts = world.state.hosts.values()
+    return [
+        host.name for host in hosts if host.spec.pool == "large" and not any(gpu.pod for gpu in host.gpus)
+    ]
+
+
 async def test_it_builds_a_cluster_in_which_everything_runs() -> None:
     async with a_world() as (kube, world):
         nodes = kube.list("nodes")
@@ -60,6 +68,8 @@ async def test_it_builds_a_cluster_in_which_everything_runs() -> None:
         assert {condition(node, "Ready") for node in nodes} == {"True"}
         assert {pod["status"]["phase"] for pod in kube.list("pods")} == {"Running"}
         assert {t.phase for t in world.state.trainings.values()} == {Phase.RUNNING}
+        assert idle_of_the_large_pool(world) == ["gpu-d03"]
+        assert not any(node["spec"].get("unschedulable") for node in nodes)
         assert len(world.state.names.servers) == 2
         claim = kube.get("persistentvolumeclaims", "vision-detr", "coco-images")
         assert claim is not None
