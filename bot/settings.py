@@ -82,6 +82,7 @@ class Elasticsearch(_Part):
     fields: dict[str, str | tuple[str, ...]] = {}
     timeout: Duration = duration("10s")
     lag: Duration = Field(default=duration("10s"), description="how late a line may become searchable")
+    stale_after: Duration = Field(default=duration("10m"), description="without a younger line: blind")
 
 
 class Cluster(_Part):

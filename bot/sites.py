@@ -222,5 +222,6 @@ def _elasticsearch(settings: Elasticsearch, redact: Redactor) -> ElasticsearchSe
         ca_file=settings.ca_file,
         timeout=settings.timeout,
         lag=settings.lag,
+        stale_after=settings.stale_after,
         redact=redact.clean,
     )

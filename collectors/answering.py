@@ -28,6 +28,8 @@ class Metrics(Protocol):
 class Logs(Protocol):
     async def search(self, question: LogSearch, *, at: datetime) -> Observation: ...
 
+    async def awake(self, *, at: datetime) -> Blind | None: ...
+
 
 @dataclass(slots=True, kw_only=True)
 class _Health:
@@ -123,21 +125,22 @@ class Answering:
                     kept.pop(id, None)
 
     async def _asleep(self, at: datetime) -> dict[str, Blind]:
-        """The sources that need not be asked. Elasticsearch has no cheap pulse: its answers show how it is."""
-        asleep: dict[str, Blind] = {}
-        if self._metrics is not None and (blind := await self._awake(self._metrics, at)) is not None:
-            asleep["prometheus"] = blind
+        """The sources that need not be asked, for nothing that they say now may be believed."""
+        doors: dict[str, Metrics | Logs | None] = {"prometheus": self._metrics, "elasticsearch": self._logs}
+        there = {name: door for name, door in doors.items() if door is not None}
+        found = await asyncio.gather(*(self._awake(name, door, at) for name, door in there.items()))
+        asleep = {name: blind for name, blind in zip(there, found, strict=True) if blind is not None}
         inventory = self._scene(at, ()).inventory
         if isinstance(inventory, Blind):
             asleep["kubernetes"] = inventory
         return asleep
 
-    async def _awake(self, door: Metrics, at: datetime) -> Blind | None:
+    async def _awake(self, name: str, door: Metrics | Logs, at: datetime) -> Blind | None:
         try:
             async with asyncio.timeout(self._deadline.total_seconds()):
                 return await door.awake(at=at)
         except TimeoutError:
-            return self._late("prometheus", at)
+            return self._late(name, at)
 
     async def _ask(
         self, question: Promql | LogSearch, asleep: Mapping[str, Blind], at: datetime

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from collectors.facts.durations import in_words
 from collectors.facts.errors import SourceError
 from collectors.facts.questions import LogSearch
 from collectors.facts.samples import Blind, Observation, Sample, Seen
@@ -15,11 +16,12 @@ from collectors.sources.elasticsearch.extracting import extracted
 from collectors.sources.elasticsearch.fields import FieldFinder, Fields
 from collectors.sources.elasticsearch.hits import LogLine
 from collectors.sources.elasticsearch.novelty import novel
-from collectors.sources.elasticsearch.reading import ServerFacts, ages_of, lines_in, server_facts
+from collectors.sources.elasticsearch.reading import ServerFacts, lines_in, server_facts
 from collectors.sources.elasticsearch.sampling import texts_of
 from collectors.sources.elasticsearch.settings import ElasticsearchSettings
 
 _SEASONS = 7
+_CLOCKS_DIFFER = timedelta(days=1)  # a line from the future is a line, too
 _LINE_WORDS_WITH_MANY = 1_000  # values of one word that may be asked for at once
 
 T = TypeVar("T")
@@ -55,19 +57,32 @@ class ElasticsearchDoor:
         """
         return await self._observed(lambda: self._answer(question, at), at)
 
-    async def freshness(
-        self, *, at: datetime, word: str = "node", within: timedelta = timedelta(days=1)
-    ) -> Observation:
-        """One sample for each node that wrote within the last `within`: the age of its newest line, in seconds.
+    async def awake(self, *, at: datetime) -> Blind | None:
+        """Why its silence may not be believed, or None. Ask it once a cycle.
 
-        Below 0: its clock runs ahead. A node that is not there has been silent for longer.
+        Logs that nobody ships any more look like logs in which all is well.
         """
+        settings = self._settings
+        window = Window(since=at - settings.stale_after, until=at + _CLOCKS_DIFFER)
 
-        async def ages() -> tuple[Sample, ...]:
+        async def newest() -> list[LogLine]:
             fields = await self._finder.at(at)
-            return await ages_of(self._calls, fields, word, at, within, cap=self._settings.groups_cap)
+            return await lines_in(
+                self._calls, fields, {}, "", window, size=1, oldest=False, redact=settings.redact
+            )
 
-        return await self._observed(ages, at)
+        if not settings.stale_after:
+            return None
+        try:
+            if await self._within_time(newest):
+                return None
+        except SourceError as error:
+            return Blind(source=settings.name, at=at, why=str(error), is_lasting=not error.temporary)
+        why = (
+            f"it answers, but holds no line of the last {in_words(settings.stale_after)}: "
+            "see that the log shipper runs, and that `index` names where it writes"
+        )
+        return Blind(source=settings.name, at=at, why=why, is_lasting=True)
 
     async def lines(
         self,

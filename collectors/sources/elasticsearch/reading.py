@@ -1,15 +1,12 @@
-"""This file reads log lines for people, tells how fresh the logs are, and what the server is."""
+"""This file reads log lines for people, and what the server is."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from collectors.facts.labels import Labels
-from collectors.facts.samples import Sample
 from collectors.sources.elasticsearch.bodies import (
     Json,
     Window,
-    composite,
     equal,
     in_all,
     in_any,
@@ -19,7 +16,7 @@ from collectors.sources.elasticsearch.bodies import (
 )
 from collectors.sources.elasticsearch.calls import Calls
 from collectors.sources.elasticsearch.fields import Fields
-from collectors.sources.elasticsearch.hits import LogLine, labels_of, line_of
+from collectors.sources.elasticsearch.hits import LogLine, line_of
 
 LINE_WORDS = ("node", "namespace", "pod", "container", "component", "level")
 _READ_ONLY = ("message",)  # words that nobody groups by
@@ -73,46 +70,6 @@ async def lines_in(
     hits = answer.get("hits", {}).get("hits", [])
     found = [line_of(hit, fields, known, redact) for hit in hits]
     return found if oldest else found[::-1]
-
-
-async def ages_of(
-    calls: Calls, fields: Fields, word: str, at: datetime, within: timedelta, *, cap: int
-) -> tuple[Sample, ...]:
-    """One sample for each node (or other word): how old its newest line is, in seconds; below 0 in the future.
-
-    What wrote nothing in the last `within` is not among them.
-    """
-    names = fields.grouping(word)
-    window = Window(since=at - within, until=at + within)
-    newest: dict[Labels, float] = {}
-    after: Json | None = None
-    while True:
-        page: Json = {
-            **composite(names, size=_PAGE, after=after),
-            "aggs": {"newest": {"max": {"field": fields.time}}},
-        }
-        body: Json = {
-            "size": 0,
-            "track_total_hits": False,
-            "query": in_window(fields, window),
-            "aggs": {"groups": page},
-        }
-        kept = [
-            f"aggregations.groups.{part}" for part in ("after_key", "buckets.key", "buckets.newest.value")
-        ]
-        answer = (await calls.search(body, keep=kept)).get("aggregations", {}).get("groups", {})
-        for bucket in answer.get("buckets", []):
-            values = {name: bucket["key"].get(str(number)) for number, name in enumerate(names)}
-            labels = labels_of(values, fields, (word,))
-            if labels:
-                newest[labels] = max(newest.get(labels, float("-inf")), bucket["newest"]["value"])
-        after = answer.get("after_key")
-        if after is None or len(newest) >= cap:
-            break
-    return tuple(
-        Sample(labels=labels, value=at.timestamp() - moment / 1000)
-        for labels, moment in sorted(newest.items(), key=lambda item: tuple(item[0].items()))
-    )
 
 
 async def server_facts(calls: Calls, fields: Fields, at: datetime) -> ServerFacts:

@@ -9,8 +9,8 @@ from alerts.rules import Rule
 from bot.judging import Judge
 from collectors.answering import Answering
 from collectors.checks.catalogue import CHECKS
-from collectors.facts.questions import Check, Promql
-from collectors.facts.samples import Blind, Observation
+from collectors.facts.questions import Check, LogSearch, Promql
+from collectors.facts.samples import Blind, Observation, Seen
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_wording, minutes
 from tests.support.keeping import Canned, hot, no_cluster
 
@@ -109,3 +109,32 @@ async def test_a_source_that_the_settings_leave_out_is_not_called_blind(*, has_c
 
     blind = [alert.labels["component"] for alert in found.standing if alert.name == "SourceBlind"]
     assert blind == (["kubernetes"] if has_cluster else [])
+
+
+@dataclass(slots=True)
+class Shipped:
+    """Logs that answer everything with nothing, and that somebody ships or not."""
+
+    is_shipped: bool = True
+
+    async def search(self, _question: LogSearch, *, at: datetime) -> Observation:
+        return Seen(source="elasticsearch", at=at, samples=())
+
+    async def awake(self, *, at: datetime) -> Blind | None:
+        return None if self.is_shipped else Blind(source="elasticsearch", at=at, why="no line of late")
+
+
+async def test_logs_that_nobody_ships_are_blind_and_not_well() -> None:
+    logs = Shipped()
+    logged = replace(a_rule("Logged"), question=LogSearch(match="x", by=("node",), over=minutes(5)))
+    answering = Answering(metrics=None, logs=logs, checks=CHECKS, scene=no_cluster)
+    judge = Judge(CLUSTER, (logged, *OWN_SIGHT), answering, a_wording())
+    await judge.round(NOON)
+    logs.is_shipped = False
+
+    during = await judge.round(NOON + minutes(1))
+
+    assert during.blind == {logged.id: "no line of late"}
+    assert ("elasticsearch", minutes(0)) in [
+        (one.source, one.blind_for) for one in answering.sources(at=NOON + minutes(1))
+    ]

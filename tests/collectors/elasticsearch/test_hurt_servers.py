@@ -16,13 +16,13 @@ EXTRACT = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5), extrac
 NOVEL = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5), novel=timedelta(days=7))
 USUAL = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5), times_usual=TimesUsual(factor=2))
 
-Look = Callable[[ElasticsearchDoor, datetime], Awaitable[Observation]]
+Look = Callable[[ElasticsearchDoor, datetime], Awaitable[Observation | None]]
 LOOKS = [
     pytest.param(lambda door, now: door.search(COUNT, at=now), id="a count"),
     pytest.param(lambda door, now: door.search(EXTRACT, at=now), id="an extraction"),
     pytest.param(lambda door, now: door.search(NOVEL, at=now), id="a novelty"),
     pytest.param(lambda door, now: door.search(USUAL, at=now), id="a comparison with the usual"),
-    pytest.param(lambda door, now: door.freshness(at=now), id="freshness"),
+    pytest.param(lambda door, now: door.awake(at=now), id="whether lines come"),
 ]
 
 
@@ -35,13 +35,13 @@ async def test_an_answer_without_some_shards_is_blind(
     server: ElasticsearchLookalike, now: datetime, look: Look
 ) -> None:
     async with door_to(server) as door:
-        assert isinstance(await look(door, now), Seen)
+        assert not isinstance(await look(door, now), Blind)
         server.faults.partial(shards_failed=1, times=100)
         blind = await look(door, now)
         assert isinstance(blind, Blind)
         assert "1 of 2 shards of `filebeat-*` failed: a shard is not available" in blind.why
         server.faults.heal()
-        assert isinstance(await look(door, now), Seen)
+        assert not isinstance(await look(door, now), Blind)
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -119,7 +119,7 @@ async def test_a_server_that_hangs_is_given_up(
         assert "did not answer within 0.2 s" in blind.why
     server.faults.resume()
     async with door_to(server) as door:
-        assert isinstance(await look(door, now), Seen)
+        assert not isinstance(await look(door, now), Blind)
 
 
 async def test_a_server_that_is_down_comes_back_at_the_same_address(

@@ -111,8 +111,8 @@ async def test_lines_too_large_to_show_still_count(logs: Logs) -> None:
     assert seen.samples[0].texts == ("(these lines are too large to be shown)",)
 
 
-async def test_freshness_is_blind_too(logs: Logs) -> None:
-    blind = await logs.door().freshness(at=NOW)
+async def test_whoever_cannot_be_asked_is_not_awake(logs: Logs) -> None:
+    blind = await logs.door().awake(at=NOW)
     assert isinstance(blind, Blind)
     assert "no index matches" in blind.why
 

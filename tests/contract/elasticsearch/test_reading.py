@@ -1,11 +1,11 @@
-"""Lines for people, the freshness of logs, and what the server is."""
+"""Lines for people, whether lines still come, and what the server is."""
 
 from datetime import timedelta
 
 import pytest
 
 from collectors.facts.errors import SourceError
-from collectors.facts.samples import Seen
+from collectors.facts.samples import Blind
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 
 JOB = {"training.kubeflow.org/job-name": "detr"}
@@ -107,28 +107,24 @@ async def test_words_that_cannot_be_looked_for_are_told(
         await logs.door().lines(where=where, at=NOW)
 
 
-async def test_freshness_is_the_age_of_each_nodes_newest_line(logs: Logs) -> None:
-    await logs.index(
-        logs.host("x", node="gpu-a01", ago=500),
-        logs.pod("x", node="gpu-a01", ago=20),
-        logs.host("x", node="gpu-a02", ago=3_600),
-        logs.host("x", node="ahead", ago=-90),
-        logs.host("x", node="silent", ago=2 * 86_400),
-    )
-    seen = await logs.door().freshness(at=NOW)
-    assert isinstance(seen, Seen)
-    ages = {sample.labels["node"]: sample.value for sample in seen.samples}
-    assert ages == {"gpu-a01": 20, "gpu-a02": 3_600, "ahead": -90}
+async def test_logs_that_are_written_are_awake(logs: Logs) -> None:
+    await logs.index(logs.host("x", ago=500))
+    assert await logs.door().awake(at=NOW) is None
+    assert await logs.door(stale_after=timedelta(minutes=9)).awake(at=NOW) is None
 
 
-async def test_freshness_of_other_words(logs: Logs) -> None:
-    await logs.index(logs.host("x", unit="kubelet", ago=7), logs.host("x", unit="containerd", ago=9))
-    seen = await logs.door().freshness(at=NOW, word="component")
-    assert isinstance(seen, Seen)
-    assert {sample.labels["component"]: sample.value for sample in seen.samples} == {
-        "kubelet": 7,
-        "containerd": 9,
-    }
+async def test_a_line_of_a_clock_that_is_ahead_is_a_line(logs: Logs) -> None:
+    await logs.index(logs.host("x", ago=-90))
+    assert await logs.door().awake(at=NOW) is None
+
+
+async def test_logs_that_nobody_writes_any_more_are_blind_and_say_what_to_look_at(logs: Logs) -> None:
+    await logs.index(logs.host("x", ago=601))
+    blind = await logs.door().awake(at=NOW)
+    assert isinstance(blind, Blind)
+    assert "holds no line of the last 10 min: see that the log shipper runs" in blind.why
+    assert await logs.door(stale_after=timedelta(minutes=11)).awake(at=NOW) is None
+    assert await logs.door(stale_after=timedelta()).awake(at=NOW) is None
 
 
 async def test_the_probe_tells_version_freshness_and_fields(logs: Logs) -> None:
