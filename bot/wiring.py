@@ -125,7 +125,6 @@ async def _assembled(
         clock=clock,
         policy=policy_of(settings),
         rules=rules,
-        timezone=settings.timezone,
     )
     performer = Performer(store, pipeline.writers, clock)
     doer = Doer(store, performer, channel=channel)

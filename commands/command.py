@@ -28,7 +28,7 @@ class DeniedError(UnusableError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What goes back to one person at once, and is not kept. `modal` asks for what a button could not hold."""
+    """What goes back to one person at once, and is not kept."""
 
     view: View
     is_public: bool = False  # in the channel, for everybody there

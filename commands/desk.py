@@ -88,7 +88,6 @@ class Policy:
     plan_expires: timedelta = timedelta(minutes=30)
     dns_namespace: str = "kube-system"
     dns_selector: Mapping[str, str] = field(default_factory=lambda: {"k8s-app": "kube-dns"})
-    dns_autoscalers: tuple[str, ...] = ("kube-dns-autoscaler", "dns-autoscaler", "coredns-autoscaler")
     pull_secret: str = ""  # namespace/name of the registry secret that a new training gets a copy of
     training_images: tuple[str, ...] = ("*",)  # patterns
     owners: Mapping[str, str] = field(
@@ -131,7 +130,6 @@ class Desk:
     confirm: Confirm | None = None
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
-    timezone: str = "UTC"
     judge: Judge | None = None
 
     def refusal(self, name: str, *namespaces: str) -> str | None:

@@ -52,7 +52,6 @@ class Pipeline:
     clock: Clock
     policy: Policy
     rules: Callable[[], Mapping[str, Rule]]  # by id; they may be reloaded
-    timezone: str = "UTC"
 
     async def take(self, request: Request) -> Answer | None:
         """Do what the line says, as far as it goes without a confirmation. None: there is nothing to answer.
@@ -210,7 +209,6 @@ class Pipeline:
             may=may,
             judge=partial(self._judge, request.actor, cluster),
             confirm=self.confirm,
-            timezone=self.timezone,
         )
 
     def _judge(self, actor: Actor, cluster: str, name: str, namespaces: Sequence[str]) -> str | None:

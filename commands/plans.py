@@ -84,7 +84,6 @@ class Plan:
     confirmed_at: datetime | None = None
     ended_at: datetime | None = None
     trouble: str = ""
-    result: str = ""  # what it came to, once done
     undo_of: str = ""
     undone_by: str = ""
     keeps_its_draft: bool = False  # made from what came with the line (a file): it cannot be planned anew

@@ -96,8 +96,6 @@ def card_of(plan: Plan) -> View:
     blocks: list[Block] = []
     if plan.trouble:
         blocks.append(Paragraph(text=text(bold("Why: "), spoken(plan.trouble))))
-    if plan.result:
-        blocks.append(Paragraph(text=text(plan.result)))
     blocks.append(Paragraph(text=text("\n".join(_step_lines(plan)))))
     if buttons := _buttons(plan):
         blocks.append(Buttons(buttons=buttons))

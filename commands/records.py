@@ -12,7 +12,7 @@ from commands.stores import Unit
 _TYPES: dict[str, type[Any]] = {"leases": CordonLease, "claims": Claim, "launches": Launch, "agenda": Due}
 
 
-def record(table: str, row: Any, *, says: str, before: Any = None, has_inverse: bool = True) -> Record:
+def record(table: str, row: Any, *, says: str, before: Any = None) -> Record:
     """A step that puts `row` into `table`; its inverse puts `before` back, or takes the row away."""
     return Record(
         table=table,
@@ -20,7 +20,6 @@ def record(table: str, row: Any, *, says: str, before: Any = None, has_inverse: 
         says=says,
         row=msgspec.to_builtins(row),
         inverse=None if before is None else msgspec.to_builtins(before),
-        has_inverse=has_inverse,
     )
 
 
