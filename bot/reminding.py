@@ -1,6 +1,7 @@
 """This file reminds of cordons whose time is up: one line under the deed's card. It never lifts one."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -8,8 +9,10 @@ import structlog
 
 from alerts.telling.cards import CardKind, Line, Told, line_id
 from alerts.telling.views import Text, code, moment, person, text
+from bot.sites import ClusterSite
 from collectors.facts.clock import Clock
-from commands.plans import PlanState
+from collectors.facts.samples import Blind
+from commands.plans import StepState
 from commands.rows import CordonLease
 from commands.steps import Record
 from commands.stores import Store, Unit
@@ -22,8 +25,9 @@ _log = structlog.get_logger()
 class Reminder:
     """Looks at the leases. Who cordoned is named; the node stays as it is until somebody uncordons it."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, sites: Mapping[str, ClusterSite], clock: Clock) -> None:
         self._store = store
+        self._sites = sites
         self._clock = clock
 
     async def run(self) -> None:
@@ -45,19 +49,33 @@ class Reminder:
                             id=line_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
                             cluster=lease.cluster,
                             card=card.id,
-                            said=reminder(lease),
+                            said=reminder(lease, is_cordoned=self._is_cordoned(lease)),
                             at=now,
                         )
                     )
                 await unit.leases.put(replace(lease, reminded_at=now))
                 _log.info("a cordon is past its time", node=lease.node, owner=lease.owner)
 
+    def _is_cordoned(self, lease: CordonLease) -> bool | None:
+        """Whether the node still is; None where that is not seen now."""
+        site = self._sites.get(lease.cluster)
+        seen = site.look() if site is not None else None
+        if seen is None or isinstance(seen, Blind):
+            return None
+        node = seen.nodes.get(lease.node)
+        return node is not None and bool(node.spec.unschedulable)
+
 
 async def cards_of(lease: CordonLease, unit: Unit) -> list[Told]:
     """Where to remind: the cards of the deed that cordoned, else those of the incident it was done for."""
-    for plan in await unit.plans.find(cluster=lease.cluster, state=PlanState.DONE.value, newest=True):
-        steps = (step for step in plan.steps if isinstance(step, Record) and step.row is not None)
-        if any((step.table, step.id) == ("leases", lease.id) for step in steps):
+    for plan in await unit.plans.find(cluster=lease.cluster, newest=True):
+        # Not only of plans that went to their end: one that failed, or was stopped, cordoned the nodes before that.
+        done = (
+            step
+            for step, record in zip(plan.steps, plan.records, strict=True)
+            if record.state is StepState.DONE and isinstance(step, Record) and step.row is not None
+        )
+        if any((step.table, step.id) == ("leases", lease.id) for step in done):
             cards = await unit.cards.find(kind=CardKind.DEED.value, of=plan.id)
             return [await _awake(card, unit) for card in cards]
     if lease.incident:
@@ -75,9 +93,20 @@ async def _awake(card: Told, unit: Unit) -> Told:
     return woken
 
 
-def reminder(lease: CordonLease) -> Text:
-    """The line: whom it reminds, of what, and what to type."""
+def reminder(lease: CordonLease, *, is_cordoned: bool | None) -> Text:
+    """The line: whom it reminds, of what, and what to type. What is not seen is taken to be as we left it."""
     until = (moment(lease.until),) if lease.until is not None else ()
+    if is_cordoned is False:
+        return text(
+            person(lease.owner, lease.owner_name),
+            ": the cordon of ",
+            code(lease.node),
+            f" ({lease.reason}) was to end ",
+            *until,
+            "; somebody else has ended it. ",
+            code(f"node uncordon {lease.node}"),
+            " takes away what I noted of it.",
+        )
     return text(
         person(lease.owner, lease.owner_name),
         " ",

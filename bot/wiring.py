@@ -141,7 +141,7 @@ async def _assembled(
         "agenda": agenda.run,
         "follower": follower.run,
         "telling": reconciler.run,
-        "reminder": Reminder(store, clock).run,
+        "reminder": Reminder(store, sites, clock).run,
         "housekeeping": Housekeeper(store, clock, timezone=settings.timezone).run,
     }
     edges: dict[str, Work] = {}

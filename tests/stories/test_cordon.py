@@ -145,6 +145,20 @@ async def test_past_its_time_a_cordon_is_reminded_of_once_and_stays(tmp_path: Pa
         assert len(stage.writes()) == 1
 
 
+async def test_a_cordon_that_somebody_else_lifted_is_not_called_standing(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        card = await cordoned(stage)
+        stage.kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": None}})
+        await stage.mirrored(lambda found: not found.nodes["gpu-a01"].spec.unschedulable)
+        stage.clock.forward(timedelta(hours=2, minutes=1))
+
+        (line,) = await stage.slack.until(
+            lambda: [one for one in stage.slack.thread(card) if "somebody else has ended it" in one.said], 60
+        )
+        assert "still cordoned" not in line.said
+        assert "node uncordon gpu-a01" in line.said
+
+
 async def test_an_offer_pressed_on_a_card_is_the_incidents_deed(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91), since=stage.clock.now())

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from alerts.telling.cards import CardId, CardKind, Told
+from bot.reminding import cards_of
 from commands.cluster import ClusterWriter
 from commands.plans import PlanState
 from demo.kubernetes import KubernetesLookalike
+from tests.support.alerting import CLUSTER
 from tests.support.yard import DANA, a_node_tree, yard_before
 
 
@@ -29,9 +32,13 @@ async def test_what_was_cordoned_has_its_lease_and_the_rest_is_left(
             over = await yard.performer.perform(plan)
 
             assert over.state is PlanState.CANCELLED
-            assert [one.state.value for one in over.records] == ["done", "done", "skipped", "skipped"]
+            card = Told(id=CardId("d1"), cluster=CLUSTER, kind=CardKind.DEED, of=plan.id, channel="C1")
             async with yard.store.unit() as unit:
-                assert [lease.node for lease in await unit.leases.find()] == ["gpu-a01"]
+                await unit.cards.put(card)
+                (lease,) = await unit.leases.find()
+                assert await cards_of(lease, unit) == [card]  # where it will be reminded of
+            assert [one.state.value for one in over.records] == ["done", "done", "skipped", "skipped"]
+            assert lease.node == "gpu-a01"
             other = kube.get("nodes", "", "gpu-a02")
             assert other is not None
             assert not other["spec"].get("unschedulable")
