@@ -69,9 +69,10 @@ class Keeper:
         changed = {change.alert.id: change.alert for change in round.changes}
         dropped = {change.alert.id for change in round.changes if change.alert.life.phase is Phase.RESOLVED}
         fresh = {alert.id: alert for alert in round.standing if self._is_stale(alert, round.at)}
+        latest = {**changed, **fresh}  # one that changed while it was made up for may have moved on since
         folding = Folding(rules=rules, topology=topology)
         async with self._store.unit() as unit:
-            for alert in {**fresh, **changed}.values():
+            for alert in latest.values():
                 await unit.alerts.put(alert)
             await self._forget_pending(unit, round)
             if round.progress:
@@ -82,7 +83,7 @@ class Keeper:
                 for incident in await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL):
                     await unit.incidents.put(incident)  # it has not changed, but what its card says has
             await self._tell(unit, touched, silences, folding, round.at)
-        for id, alert in {**fresh, **changed}.items():
+        for id, alert in latest.items():
             self._kept[id] = round.at, alert.life
         for id in dropped:
             self._kept.pop(id, None)

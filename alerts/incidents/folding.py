@@ -121,12 +121,17 @@ def _joined(before: Incident, after: Incident, member: Member, now: datetime) ->
 
 
 def settle(incident: Incident, now: datetime) -> Incident:
-    """Close the incident when nothing of it fires any more and what it waits for has come."""
+    """Close the incident when nothing of it fires any more and what it waits for has come.
+
+    It was over when its last alert cleared, also where that is only known now.
+    """
     if not incident.is_open or incident.firing:
         return incident
     if incident.closes is not Closes.CLEAR and not incident.acked_by:
         return incident
-    return replace(incident, resolved_at=now).with_event(Happening.RESOLVED, now)
+    cleared = [event.at for event in incident.events if event.what is Happening.CLEARED]
+    ended = max(cleared) if cleared and incident.closes is Closes.CLEAR else now
+    return replace(incident, resolved_at=ended).with_event(Happening.RESOLVED, ended)
 
 
 def acknowledge(incident: Incident, *, who: str, who_name: str = "", now: datetime) -> Incident:
