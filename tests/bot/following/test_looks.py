@@ -1,5 +1,6 @@
 """Following a launched training: what one look says, and what it does not conclude from not seeing."""
 
+from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,17 @@ from tests.support.objects import inventory
 CLOCK = SimpleNamespace(now=lambda: NOON)
 
 
+LAUNCH = Launch(
+    id="l1",
+    cluster=CLUSTER,
+    training="vision/detr",
+    by="U1",
+    by_name="ana",
+    at=NOON - timedelta(hours=1),
+    channel="C1",
+)
+
+
 class Half(ClusterSite):
     """Nodes and pods are seen, Jobs are not."""
 
@@ -26,16 +38,7 @@ class Half(ClusterSite):
 
 async def test_a_training_whose_jobs_cannot_be_seen_is_not_called_stopped() -> None:
     store = MemoryStore()
-    launch = Launch(
-        id="l1",
-        cluster=CLUSTER,
-        training="vision/detr",
-        by="U1",
-        by_name="ana",
-        at=NOON - timedelta(hours=1),
-        channel="C1",
-        told="running",
-    )
+    launch = replace(LAUNCH, told="running")
     async with store.unit() as unit:
         await unit.launches.put(launch)
     follower = Follower(store, {CLUSTER: Half(CLUSTER, clock=CLOCK)}, CLOCK, redact=Redactor(), channel="C1")
@@ -73,17 +76,8 @@ async def test_no_line_of_a_private_key_is_among_the_last_words() -> None:
         failures=(Rank(role="worker", index=0, pod="detr-0"),),
     )
     store = MemoryStore()
-    launch = Launch(
-        id="l1",
-        cluster=CLUSTER,
-        training="vision/detr",
-        by="U1",
-        by_name="ana",
-        at=NOON - timedelta(hours=1),
-        channel="C1",
-    )
     async with store.unit() as unit:
-        await unit.launches.put(launch)
+        await unit.launches.put(LAUNCH)
     site: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None)
 
     await Follower(store, {CLUSTER: site}, CLOCK, redact=Redactor(), channel="C1").look()
