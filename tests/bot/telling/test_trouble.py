@@ -8,6 +8,7 @@ import pytest
 
 from bot.telling.means import Patience
 from tests.support.chat import Fault
+from tests.support.rows import a_line
 
 pytestmark = pytest.mark.looptime
 
@@ -219,3 +220,20 @@ async def test_after_a_store_that_failed_it_can_be_run_again(yard: Any) -> None:
 
 def _fields(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
+async def test_a_line_that_was_forgotten_before_its_turn_ends_nothing(yard: Any) -> None:
+    """Under a card that had nothing to say, so was never told; pruning rings no bell."""
+    async with yard.telling():
+        silent = await yard.truth("t1", "x")
+        async with yard.store.unit() as unit:
+            await unit.launches.delete("t1")
+        await asyncio.sleep(2)
+        for number in range(3):
+            await yard.truth(f"busy{number}", "busy")
+        async with yard.store.unit() as unit:
+            await unit.lines.add(a_line(silent, "late", said="late", at=yard.clock.now()))
+        await asyncio.sleep(0.1)
+        await yard.store.prune(yard.clock.now() + timedelta(days=1))
+        await asyncio.sleep(10)
+    assert yard.chat.said("C1") == ["busy"] * 3
