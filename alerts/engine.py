@@ -12,9 +12,7 @@ from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.samples import Blind, Observation, Sample, Seen
 from collectors.facts.subjects import Subject
 
-ALERTS_AT_MOST = (
-    2_000  # of one rule that sets no limit of its own: the rest are counted, and not told one by one
-)
+ALERTS_AT_MOST = 2_000  # of one rule that sets no limit of its own: the rest are only counted
 
 
 class Wording(Protocol):
@@ -76,9 +74,7 @@ def judge(
         return Judgement(
             alerts=known, blind=f"{rule.name} gave {len(found)} alerts, its limit is {rule.limit}"
         )
-    if (
-        len(found) > ALERTS_AT_MOST
-    ):  # the hour when nothing may be silent: what is told stays, the rest is sampled
+    if len(found) > ALERTS_AT_MOST:  # no hour to be silent in: what is told stays, the rest is sampled
         left_out = f"{rule.name} gave {len(found)} alerts; {ALERTS_AT_MOST} of them are told"
         kept = sorted(found, key=lambda key: (key not in known, key))[:ALERTS_AT_MOST]
         found = {key: found[key] for key in kept}

@@ -21,9 +21,7 @@ class Progress:
     """How far a cluster's rules were judged, so that the next process knows what it missed."""
 
     cluster: str
-    judged: Mapping[str, datetime] = field(
-        default_factory=dict
-    )  # rule id -> the last moment it was judged at
+    judged: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> when it was judged last
 
     @property
     def id(self) -> str:

@@ -66,7 +66,7 @@ def composers(showing: Showing) -> Composers:
         found = await unit.plans.get(told.of)
         if found is None:
             return Composed(view=None, is_settled=True)
-        if not found.has_ended or found.ended_at is None:
+        if found.ended_at is None:
             return Composed(view=card_of(found))
         until = found.ended_at + DEED_LIVES
         over = now >= until or not can_undo(found)

@@ -53,7 +53,7 @@ class Doer:
         """What an earlier process was told to stop, and was cut off before it could: not ended yet."""
         async with self._store.unit() as unit:
             newest = await unit.plans.find(state=PlanState.CANCELLED.value, newest=True, limit=LOOKED_THROUGH)
-        return [plan for plan in newest if plan.ended_at is None]
+        return [plan for plan in newest if not plan.has_ended]
 
     async def _waiting(self) -> list[Plan]:
         async with self._store.unit() as unit:

@@ -16,6 +16,7 @@ from collectors.facts.redaction import Redactor
 from collectors.trainings.views import Life, Rank, TrainingView
 from commands.rows import Claim, ClaimState, Launch
 from commands.stores import Store, Unit
+from commands.waking import wake
 
 LOOK_EVERY = timedelta(seconds=2)
 LAST_LINES = 12  # of the first failing task
@@ -118,12 +119,11 @@ class Follower:
         channel = claim.channel or self._channel
         if channel:
             id = card_id(CardKind.CLAIM, claim.id, channel)
-            card = await unit.cards.get(id)
-            if card is None:
-                card = Told(id=id, cluster=claim.cluster, kind=CardKind.CLAIM, of=claim.id, channel=channel)
-                await unit.cards.put(card)
-            elif card.is_settled:  # what became of it was undone: it asks again
-                await unit.cards.put(replace(card, is_settled=False))
+            if (card := await unit.cards.get(id)) is not None:
+                await wake(card, unit)  # what became of it was undone: it asks again
+                return
+            card = Told(id=id, cluster=claim.cluster, kind=CardKind.CLAIM, of=claim.id, channel=channel)
+            await unit.cards.put(card)
 
 
 def life_line(launch: Launch, view: TrainingView | None) -> Text:

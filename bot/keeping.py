@@ -78,11 +78,12 @@ class Keeper:
             if round.progress:
                 await unit.progress.put(Progress(cluster=self._cluster, judged=round.progress))
             silences = await unit.silences.find(cluster=self._cluster, limit=ALL)
-            touched = await self._fold(unit, round, fresh.values(), folding)
+            live = await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL)
+            touched = await self._fold(unit, round, fresh.values(), folding, live)
             if is_news:
-                for incident in await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL):
+                for incident in live:
                     await unit.incidents.put(incident)  # it has not changed, but what its card says has
-            await self._tell(unit, touched, silences, folding, round.at)
+            await self._tell(unit, touched, silences, folding, round.at, live)
         for id, alert in latest.items():
             self._kept[id] = round.at, alert.life
         for id in dropped:
@@ -101,14 +102,18 @@ class Keeper:
                 await unit.alerts.delete(alert.id)
 
     async def _fold(
-        self, unit: Unit, round: Round, fresh: Iterable[Alert], folding: Folding
+        self,
+        unit: Unit,
+        round: Round,
+        fresh: Iterable[Alert],
+        folding: Folding,
+        live: Sequence[Incident],
     ) -> dict[str, Incident]:
         """Each change in its order: what fired and ended while we were blind has happened too."""
         touched: dict[str, Incident] = {}
         changes = [(change.alert, change.at) for change in round.changes]
         told = [*changes, *((alert, round.at) for alert in fresh)]
         speaking = [(alert, at) for alert, at in told if alert.life.phase is not Phase.PENDING]
-        live = await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL) if speaking else ()
         homes = {member.alert: incident for incident in live for member in incident.members}
         for alert, at in speaking:
             home = homes.get(alert.id)
@@ -145,15 +150,14 @@ class Keeper:
         silences: Sequence[Silence],
         folding: Folding,
         now: datetime,
+        live: Sequence[Incident],
     ) -> None:
         """Close what is over, and see that every incident that is not silenced has its cards and lines."""
-        live = {
-            one.id: one for one in await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL)
-        }
-        for id, incident in {**live, **touched}.items():
+        before = {one.id: one for one in live}
+        for id, incident in {**before, **touched}.items():
             settled = settle(incident, now)
-            kept = live.get(id) or await unit.incidents.get(id)
-            if settled != live.get(id):
+            kept = before.get(id) or await unit.incidents.get(id)
+            if settled != before.get(id):
                 await unit.incidents.put(settled)
             there = {card.id: card for card in await unit.cards.find(kind=CardKind.INCIDENT.value, of=id)}
             was_told = bool(there) and not settled.firing
@@ -163,7 +167,7 @@ class Keeper:
             for card in wanted_cards(settled, there, after=after):
                 await unit.cards.put(card)
                 there[card.id] = card
-            if settled is not live.get(id):
+            if settled is not before.get(id):
                 around = await surroundings_of(settled, unit, rules=folding.rules, now=now)
                 for line in wanted_lines(settled, tuple(there.values()), around=around):
                     await unit.lines.add(line)

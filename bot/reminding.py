@@ -16,6 +16,7 @@ from commands.plans import StepState
 from commands.rows import CordonLease
 from commands.steps import Record
 from commands.stores import Store, Unit
+from commands.waking import wake
 
 LOOK_EVERY = timedelta(seconds=5)
 
@@ -77,20 +78,11 @@ async def cards_of(lease: CordonLease, unit: Unit) -> list[Told]:
         )
         if any((step.table, step.id) == ("leases", lease.id) for step in done):
             cards = await unit.cards.find(kind=CardKind.DEED.value, of=plan.id)
-            return [await _awake(card, unit) for card in cards]
+            return [await wake(card, unit) for card in cards]
     if lease.incident:
         cards = await unit.cards.find(kind=CardKind.INCIDENT.value, of=lease.incident)
-        return [await _awake(card, unit) for card in cards]
+        return [await wake(card, unit) for card in cards]
     return []
-
-
-async def _awake(card: Told, unit: Unit) -> Told:
-    """A card that nothing more was to be said under has to live again."""
-    if not card.is_settled:
-        return card
-    woken = replace(card, is_settled=False)
-    await unit.cards.put(woken)
-    return woken
 
 
 def reminder(lease: CordonLease, *, is_cordoned: bool | None) -> Text:

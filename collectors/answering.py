@@ -13,9 +13,7 @@ from collectors.facts.samples import Blind, Observation, Seen
 
 DEADLINE = timedelta(seconds=12)
 AT_ONCE = 8
-BLIND_SHARE = (
-    0.5  # of the questions that a source was asked lately: from there on it is the source, not the rule
-)
+BLIND_SHARE = 0.5  # of what a source was asked lately: from there on it is the source, not the rule
 LATELY = timedelta(minutes=5)
 
 

@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import msgspec
-
 from collectors.mirror.objects import Node
 from commands.desk import Desk
 from commands.looks import annotations_of
@@ -88,6 +86,6 @@ def forgotten_steps(node: Node, lease: CordonLease | None) -> list[Patch | Recor
             )
         )
     if lease is not None:
-        ended = forget("leases", lease, says=f"end the lease of {name}")
-        steps.append(msgspec.structs.replace(ended, has_inverse=False))  # no lease without its cordon
+        # Nobody gets it back: no lease without its cordon.
+        steps.append(forget("leases", lease, says=f"end the lease of {name}", has_inverse=False))
     return steps

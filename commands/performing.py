@@ -201,8 +201,8 @@ class Performer:
             if kept is not None and kept.state is PlanState.CANCELLED and plan.state is PlanState.RUNNING:
                 plan = replace(plan, state=PlanState.CANCELLED, trouble=kept.trouble)
             await unit.plans.put(plan)
-            if plan.is_over and plan.ended_at is not None:
-                await record_outcome(unit, plan, plan.ended_at)
+            if plan.has_ended:
+                await record_outcome(unit, plan)
         return plan
 
     async def _skip_rest(self, plan: Plan, state: PlanState, why: str) -> Plan:

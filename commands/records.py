@@ -23,9 +23,11 @@ def record(table: str, row: Any, *, says: str, before: Any = None) -> Record:
     )
 
 
-def forget(table: str, row: Any, *, says: str) -> Record:
+def forget(table: str, row: Any, *, says: str, has_inverse: bool = True) -> Record:
     """A step that deletes a row; its inverse puts it back."""
-    return Record(table=table, id=row.id, says=says, row=None, inverse=msgspec.to_builtins(row))
+    return Record(
+        table=table, id=row.id, says=says, row=None, inverse=msgspec.to_builtins(row), has_inverse=has_inverse
+    )
 
 
 async def answered_meanwhile(unit: Unit, steps: Iterable[Step]) -> str:

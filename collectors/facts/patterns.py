@@ -46,13 +46,12 @@ class Pattern(Protocol):
 
 
 @lru_cache(maxsize=1024)
-def compiled(pattern: str, *, dot_all: bool = False) -> Pattern:
+def compiled(pattern: str) -> Pattern:
     """The expression in RE2's syntax, which is Go's. Raises ValueError that says what is wrong with it."""
     if len(pattern) > LONGEST:
         raise ValueError(f"a regular expression longer than {LONGEST} characters")
     options = re2.Options()
     options.log_errors = False
-    options.dot_nl = dot_all
     try:
         found: Pattern = re2.compile(pattern, options)
     except re2.error as error:

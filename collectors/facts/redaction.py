@@ -61,9 +61,9 @@ class Redactor:
         """The text without secrets, at most the limit long (its own, if given); `…` at its end says that it was cut."""
         limit = limit or self._limit
         bound = limit + _LOOK_AHEAD
-        text = sound(text)
         # The last word before the bound may be half a secret, which no pattern would know.
         kept = text if len(text) <= bound else text[:bound].rpartition(_last_space(text[:bound]))[0]
+        kept = sound(kept)
         if _IS_SECRET_OBJECT.search(kept):
             kept = _SECRET_DATA.sub(_keep_first, kept)
         for pattern in self._patterns:

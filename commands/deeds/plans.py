@@ -62,7 +62,7 @@ async def cancel(named: Named, desk: Desk) -> Answer:
         left = replace(plan, state=PlanState.CANCELLED, trouble=why, ended_at=ended_at)
         await unit.plans.put(left)
         if plan.state is PlanState.CONFIRMED:
-            await record_outcome(unit, left, desk.now)
+            await record_outcome(unit, left)
     said = "it stops after the step that is being done" if was_running else "nothing was done"
     return Answer(view=View(title=text(f"{plan.title}: cancelled, {said}."), tone=Tone.QUIET))
 

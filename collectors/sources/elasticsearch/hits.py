@@ -26,7 +26,7 @@ def line_of(
     when = _first(hit, (fields.time,))
     return LogLine(
         at=datetime.fromisoformat(str(when)).astimezone(UTC),
-        text=redact(sound(str(_first(hit, fields.reading("message")) or ""))),
+        text=redact(str(_first(hit, fields.reading("message")) or "")),
         labels=labels_of({name: _first(hit, (name,)) for name in _names(fields, words)}, fields, words),
     )
 

@@ -20,7 +20,6 @@ from collectors.sources.elasticsearch.hits import LogLine, line_of
 
 LINE_WORDS = ("node", "namespace", "pod", "container", "component", "level")
 _READ_ONLY = ("message",)  # words that nobody groups by
-_PAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

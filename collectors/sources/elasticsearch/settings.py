@@ -83,9 +83,7 @@ class ElasticsearchSettings:
     verify: bool = True
     timeout: timedelta = timedelta(seconds=10)  # of one look, however many calls it takes
     lag: timedelta = timedelta(seconds=10)
-    stale_after: timedelta = timedelta(
-        minutes=10
-    )  # without a younger line nobody ships logs: blind; 0: never
+    stale_after: timedelta = timedelta(minutes=10)  # without a younger line: blind; 0: never
     bytes_cap: int = 8 * 1024 * 1024
     groups_cap: int = 10_000  # groups of one answer
     lines_cap: int = 2_000  # log lines that one look reads
