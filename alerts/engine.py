@@ -9,7 +9,7 @@ from alerts.alert import Alert
 from alerts.lifecycle import Phase, Verdict, advance
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
-from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.subjects import Subject
 
 ALERTS_AT_MOST = 2_000  # of one rule that sets no limit of its own: the rest are only counted
@@ -56,13 +56,13 @@ Known = Mapping[AlertKey, Alert]
 
 
 def judge(
-    rule: Rule, known: Known, observation: Observation, *, cluster: str, wording: Wording, now: datetime
+    rule: Rule, known: Known, result: QueryResult, *, cluster: str, wording: Wording, now: datetime
 ) -> Judgement:
     """What `rule` holds after `observation`. A look that failed, or that cannot be told apart, changes nothing."""
-    if isinstance(observation, Blind):
-        return Judgement(alerts=known, blind=observation.why)
+    if isinstance(result, Blind):
+        return Judgement(alerts=known, blind=result.reason)
     found: dict[AlertKey, tuple[Labels, Sample]] = {}
-    for sample in observation.samples:
+    for sample in result.samples:
         labels = wording.labels(rule, sample)
         if labels.key in found:
             return Judgement(
@@ -84,7 +84,7 @@ def judge(
     for key in [*known, *(key for key in found if key not in known)]:
         before = known.get(key)
         ended = ""
-        verdict = _verdict(key, before, found, observation)
+        verdict = _verdict(key, before, found, result)
         if verdict is Verdict.BLIND and before is not None and _is_gone(before, wording):
             verdict, ended = Verdict.CLEAR, f"{before.subject.node} is no longer in the cluster"
         life = advance(before.life if before else None, verdict, rule.patience, now)
@@ -119,16 +119,10 @@ def judge(
     return Judgement(alerts=alerts, changes=tuple(changes), left_out=left_out)
 
 
-def _verdict(
-    key: AlertKey, before: Alert | None, found: Mapping[AlertKey, object], observation: Seen
-) -> Verdict:
+def _verdict(key: AlertKey, before: Alert | None, found: Mapping[AlertKey, object], result: Seen) -> Verdict:
     if key in found:
         return Verdict.BREACH
-    if (
-        before is not None
-        and observation.present is not None
-        and not is_watched(before.labels, observation.present)
-    ):
+    if before is not None and result.present is not None and not is_watched(before.labels, result.present):
         return Verdict.BLIND
     return Verdict.CLEAR
 

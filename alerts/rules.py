@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
-from collectors.facts.questions import Question
+from collectors.facts.queries import Query
 from collectors.facts.subjects import WORDS
 
 
@@ -79,7 +79,7 @@ class Rule:
 
     id: str
     name: str
-    question: Question
+    query: Query
     patience: Patience = Patience()
     words: Words = Words()
     interval: timedelta = timedelta(seconds=15)

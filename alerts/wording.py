@@ -7,7 +7,7 @@ from alerts.rules import Rule
 from alerts.templates import Template, parse
 from collectors.facts.dialect import subject_of
 from collectors.facts.labels import Labels
-from collectors.facts.samples import Sample
+from collectors.facts.results import Sample
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 

@@ -105,10 +105,10 @@ def rules_list(config: Path | None, file: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
-    table = Table("group", "kind", "name", "severity", "for", "question")
+    table = Table("group", "kind", "name", "severity", "for", "query")
     for row in rows:
         table.add_row(
-            *(str(row.get(key, "") or "") for key in ("group", "kind", "name", "severity", "for", "question"))
+            *(str(row.get(key, "") or "") for key in ("group", "kind", "name", "severity", "for", "query"))
         )
     Console().print(table)
 

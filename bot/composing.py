@@ -10,7 +10,7 @@ from alerts.rules import Rule
 from alerts.telling.cards import CardKind, Told
 from alerts.telling.composing import incident_view
 from bot.telling.composing import Composed, Composer, Composers
-from collectors.answering import source_of
+from collectors.query_router import source_of
 from collectors.trainings.views import TrainingView
 from commands.claims import OPEN, claim_view
 from commands.launches import launch_view
@@ -38,7 +38,7 @@ class Showing:
 def _unseen(incident: Incident, showing: Showing) -> str:
     """Why the incident cannot be seen now: the blind ones among the sources that its own rules ask."""
     rules, blind = showing.rules(), showing.blind(incident.cluster)
-    asked = {source_of(rules[one.rule].question) for one in incident.members if one.rule in rules}
+    asked = {source_of(rules[one.rule].query) for one in incident.members if one.rule in rules}
     return "; ".join(f"{source}: {why}" for source, why in blind.items() if source in asked)
 
 

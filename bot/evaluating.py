@@ -16,8 +16,8 @@ from bot.keeping import Keeper
 from bot.metrics import Metrics
 from bot.rule_objects import read_rule_objects
 from bot.sites import ClusterSite
-from collectors.answering import Answering
 from collectors.facts.clock import Clock
+from collectors.query_router import QueryRouter
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
 MIRROR_WAIT = timedelta(seconds=15)  # at start, for the first picture of the cluster
@@ -33,7 +33,7 @@ class Evaluator:
         site: ClusterSite,
         judge: Judge,
         keeper: Keeper,
-        answering: Answering,
+        router: QueryRouter,
         clock: Clock,
         metrics: Metrics,
         *,
@@ -43,7 +43,7 @@ class Evaluator:
         self._site = site
         self._judge = judge
         self._keeper = keeper
-        self._answering = answering
+        self._router = router
         self._clock = clock
         self._metrics = metrics
         self._own = tuple(own)
@@ -127,8 +127,8 @@ class Evaluator:
             max(0.0, (now - self._judge.next_due(now)).total_seconds())
         )
         round = await self._judge.round(now)
-        sources = self._answering.sources(at=now)
-        self.blind = {one.source: one.why for one in sources if one.blind_for is not None}
+        sources = self._router.sources(at=now)
+        self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
         await self._keep(round)
         for one in sources:
             self._metrics.blind.labels(name, one.source).set(one.blind_for is not None)

@@ -11,10 +11,10 @@ from alerts.alert import Alert
 from alerts.engine import Change, Judgement, Wording, judge
 from alerts.lifecycle import Phase
 from alerts.rules import Rule
-from collectors.answering import AT_ONCE, Answering, source_of
 from collectors.facts.labels import AlertKey
-from collectors.facts.questions import Check, Promql, Question
-from collectors.facts.samples import Blind, Observation
+from collectors.facts.queries import CheckQuery, PromQLQuery, Query
+from collectors.facts.results import Blind, QueryResult
+from collectors.query_router import AT_ONCE, QueryRouter, source_of
 
 MISSED_AT_MOST = 120  # evaluations that are made up for after blindness
 CATCH_UP_FOR = 10.0  # seconds of a round, at most; the rest is made up for in the next
@@ -66,9 +66,9 @@ class Round:
 class Judge:
     """Holds the live state of one cluster's rules. It is rebuilt from the store at start."""
 
-    def __init__(self, cluster: str, rules: Sequence[Rule], answering: Answering, wording: Wording) -> None:
+    def __init__(self, cluster: str, rules: Sequence[Rule], router: QueryRouter, wording: Wording) -> None:
         self._cluster = cluster
-        self._answering = answering
+        self._router = router
         self._wording = wording
         self._states: dict[str, _RuleState] = {}
         self.rules: dict[str, Rule] = {}
@@ -79,7 +79,7 @@ class Judge:
         self.rules = {rule.id: rule for rule in rules}
         gone = {id: state for id, state in self._states.items() if id not in self.rules}
         self._states = {id: self._states.get(id, _RuleState()) for id in self.rules}
-        self._answering.forget(gone)
+        self._router.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
 
     def restore(
@@ -115,7 +115,7 @@ class Judge:
         due = {id: rule for id, rule in self.rules.items() if (self._states[id].due or now) <= now}
         for id, rule in due.items():
             self._states[id].due = _next(self._states[id].due or now, rule.interval, now)
-        answers = await self._answering.cycle({id: self._asked(rule) for id, rule in due.items()}, at=now)
+        answers = await self._router.query_all({id: self._asked(rule) for id, rule in due.items()}, at=now)
         changes: list[Change] = []
         blind: dict[str, str] = {}
         catching = _CatchingUp()
@@ -136,20 +136,20 @@ class Judge:
         )
 
     async def _settle(
-        self, rule: Rule, answer: Observation, now: datetime, catching: "_CatchingUp"
+        self, rule: Rule, answer: QueryResult, now: datetime, catching: "_CatchingUp"
     ) -> Judgement:
         state = self._states[rule.id]
         if isinstance(answer, Blind):
-            if not isinstance(rule.question, Check):
+            if not isinstance(rule.query, CheckQuery):
                 state.missed = [*state.missed, now][-MISSED_AT_MOST:]
-            return Judgement(alerts=state.alerts, blind=answer.why)
+            return Judgement(alerts=state.alerts, blind=answer.reason)
         changes, why = await self._make_up(rule, state, catching)
         if why:
             state.missed = [*state.missed, now][-MISSED_AT_MOST:]
             return Judgement(alerts=state.alerts, changes=tuple(changes), blind=why)
         state.is_proven = True
         judged = self._judge(rule, answer, now)
-        self._answering.note(rule.id, rule.question, judged.blind or judged.left_out)
+        self._router.record_unusable(rule.id, rule.query, judged.blind or judged.left_out)
         return replace(judged, changes=(*changes, *judged.changes))
 
     async def _make_up(
@@ -160,31 +160,31 @@ class Judge:
         A moment that can never be answered is left out; so is, after some rounds, one that still cannot be.
         """
         changes: list[Change] = []
-        source = source_of(rule.question)
+        source = source_of(rule.query)
         while state.missed:
             if why := catching.stopped(source):
                 return changes, why
             some = state.missed[:AT_ONCE]
-            answers = await asyncio.gather(*(self._answering.ask(rule.question, at=at) for at in some))
+            answers = await asyncio.gather(*(self._router.query(rule.query, at=at) for at in some))
             for moment, late in zip(some, answers, strict=True):
                 if isinstance(late, Blind) and not late.is_lasting and state.tries < TRIES:
                     state.tries += 1
-                    catching.failing[source] = late.why
-                    return changes, late.why
+                    catching.failing[source] = late.reason
+                    return changes, late.reason
                 changes += self._judge(rule, late, moment).changes
                 state.missed = state.missed[1:]
         state.tries = 0
         return changes, ""
 
-    def _asked(self, rule: Rule) -> Question:
+    def _asked(self, rule: Rule) -> Query:
         """The rule's question; the smaller one while it holds no alert and missed nothing that may give one."""
         state = self._states[rule.id]
         is_idle = state.is_proven and not state.alerts and not state.missed
-        if isinstance(rule.question, Promql) and is_idle:
-            return rule.question.without_presence()
-        return rule.question
+        if isinstance(rule.query, PromQLQuery) and is_idle:
+            return rule.query.without_presence()
+        return rule.query
 
-    def _judge(self, rule: Rule, answer: Observation, now: datetime) -> Judgement:
+    def _judge(self, rule: Rule, answer: QueryResult, now: datetime) -> Judgement:
         state = self._states[rule.id]
         judged = judge(rule, state.alerts, answer, cluster=self._cluster, wording=self._wording, now=now)
         state.alerts, state.judged = judged.alerts, now
@@ -193,7 +193,7 @@ class Judge:
 
 def _missed(rule: Rule, judged: datetime, now: datetime) -> list[datetime]:
     """The moments since then at which the rule would have been due; of too many the newest."""
-    if isinstance(rule.question, Check):
+    if isinstance(rule.query, CheckQuery):
         return []
     count = ceil((now - judged) / rule.interval) - 1  # `now` itself is not missed yet
     return [judged + step * rule.interval for step in range(max(1, count - MISSED_AT_MOST + 1), count + 1)]

@@ -11,7 +11,7 @@ from alerts.telling.cards import CardKind, Line, Told, line_id
 from alerts.telling.views import Text, code, moment, person, text
 from bot.sites import ClusterSite
 from collectors.facts.clock import Clock
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from commands.plans import StepState
 from commands.rows import CordonLease
 from commands.steps import Record

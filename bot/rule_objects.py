@@ -8,7 +8,7 @@ from alerts.loading import Loaded, load, together
 from alerts.rules import Mistake, Place
 from bot.rulebook import vocabulary
 from collectors.facts.errors import SourceError
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 
 PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
 
@@ -21,11 +21,11 @@ class RuleObjects:
     is_served: bool = True
 
 
-async def read_rule_objects(door: KubernetesDoor) -> RuleObjects:
+async def read_rule_objects(source: KubernetesSource) -> RuleObjects:
     """All of them. Each object is judged alone: a broken one is a mistake, and the others load."""
     found: list[Loaded] = []
     try:
-        async for page in door.pages(PATH):
+        async for page in source.pages(PATH):
             for item in msgspec.json.decode(page).get("items") or []:
                 meta = item["metadata"]
                 name = f"{meta['namespace']}:{meta['name']}"  # its rules' ids begin with all of it: no `/`

@@ -1,25 +1,25 @@
-"""This file opens our doors to a cluster, and keeps what they show: inventory, trainings, topology."""
+"""This file opens our sources to a cluster, and keeps what they show: inventory, trainings, topology."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 
 from bot.settings import BasicAuth, Cluster, Elasticsearch, Prometheus, secret
-from collectors.checks.scene import Scene, SourceState
+from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.facts.topology import Topology
 from collectors.mirror.inventory import Inventory, inventory_of
 from collectors.mirror.kinds import DNS_AUTOSCALERS
 from collectors.mirror.mirror import Mirror, Pace
 from collectors.mirror.topology import topology_of
-from collectors.sources.elasticsearch.door import ElasticsearchDoor
 from collectors.sources.elasticsearch.settings import Credentials, ElasticsearchSettings, fields_with
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.elasticsearch.source import ElasticsearchSource
+from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
-from collectors.sources.prometheus import PrometheusDoor, PrometheusSettings
+from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
 from collectors.trainings.views import TrainingView
 from commands.cluster import ClusterWriter
@@ -36,9 +36,9 @@ class ClusterSite:
         *,
         clock: Clock,
         mirror: Mirror | None = None,
-        prometheus: PrometheusDoor | None = None,
-        logs: ElasticsearchDoor | None = None,
-        pod_logs: KubernetesDoor | None = None,
+        prometheus: PrometheusSource | None = None,
+        logs: ElasticsearchSource | None = None,
+        pod_logs: KubernetesSource | None = None,
         writer: ClusterWriter | None = None,
     ) -> None:
         self.name = name
@@ -61,7 +61,7 @@ class ClusterSite:
         """The inventory now, or why it cannot be had."""
         now = self._clock.now()
         if self.mirror is None:
-            return Blind(source="kubernetes", at=now, why=NOTHING_KNOWN)
+            return Blind(source="kubernetes", at=now, reason=NOTHING_KNOWN)
         seen = self.mirror.version, self.mirror.blind_kinds()
         if self._inventory is None or seen != self._seen:
             found = inventory_of(self.mirror)
@@ -76,7 +76,7 @@ class ClusterSite:
     def inventory(self) -> Inventory:
         found = self.look()
         if isinstance(found, Blind):
-            raise SourceError(found.why)
+            raise SourceError(found.reason)
         return found
 
     def trainings(self) -> Sequence[TrainingView]:
@@ -95,15 +95,15 @@ class ClusterSite:
         self.look()
         return self._topology
 
-    def scene(self, at: datetime, sources: tuple[SourceState, ...]) -> Scene:
+    def check_input(self, at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
         """What checks look at."""
         inventory = self.look()
         trainings: Sequence[TrainingView] | Blind = self._trainings
         if isinstance(inventory, Blind):
             trainings = inventory
         elif unseen := _unseen(inventory):
-            trainings = Blind(source="kubernetes", at=at, why=unseen)
-        return Scene(
+            trainings = Blind(source="kubernetes", at=at, reason=unseen)
+        return CheckInput(
             at=at,
             inventory=inventory,
             trainings=trainings,
@@ -113,7 +113,7 @@ class ClusterSite:
 
     def _configs(self, at: datetime) -> dict[str, dict[str, str]] | Blind:
         if self.mirror is None:
-            return Blind(source="kubernetes", at=at, why=NOTHING_KNOWN)
+            return Blind(source="kubernetes", at=at, reason=NOTHING_KNOWN)
         found: dict[str, dict[str, str]] = {}
         for kind in DNS_AUTOSCALERS:
             snapshot = self.mirror.snapshot(kind)
@@ -132,7 +132,7 @@ def _unseen(inventory: Inventory) -> str:
 async def open_site(
     settings: Cluster, *, clock: Clock, redact: Redactor, stack: AsyncExitStack
 ) -> ClusterSite:
-    """Open the doors that the settings name; `stack` closes them. Raises SourceError for a wrong kubeconfig."""
+    """Open the sources that the settings name; `stack` closes them. Raises SourceError for a wrong kubeconfig."""
     mirror = pod_logs = writer = None
     if settings.kubernetes is not None:
         names = settings.kubernetes
@@ -140,15 +140,15 @@ async def open_site(
             KubernetesSettings(kubeconfig=names.kubeconfig, context=names.context)
         )
         stack.push_async_callback(client.close)
-        pod_logs = KubernetesDoor(client)
+        pod_logs = KubernetesSource(client)
         mirror = Mirror(pod_logs, clock=clock, stale_after=names.stale_after, pace=_pace(names.stale_after))
         writer = ClusterWriter(client)
     prometheus = logs = None
     if settings.prometheus is not None:
-        prometheus = PrometheusDoor(_prometheus(settings.prometheus))
+        prometheus = PrometheusSource(_prometheus(settings.prometheus))
         stack.push_async_callback(prometheus.close)
     if settings.elasticsearch is not None:
-        logs = ElasticsearchDoor(_elasticsearch(settings.elasticsearch, redact))
+        logs = ElasticsearchSource(_elasticsearch(settings.elasticsearch, redact))
         stack.push_async_callback(logs.close)
     return ClusterSite(
         settings.name,

@@ -24,17 +24,17 @@ from bot.reminding import Reminder
 from bot.rulebook import Rulebook, read_rulebook
 from bot.settings import Settings
 from bot.sites import ClusterSite, open_site
-from bot.slack.door import SlackDoor, open_slack
+from bot.slack.integration import SlackIntegration, open_slack
 from bot.store.sql import SqlStore
 from bot.supervise import Work, run_together
 from bot.telling.reconciler import Reconciler
 from bot.telling.speaking import Speaker
 from bot.translating import permissions_of, policy_of, route_of, senders_of
 from bot.web.server import Endpoints, Server, application
-from collectors.answering import Answering
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import Clock, SystemClock
 from collectors.facts.redaction import Redactor
+from collectors.query_router import QueryRouter
 from collectors.trainings.views import TrainingView
 from commands.catalogue import CATALOGUE
 from commands.performing import Performer
@@ -74,7 +74,7 @@ class Yardmaster:
 
 @asynccontextmanager
 async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Yardmaster]:
-    """Make every part and open every door; leaving closes them.
+    """Make every part and open every source; leaving closes them.
 
     Raises RulesRefusedError, StoreError, SourceError, SendError or ValueError when the settings cannot be used.
     """
@@ -99,7 +99,7 @@ async def _assembled(
     rulebook: Rulebook,
     store: SqlStore,
     sites: Mapping[str, ClusterSite],
-    slack: SlackDoor | None,
+    slack: SlackIntegration | None,
     clock: Clock,
     redact: Redactor,
 ) -> Yardmaster:
@@ -188,19 +188,19 @@ def _evaluator(
     *,
     reads_objects: bool,
 ) -> Evaluator:
-    answering = Answering(
+    router = QueryRouter(
         metrics=site.prometheus,
         logs=site.logs,
         checks=CHECKS,
-        scene=site.scene,
+        check_input=site.check_input,
         has_cluster=site.mirror is not None,
     )
-    judge = Judge(site.name, rulebook.rules, answering, RuleWording(site.topology, clean=redact.clean))
+    judge = Judge(site.name, rulebook.rules, router, RuleWording(site.topology, clean=redact.clean))
     return Evaluator(
         site,
         judge,
         Keeper(site.name, store, tellings),
-        answering,
+        router,
         clock,
         metrics,
         own=rulebook.rules,
@@ -237,7 +237,7 @@ def _server(
     settings: Settings,
     pipeline: Pipeline,
     metrics: Metrics,
-    slack: SlackDoor | None,
+    slack: SlackIntegration | None,
     evaluators: Mapping[str, Evaluator],
     clock: Clock,
 ) -> Server:

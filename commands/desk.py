@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from alerts.rules import Rule
 from collectors.facts.people import Actor
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Observation
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import QueryResult
 from collectors.facts.topology import Topology
 from collectors.mirror.inventory import Inventory
 from collectors.sources.elasticsearch.hits import LogLine
@@ -18,8 +18,8 @@ from commands.steps import Ref
 from commands.stores import Store
 
 
-class Prometheus(Protocol):
-    async def ask(self, question: Promql, *, at: datetime) -> Observation: ...
+class MetricsQuerier(Protocol):
+    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult: ...
 
 
 class Logs(Protocol):
@@ -52,13 +52,13 @@ class Reader(Protocol):
 
 
 class Site(Protocol):
-    """One cluster, and our doors to it. A door that the settings leave out is None."""
+    """One cluster, and our sources to it. A source that the settings leave out is None."""
 
     @property
     def name(self) -> str: ...
 
     @property
-    def prometheus(self) -> Prometheus | None: ...
+    def prometheus(self) -> MetricsQuerier | None: ...
 
     @property
     def logs(self) -> Logs | None: ...

@@ -42,7 +42,7 @@ PATIENCE = timedelta(seconds=20)  # for one command's looks and rehearsal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The road, with the doors it leads through. `writers` and `sites` are by cluster."""
+    """The road, with the sources it leads through. `writers` and `sites` are by cluster."""
 
     catalogue: Sequence[AnyCommand]
     permissions: Permissions

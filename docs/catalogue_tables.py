@@ -12,7 +12,7 @@ from bot.rulebook import read_rulebook
 from bot.settings import Rules
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.durations import in_words
-from collectors.facts.questions import Check, LogSearch, Promql, Question
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 from commands.catalogue import CATALOGUE
 from commands.command import Command
 from helm.rights import act_rights
@@ -102,17 +102,17 @@ def _rule(rule: Rule) -> str:
     hold = in_words(rule.patience.hold) if rule.patience.hold else "at once"
     book = rule.words.runbook
     page = f"[{book}](runbooks/{book}.md)" if book else ""
-    return f"| {rule.name} | {shown} | {hold} | {_question(rule.question)} | {page} |"
+    return f"| {rule.name} | {shown} | {hold} | {_query(rule.query)} | {page} |"
 
 
-def _question(question: Question) -> str:
-    match question:
-        case Promql():
+def _query(query: Query) -> str:
+    match query:
+        case PromQLQuery():
             return "Prometheus"
-        case LogSearch():
-            return f"logs: {_code(question.match)}"
-        case Check():
-            return f"the check [{question.name}](checks.md)"
+        case LogQuery():
+            return f"logs: {_code(query.match)}"
+        case CheckQuery():
+            return f"the check [{query.name}](checks.md)"
 
 
 def _code(text: str) -> str:

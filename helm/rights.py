@@ -16,7 +16,7 @@ _WATCH = ("get", "list", "watch")
 NEVER_READ = frozenset(
     {"secrets"}
 )  # made, and never read across the cluster: the pull secret has a Role of its own
-_LOGS = ("", "", "pods/log", "", "get")  # the last lines of a pod, through the Kubernetes door
+_LOGS = ("", "", "pods/log", "", "get")  # the last lines of a pod, through the Kubernetes source
 
 Wish = tuple[str, str, str, str, str]  # namespace, group, resource, its one name, verb
 

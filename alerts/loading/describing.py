@@ -7,7 +7,7 @@ from typing import Literal
 from alerts.loading.files import Loaded
 from alerts.rules import Group
 from collectors.facts.durations import written
-from collectors.facts.questions import Check, LogSearch, Promql, Question
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Row:
     file: str
     group: str
     name: str
-    question: str
+    query: str
     id: str = ""  # alerts only, as are the rest
     severity: str = ""
     hold: str = ""
@@ -41,7 +41,7 @@ def describe(groups: Iterable[Group]) -> list[Row]:
                 file=group.file,
                 group=group.name,
                 name=rule.name,
-                question=in_words(rule.question),
+                query=in_words(rule.query),
                 id=rule.id,
                 severity=rule.words.labels.get("severity", ""),
                 hold=written(rule.patience.hold),
@@ -57,7 +57,7 @@ def describe(groups: Iterable[Group]) -> list[Row]:
                 file=group.file,
                 group=group.name,
                 name=recording.name,
-                question=recording.expr,
+                query=recording.expr,
                 line=recording.place.line,
             )
             for recording in group.recordings
@@ -66,17 +66,17 @@ def describe(groups: Iterable[Group]) -> list[Row]:
     return rows
 
 
-def in_words(question: Question) -> str:
+def in_words(query: Query) -> str:
     """A question on one line, near to how it is written in a rule file."""
-    match question:
-        case Promql():
-            return question.expr
-        case LogSearch():
-            by = f" by {', '.join(question.by)}" if question.by else ""
-            return f"logs: {question.match} over {written(question.over)} above {question.above:g}{by}"
-        case Check():
-            given = ", ".join(f"{name}: {value}" for name, value in question.parameters.items())
-            return f"check: {question.name}" + (f" with {{{given}}}" if given else "")
+    match query:
+        case PromQLQuery():
+            return query.expr
+        case LogQuery():
+            by = f" by {', '.join(query.by)}" if query.by else ""
+            return f"logs: {query.match} over {written(query.over)} above {query.above:g}{by}"
+        case CheckQuery():
+            given = ", ".join(f"{name}: {value}" for name, value in query.parameters.items())
+            return f"check: {query.name}" + (f" with {{{given}}}" if given else "")
 
 
 def verdict(file: str, loaded: Loaded) -> list[str]:

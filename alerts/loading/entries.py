@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from alerts.loading import questions
+from alerts.loading import queries
 from alerts.loading.promql import wrong_with
 from alerts.loading.reading import Reading, did_you_mean, is_null
 from alerts.loading.words import label_set, words
 from alerts.loading.yaml_nodes import Node, ScalarNode
 from alerts.rules import Patience, Place, Recording, Rule, Vocabulary
-from collectors.facts.questions import Promql, Question
+from collectors.facts.queries import PromQLQuery, Query
 
 _SHARED = ("alert", "for", "keep_firing_for", "labels", "annotations")
 PROMETHEUS = (*_SHARED, "record", "expr")
-QUESTIONS = ("logs", "check", "with", "unusual")
-YARD = (*_SHARED, *QUESTIONS)
+QUERY_READERS = ("logs", "check", "with", "unusual")
+YARD = (*_SHARED, *QUERY_READERS)
 RECORD_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*", re.ASCII)
 
 
@@ -48,13 +48,13 @@ def entry(reading: Reading, node: Node, number: int, around: Surroundings) -> Ru
     if not alert and not record:
         what = "'alert' must be set" if around.is_yard else "one of 'record' or 'alert' must be set"
         reading.wrong(node, before + what)
-    question = _question(reading, node, fields, before, around)
+    query = _query(reading, node, fields, before, around)
     patience = Patience(
         hold=reading.span(fields.get("for"), f"{before}for") or timedelta(),
         linger=reading.span(fields.get("keep_firing_for"), f"{before}keep_firing_for") or timedelta(),
     )
     if record:
-        recording = _recording(reading, fields, record, question, patience, before, around)
+        recording = _recording(reading, fields, record, query, patience, before, around)
         return recording if len(reading.found) + reading.more == known else None
     said = words(
         reading,
@@ -66,19 +66,19 @@ def entry(reading: Reading, node: Node, number: int, around: Surroundings) -> Ru
         own=around.own,
         has_templates=bool(alert),
     )
-    if said.sees is not None:
-        if isinstance(question, Promql):
-            question = replace(question, sees=said.sees)
+    if said.presence is not None:
+        if isinstance(query, PromQLQuery):
+            query = replace(query, presence=said.presence)
         else:
             reading.wrong(
-                fields["annotations"], f"{before}sees: only a rule with `expr` has a presence query"
+                fields["annotations"], f"{before}presence: only a rule with `expr` has a presence query"
             )
-    if len(reading.found) + reading.more > known or question is None:
+    if len(reading.found) + reading.more > known or query is None:
         return None
     return Rule(
         id=f"{around.pack}/{around.group}/{alert}",
         name=alert,
-        question=question,
+        query=query,
         patience=patience,
         words=said.words,
         interval=around.interval,
@@ -94,7 +94,7 @@ def _fields(reading: Reading, node: Node, around: Surroundings, what: str) -> di
     for name, key, _value in given:
         if name in known:
             continue
-        if name in QUESTIONS:
+        if name in QUERY_READERS:
             hint = ": it belongs in a *.yard.yaml file; a Prometheus rule file has `expr`"
         elif name in PROMETHEUS:
             hint = ": it belongs in a Prometheus rule file; a *.yard.yaml file has `logs` or `check`"
@@ -106,9 +106,9 @@ def _fields(reading: Reading, node: Node, around: Surroundings, what: str) -> di
     return {name: value for name, _key, value in given if name in known}
 
 
-def _question(
+def _query(
     reading: Reading, node: Node, fields: Mapping[str, Node], before: str, around: Surroundings
-) -> Question | None:
+) -> Query | None:
     if not around.is_yard:
         return _promql(reading, node, fields.get("expr"), before)
     if "unusual" in fields:
@@ -121,13 +121,13 @@ def _question(
     if "with" in fields and given != ["check"]:
         reading.wrong(fields["with"], f"{before}`with` goes with `check`")
     if given == ["logs"]:
-        return questions.log_search(reading, fields["logs"], before=before, vocabulary=around.vocabulary)
-    return questions.check(
+        return queries.log_query(reading, fields["logs"], before=before, vocabulary=around.vocabulary)
+    return queries.check_query(
         reading, fields["check"], fields.get("with"), before=before, vocabulary=around.vocabulary
     )
 
 
-def _promql(reading: Reading, node: Node, given: Node | None, before: str) -> Promql | None:
+def _promql(reading: Reading, node: Node, given: Node | None, before: str) -> PromQLQuery | None:
     expr = reading.text(given, f"{before}expr") if isinstance(given, ScalarNode) else ""
     if given is None or not expr:
         reading.wrong(given or node, f"{before}field 'expr' must be set in rule")
@@ -137,7 +137,7 @@ def _promql(reading: Reading, node: Node, given: Node | None, before: str) -> Pr
         place = _place_within(reading, given, expr, wrong.line, wrong.column)
         reading.wrong_at(place, f"{before}could not parse expression: {inner}parse error: {wrong.what}")
         return None
-    return Promql(expr=expr)
+    return PromQLQuery(expr=expr)
 
 
 def _place_within(reading: Reading, node: Node, expr: str, line: int, column: int) -> Place:
@@ -156,7 +156,7 @@ def _recording(
     reading: Reading,
     fields: Mapping[str, Node],
     record: str,
-    question: Question | None,
+    query: Query | None,
     patience: Patience,
     before: str,
     around: Surroundings,
@@ -171,7 +171,7 @@ def _recording(
     if not RECORD_NAME.fullmatch(record):
         reading.wrong(node, f"{before}invalid recording rule name: {record}")
     tags = label_set(reading, fields.get("labels"), before=before)
-    if not isinstance(question, Promql):
+    if not isinstance(query, PromQLQuery):
         return None
     merged = {**around.labels, **{name: text for name, (text, _node) in tags.items()}}
-    return Recording(name=record, expr=question.expr, labels=merged, place=reading.place(node))
+    return Recording(name=record, expr=query.expr, labels=merged, place=reading.place(node))

@@ -38,7 +38,7 @@ def load(
     """Read a rule file of any kind, judged as `promtool check rules` judges it; never raises for what it holds.
 
     A file whose name ends in `.yard.yaml` asks `logs` or `check` in the place of `expr`. `own`: the
-    annotations offer, remedy, sees and closes mean something. `interval` is for groups without their own.
+    annotations offer, remedy, presence and closes mean something. `interval` is for groups without their own.
     """
     if isinstance(text, bytes):
         try:

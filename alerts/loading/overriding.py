@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from alerts.loading.reading import did_you_mean, span_of
 from alerts.rules import Group, Mistake, Patience, Place, Rule, Severity
-from collectors.facts.questions import LogSearch
+from collectors.facts.queries import LogQuery
 
 KEYS = ("for", "keep_firing_for", "severity", "enabled", "interval", "above")
 PLACE = "rules.overrides"  # where in the settings the overrides stand
@@ -99,8 +99,8 @@ def _changed(rule: Rule, wishes: Mapping[str, Mapping[str, object]], mistakes: l
                 labels = {**rule.words.labels, "severity": value}
                 rule = replace(rule, words=replace(rule.words, labels=labels))
             case "above", float():
-                if isinstance(rule.question, LogSearch):
-                    rule = replace(rule, question=replace(rule.question, above=value))
+                if isinstance(rule.query, LogQuery):
+                    rule = replace(rule, query=replace(rule.query, above=value))
                 else:
                     what = "`above` is for log searches: in PromQL the limit stands in the expression"
                     mistakes.append(_mistake(f"{rule.name}.above", what))

@@ -11,7 +11,7 @@ from alerts.rules import Closes, Place, Vocabulary, Words
 from alerts.templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
-OWN = ("offer", "remedy", "sees", "closes")  # what is read into fields, and leaves the annotations
+OWN = ("offer", "remedy", "presence", "closes")  # what is read into fields, and leaves the annotations
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
@@ -20,7 +20,7 @@ class Said:
     """Words, and the presence query that stands among the annotations of our own files."""
 
     words: Words
-    sees: str | None = None
+    presence: str | None = None
 
 
 def words(
@@ -97,7 +97,7 @@ def _own(
             runbook=notes["runbook"][0].strip() if "runbook" in notes else "",
             closes=_closes(reading, notes.get("closes"), before),
         ),
-        sees=_sees(reading, notes.get("sees"), before),
+        presence=_presence(reading, notes.get("presence"), before),
     )
 
 
@@ -146,12 +146,12 @@ def _closes(reading: Reading, note: tuple[str, Node] | None, before: str) -> Clo
         return Closes.CLEAR
 
 
-def _sees(reading: Reading, note: tuple[str, Node] | None, before: str) -> str | None:
+def _presence(reading: Reading, note: tuple[str, Node] | None, before: str) -> str | None:
     if note is None:
         return None
     text, node = note
     if wrong := wrong_with(text):
         inner = f"{wrong.line}:{wrong.column}: " if wrong.line else ""
-        reading.wrong(node, f"{before}sees: could not parse expression: {inner}parse error: {wrong.what}")
+        reading.wrong(node, f"{before}presence: could not parse expression: {inner}parse error: {wrong.what}")
         return None
     return text.strip()

@@ -12,16 +12,16 @@ from alerts.templates.printing import LONGEST, sprint, sprintln
 from alerts.templates.quoting import html, javascript, url_query
 from alerts.templates.values import Arguments, Span, TemplateSample, Value
 from collectors.facts.durations import duration
-from collectors.facts.samples import Sample
+from collectors.facts.results import Sample
 
-Query = Callable[[str], Sequence[Sample]]
+QueryFunction = Callable[[str], Sequence[Sample]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """What functions may ask of the outside. Without `query` the function of that name is an error."""
 
-    query: Query | None
+    query: QueryFunction | None
     external_url: str
     now: float | None  # seconds since 1970
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from alerts.templates import evaluating, nodes, parser
 from alerts.templates.errors import RenderError, TemplateError
-from alerts.templates.functions import FUNCTIONS, Query, World
+from alerts.templates.functions import FUNCTIONS, QueryFunction, World
 from alerts.templates.values import AlertData, Names
 
 LONGEST = 64 * 1024  # characters of a template
@@ -30,7 +30,7 @@ class Template:
         value: float,
         external_url: str = "",
         external_labels: Mapping[str, str] | None = None,
-        query: Query | None = None,
+        query: QueryFunction | None = None,
         now: datetime | None = None,
     ) -> str:
         """The text for an alert with these labels and value; a label that is missing is the empty string.

@@ -27,14 +27,14 @@ from benchmarks.timing import Watch, take_turns
 from bot.judging import Judge
 from bot.rulebook import read_rulebook
 from bot.settings import Rules
-from collectors.answering import AT_ONCE, Answering
-from collectors.checks.scene import Scene, SourceState
+from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.clock import SystemClock
-from collectors.facts.questions import Promql
+from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.facts.topology import Topology
-from collectors.sources.prometheus import PrometheusDoor, PrometheusSettings
+from collectors.query_router import AT_ONCE, QueryRouter
+from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
 from demo.parts.processes import Program, running
 
 ROUNDS = 40
@@ -64,16 +64,18 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     if book.mistakes:
         raise CannotRunError("; ".join(str(mistake) for mistake in book.mistakes))
     always = timedelta(milliseconds=1)  # so that every rule is due whenever a round is asked for
-    rules = tuple(replace(rule, interval=always) for rule in book.rules if isinstance(rule.question, Promql))
+    rules = tuple(
+        replace(rule, interval=always) for rule in book.rules if isinstance(rule.query, PromQLQuery)
+    )
     clock = SystemClock()
     plain = {"Accept-Encoding": "identity"}  # as ours: the server need not compress
     async with _prometheus() as url, aiohttp.ClientSession(headers=plain) as session:
-        door = PrometheusDoor(PrometheusSettings(url=url))
+        source = PrometheusSource(PrometheusSettings(url=url))
         try:
-            judge = _judge(rules, door)
+            judge = _judge(rules, source)
             await judge.round(clock.now())  # from here on it is known which rules hold alerts
             holding = {alert.rule for alert in (await judge.round(clock.now())).standing}
-            queries = [door.settings.pulse, *_expressions(rules, holding)]
+            queries = [source.settings.freshness_query, *_expressions(rules, holding)]
 
             async def ours() -> float:
                 with Watch() as watch:
@@ -92,7 +94,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
             bodies = await _sent_bare(session, url, queries, clock.now())
             samples = sum(len(_decode(body).data.result) for body in bodies)
         finally:
-            await door.close()
+            await source.close()
     row = Row(
         id="F13",
         measure=f"a cycle of the {len(rules)} PromQL rules shipped: {len(queries)} queries, {samples} samples",
@@ -111,21 +113,21 @@ def _expressions(rules: Sequence[Rule], holding: Container[str]) -> list[str]:
     """What a round asks: the presence query only of rules that hold alerts."""
     asked = []
     for rule in rules:
-        if isinstance(rule.question, Promql):
-            asked.append(rule.question.expr)
-            if rule.question.sees is not None and rule.id in holding:
-                asked.append(rule.question.sees)
+        if isinstance(rule.query, PromQLQuery):
+            asked.append(rule.query.expr)
+            if rule.query.presence is not None and rule.id in holding:
+                asked.append(rule.query.presence)
     return asked
 
 
-def _judge(rules: Sequence[Rule], door: PrometheusDoor) -> Judge:
-    def scene(at: datetime, sources: tuple[SourceState, ...]) -> Scene:
-        blind = Blind(source="kubernetes", at=at, why="no cluster takes part in this")
-        return Scene(at=at, inventory=blind, trainings=blind, configs=blind, sources=sources)
+def _judge(rules: Sequence[Rule], source: PrometheusSource) -> Judge:
+    def inputs(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
+        blind = Blind(source="kubernetes", at=at, reason="no cluster takes part in this")
+        return CheckInput(at=at, inventory=blind, trainings=blind, configs=blind, sources=sources)
 
-    answering = Answering(metrics=door, logs=None, checks={}, scene=scene)
+    router = QueryRouter(metrics=source, logs=None, checks={}, check_input=inputs)
     return Judge(
-        CLUSTER, rules, answering, RuleWording(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean)
+        CLUSTER, rules, router, RuleWording(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean)
     )
 
 

@@ -1,6 +1,6 @@
 """This file measures F14: how long it takes until the mirror holds 5,000 pods, over decoding the same bytes.
 
-Without the network both sides have the pages in memory: ours goes through the door's paging, the reflector and the
+Without the network both sides have the pages in memory: ours goes through the source's paging, the reflector and the
 telling of every change to a listener; the peer decodes the pages into the same structs and keeps them. With it,
 both fetch the same pages from a server in another process.
 """
@@ -25,11 +25,11 @@ from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row, Stall
 from benchmarks.stalls import longest_decode, longest_stall
 from benchmarks.timing import Watch, take_turns
 from collectors.facts.clock import SystemClock
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror.kinds import PODS
 from collectors.mirror.mirror import Mirror
 from collectors.mirror.objects import Pod
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from demo.parts.processes import Program, answers, free_port, running
 
@@ -64,7 +64,7 @@ class _Canned(KubernetesClient):
 async def run(_: Mapping[str, Outcome]) -> Outcome:
     list_of = await asyncio.to_thread(pages, COUNT)
     bodies = tuple(list_of.bodies.values())
-    canned = KubernetesDoor(_Canned(list_of))
+    canned = KubernetesSource(_Canned(list_of))
 
     async def decoded() -> float:
         with Watch() as watch:
@@ -72,7 +72,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         assert len(kept) == COUNT
         return watch.cpu
 
-    async with _served() as (door, url), aiohttp.ClientSession() as session:
+    async with _served() as (source, url), aiohttp.ClientSession() as session:
 
         async def fetched() -> float:
             with Watch() as watch:
@@ -85,7 +85,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
             return watch.wall
 
         async def mirrored_from_there() -> float:
-            return (await _mirrored(door)).wall
+            return (await _mirrored(source)).wall
 
         async def mirrored() -> float:
             return (await _mirrored(canned)).cpu
@@ -138,7 +138,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     )
 
 
-async def _mirrored(door: KubernetesDoor) -> Watch:
+async def _mirrored(source: KubernetesSource) -> Watch:
     """A new mirror, from its start until it holds the whole list."""
     told = 0
 
@@ -146,7 +146,7 @@ async def _mirrored(door: KubernetesDoor) -> Watch:
         nonlocal told
         told += 1
 
-    mirror = Mirror(door, clock=SystemClock(), kinds=(PODS,))
+    mirror = Mirror(source, clock=SystemClock(), kinds=(PODS,))
     mirror.subscribe(hear)
     async with asyncio.TaskGroup() as group:
         with Watch() as watch:
@@ -175,8 +175,8 @@ async def _by_models(list_of: Pages) -> float:
 
 
 @asynccontextmanager
-async def _served() -> AsyncIterator[tuple[KubernetesDoor, str]]:
-    """The pages behind a server in another process, and our door to it."""
+async def _served() -> AsyncIterator[tuple[KubernetesSource, str]]:
+    """The pages behind a server in another process, and our source to it."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     with TemporaryDirectory(prefix="bench-") as name:
@@ -192,7 +192,7 @@ async def _served() -> AsyncIterator[tuple[KubernetesDoor, str]]:
             config.write_text(_kubeconfig(url), encoding="utf-8")
             client = await KubernetesClient.connect(KubernetesSettings(kubeconfig=str(config)))
             try:
-                yield KubernetesDoor(client), url
+                yield KubernetesSource(client), url
             finally:
                 await client.close()
 

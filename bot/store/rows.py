@@ -54,10 +54,10 @@ class SqlRows(Generic[Row]):
         await self.flush()
         seq, id = self._sql.c.seq, self._sql.c.id
         order = (seq.desc(), id.desc()) if newest else (seq, id)
-        question = select(self._sql.c.document).order_by(*order).limit(limit)
+        query = select(self._sql.c.document).order_by(*order).limit(limit)
         for name, value in columns.items():
-            question = question.where(self._sql.c[name] == str(value))
-        found = await self._connection.execute(question)
+            query = query.where(self._sql.c[name] == str(value))
+        found = await self._connection.execute(query)
         return [decode(self._table, document) for document in found.scalars()]
 
     async def flush(self) -> None:

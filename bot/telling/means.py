@@ -1,4 +1,4 @@
-"""This file has what every channel's worker is given: patience, pacers, and the doors."""
+"""This file has what every channel's worker is given: patience, pacers, and the sources."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """This file lists the checks. A new one is a file and a line here."""
 
 from collectors.checks import dns, nodes, sources, trainings
-from collectors.checks.scene import ClusterCheck
+from collectors.checks.check import ClusterCheck
 
 CHECKS: dict[str, ClusterCheck] = {
     check.name: check for check in (*nodes.CHECKS, *dns.CHECKS, *trainings.CHECKS, *sources.CHECKS)

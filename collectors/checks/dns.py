@@ -3,32 +3,32 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collectors.checks.scene import ClusterCheck, Scene
+from collectors.checks.check import CheckInput, ClusterCheck
 from collectors.facts.labels import Labels
 from collectors.facts.proportional import Linear, read_linear, services_rule
-from collectors.facts.samples import Blind, Sample
+from collectors.facts.results import Blind, Sample
 from collectors.mirror.inventory import Inventory
 from collectors.mirror.resources import quantity
 
 
-def autoscaler_capped(scene: Scene, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def autoscaler_capped(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """One sample for each linear autoscaler whose `max` holds back what nodes, or Services, call for.
 
     The value is how many replicas are called for. `growth`: how far above `max` that has to be.
     """
-    assert not isinstance(scene.inventory, Blind)
-    assert not isinstance(scene.configs, Blind)
+    assert not isinstance(inputs.inventory, Blind)
+    assert not isinstance(inputs.configs, Blind)
     found = []
-    for name, held in scene.configs.items():
+    for name, held in inputs.configs.items():
         if "linear" not in held:
             continue
         try:
             linear = read_linear(held["linear"])
         except ValueError:
             continue  # a broken document is the business of another check
-        nodes, cores = counted(scene.inventory, linear)
+        nodes, cores = counted(inputs.inventory, linear)
         by_size = linear.unbounded(nodes=nodes, cores=cores)
-        services = sum(one.spec.type != "ExternalName" for one in scene.inventory.services.values())
+        services = sum(one.spec.type != "ExternalName" for one in inputs.inventory.services.values())
         by_services = services_rule(linear, services=services)
         wanted = max(by_size, by_services)
         if linear.max and wanted > linear.max * float(parameters["growth"]):

@@ -3,29 +3,29 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collectors.checks.scene import ClusterCheck, Scene
+from collectors.checks.check import CheckInput, ClusterCheck
 from collectors.facts.labels import Labels
-from collectors.facts.samples import Sample
+from collectors.facts.results import Sample
 
 
-def blind_sources(scene: Scene, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def blind_sources(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """One sample for each source that does not answer, or not whole: for how many seconds, and why."""
     return [
         Sample(
             labels=Labels({"component": state.source}),
             value=state.blind_for.total_seconds(),
-            texts=(state.why,) if state.why else (),
+            texts=(state.reason,) if state.reason else (),
         )
-        for state in scene.sources
+        for state in inputs.sources
         if state.blind_for is not None
     ]
 
 
-def blind_rules(scene: Scene, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def blind_rules(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """One sample for each rule that cannot be answered though its source can."""
     return [
         Sample(labels=Labels({"component": "yardmaster", "rule": rule}), value=1, texts=(why,))
-        for state in scene.sources
+        for state in inputs.sources
         if state.blind_for is None
         for rule, why in state.rules.items()
     ]

@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from collectors.checks.scene import ClusterCheck, Scene
+from collectors.checks.check import CheckInput, ClusterCheck
 from collectors.facts.labels import Labels
-from collectors.facts.samples import Blind, Sample
+from collectors.facts.results import Blind, Sample
 from collectors.trainings.views import Life, TrainingView
 
 
-def pending(scene: Scene, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """One sample for each training that is queued: for how many seconds, and what the scheduler says."""
-    assert not isinstance(scene.trainings, Blind)
+    assert not isinstance(inputs.trainings, Blind)
     return [
         Sample(
             labels=Labels({"namespace": view.namespace, "training": view.id}),
-            value=_waited(view, scene.at),
+            value=_waited(view, inputs.at),
             texts=(view.reason,) if view.reason else (),
         )
-        for view in scene.trainings
+        for view in inputs.trainings
         if view.life is Life.QUEUED
     ]
 

@@ -1,4 +1,4 @@
-"""This file has the one door to the time of day."""
+"""This file has the one source to the time of day."""
 
 from datetime import UTC, datetime
 from typing import Protocol
@@ -14,4 +14,4 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> datetime:
-        return datetime.now(UTC)  # noqa: TID251  the one door
+        return datetime.now(UTC)  # noqa: TID251  the one source

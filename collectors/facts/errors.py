@@ -1,4 +1,4 @@
-"""This file has the error that a door may raise while looking."""
+"""This file has the error that a source may raise while looking."""
 
 
 class SourceError(Exception):

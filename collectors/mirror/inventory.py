@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror import kinds
 from collectors.mirror.base import Metadata, Object, OwnerReference
 from collectors.mirror.kinds import Kind
@@ -131,7 +131,7 @@ def inventory_of(mirror: Mirror) -> Inventory | Blind:
         nonlocal oldest
         snapshot = mirror.snapshot(kind)
         if isinstance(snapshot, Blind):
-            missing[kind.name] = snapshot.why
+            missing[kind.name] = snapshot.reason
             return {}
         oldest = min(oldest, snapshot.at)
         return snapshot.objects

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from collectors.facts.clock import Clock
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror.base import Object
 from collectors.mirror.kinds import DEFAULT_KINDS, Kind
 from collectors.mirror.reflector import Change, Pace, Phase, Reflector, Snapshot
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 
 __all__ = ["Change", "KindReport", "Mirror", "Pace", "Phase", "Snapshot"]
 
@@ -45,7 +45,7 @@ class Mirror:
 
     def __init__(
         self,
-        door: KubernetesDoor,
+        source: KubernetesSource,
         *,
         clock: Clock,
         kinds: Sequence[Kind[Any]] = DEFAULT_KINDS,
@@ -58,7 +58,7 @@ class Mirror:
         self._clock = clock
         self._reflectors: dict[str, Reflector[Any]] = {
             kind.name: Reflector(
-                kind, door, clock=clock, on_change=self._tell, stale_after=stale_after, pace=pace
+                kind, source, clock=clock, on_change=self._tell, stale_after=stale_after, pace=pace
             )
             for kind in kinds
         }
@@ -87,7 +87,7 @@ class Mirror:
         """What is known of a kind, or why nothing is: not listed yet, forbidden, not served, or too old."""
         if (reflector := self._reflectors.get(kind.name)) is not None:
             return reflector.view(source=self.name)
-        return Blind(source=self.name, at=self._clock.now(), why=f"{kind.name} are not mirrored here")
+        return Blind(source=self.name, at=self._clock.now(), reason=f"{kind.name} are not mirrored here")
 
     def blind_kinds(self) -> frozenset[str]:
         """The names of the kinds that cannot be seen now."""

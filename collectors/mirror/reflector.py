@@ -19,11 +19,11 @@ import msgspec
 from collectors.facts.clock import Clock
 from collectors.facts.durations import in_words
 from collectors.facts.errors import SourceError
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror.base import Object
 from collectors.mirror.kinds import Kind
 from collectors.mirror.wire import Reader, Turn
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_errors import error_from
 
 T = TypeVar("T", bound=Object)
@@ -79,7 +79,7 @@ class Reflector(Generic[T]):
     def __init__(
         self,
         kind: Kind[T],
-        door: KubernetesDoor,
+        source: KubernetesSource,
         *,
         clock: Clock,
         on_change: Callable[[Change], None],
@@ -93,7 +93,7 @@ class Reflector(Generic[T]):
         self.as_of: datetime | None = None
         self.lists = self.watches = self.changes = 0
         self.settled = asyncio.Event()  # listed once, or known to be refused
-        self._door = door
+        self._source = source
         self._clock = clock
         self._on_change = on_change
         self._stale_after = stale_after
@@ -119,11 +119,11 @@ class Reflector(Generic[T]):
     def view(self, *, source: str) -> Snapshot[T] | Blind:
         now = self._clock.now()
         if self.as_of is None or self.phase in (Phase.FORBIDDEN, Phase.ABSENT):
-            return Blind(source=source, at=now, why=f"{self.kind.name}: {self.why}")
+            return Blind(source=source, at=now, reason=f"{self.kind.name}: {self.why}")
         if self.is_stale:
             cause = f": {self.why}" if self.why else ""
             age = in_words(now - self.as_of)
-            return Blind(source=source, at=now, why=f"{self.kind.name}: last seen {age} ago{cause}")
+            return Blind(source=source, at=now, reason=f"{self.kind.name}: last seen {age} ago{cause}")
         if self._shown is None:
             self._shown = MappingProxyType(dict(self._objects))
         return Snapshot(kind=self.kind.name, at=self.as_of, objects=self._shown)
@@ -147,7 +147,7 @@ class Reflector(Generic[T]):
         found: dict[str, T] = {}
         version = ""
         async with aclosing(
-            self._door.pages(self.kind.path, limit=self._pace.page, params=self.kind.params)
+            self._source.pages(self.kind.path, limit=self._pace.page, params=self.kind.params)
         ) as pages:
             async for body in pages:
                 of_list, things = self._reader.page(body)
@@ -168,7 +168,7 @@ class Reflector(Generic[T]):
         loop = asyncio.get_running_loop()
         began, lively = loop.time(), False
         async with aclosing(
-            self._door.watch(
+            self._source.watch(
                 self.kind.path,
                 self._version,
                 params=self.kind.params,
@@ -184,7 +184,7 @@ class Reflector(Generic[T]):
                 told = self._reader.line(line)
                 if told.turn is Turn.ERROR and told.status is not None:
                     attempt = f"GET {self.kind.path}?watch=true"
-                    raise error_from(told.status, self._door.where, attempt)
+                    raise error_from(told.status, self._source.where, attempt)
                 lively, self._wait = True, self._pace.first_wait
                 self.as_of = self._clock.now()
                 if told.object is not None:
@@ -202,7 +202,7 @@ class Reflector(Generic[T]):
     async def _notice_rewind(self) -> None:
         """A cluster restored from a backup counts from behind us and would tell us nothing for long."""
         asked = {**self.kind.params, "limit": "1"}
-        theirs, _ = self._reader.page(await self._door.get(self.kind.path, asked))
+        theirs, _ = self._reader.page(await self._source.get(self.kind.path, asked))
         if theirs.isdigit() and self._version.isdigit() and int(theirs) < int(self._version):
             self._version = ""
 

@@ -1,1 +1,1 @@
-"""One door per system. Each maps its library's errors to a `SourceError` or a `Blind`."""
+"""One source per system. Each maps its library's errors to a `SourceError` or a `Blind`."""

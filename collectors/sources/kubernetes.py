@@ -1,4 +1,4 @@
-"""This file has the door through which Kubernetes is read: single objects, lists in pages, watches, logs."""
+"""This file has the source through which Kubernetes is read: single objects, lists in pages, watches, logs."""
 
 import asyncio
 import re
@@ -33,7 +33,7 @@ _meta = msgspec.json.Decoder(_ListMeta)
 _HEAD = re.compile(rb'\{(?:"(?:kind|apiVersion)":"[^"\\]*",)*"metadata":(\{[^{}]*\})')
 
 
-class KubernetesDoor:
+class KubernetesSource:
     """Reads one cluster. Every method raises SourceError (KubernetesError when the server said no)."""
 
     def __init__(self, client: KubernetesClient) -> None:

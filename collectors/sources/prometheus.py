@@ -1,4 +1,4 @@
-"""This file has the door to Prometheus: a question in, Seen or Blind out. It never raises for trouble outside."""
+"""This file has the source to Prometheus: a question in, Seen or Blind out. It never raises for trouble outside."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -9,19 +9,19 @@ from typing import TypeVar
 from collectors.facts.durations import in_words
 from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.sources import prometheus_wire as wire
 from collectors.sources.prometheus_connection import PrometheusConnection, PrometheusSettings
 from collectors.sources.prometheus_wire import Series, ServerRule, Target
 
-__all__ = ["PrometheusDoor", "PrometheusSettings", "Series", "ServerRule", "Target"]
+__all__ = ["PrometheusSettings", "PrometheusSource", "Series", "ServerRule", "Target"]
 
 T = TypeVar("T")
 
 
-class PrometheusDoor:
-    """Asks one Prometheus. The client blocks, so each question takes a thread of the door's own small pool.
+class PrometheusSource:
+    """Asks one Prometheus. The client blocks, so each question takes a thread of the source's own small pool.
 
     `close()` waits for the threads that are under way, each of which ends by itself within the timeout.
     """
@@ -34,9 +34,9 @@ class PrometheusDoor:
         self._under_way: set[Future[object]] = set()
         self._closed = False
 
-    async def ask(self, question: Promql, *, at: datetime) -> Observation:
-        """The samples at that moment, labels exactly as returned; with `sees`, what is present too."""
-        expressions = [question.expr] if question.sees is None else [question.expr, question.sees]
+    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
+        """The samples at that moment, labels exactly as returned; with `presence`, what is present too."""
+        expressions = [query.expr] if query.presence is None else [query.expr, query.presence]
         found = await asyncio.gather(*(self._instant(expr, at) for expr in expressions))
         for one in found:
             if isinstance(one, Blind):
@@ -45,14 +45,14 @@ class PrometheusDoor:
         present = tuple(sample.labels for sample in others[0]) if others else None
         return Seen(source=self.name, at=at, samples=samples, present=present)
 
-    async def awake(self, *, at: datetime) -> Blind | None:
+    async def health(self, *, at: datetime) -> Blind | None:
         """Why nothing that this server says now may be believed, or None. Ask it once a cycle.
 
         A server that has just started answers every query, with nothing: its silence is not health.
         """
-        if not self.settings.pulse:
+        if not self.settings.freshness_query:
             return None
-        found = await self._instant(self.settings.pulse, at)
+        found = await self._instant(self.settings.freshness_query, at)
         if isinstance(found, Blind):
             return found
         if not found or not found[0].value > 0:
@@ -122,8 +122,8 @@ class PrometheusDoor:
         """Ask in a thread and read the answer there too. A cancelled asker does not stop the thread."""
 
         def job() -> T | Blind:
-            if self._closed:  # it stood in line when the door closed
-                return self._blind(at, f"the door to {self._connection.where} is closed")
+            if self._closed:  # it stood in line when the source closed
+                return self._blind(at, f"the source to {self._connection.where} is closed")
             try:
                 body = self._connection.ask(path, form, method=method)
             except SourceError as failure:
@@ -136,7 +136,7 @@ class PrometheusDoor:
                 )
 
         if self._closed:
-            return self._blind(at, f"the door to {self._connection.where} is closed")
+            return self._blind(at, f"the source to {self._connection.where} is closed")
         if len(self._under_way) >= self.settings.waiting_cap:
             return self._blind(
                 at,
@@ -149,7 +149,7 @@ class PrometheusDoor:
         return await asyncio.wrap_future(under_way)
 
     def _blind(self, at: datetime, why: str, *, is_lasting: bool = False) -> Blind:
-        return Blind(source=self.name, at=at, why=why, is_lasting=is_lasting)
+        return Blind(source=self.name, at=at, reason=why, is_lasting=is_lasting)
 
     def _patience(self) -> str:
         """The server's own limit for one query, so that it does not work for nobody."""

@@ -44,7 +44,9 @@ class PrometheusSettings:
     series_cap: int = 10_000
     concurrency: int = 8
     waiting_cap: int = 1000  # questions in flight and in line together
-    pulse: str = "max(timestamp(up))"  # the moment of the newest scrape, in seconds; empty: it is not asked
+    freshness_query: str = (
+        "max(timestamp(up))"  # the moment of the newest scrape, in seconds; empty: it is not asked
+    )
     stale_after: timedelta = timedelta(minutes=3)
 
 

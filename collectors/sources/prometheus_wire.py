@@ -6,7 +6,7 @@ import msgspec
 
 from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
-from collectors.facts.samples import Sample
+from collectors.facts.results import Sample
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True, gc=False):

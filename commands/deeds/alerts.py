@@ -151,14 +151,14 @@ def _explained(alert: Alert, desk: Desk) -> list[Block]:
     )
     blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Facts(rows=tuple(rows))]
     if rule is not None:
-        blocks.append(Quote(lines=tuple(_asked(rule.question))))
+        blocks.append(Quote(lines=tuple(_asked(rule.query))))
     if alert.texts:
         blocks.append(Quote(lines=alert.texts[:5]))
     return blocks
 
 
-def _asked(question: object) -> list[str]:
-    return str(getattr(question, "expr", "") or question).strip().splitlines()
+def _asked(query: object) -> list[str]:
+    return str(getattr(query, "expr", "") or query).strip().splitlines()
 
 
 def _since(alert: Alert, desk: Desk) -> str:

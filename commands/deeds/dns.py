@@ -8,8 +8,8 @@ import click
 from alerts.telling.views import Block, Button, Buttons, Facts, Small, Text, View, bold, code, text
 from collectors.checks.dns import counted
 from collectors.facts.proportional import services_rule, with_bounds
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Seen
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Seen
 from commands.command import Answer, Command, Draft, Right, UnusableError
 from commands.desk import Desk, Policy, Reader
 from commands.dns import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, find_dns, find_owner
@@ -186,9 +186,9 @@ def _owned_by(owner: Owner) -> Text:
 async def _measured(desk: Desk, query: str, form: str) -> Text:
     if desk.site.prometheus is None:
         return text("no Prometheus in the settings")
-    seen = await desk.site.prometheus.ask(Promql(expr=query), at=desk.now)
+    seen = await desk.site.prometheus.query(PromQLQuery(expr=query), at=desk.now)
     if not isinstance(seen, Seen):
-        return text(f"not known: {seen.why}")
+        return text(f"not known: {seen.reason}")
     if not seen.samples or isnan(seen.samples[0].value):  # nobody asked in the window
         return text("no samples")
     return text(form.format(seen.samples[0].value))

@@ -65,7 +65,7 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
         claim = replace(made, is_for_good=is_for_good)
         claims.append(claim)
         notes.append(_who_is_asked(claim, grace))
-        steps.append(_question(claim))
+        steps.append(_query(claim))
         steps.append(record("agenda", due_of(claim), says=f"settle it at {claim.grace_until:%H:%M} UTC"))
     if more:
         left.append(f"{more} more trainings: one line asks for {AT_MOST} at most, write it again for these")
@@ -144,7 +144,7 @@ def _why_not(earlier: list[Claim], now: datetime, *, is_named: bool) -> str:
     return ""
 
 
-def _question(claim: Claim) -> Record:
+def _query(claim: Claim) -> Record:
     """Undone it stays as a claim that is void: its card says so, and the next claim gets another name and card."""
     void = replace(claim, standing=ClaimState.VOID, keep_reason="the question was taken back")
     return record("claims", claim, says=f"ask for {claim.gpus:g} GPUs of {claim.training}", before=void)

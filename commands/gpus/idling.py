@@ -12,12 +12,12 @@ from enum import StrEnum
 from math import ceil
 
 from collectors.facts.durations import written
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind, Observation, Seen
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.mirror.inventory import Inventory
 from collectors.mirror.objects import Pod
 from collectors.mirror.resources import counts, gpu_resource, gpus_requested
-from commands.desk import Prometheus
+from commands.desk import MetricsQuerier
 
 UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
 ENGINE_IDLE_BELOW = 0.01  # a share of the time: a slice's own housekeeping is less
@@ -64,14 +64,14 @@ class IdleLook:
 
 
 async def look_for_idle(
-    prometheus: Prometheus | None, inventory: Inventory, *, now: datetime, after: timedelta
+    prometheus: MetricsQuerier | None, inventory: Inventory, *, now: datetime, after: timedelta
 ) -> IdleLook:
     """Ask Prometheus what every GPU did in the window that ends now."""
     if prometheus is None:
         return IdleLook(at=now, after=after, blind="the settings name no Prometheus for this cluster")
-    questions = [
-        Promql(expr=query)
-        for query in (
+    queries = [
+        PromQLQuery(expr=instant)
+        for instant in (
             most(UTIL, after),
             seen(UTIL, after),
             most(ENGINE, after),
@@ -79,7 +79,7 @@ async def look_for_idle(
             now_(MEMORY),
         )
     ]
-    answers = await asyncio.gather(*(prometheus.ask(question, at=now) for question in questions))
+    answers = await asyncio.gather(*(prometheus.query(query, at=now) for query in queries))
     return judge(inventory, answers, now=now, after=after)
 
 
@@ -115,7 +115,7 @@ def _parts(metric: str, over: Callable[[str], str]) -> tuple[str, str]:
 
 
 def judge(
-    inventory: Inventory, answers: Sequence[Observation], *, now: datetime, after: timedelta
+    inventory: Inventory, answers: Sequence[QueryResult], *, now: datetime, after: timedelta
 ) -> IdleLook:
     """What the answers to the five questions say of each pod with GPUs. Pure.
 
@@ -125,12 +125,12 @@ def judge(
     util, util_seen, engine, engine_seen, memory = answers
     for need in (util, util_seen):
         if isinstance(need, Blind):
-            return IdleLook(at=now, after=after, blind=need.why)
+            return IdleLook(at=now, after=after, blind=need.reason)
     by_util = _Measured(metric=UTIL, most=_values(util), seen=_values(util_seen))
     by_engine = _Measured(metric=ENGINE, most=_values(engine), seen=_values(engine_seen))
     for blind in (engine, engine_seen):
         if isinstance(blind, Blind):
-            by_engine = _Measured(metric=ENGINE, most={}, seen={}, blind=blind.why)
+            by_engine = _Measured(metric=ENGINE, most={}, seen={}, blind=blind.reason)
     held: dict[PodKey, float] = {}
     for (namespace, name, _, _), used in _values(memory).items():
         held[namespace, name] = held.get((namespace, name), 0.0) + used
@@ -194,10 +194,10 @@ def _doing(
     return Doing.IDLE, ""
 
 
-def _values(observation: Observation) -> dict[DeviceKey, float]:
+def _values(result: QueryResult) -> dict[DeviceKey, float]:
     """By device; a device that is told twice did the more of both."""
     found: dict[DeviceKey, float] = {}
-    for sample in observation.samples if isinstance(observation, Seen) else ():
+    for sample in result.samples if isinstance(result, Seen) else ():
         said = sample.labels
         key = (
             said.get("exported_namespace") or said.get("namespace", ""),

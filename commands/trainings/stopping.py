@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from collectors.facts.durations import in_words
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind
 from collectors.mirror.inventory import Inventory
 from collectors.trainings.views import TrainingView
 from commands.command import Draft
@@ -66,7 +66,7 @@ async def lost(view: TrainingView, desk: Desk) -> str:
     pods = "|".join(sorted({rank.pod for rank in view.ranks}))
     by_pod = "" if view.has_namespace else f',pod=~"{pods}"'
     query = f'max(training_checkpoint_timestamp_seconds{{namespace="{view.namespace}"{by_pod}}})'
-    seen = await desk.site.prometheus.ask(Promql(expr=query), at=desk.now)
+    seen = await desk.site.prometheus.query(PromQLQuery(expr=query), at=desk.now)
     if isinstance(seen, Blind) or not seen.samples:
         return unknown
     age = desk.now.timestamp() - seen.samples[0].value

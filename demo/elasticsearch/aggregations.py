@@ -1,4 +1,4 @@
-"""This file counts and groups documents, with the aggregations that our door asks for and no others."""
+"""This file counts and groups documents, with the aggregations that our source asks for and no others."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -6,7 +6,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-PATTERN = "filebeat-*"  # what the door is told to search
+PATTERN = "filebeat-*"  # what the source is told to search
 TEMPLATE_NAME = "filebeat-demo"
 
 _KEYWORD: Json = {"type": "keyword", "ignore_above": 1024}

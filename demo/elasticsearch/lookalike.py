@@ -19,7 +19,7 @@ _KEEP = 150_000  # documents
 
 
 class ElasticsearchLookalike:
-    """A server that answers what our door and the demo's shipper ask, and refuses everything else by name.
+    """A server that answers what our source and the demo's shipper ask, and refuses everything else by name.
 
     `faults` makes it misbehave. Documents are searchable as soon as they are indexed.
     """

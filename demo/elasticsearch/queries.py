@@ -1,4 +1,4 @@
-"""This file reads the query language's bodies, as far as our door speaks it, into tests of documents."""
+"""This file reads the query language's bodies, as far as our source speaks it, into tests of documents."""
 
 from typing import Any
 

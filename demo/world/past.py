@@ -137,10 +137,10 @@ async def live_through(
     for training in state.trainings.values():
         training.enter(Phase.WAITING, start)
         training.checkpoint_at = training.checkpoint_at and start
-    with ExitStack() as doors:
+    with ExitStack() as stack:
         samples = None
         if file is not None:
-            opened = doors.enter_context(file.open("w", encoding="utf-8"))
+            opened = stack.enter_context(file.open("w", encoding="utf-8"))
             addresses = {host.spec.address: name for name, host in state.hosts.items()}
             samples = Samples(opened, list(world.mirror.all("Service")), addresses)
         for number_, at in enumerate(_moments(start, end)):

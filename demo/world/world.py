@@ -57,7 +57,7 @@ class Settings:
 
 
 class World:
-    """The simulated cluster. `async with World(settings) as world:` opens its doors, `await world.run()` is its life.
+    """The simulated cluster. `async with World(settings) as world:` opens its sources, `await world.run()` is its life.
 
     `world.ready` is set when every pod runs and the past is lived through. Faults: `world.faults.start(name, …)`.
     """
@@ -74,11 +74,11 @@ class World:
         self.ready = asyncio.Event()
         self._murmur = Random(settings.seed + 1)
         self._said: list[Happening] = []
-        self._doors = AsyncExitStack()
+        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> World:
-        async with AsyncExitStack() as doors:
-            self.api = await doors.enter_async_context(Api(self.settings.access))
+        async with AsyncExitStack() as stack:
+            self.api = await stack.enter_async_context(Api(self.settings.access))
             self.mirror = Mirror(self.api, self._hear)
             self.kubelets = Kubelets(self.api, self.mirror, self.state, self._said.append)
             self.heartbeats = Heartbeats(self.api, self.mirror, self.state, self._said.append)
@@ -87,12 +87,12 @@ class World:
             self.volumes = Volumes(self.api, self.mirror, self.state)
             self.exporters = Exporters(self.state, self.mirror.all)
             server = ExporterServer(self.exporters, port=self.settings.exporters_port)
-            self._server = await doors.enter_async_context(server)
-            self._doors = doors.pop_all()
+            self._server = await stack.enter_async_context(server)
+            self._stack = stack.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._doors.aclose()
+        await self._stack.aclose()
 
     @property
     def now(self) -> datetime:

@@ -1,4 +1,4 @@
-"""This file has the fixtures of the doors' tests: a look-alike, doors to it that get closed, a server by script."""
+"""This file has the fixtures of the sources' tests: a look-alike, sources to it that get closed, a server by script."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from demo.kubernetes import KubernetesLookalike, User
 
@@ -27,20 +27,20 @@ async def kube() -> AsyncIterator[KubernetesLookalike]:
 
 
 @pytest.fixture
-async def connect(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[KubernetesDoor]]]:
-    """A function that opens a door to a server's address with a token; it is closed after the test."""
+async def connect(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[KubernetesSource]]]:
+    """A function that opens a source to a server's address with a token; it is closed after the test."""
     async with AsyncExitStack() as stack:
 
-        async def open_door(url: str, token: str = "admin-token", **settings: object) -> KubernetesDoor:
+        async def open_source(url: str, token: str = "admin-token", **settings: object) -> KubernetesSource:
             config = tmp_path / "kubeconfig"
             write_kubeconfig(config, url, token)
             settings.setdefault("timeout", timedelta(seconds=5))
             made = KubernetesSettings(kubeconfig=str(config), **settings)  # type: ignore[arg-type]
             client = await KubernetesClient.connect(made)
             stack.push_async_callback(client.close)
-            return KubernetesDoor(client)
+            return KubernetesSource(client)
 
-        yield open_door
+        yield open_source
 
 
 @pytest.fixture

@@ -171,8 +171,8 @@ async def signs_page() -> AsyncIterator[str]:
 
 def _values(server: PrometheusServer, query: str, *, at: datetime | None = None) -> list[str]:
     """The values of an instant query, without their labels."""
-    question = {"query": query} if at is None else {"query": query, "time": at.isoformat()}
-    answer = _ask(f"{server.url}/api/v1/query?{urllib.parse.urlencode(question)}")
+    parameters = {"query": query} if at is None else {"query": query, "time": at.isoformat()}
+    answer = _ask(f"{server.url}/api/v1/query?{urllib.parse.urlencode(parameters)}")
     return [series["value"][1] for series in answer["data"]["result"]]
 
 

@@ -12,7 +12,7 @@ SEES = "gpu_temp"
 def rules() -> dict[str, Any]:
     (group,) = RULES["groups"]
     (rule,) = group["rules"]
-    watched = {**rule, "annotations": {**rule["annotations"], "sees": SEES}}
+    watched = {**rule, "annotations": {**rule["annotations"], "presence": SEES}}
     return {"groups": [{**group, "rules": [watched]}]}
 
 

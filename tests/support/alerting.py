@@ -10,8 +10,8 @@ from alerts.rules import Closes, Patience, Rule, Words
 from alerts.wording import RuleWording
 from collectors.facts.dialect import subject_of
 from collectors.facts.labels import Labels
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Observation, Sample, Seen
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import QueryResult, Sample, Seen
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ def a_rule(
     runbook: str = "",
     closes: Closes = Closes.CLEAR,
     expr: str = "heat > 83",
-    sees: str | None = None,
+    presence: str | None = None,
     limit: int = 0,
 ) -> Rule:
     """A rule on PromQL, evaluated each minute."""
@@ -43,7 +43,7 @@ def a_rule(
     return Rule(
         id=f"gpu/heat/{name}",
         name=name,
-        question=Promql(expr=expr, sees=sees),
+        query=PromQLQuery(expr=expr, presence=presence),
         patience=Patience(hold=hold, linger=linger),
         words=Words(
             labels={"severity": severity, **(labels or {})},
@@ -63,7 +63,7 @@ def a_sample(value: float = 91, *, texts: tuple[str, ...] = (), **labels: str) -
 
 def seen(
     *samples: Sample, at: datetime = NOON, present: tuple[Mapping[str, str], ...] | None = None
-) -> Observation:
+) -> QueryResult:
     watched = None if present is None else tuple(Labels(one) for one in present)
     return Seen(source="prometheus", at=at, samples=samples, present=watched)
 

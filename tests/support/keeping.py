@@ -14,12 +14,12 @@ from alerts.telling.views import plain
 from bot.judging import Judge, Round
 from bot.keeping import Keeper, Tellings
 from bot.store.memory import MemoryStore
-from collectors.answering import Answering
-from collectors.checks.scene import Scene, SourceState
+from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.labels import Labels
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
+from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_topology, a_wording
 
 Heat = Callable[[str, datetime], Mapping[str, float]]  # expression and moment -> value by node
@@ -39,19 +39,19 @@ class Canned:
     present: Callable[[datetime], tuple[Labels, ...] | None] = lambda _at: None
     presence_asked: int = 0  # how often a presence query came along
 
-    async def ask(self, question: Promql, *, at: datetime) -> Observation:
+    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
         if self.dark(self.asked):
-            return Blind(source="prometheus", at=at, why="refused")
+            return Blind(source="prometheus", at=at, reason="refused")
         samples = tuple(
             Sample(labels=Labels({"node": node}), value=value)
-            for node, value in self.heat(question.expr, at).items()
+            for node, value in self.heat(query.expr, at).items()
         )
-        self.presence_asked += question.sees is not None
-        present = None if question.sees is None else self.present(at)
+        self.presence_asked += query.presence is not None
+        present = None if query.presence is None else self.present(at)
         return Seen(source="prometheus", at=at, samples=samples, present=present)
 
-    async def awake(self, *, at: datetime) -> Blind | None:
-        return Blind(source="prometheus", at=at, why="refused") if self.dark(self.asked) else None
+    async def health(self, *, at: datetime) -> Blind | None:
+        return Blind(source="prometheus", at=at, reason="refused") if self.dark(self.asked) else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,8 +70,8 @@ class Yard:
         self.process()
 
     def process(self) -> None:
-        answering = Answering(metrics=self.metrics, logs=None, checks={}, scene=no_cluster)
-        self.judge = Judge(CLUSTER, self.rules, answering, a_wording(self.topology))
+        router = QueryRouter(metrics=self.metrics, logs=None, checks={}, check_input=no_cluster)
+        self.judge = Judge(CLUSTER, self.rules, router, a_wording(self.topology))
         self.keeper = Keeper(CLUSTER, self.store, Tellings(routes=self.routes, default="C1"))
 
     async def restart(self, minute: float) -> None:
@@ -113,9 +113,9 @@ class Yard:
         return [(line.card, plain(line.said)) for line in await self.lines()]
 
 
-def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> Scene:
-    gone = Blind(source="kubernetes", at=at, why="there is none")
-    return Scene(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
+def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
+    gone = Blind(source="kubernetes", at=at, reason="there is none")
+    return CheckInput(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
 
 
 def hot(*spans: tuple[int, int], node: str = "gpu-a01", value: float = 91) -> Heat:

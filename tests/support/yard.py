@@ -14,10 +14,10 @@ from bot.sites import ClusterSite
 from bot.store.memory import MemoryStore
 from collectors.facts.labels import Labels
 from collectors.facts.people import Actor, ActorKind
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.mirror.mirror import Mirror
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from commands.catalogue import CATALOGUE
 from commands.cluster import ClusterWriter
@@ -74,14 +74,14 @@ class CannedPrometheus:
     def go_blind(self, *words: str, why: str) -> None:
         self.rows.append((words, why))
 
-    async def ask(self, question: Promql, *, at: datetime) -> Observation:
-        self.asked.append(question.expr)
+    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
+        self.asked.append(query.expr)
         found: tuple[tuple[dict[str, str], float], ...] | str = ()
         for words, said in self.rows:
-            if all(word in question.expr for word in words):
+            if all(word in query.expr for word in words):
                 found = said
         if isinstance(found, str):
-            return Blind(source="prometheus", at=at, why=found)
+            return Blind(source="prometheus", at=at, reason=found)
         samples = tuple(Sample(labels=Labels(labels), value=value) for labels, value in found)
         return Seen(source="prometheus", at=at, samples=samples)
 
@@ -166,12 +166,12 @@ async def yard_before(
             KubernetesSettings(kubeconfig=str(kubeconfig), context=context, timeout=timedelta(seconds=10))
         )
         stack.push_async_callback(client.close)
-        door = KubernetesDoor(client)
+        source = KubernetesSource(client)
         # Tests jump hours ahead; the mirror would rightly call all that it knows too old.
-        mirror = Mirror(door, clock=hands, pace=QUICK, stale_after=timedelta(days=30))
+        mirror = Mirror(source, clock=hands, pace=QUICK, stale_after=timedelta(days=30))
         writer = ClusterWriter(client)
         prometheus = CannedPrometheus()
-        site = ClusterSite(CLUSTER, clock=hands, mirror=mirror, pod_logs=door, writer=writer, logs=logs)
+        site = ClusterSite(CLUSTER, clock=hands, mirror=mirror, pod_logs=source, writer=writer, logs=logs)
         site.prometheus = prometheus  # type: ignore[assignment]
         store = MemoryStore()
         pipeline = Pipeline(

@@ -1,6 +1,5 @@
-"""The door to Elasticsearch."""
+"""The source to Elasticsearch."""
 
-from collectors.sources.elasticsearch.door import ElasticsearchDoor
 from collectors.sources.elasticsearch.hits import LogLine
 from collectors.sources.elasticsearch.query_strings import escape_query, quote_query
 from collectors.sources.elasticsearch.reading import ServerFacts
@@ -10,12 +9,13 @@ from collectors.sources.elasticsearch.settings import (
     ElasticsearchSettings,
     fields_with,
 )
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 
 __all__ = [
     "DEFAULT_FIELDS",
     "Credentials",
-    "ElasticsearchDoor",
     "ElasticsearchSettings",
+    "ElasticsearchSource",
     "LogLine",
     "ServerFacts",
     "escape_query",

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
 from collectors.facts.patterns import Pattern, compiled
-from collectors.facts.samples import Sample
+from collectors.facts.results import Sample
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window
 from collectors.sources.elasticsearch.calls import Calls, TooLargeError
 from collectors.sources.elasticsearch.counting import Group, groups_of

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
-from collectors.facts.samples import Sample
+from collectors.facts.results import Sample
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window, phrase
 from collectors.sources.elasticsearch.calls import Calls
 from collectors.sources.elasticsearch.fields import Fields

@@ -1,4 +1,4 @@
-"""This file has what the door to Elasticsearch must be told: where, as whom, which fields, how much."""
+"""This file has what the source to Elasticsearch must be told: where, as whom, which fields, how much."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""This file is the door to a Kubernetes API server: plain requests, lists and watches as raw JSON objects."""
+"""This file is the source to a Kubernetes API server: plain requests, lists and watches as raw JSON objects."""
 
 from __future__ import annotations
 

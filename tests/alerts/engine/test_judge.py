@@ -11,7 +11,7 @@ from alerts.engine import Judgement, Known, is_watched, judge
 from alerts.lifecycle import Phase
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
-from collectors.facts.samples import Blind, Observation
+from collectors.facts.results import Blind, QueryResult
 from collectors.facts.topology import Topology
 from tests.support.alerting import (
     CLUSTER,
@@ -27,7 +27,7 @@ from tests.support.alerting import (
 
 def judged(
     rule: Rule,
-    observation: Observation,
+    result: QueryResult,
     known: Known | None = None,
     *,
     after: float = 0,
@@ -36,7 +36,7 @@ def judged(
     return judge(
         rule,
         known or {},
-        observation,
+        result,
         cluster=CLUSTER,
         wording=a_wording(topology),
         now=NOON + minutes(after),
@@ -138,7 +138,7 @@ def test_a_look_that_failed_changes_nothing_and_says_why() -> None:
     rule = a_rule(hold=minutes(1))
     known = firing(rule, "gpu-a01")
 
-    result = judged(rule, Blind(source="prometheus", at=NOON, why="refused"), known, after=60)
+    result = judged(rule, Blind(source="prometheus", at=NOON, reason="refused"), known, after=60)
 
     assert (result.alerts, result.changes, result.blind) == (known, (), "refused")
 
@@ -181,7 +181,7 @@ def test_what_is_not_watched_is_blind_alone() -> None:
 
 
 def test_what_stood_on_a_node_that_left_the_cluster_clears_and_says_so() -> None:
-    rule = a_rule(sees="heat", linger=minutes(5))
+    rule = a_rule(presence="heat", linger=minutes(5))
     known = firing(rule, "gpu-a01")
     without = replace(a_topology(), nodes={"gpu-a02": a_topology().nodes["gpu-a02"]})
 
@@ -198,7 +198,7 @@ def test_what_stood_on_a_node_that_left_the_cluster_clears_and_says_so() -> None
 
 
 def test_a_node_that_comes_back_unseen_is_blind_again() -> None:
-    rule = a_rule(sees="heat", linger=minutes(5))
+    rule = a_rule(presence="heat", linger=minutes(5))
     without = replace(a_topology(), nodes={"gpu-a02": a_topology().nodes["gpu-a02"]})
     lingers = judged(rule, seen(present=()), firing(rule, "gpu-a01"), after=1, topology=without)
 
@@ -209,7 +209,7 @@ def test_a_node_that_comes_back_unseen_is_blind_again() -> None:
 
 @pytest.mark.parametrize("node", ["ceph-01", "gpu-a01"])
 def test_a_host_that_never_was_a_node_and_a_cluster_that_is_not_seen_clear_nothing(node: str) -> None:
-    rule = a_rule(sees="heat")
+    rule = a_rule(presence="heat")
     known = firing(rule, node)
     topology = a_topology() if node == "ceph-01" else Topology(cluster=CLUSTER)
 
@@ -286,7 +286,7 @@ def test_each_subject_lives_its_own_life(strip: list[set[str] | None]) -> None:
     together: Known = {}
     alone: dict[str, Known] = {"gpu-a01": {}, "gpu-a02": {}, "gpu-a03": {}}
     for number, look in enumerate(strip):
-        blind = Blind(source="prometheus", at=NOON, why="dark")
+        blind = Blind(source="prometheus", at=NOON, reason="dark")
         nodes = look or set()
         together = judged(
             rule,

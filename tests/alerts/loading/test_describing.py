@@ -30,7 +30,7 @@ def test_rules_are_listed_in_the_order_of_their_file() -> None:
         "file": "gpu.yml",
         "group": "g",
         "name": "Hot",
-        "question": "t > 85",
+        "query": "t > 85",
         "id": "gpu/g/Hot",
         "severity": "critical",
         "hold": "1m30s",
@@ -45,7 +45,7 @@ def test_searches_and_checks_are_put_in_words() -> None:
 
     rows = describe(load(YARD, file="l.yard.yaml", vocabulary=vocabulary, own=True).groups)
 
-    assert [row.question for row in rows] == [
+    assert [row.query for row in rows] == [
         "logs: x over 5m above 0 by node",
         "check: dns with {growth: 1.5}",
     ]

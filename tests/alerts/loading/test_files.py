@@ -239,5 +239,5 @@ def test_no_alert_is_ever_loaded_without_an_expression(expr: str) -> None:
 
     loaded = load(text, file="x.yml", vocabulary=Vocabulary(), own=False)
 
-    assert all(getattr(one.question, "expr", "").strip() for group in loaded.groups for one in group.rules)
+    assert all(getattr(one.query, "expr", "").strip() for group in loaded.groups for one in group.rules)
     assert loaded.mistakes or loaded.groups

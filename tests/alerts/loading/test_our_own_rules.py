@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from alerts.rules import Closes, Patience
-from collectors.facts.questions import Check, LogSearch, Promql, TimesUsual
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, TimesUsual
 from tests.alerts.loading.conftest import LoadRule
 
 HOT = """
@@ -17,7 +17,7 @@ labels: {severity: critical}
 annotations:
   summary: "{{ $labels.gpu }} is hot"
   runbook: gpu-hot
-  sees: DCGM_FI_DEV_GPU_TEMP
+  presence: DCGM_FI_DEV_GPU_TEMP
   closes: proof
   remedy: node cordon {node}
   offer: |
@@ -33,7 +33,7 @@ def test_the_words_of_our_own_rules_are_read(load_rule: LoadRule) -> None:
     assert loaded.mistakes == ()
     (rule,) = loaded.groups[0].rules
     assert rule.id == "gpu/g/GpuHot"
-    assert rule.question == Promql(expr="DCGM_FI_DEV_GPU_TEMP > 85", sees="DCGM_FI_DEV_GPU_TEMP")
+    assert rule.query == PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP > 85", presence="DCGM_FI_DEV_GPU_TEMP")
     assert rule.patience == Patience(hold=timedelta(minutes=2), linger=timedelta(minutes=5))
     assert rule.words.labels == {"severity": "critical"}
     assert rule.words.offers == ("node cordon {node}", "node drain {node}")
@@ -49,10 +49,10 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
 
     assert loaded.mistakes == ()
     (rule,) = loaded.groups[0].rules
-    assert set(rule.words.annotations) == {"summary", "runbook", "sees", "closes", "remedy", "offer"}
+    assert set(rule.words.annotations) == {"summary", "runbook", "presence", "closes", "remedy", "offer"}
     assert rule.words.offers == ()
     assert rule.words.closes is Closes.CLEAR
-    assert rule.question == Promql(expr="DCGM_FI_DEV_GPU_TEMP > 85")
+    assert rule.query == PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP > 85")
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
         ("offer: node cordon {nodes}", (7, 14), "`{nodes}` is no word of subjects; did you mean `node`?"),
         ("remedy: |\n    node cordon {node}\n    node drain {node}", (9, 9), "one command line only"),
         (
-            "sees: sum(up",
-            (7, 13),
-            "sees: could not parse expression: 1:4: parse error: unclosed left parenthesis",
+            "presence: sum(up",
+            (7, 17),
+            "presence: could not parse expression: 1:4: parse error: unclosed left parenthesis",
         ),
         ("closes: maybe", (7, 15), "`maybe` must be one of clear, ack, proof"),
         (
@@ -105,7 +105,7 @@ keep_firing_for: 10m
     assert loaded.mistakes == ()
     (rule,) = loaded.groups[0].rules
     assert rule.id == "logs/g/FellOffBus"
-    assert rule.question == LogSearch(
+    assert rule.query == LogQuery(
         match='message:"fallen off the bus"',
         by=("node", "level"),
         over=timedelta(minutes=5),
@@ -120,7 +120,7 @@ def test_a_check_is_read_with_its_parameters(load_rule: LoadRule) -> None:
     loaded = load_rule("alert: A\ncheck: dns-autoscaler-capped\nwith: {growth: 1.5}", file="dns.yard.yaml")
 
     assert loaded.mistakes == ()
-    assert loaded.groups[0].rules[0].question == Check(
+    assert loaded.groups[0].rules[0].query == CheckQuery(
         name="dns-autoscaler-capped", parameters={"growth": 1.5}
     )
 
@@ -152,7 +152,10 @@ def test_a_check_is_read_with_its_parameters(load_rule: LoadRule) -> None:
         ("alert: A\nlogs: {match: x, over: 5m, extract: 'a'}", "`extract` needs a named group"),
         ("alert: A\nlogs: {match: x, over: 5m, above_: 1}", "unknown field `above_`"),
         ("alert: A\nlogs: x", "`logs` must be a mapping"),
-        ("alert: A\ncheck: bare\nannotations: {sees: up}", "only a rule with `expr` has a presence query"),
+        (
+            "alert: A\ncheck: bare\nannotations: {presence: up}",
+            "only a rule with `expr` has a presence query",
+        ),
     ],
 )
 def test_a_wrong_question_is_refused(load_rule: LoadRule, body: str, why: str) -> None:

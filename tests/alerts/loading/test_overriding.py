@@ -6,7 +6,7 @@ import pytest
 
 from alerts.loading import load, override
 from alerts.rules import Group, Rule, Vocabulary
-from collectors.facts.questions import LogSearch
+from collectors.facts.queries import LogQuery
 
 RULES = """\
 groups:
@@ -50,9 +50,9 @@ def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[
     assert rules["gpu/g/Hot"].interval == timedelta(minutes=1)
     assert rules["gpu/g/Hot#2"].patience.hold == timedelta(minutes=10)
     assert rules["gpu/g/Hot#2"].patience.linger == timedelta(hours=1)
-    question = rules["logs/g/Logged"].question
-    assert isinstance(question, LogSearch)
-    assert question.above == 3
+    query = rules["logs/g/Logged"].query
+    assert isinstance(query, LogQuery)
+    assert query.above == 3
 
 
 @pytest.mark.parametrize(

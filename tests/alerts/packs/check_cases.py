@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from collectors.checks.scene import Scene, SourceState
-from collectors.facts.samples import Blind
+from collectors.checks.check import CheckInput, SourceState
+from collectors.facts.results import Blind
 from collectors.mirror.inventory import Inventory
 from collectors.mirror.objects import Service
 from collectors.trainings.views import Life, TrainingView
@@ -17,18 +17,18 @@ from tests.support.objects import NOW, inventory, node, read
 class CheckCase:
     rule: str
     why: str
-    scene: Scene
+    inputs: CheckInput
     fired: tuple[Fired, ...] = ()
 
 
-def _scene(
+def _check_input(
     seen: Inventory | Blind | None = None,
     *,
     trainings: Sequence[TrainingView] | Blind = (),
     configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
     sources: Sequence[SourceState] = (),
-) -> Scene:
-    return Scene(
+) -> CheckInput:
+    return CheckInput(
         at=NOW,
         inventory=inventory() if seen is None else seen,
         trainings=trainings,
@@ -90,7 +90,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DnsAutoscalerCapped",
         why="61 nodes call for seven replicas where five are allowed",
-        scene=_scene(_cluster_of(61), configs=_autoscaler(5)),
+        inputs=_check_input(_cluster_of(61), configs=_autoscaler(5)),
         fired=(
             Fired(
                 labels=_CAPPED,
@@ -101,7 +101,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DnsAutoscalerCapped",
         why="few nodes, but 700 Services: names are the load of a name server",
-        scene=_scene(_cluster_of(20, services=700), configs=_autoscaler(2)),
+        inputs=_check_input(_cluster_of(20, services=700), configs=_autoscaler(2)),
         fired=(
             Fired(
                 labels=_CAPPED,
@@ -112,24 +112,24 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DnsAutoscalerCapped",
         why="what is called for is exactly what is allowed",
-        scene=_scene(_cluster_of(50), configs=_autoscaler(5)),
+        inputs=_check_input(_cluster_of(50), configs=_autoscaler(5)),
     ),
     CheckCase(
         rule="DnsAutoscalerCapped",
         why="the autoscaler does not count nodes that are cordoned",
-        scene=_scene(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
+        inputs=_check_input(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
     ),
     CheckCase(
         rule="DnsAutoscalerCapped",
         why="a maximum of 0 is no maximum, and a document that is broken caps nothing",
-        scene=_scene(
+        inputs=_check_input(
             _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
         ),
     ),
     CheckCase(
         rule="GpuOutOfService",
         why="the device plugin took one of eight away",
-        scene=_scene(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
+        inputs=_check_input(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
         fired=(
             Fired(
                 labels={"node": "gpu-a01", "resource": "nvidia.com/gpu", "severity": "warning"},
@@ -140,7 +140,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="GpuOutOfService",
         why="CPUs that are kept for the system are not GPUs out of service; a host without GPUs misses none",
-        scene=_scene(
+        inputs=_check_input(
             inventory(
                 node("gpu-a01", status=_gpus(8, 8)),
                 node("infra-01", status={"capacity": {"cpu": "16"}, "allocatable": {"cpu": "15"}}),
@@ -150,7 +150,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="NodeNotReady",
         why="one kubelet is silent, another says why",
-        scene=_scene(
+        inputs=_check_input(
             inventory(
                 node("gpu-a01", status=_ready("Unknown", "NodeStatusUnknown", "Kubelet stopped posting.")),
                 node("gpu-a02", status=_ready("False", "KubeletNotReady", "PLEG is not healthy")),
@@ -165,7 +165,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="NodeNotReady",
         why="cordoned is not broken, pressure is another matter, and a new node has not spoken yet",
-        scene=_scene(
+        inputs=_check_input(
             inventory(
                 node("gpu-a01", spec={"unschedulable": True}),
                 node("gpu-a02", status=_ready("True", "KubeletReady")),
@@ -176,9 +176,11 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="SourceBlind",
         why="Prometheus does not answer, Elasticsearch does",
-        scene=_scene(
+        inputs=_check_input(
             sources=(
-                SourceState(source="prometheus", blind_for=timedelta(seconds=45), why="connection refused"),
+                SourceState(
+                    source="prometheus", blind_for=timedelta(seconds=45), reason="connection refused"
+                ),
                 SourceState(source="elasticsearch"),
             )
         ),
@@ -192,12 +194,16 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="SourceBlind",
         why="one rule that cannot be answered does not make its source blind",
-        scene=_scene(sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)),
+        inputs=_check_input(
+            sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)
+        ),
     ),
     CheckCase(
         rule="RuleBlind",
         why="one rule cannot be answered though its source can",
-        scene=_scene(sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)),
+        inputs=_check_input(
+            sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)
+        ),
         fired=(
             Fired(
                 labels={"component": "yardmaster", "rule": "gpu/gpu/GpuHot", "severity": "warning"},
@@ -208,7 +214,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="RuleBlind",
         why="its source is blind as a whole: that is one alert, not one a rule",
-        scene=_scene(
+        inputs=_check_input(
             sources=(
                 SourceState(
                     source="prometheus", blind_for=timedelta(seconds=5), rules={"gpu/gpu/GpuHot": "x"}
@@ -219,7 +225,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="TrainingPending",
         why="its pods wait for GPUs",
-        scene=_scene(trainings=(_a_training(Life.QUEUED), _a_training(Life.RUNNING, "segment"))),
+        inputs=_check_input(trainings=(_a_training(Life.QUEUED), _a_training(Life.RUNNING, "segment"))),
         fired=(
             Fired(
                 labels={
@@ -234,7 +240,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="TrainingPending",
         why="suspended is a wish, starting is progress, and what ended waits for nothing",
-        scene=_scene(
+        inputs=_check_input(
             trainings=tuple(
                 _a_training(life)
                 for life in (Life.SUSPENDED, Life.STARTING, Life.RUNNING, Life.FAILED, Life.STOPPED)

@@ -12,14 +12,14 @@ import pytest
 from alerts.lifecycle import Phase
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind, Sample, Seen
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, Sample, Seen
 from tests.alerts.packs.judged import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LATER = NOW + timedelta(hours=2)
-RULES = {name: rule for name, rule in shipped_rules().items() if isinstance(rule.question, Promql)}
+RULES = {name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, PromQLQuery)}
 EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
 # What each rule's samples look like. The presence query is asked for the same thing, and for another one.
@@ -42,8 +42,8 @@ SAMPLES = {
 
 def _present(rule: Rule, labels: dict[str, str]) -> Labels:
     """One element of the presence query's answer, for these labels."""
-    assert isinstance(rule.question, Promql)
-    sees = rule.question.sees or ""
+    assert isinstance(rule.query, PromQLQuery)
+    sees = rule.query.presence or ""
     if grouped := re.search(r"\bby \(([^)]*)\)", sees):
         return Labels({name: labels[name] for name in grouped[1].split(", ") if name in labels})
     if sees.startswith("sum("):
@@ -66,7 +66,7 @@ def test_prometheus_that_does_not_answer_resolves_nothing(rule: Rule) -> None:
     known = {a.key: a for a in fired(rule, _seen(rule, NOW, breaches=True, watched=True), NOW)}
     assert len(known) == 1
 
-    after = once(rule, known, Blind(source="prometheus", at=LATER, why="refused"), LATER)
+    after = once(rule, known, Blind(source="prometheus", at=LATER, reason="refused"), LATER)
 
     assert (after.alerts, after.changes, after.blind) == (known, (), "refused")
 

@@ -7,31 +7,31 @@ from datetime import datetime, timedelta
 import pytest
 
 from alerts.rules import Rule
-from collectors.answering import Answering
 from collectors.checks.catalogue import CHECKS
-from collectors.checks.scene import Scene, SourceState
-from collectors.facts.questions import Check
-from collectors.facts.samples import Blind, Observation, Seen
+from collectors.checks.check import CheckInput, SourceState
+from collectors.facts.queries import CheckQuery
+from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.mirror.inventory import Inventory
+from collectors.query_router import QueryRouter
 from tests.alerts.packs.check_cases import CHECK_CASES, CheckCase
 from tests.alerts.packs.judged import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW
 
 RULES: Mapping[str, Rule] = {
-    name: rule for name, rule in shipped_rules().items() if isinstance(rule.question, Check)
+    name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, CheckQuery)
 }
 FIRING = [case for case in CHECK_CASES if case.fired]
 
 
-async def look(case: CheckCase, *, at: datetime = NOW) -> Observation:
+async def look(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
     """What the answering says of the case's scene."""
 
-    def scene(at: datetime, _sources: tuple[SourceState, ...]) -> Scene:
-        return replace(case.scene, at=at)
+    def inputs(at: datetime, _sources: tuple[SourceState, ...]) -> CheckInput:
+        return replace(case.inputs, at=at)
 
-    answering = Answering(metrics=None, logs=None, checks=CHECKS, scene=scene)
-    return await answering.ask(RULES[case.rule].question, at=at)
+    router = QueryRouter(metrics=None, logs=None, checks=CHECKS, check_input=inputs)
+    return await router.query(RULES[case.rule].query, at=at)
 
 
 @pytest.mark.parametrize("case", CHECK_CASES, ids=lambda case: f"{case.rule}: {case.why}")
@@ -58,8 +58,8 @@ async def test_an_alert_does_not_become_another_as_time_passes(case: CheckCase) 
 def _needs() -> list[tuple[str, str]]:
     found = []
     for name, rule in RULES.items():
-        assert isinstance(rule.question, Check)
-        found += [(name, need) for need in sorted(CHECKS[rule.question.name].needs - {"sources"})]
+        assert isinstance(rule.query, CheckQuery)
+        found += [(name, need) for need in sorted(CHECKS[rule.query.name].needs - {"sources"})]
     return found
 
 
@@ -68,37 +68,37 @@ async def test_an_input_that_cannot_be_seen_resolves_nothing(name: str, need: st
     case = next(case for case in FIRING if case.rule == name)
     rule = RULES[name]
     known = {alert.key: alert for alert in fired(rule, await look(case), NOW)}
-    gone = Blind(source="kubernetes", at=NOW, why="the API server does not answer")
-    unseen = replace(case, scene=replace(case.scene, **{need: gone}))  # type: ignore[arg-type]
+    gone = Blind(source="kubernetes", at=NOW, reason="the API server does not answer")
+    unseen = replace(case, inputs=replace(case.inputs, **{need: gone}))  # type: ignore[arg-type]
 
     blind = await look(unseen, at=NOW + timedelta(hours=1))
     after = once(rule, known, blind, NOW + timedelta(hours=1))
 
     assert after.alerts == known
     assert after.changes == ()
-    assert after.blind == gone.why
+    assert after.blind == gone.reason
 
 
 async def test_services_that_cannot_be_listed_are_not_no_services() -> None:
     case = next(case for case in FIRING if "700 Services" in case.why)
-    assert isinstance(case.scene.inventory, Inventory)
-    hidden = replace(case.scene.inventory, services={}, missing={"services": "forbidden"})
+    assert isinstance(case.inputs.inventory, Inventory)
+    hidden = replace(case.inputs.inventory, services={}, missing={"services": "forbidden"})
 
-    blind = await look(replace(case, scene=replace(case.scene, inventory=hidden)))
+    blind = await look(replace(case, inputs=replace(case.inputs, inventory=hidden)))
 
     assert isinstance(blind, Blind)
-    assert blind.why == "services cannot be seen: forbidden"
+    assert blind.reason == "services cannot be seen: forbidden"
 
 
 @pytest.mark.parametrize("name", ["SourceBlind", "RuleBlind"])
 async def test_our_own_sight_is_never_blind_itself(name: str) -> None:
     """It fires while everything else is blind, and a blind look on it would still resolve nothing."""
     case = next(case for case in FIRING if case.rule == name)
-    gone = Blind(source="kubernetes", at=NOW, why="dark")
-    dark = replace(case.scene, inventory=gone, trainings=gone, configs=gone)
+    gone = Blind(source="kubernetes", at=NOW, reason="dark")
+    dark = replace(case.inputs, inventory=gone, trainings=gone, configs=gone)
     rule = RULES[name]
 
-    alerts = fired(rule, await look(replace(case, scene=dark)), NOW)
+    alerts = fired(rule, await look(replace(case, inputs=dark)), NOW)
     known = {alert.key: alert for alert in alerts}
 
     assert [alert.annotations["summary"] for alert in alerts] == [one.summary for one in case.fired]
@@ -108,7 +108,7 @@ async def test_our_own_sight_is_never_blind_itself(name: str) -> None:
 async def test_a_node_that_restarts_is_one_trouble() -> None:
     """First the kubelet says why, then it is silent, then it says why again: the same alert all along."""
     silent, speaking = (
-        next(one for one in FIRING if one.rule == "NodeNotReady").scene.inventory,
+        next(one for one in FIRING if one.rule == "NodeNotReady").inputs.inventory,
         "gpu-a01",
     )
     assert isinstance(silent, Inventory)

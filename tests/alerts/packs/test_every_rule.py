@@ -12,8 +12,8 @@ from alerts.wording import RuleWording
 from bot.rulebook import wrong_with_offer
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.labels import Labels
-from collectors.facts.questions import Check, LogSearch, Promql
-from collectors.facts.samples import Sample
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
+from collectors.facts.results import Sample
 from collectors.facts.subjects import WORDS
 from collectors.facts.topology import Topology
 from tests.alerts.packs.check_cases import CHECK_CASES
@@ -44,12 +44,12 @@ def test_a_name_is_used_once() -> None:
 
 @EVERY
 def test_a_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: Rule) -> None:
-    match rule.question:
-        case Promql():
+    match rule.query:
+        case PromQLQuery():
             told = promtool_cases(PACKS / rule.place.file)[rule.name]
-        case LogSearch():
+        case LogQuery():
             told = [bool(case.fired) for case in LOG_CASES if case.rule == rule.name]
-        case Check():
+        case CheckQuery():
             told = [bool(case.fired) for case in CHECK_CASES if case.rule == rule.name]
 
     assert set(told) == {True, False}
@@ -131,8 +131,8 @@ def test_a_template_names_only_labels_that_its_question_can_give(rule: Rule) -> 
 @EVERY
 def test_a_rule_of_metrics_says_what_it_watches(rule: Rule) -> None:
     """Without a presence query a series that vanished would be read as healthy."""
-    if isinstance(rule.question, Promql):
-        assert rule.question.sees
+    if isinstance(rule.query, PromQLQuery):
+        assert rule.query.presence
 
 
 @EVERY
@@ -168,14 +168,14 @@ def _labels(rule: Rule, value: float) -> Labels:
 
 
 def _labels_of(rule: Rule) -> set[str]:
-    match rule.question:
-        case Promql(expr=expr):
+    match rule.query:
+        case PromQLQuery(expr=expr):
             grouped = re.findall(r"\bby \(([^)]*)\)", expr)
             return {name.strip() for names in grouped for name in names.split(",")}
-        case LogSearch() as search:
+        case LogQuery() as search:
             named = set(re.findall(r"\(\?P<(\w+)>", search.extract or ""))
             return {*search.by, *named, *({"pattern"} if search.novel else ())}
-        case Check(name=name):
+        case CheckQuery(name=name):
             cases = [case for case in CHECK_CASES if case.rule == rule.name]
-            found = [CHECKS[name].run(case.scene, {**CHECKS[name].parameters}) for case in cases]
+            found = [CHECKS[name].run(case.inputs, {**CHECKS[name].parameters}) for case in cases]
             return {label for samples in found for sample in samples for label in sample.labels}

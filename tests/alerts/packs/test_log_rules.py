@@ -7,9 +7,9 @@ from datetime import timedelta
 import aiohttp
 import pytest
 
-from collectors.facts.questions import LogSearch
-from collectors.facts.samples import Blind, Seen
-from collectors.sources.elasticsearch import ElasticsearchDoor, ElasticsearchSettings
+from collectors.facts.queries import LogQuery
+from collectors.facts.results import Blind, Seen
+from collectors.sources.elasticsearch import ElasticsearchSettings, ElasticsearchSource
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.world.layout import a_cluster
 from demo.world.logs.line import Document, document
@@ -20,15 +20,15 @@ from tests.alerts.packs.log_cases import LOG_CASES, LogCase, Said
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW
 
-RULES = {name: rule for name, rule in shipped_rules().items() if isinstance(rule.question, LogSearch)}
+RULES = {name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, LogQuery)}
 
 
 class Logs:
-    """A look-alike with the demo's index template, and a door to it."""
+    """A look-alike with the demo's index template, and a source to it."""
 
-    def __init__(self, es: ElasticsearchLookalike, door: ElasticsearchDoor) -> None:
+    def __init__(self, es: ElasticsearchLookalike, source: ElasticsearchSource) -> None:
         self.es = es
-        self.door = door
+        self.source = source
         self._state: State = a_state(a_cluster(), NOW)
 
     async def ship(self, *said: Said) -> None:
@@ -56,17 +56,17 @@ async def logs() -> AsyncIterator[Logs]:
         settings = ElasticsearchSettings(
             urls=(es.url,), index="logs-*", lag=timedelta(), timeout=timedelta(seconds=20)
         )
-        async with ElasticsearchDoor(settings) as door:
-            yield Logs(es, door)
+        async with ElasticsearchSource(settings) as source:
+            yield Logs(es, source)
 
 
 @pytest.mark.parametrize("case", LOG_CASES, ids=lambda case: f"{case.rule}: {case.why}")
 async def test_what_fires_and_what_does_not(case: LogCase, logs: Logs) -> None:
     rule = RULES[case.rule]
-    assert isinstance(rule.question, LogSearch)
+    assert isinstance(rule.query, LogQuery)
     await logs.ship(*case.said)
 
-    seen = await logs.door.search(rule.question, at=NOW)
+    seen = await logs.source.search(rule.query, at=NOW)
     assert isinstance(seen, Seen), seen
     alerts = fired(rule, seen, NOW)
 
@@ -82,10 +82,10 @@ async def test_what_fires_and_what_does_not(case: LogCase, logs: Logs) -> None:
 )
 async def test_an_alert_brings_a_line_as_evidence_and_knows_its_node(case: LogCase, logs: Logs) -> None:
     rule = RULES[case.rule]
-    assert isinstance(rule.question, LogSearch)
+    assert isinstance(rule.query, LogQuery)
     await logs.ship(*case.said)
 
-    seen = await logs.door.search(rule.question, at=NOW)
+    seen = await logs.source.search(rule.query, at=NOW)
 
     for alert in fired(rule, seen, NOW):
         assert alert.texts
@@ -95,15 +95,15 @@ async def test_an_alert_brings_a_line_as_evidence_and_knows_its_node(case: LogCa
 @pytest.mark.parametrize("name", RULES)
 async def test_half_an_answer_resolves_nothing(name: str, logs: Logs) -> None:
     rule = RULES[name]
-    assert isinstance(rule.question, LogSearch)
+    assert isinstance(rule.query, LogQuery)
     case = next(case for case in LOG_CASES if case.rule == name and case.fired)
     await logs.ship(*case.said)
-    seen = await logs.door.search(rule.question, at=NOW)
+    seen = await logs.source.search(rule.query, at=NOW)
     known = {alert.key: alert for alert in fired(rule, seen, NOW)}
     long_after = NOW + timedelta(days=1)  # when the lines are long out of the window
 
     logs.es.faults.partial(1, times=5)
-    blind = await logs.door.search(rule.question, at=long_after)
+    blind = await logs.source.search(rule.query, at=long_after)
     after = once(rule, known, blind, long_after)
 
     assert isinstance(blind, Blind)

@@ -6,7 +6,7 @@ import pytest
 
 from alerts.templates import parse
 from collectors.facts.labels import Labels
-from collectors.facts.samples import Sample
+from collectors.facts.results import Sample
 from tests.alerts.templates.rendered import LABELS, RENDERED, VALUE
 
 

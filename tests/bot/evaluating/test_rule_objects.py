@@ -13,8 +13,8 @@ from bot.judging import Judge
 from bot.keeping import Keeper, Tellings
 from bot.metrics import Metrics
 from bot.store.memory import MemoryStore
-from collectors.answering import Answering
 from collectors.facts.errors import SourceError
+from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, a_wording
 from tests.support.keeping import Canned, hot, no_cluster
 
@@ -48,12 +48,12 @@ class House:
     async def begins(self, *own: Rule) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.clock.at)
         site: Any = SimpleNamespace(name=CLUSTER, mirror=None, pod_logs=self.objects, topology=a_topology)
-        answering = Answering(metrics=Canned(hot(self.hot)), logs=None, checks={}, scene=no_cluster)
+        router = QueryRouter(metrics=Canned(hot(self.hot)), logs=None, checks={}, check_input=no_cluster)
         evaluator = Evaluator(
             site,
-            Judge(CLUSTER, own, answering, a_wording()),
+            Judge(CLUSTER, own, router, a_wording()),
             Keeper(CLUSTER, self.store, Tellings(default="C1")),
-            answering,
+            router,
             clock,
             Metrics(),
             own=own,

@@ -7,17 +7,17 @@ import pytest
 
 from alerts.rules import Rule
 from bot.judging import Judge
-from collectors.answering import Answering
 from collectors.checks.catalogue import CHECKS
-from collectors.facts.questions import Check, LogSearch, Promql
-from collectors.facts.samples import Blind, Observation, Seen
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
+from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_wording, minutes
 from tests.support.keeping import Canned, hot, no_cluster
 
 GOOD = tuple(a_rule(f"R{number}") for number in range(30))
 BAD = a_rule("Bad", expr="bad")
 OWN_SIGHT = tuple(
-    replace(a_rule(name), question=Check(name=check))
+    replace(a_rule(name), query=CheckQuery(name=check))
     for name, check in (("RuleBlind", "rule-blind"), ("SourceBlind", "source-blind"))
 )
 
@@ -26,16 +26,16 @@ OWN_SIGHT = tuple(
 class Partial(Canned):
     """Answers all but one question."""
 
-    async def ask(self, question: Promql, *, at: datetime) -> Observation:
-        if question.expr == "bad":
-            return Blind(source="prometheus", at=at, why="many-to-many matching")
-        return await Canned.ask(self, question, at=at)
+    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
+        if query.expr == "bad":
+            return Blind(source="prometheus", at=at, reason="many-to-many matching")
+        return await Canned.query(self, query, at=at)
 
 
-def judging(*rules: Rule, metrics: Canned | None = None) -> tuple[Judge, Answering]:
+def judging(*rules: Rule, metrics: Canned | None = None) -> tuple[Judge, QueryRouter]:
     metrics = metrics or Partial(hot())
-    answering = Answering(metrics=metrics, logs=None, checks=CHECKS, scene=no_cluster)
-    return Judge(CLUSTER, (*rules, *OWN_SIGHT), answering, a_wording()), answering
+    router = QueryRouter(metrics=metrics, logs=None, checks=CHECKS, check_input=no_cluster)
+    return Judge(CLUSTER, (*rules, *OWN_SIGHT), router, a_wording()), router
 
 
 async def blind_alone(judge: Judge, minute: float) -> list[str]:
@@ -44,7 +44,7 @@ async def blind_alone(judge: Judge, minute: float) -> list[str]:
 
 
 async def test_a_rule_that_is_gone_is_blind_no_more() -> None:
-    judge, _answering = judging(*GOOD, BAD)
+    judge, _router = judging(*GOOD, BAD)
     before = await blind_alone(judge, 0)
 
     judge.swap((*GOOD, *OWN_SIGHT))
@@ -54,7 +54,7 @@ async def test_a_rule_that_is_gone_is_blind_no_more() -> None:
 
 
 async def test_a_rule_that_is_asked_at_moments_of_its_own_does_not_make_its_source_blind() -> None:
-    judge, answering = judging(*GOOD)
+    judge, router = judging(*GOOD)
     await judge.round(NOON)
     judge.swap((*GOOD, BAD, *OWN_SIGHT))
     now, blind = NOON + timedelta(seconds=20), []
@@ -62,7 +62,7 @@ async def test_a_rule_that_is_asked_at_moments_of_its_own_does_not_make_its_sour
     for _ in range(8):
         await judge.round(now)
         blind += [
-            one.source for one in answering.sources(at=now) if one.blind_for and one.source == "prometheus"
+            one.source for one in router.sources(at=now) if one.blind_for and one.source == "prometheus"
         ]
         now = judge.next_due(now)
 
@@ -72,22 +72,20 @@ async def test_a_rule_that_is_asked_at_moments_of_its_own_does_not_make_its_sour
 
 async def test_a_source_that_answers_hardly_anything_is_blind_and_whole_again_at_once() -> None:
     bad = tuple(replace(BAD, id=f"bad/{number}") for number in range(3))
-    judge, answering = judging(GOOD[0], *bad)
+    judge, router = judging(GOOD[0], *bad)
     await judge.round(NOON)
-    during = [one.source for one in answering.sources(at=NOON + minutes(1)) if one.blind_for]
+    during = [one.source for one in router.sources(at=NOON + minutes(1)) if one.blind_for]
 
     judge.swap((GOOD[0], *OWN_SIGHT))
     await judge.round(NOON + minutes(1))
 
     assert "prometheus" in during
-    assert "prometheus" not in [
-        one.source for one in answering.sources(at=NOON + minutes(2)) if one.blind_for
-    ]
+    assert "prometheus" not in [one.source for one in router.sources(at=NOON + minutes(2)) if one.blind_for]
 
 
 async def test_an_answer_that_cannot_be_used_is_told_until_it_can() -> None:
     metrics = Canned(lambda _expr, _at: {f"n{number}": 90.0 for number in range(5)})
-    judge, _answering = judging(replace(GOOD[0], limit=4), metrics=metrics)
+    judge, _router = judging(replace(GOOD[0], limit=4), metrics=metrics)
     await judge.round(NOON)
     during = await blind_alone(judge, 1)
 
@@ -100,10 +98,10 @@ async def test_an_answer_that_cannot_be_used_is_told_until_it_can() -> None:
 
 @pytest.mark.parametrize("has_cluster", [True, False])
 async def test_a_source_that_the_settings_leave_out_is_not_called_blind(*, has_cluster: bool) -> None:
-    answering = Answering(
-        metrics=Canned(hot()), logs=None, checks=CHECKS, scene=no_cluster, has_cluster=has_cluster
+    router = QueryRouter(
+        metrics=Canned(hot()), logs=None, checks=CHECKS, check_input=no_cluster, has_cluster=has_cluster
     )
-    judge = Judge(CLUSTER, (*GOOD, *OWN_SIGHT), answering, a_wording())
+    judge = Judge(CLUSTER, (*GOOD, *OWN_SIGHT), router, a_wording())
 
     found = await judge.round(NOON)
 
@@ -117,18 +115,18 @@ class Shipped:
 
     is_shipped: bool = True
 
-    async def search(self, _question: LogSearch, *, at: datetime) -> Observation:
+    async def search(self, _query: LogQuery, *, at: datetime) -> QueryResult:
         return Seen(source="elasticsearch", at=at, samples=())
 
-    async def awake(self, *, at: datetime) -> Blind | None:
-        return None if self.is_shipped else Blind(source="elasticsearch", at=at, why="no line of late")
+    async def health(self, *, at: datetime) -> Blind | None:
+        return None if self.is_shipped else Blind(source="elasticsearch", at=at, reason="no line of late")
 
 
 async def test_logs_that_nobody_ships_are_blind_and_not_well() -> None:
     logs = Shipped()
-    logged = replace(a_rule("Logged"), question=LogSearch(match="x", by=("node",), over=minutes(5)))
-    answering = Answering(metrics=None, logs=logs, checks=CHECKS, scene=no_cluster)
-    judge = Judge(CLUSTER, (logged, *OWN_SIGHT), answering, a_wording())
+    logged = replace(a_rule("Logged"), query=LogQuery(match="x", by=("node",), over=minutes(5)))
+    router = QueryRouter(metrics=None, logs=logs, checks=CHECKS, check_input=no_cluster)
+    judge = Judge(CLUSTER, (logged, *OWN_SIGHT), router, a_wording())
     await judge.round(NOON)
     logs.is_shipped = False
 
@@ -136,5 +134,5 @@ async def test_logs_that_nobody_ships_are_blind_and_not_well() -> None:
 
     assert during.blind == {logged.id: "no line of late"}
     assert ("elasticsearch", minutes(0)) in [
-        (one.source, one.blind_for) for one in answering.sources(at=NOON + minutes(1))
+        (one.source, one.blind_for) for one in router.sources(at=NOON + minutes(1))
     ]

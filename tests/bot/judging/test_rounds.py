@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from alerts.lifecycle import Phase
 from bot.judging import MISSED_AT_MOST, TRIES
-from collectors.answering import AT_ONCE
 from collectors.facts.labels import Labels
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind, Observation
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, QueryResult
+from collectors.query_router import AT_ONCE
 from tests.support.alerting import NOON, a_rule, an_alert, minutes
 from tests.support.examples import share
 from tests.support.keeping import EVERY, Canned, Yard, hot
@@ -102,11 +102,11 @@ class Relapsing(Canned):
     relapsed: bool = False
     in_vain: int = 0
 
-    async def ask(self, question: Promql, *, at: datetime) -> Observation:
+    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
         if at < self.asked and self.relapsed:
             self.in_vain += 1
-            return Blind(source="prometheus", at=at, why="timeout")
-        return await super().ask(question, at=at)
+            return Blind(source="prometheus", at=at, reason="timeout")
+        return await super().query(query, at=at)
 
 
 async def test_a_source_that_fails_again_while_the_past_is_asked_stops_nothing_and_loses_nothing() -> None:
@@ -157,7 +157,7 @@ async def test_an_answer_that_cannot_be_told_apart_is_blind_for_its_rule_alone()
 async def test_a_subject_that_is_not_watched_is_not_made_well_by_a_restart_of_its_exporter() -> None:
     metrics = Canned(hot((0, 6)))
     metrics.present = lambda at: () if NOON + minutes(6) <= at < NOON + minutes(30) else THERE
-    yard = Yard(rules=(replace(RULE, question=Promql(expr="heat > 83", sees="heat")),), metrics=metrics)
+    yard = Yard(rules=(replace(RULE, query=PromQLQuery(expr="heat > 83", presence="heat")),), metrics=metrics)
     rounds = [await yard.round(minute) for minute in range(34)]
     phases = [[alert.life.phase for alert in one.standing] for one in rounds]
 
@@ -167,7 +167,7 @@ async def test_a_subject_that_is_not_watched_is_not_made_well_by_a_restart_of_it
 
 async def test_who_is_present_is_asked_at_the_start_and_while_something_stands() -> None:
     metrics = Canned(hot((3, 6)), present=lambda _at: THERE)
-    yard = Yard(rules=(a_rule(sees="heat"),), metrics=metrics)
+    yard = Yard(rules=(a_rule(presence="heat"),), metrics=metrics)
     asked = []
     for minute in range(10):
         await yard.round(minute)
@@ -217,7 +217,7 @@ async def test_after_any_outage_the_state_is_the_undisturbed_one(
 
     Prometheus is away in the dark spans; in the gone ones it answers, and the exporter is not there.
     """
-    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]), sees="heat")
+    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]), presence="heat")
     last = max((end for _begin, end in dark_spans), default=0) + 2
     gone, heat = hot(*gone_spans), hot(*hot_spans)
 

@@ -8,10 +8,10 @@ import pytest
 from bot.sites import ClusterSite
 from collectors.facts.clock import SystemClock
 from collectors.facts.errors import SourceError
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror.kinds import JOBS, NODES, PODS
 from collectors.mirror.mirror import Mirror
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from demo.kubernetes import KubernetesLookalike
 from tests.support.mirroring import QUICK, until
@@ -25,7 +25,7 @@ async def test_a_kind_that_is_seen_again_without_a_change_is_missing_no_more(tmp
         kube.fail(lambda seen: away[0] and "/jobs" in seen.path, 503, times=1_000_000)
         config = KubernetesSettings(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
         client = await KubernetesClient.connect(config)
-        mirror = Mirror(KubernetesDoor(client), clock=SystemClock(), kinds=(NODES, PODS, JOBS), pace=QUICK)
+        mirror = Mirror(KubernetesSource(client), clock=SystemClock(), kinds=(NODES, PODS, JOBS), pace=QUICK)
         site = ClusterSite("a", clock=SystemClock(), mirror=mirror)
 
         def missing() -> set[str]:
@@ -38,7 +38,7 @@ async def test_a_kind_that_is_seen_again_without_a_change_is_missing_no_more(tmp
             assert "jobs" in missing()
             with pytest.raises(SourceError, match="trainings made of a Job cannot be seen"):
                 site.trainings()
-            assert isinstance(site.scene(SystemClock().now(), ()).trainings, Blind)
+            assert isinstance(site.check_input(SystemClock().now(), ()).trainings, Blind)
             away[0] = False
             await until(mirror, lambda: "jobs" not in missing())
             task.cancel()

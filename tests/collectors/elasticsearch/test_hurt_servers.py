@@ -6,57 +6,57 @@ from datetime import datetime, timedelta
 import pytest
 
 from collectors.facts.errors import SourceError
-from collectors.facts.questions import LogSearch, TimesUsual
-from collectors.facts.samples import Blind, Observation, Seen
-from collectors.sources.elasticsearch import ElasticsearchDoor, ElasticsearchSettings
+from collectors.facts.queries import LogQuery, TimesUsual
+from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.sources.elasticsearch import ElasticsearchSettings, ElasticsearchSource
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 
-COUNT = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5))
-EXTRACT = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5), extract=r"\): (?P<xid>\d+),")
-NOVEL = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5), novel=timedelta(days=7))
-USUAL = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5), times_usual=TimesUsual(factor=2))
+COUNT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5))
+EXTRACT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5), extract=r"\): (?P<xid>\d+),")
+NOVEL = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5), novel=timedelta(days=7))
+USUAL = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5), times_usual=TimesUsual(factor=2))
 
-Look = Callable[[ElasticsearchDoor, datetime], Awaitable[Observation | None]]
+Look = Callable[[ElasticsearchSource, datetime], Awaitable[QueryResult | None]]
 LOOKS = [
-    pytest.param(lambda door, now: door.search(COUNT, at=now), id="a count"),
-    pytest.param(lambda door, now: door.search(EXTRACT, at=now), id="an extraction"),
-    pytest.param(lambda door, now: door.search(NOVEL, at=now), id="a novelty"),
-    pytest.param(lambda door, now: door.search(USUAL, at=now), id="a comparison with the usual"),
-    pytest.param(lambda door, now: door.awake(at=now), id="whether lines come"),
+    pytest.param(lambda source, now: source.search(COUNT, at=now), id="a count"),
+    pytest.param(lambda source, now: source.search(EXTRACT, at=now), id="an extraction"),
+    pytest.param(lambda source, now: source.search(NOVEL, at=now), id="a novelty"),
+    pytest.param(lambda source, now: source.search(USUAL, at=now), id="a comparison with the usual"),
+    pytest.param(lambda source, now: source.health(at=now), id="whether lines come"),
 ]
 
 
-def door_to(server: ElasticsearchLookalike, *, timeout: float = 10) -> ElasticsearchDoor:
-    return ElasticsearchDoor(ElasticsearchSettings(urls=(server.url,), timeout=timedelta(seconds=timeout)))
+def source_at(server: ElasticsearchLookalike, *, timeout: float = 10) -> ElasticsearchSource:
+    return ElasticsearchSource(ElasticsearchSettings(urls=(server.url,), timeout=timedelta(seconds=timeout)))
 
 
 @pytest.mark.parametrize("look", LOOKS)
 async def test_an_answer_without_some_shards_is_blind(
     server: ElasticsearchLookalike, now: datetime, look: Look
 ) -> None:
-    async with door_to(server) as door:
-        assert not isinstance(await look(door, now), Blind)
+    async with source_at(server) as source:
+        assert not isinstance(await look(source, now), Blind)
         server.faults.partial(shards_failed=1, times=100)
-        blind = await look(door, now)
+        blind = await look(source, now)
         assert isinstance(blind, Blind)
-        assert "1 of 2 shards of `filebeat-*` failed: a shard is not available" in blind.why
+        assert "1 of 2 shards of `filebeat-*` failed: a shard is not available" in blind.reason
         server.faults.heal()
-        assert not isinstance(await look(door, now), Blind)
+        assert not isinstance(await look(source, now), Blind)
 
 
 @pytest.mark.parametrize("look", LOOKS)
 async def test_an_answer_that_ran_out_of_time_is_blind(
     server: ElasticsearchLookalike, now: datetime, look: Look
 ) -> None:
-    async with door_to(server) as door:
+    async with source_at(server) as source:
         server.faults.time_out(times=100)
-        blind = await look(door, now)
+        blind = await look(source, now)
         assert isinstance(blind, Blind)
-        assert "ran out of time" in blind.why
+        assert "ran out of time" in blind.reason
 
 
 @pytest.mark.parametrize(
-    ("question", "searches"),
+    ("query", "searches"),
     [
         pytest.param(EXTRACT, 2, id="an extraction counts, then reads"),
         pytest.param(NOVEL, 2, id="a novelty reads, then asks about the past"),
@@ -64,21 +64,21 @@ async def test_an_answer_that_ran_out_of_time_is_blind(
     ],
 )
 async def test_each_of_a_looks_searches_must_be_whole(
-    server: ElasticsearchLookalike, now: datetime, question: LogSearch, searches: int
+    server: ElasticsearchLookalike, now: datetime, query: LogQuery, searches: int
 ) -> None:
-    async with door_to(server) as door:
+    async with source_at(server) as source:
         for spared in range(searches):
             server.faults.partial(after=spared)
-            assert isinstance(await door.search(question, at=now), Blind), f"search {spared + 1} was partial"
+            assert isinstance(await source.search(query, at=now), Blind), f"search {spared + 1} was partial"
             server.faults.heal()
-        assert isinstance(await door.search(question, at=now), Seen)
+        assert isinstance(await source.search(query, at=now), Seen)
 
 
 async def test_lines_that_are_not_whole_are_refused(server: ElasticsearchLookalike, now: datetime) -> None:
-    async with door_to(server) as door:
+    async with source_at(server) as source:
         server.faults.partial()
         with pytest.raises(SourceError, match="1 of 2 shards"):
-            await door.lines(where={"node": "gpu-a01"}, at=now)
+            await source.lines(where={"node": "gpu-a01"}, at=now)
 
 
 @pytest.mark.parametrize(
@@ -96,64 +96,64 @@ async def test_lines_that_are_not_whole_are_refused(server: ElasticsearchLookali
 async def test_a_refusal_says_what_to_do(
     server: ElasticsearchLookalike, now: datetime, status: int, words: str, is_temporary: bool
 ) -> None:
-    async with door_to(server) as door:
+    async with source_at(server) as source:
         server.faults.fail(status)
-        blind = await door.search(COUNT, at=now)
+        blind = await source.search(COUNT, at=now)
         assert isinstance(blind, Blind)
-        assert words in blind.why
+        assert words in blind.reason
         server.faults.fail(status)
         with pytest.raises(SourceError) as caught:
-            await door.lines(where={"node": "gpu-a01"}, at=now)
+            await source.lines(where={"node": "gpu-a01"}, at=now)
         assert (caught.value.status, caught.value.temporary) == (status, is_temporary)
-        assert isinstance(await door.search(COUNT, at=now), Seen)
+        assert isinstance(await source.search(COUNT, at=now), Seen)
 
 
 @pytest.mark.parametrize("look", LOOKS)
 async def test_a_server_that_hangs_is_given_up(
     server: ElasticsearchLookalike, now: datetime, look: Look
 ) -> None:
-    async with door_to(server, timeout=0.2) as door:
+    async with source_at(server, timeout=0.2) as source:
         server.faults.pause()
-        blind = await look(door, now)
+        blind = await look(source, now)
         assert isinstance(blind, Blind)
-        assert "did not answer within 0.2 s" in blind.why
+        assert "did not answer within 0.2 s" in blind.reason
     server.faults.resume()
-    async with door_to(server) as door:
-        assert not isinstance(await look(door, now), Blind)
+    async with source_at(server) as source:
+        assert not isinstance(await look(source, now), Blind)
 
 
 async def test_a_server_that_is_down_comes_back_at_the_same_address(
     server: ElasticsearchLookalike, now: datetime
 ) -> None:
-    async with door_to(server) as door:
-        assert isinstance(await door.search(COUNT, at=now), Seen)
+    async with source_at(server) as source:
+        assert isinstance(await source.search(COUNT, at=now), Seen)
         await server.down()
-        blind = await door.search(COUNT, at=now)
+        blind = await source.search(COUNT, at=now)
         assert isinstance(blind, Blind)
-        assert "cannot connect: check elasticsearch.url" in blind.why
+        assert "cannot connect: check elasticsearch.url" in blind.reason
         await server.up()
-        assert isinstance(await door.search(COUNT, at=now), Seen)
+        assert isinstance(await source.search(COUNT, at=now), Seen)
 
 
 async def test_a_second_address_is_tried(server: ElasticsearchLookalike, now: datetime) -> None:
     async with ElasticsearchLookalike.running() as other:
         await other.down()
         settings = ElasticsearchSettings(urls=(other.url, server.url))
-        async with ElasticsearchDoor(settings) as door:
+        async with ElasticsearchSource(settings) as source:
             for _ in range(4):
-                assert isinstance(await door.search(COUNT, at=now), Seen)
+                assert isinstance(await source.search(COUNT, at=now), Seen)
 
 
 async def test_points_in_time_are_closed(server: ElasticsearchLookalike, now: datetime) -> None:
-    async with door_to(server) as door:
-        await door.search(EXTRACT, at=now)
-        await door.search(NOVEL, at=now)
+    async with source_at(server) as source:
+        await source.search(EXTRACT, at=now)
+        await source.search(NOVEL, at=now)
         server.faults.partial(times=100)
-        await door.search(EXTRACT, at=now)
+        await source.search(EXTRACT, at=now)
     assert server.open_points == 0
 
 
 async def test_a_search_after_a_slow_one_is_whole(server: ElasticsearchLookalike, now: datetime) -> None:
-    async with door_to(server) as door:
+    async with source_at(server) as source:
         server.faults.slow(timedelta(milliseconds=20))
-        assert isinstance(await door.search(COUNT, at=now), Seen)
+        assert isinstance(await source.search(COUNT, at=now), Seen)

@@ -1,4 +1,4 @@
-"""What the door is told is checked when it is told."""
+"""What the source is told is checked when it is told."""
 
 import pytest
 

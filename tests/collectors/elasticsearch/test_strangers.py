@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 import pytest
 from aiohttp import web
 
-from collectors.facts.questions import LogSearch
-from collectors.facts.samples import Blind
-from collectors.sources.elasticsearch import Credentials, ElasticsearchDoor, ElasticsearchSettings
+from collectors.facts.queries import LogQuery
+from collectors.facts.results import Blind
+from collectors.sources.elasticsearch import Credentials, ElasticsearchSettings, ElasticsearchSource
 
-COUNT = LogSearch(match="bus", by=("node",), over=timedelta(minutes=5))
+COUNT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5))
 PRODUCT = {"X-Elastic-Product": "Elasticsearch"}
 HEADERS = {**PRODUCT, "content-type": "application/json"}
 CAPS = {
@@ -42,10 +42,10 @@ async def stranger(answer: Callable[[web.Request], Awaitable[web.StreamResponse]
 
 
 async def blindness(url: str, now: datetime, **settings: object) -> str:
-    async with ElasticsearchDoor(ElasticsearchSettings(urls=(url,), **settings)) as door:  # type: ignore[arg-type]
-        blind = await door.search(COUNT, at=now)
+    async with ElasticsearchSource(ElasticsearchSettings(urls=(url,), **settings)) as source:  # type: ignore[arg-type]
+        blind = await source.search(COUNT, at=now)
     assert isinstance(blind, Blind)
-    return blind.why
+    return blind.reason
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ async def test_warnings_of_the_server_are_not_raised_at_us(now: datetime) -> Non
 
     async with (
         stranger(answer) as url,
-        ElasticsearchDoor(ElasticsearchSettings(urls=(url,))) as door,
+        ElasticsearchSource(ElasticsearchSettings(urls=(url,))) as source,
     ):
-        assert not isinstance(await door.search(COUNT, at=now), Blind)
+        assert not isinstance(await source.search(COUNT, at=now), Blind)
 
 
 async def test_a_redirect_is_not_followed(now: datetime) -> None:
@@ -176,12 +176,12 @@ async def test_credentials_are_read_again_for_every_call(now: datetime) -> None:
 
     async with (
         stranger(answer) as url,
-        ElasticsearchDoor(
+        ElasticsearchSource(
             ElasticsearchSettings(urls=(url,), credentials=lambda: Credentials(api_key=next(keys)))
-        ) as door,
+        ) as source,
     ):
-        await door.search(COUNT, at=now)
-        await door.search(COUNT, at=now)
+        await source.search(COUNT, at=now)
+        await source.search(COUNT, at=now)
     assert seen == ["ApiKey first", "ApiKey second"]
 
 
@@ -203,9 +203,9 @@ async def test_a_look_that_is_cancelled_is_cancelled(now: datetime) -> None:
         await asyncio.wait_for(never.wait(), 10)
         return web.Response()
 
-    async with stranger(answer) as url, ElasticsearchDoor(ElasticsearchSettings(urls=(url,))) as door:
+    async with stranger(answer) as url, ElasticsearchSource(ElasticsearchSettings(urls=(url,))) as source:
         async with asyncio.TaskGroup() as tasks:
-            look = tasks.create_task(door.search(COUNT, at=now))
+            look = tasks.create_task(source.search(COUNT, at=now))
             await asyncio.wait_for(arrived.wait(), 10)
             look.cancel()
         assert look.cancelled()

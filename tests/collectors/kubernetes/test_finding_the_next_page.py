@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 
 from collectors.facts.errors import SourceError
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 
-Connect = Callable[..., Awaitable[KubernetesDoor]]
+Connect = Callable[..., Awaitable[KubernetesSource]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 
 # An object's own metadata, which comes before the list's in some of these, has no such token.
@@ -54,8 +54,8 @@ async def test_the_next_page_is_asked_for_by_its_token(
         said = body(order, "" if asked[-1] else token, **how)
         return web.Response(body=said, content_type="application/json")
 
-    door = await connect(await serve(answer))
-    assert len([page async for page in door.pages("/api/v1/nodes")]) == 2
+    source = await connect(await serve(answer))
+    assert len([page async for page in source.pages("/api/v1/nodes")]) == 2
     assert asked == ["", token]
 
 
@@ -64,6 +64,6 @@ async def test_what_is_no_list_is_said(said: bytes, serve: Serve, connect: Conne
     async def answer(_: web.Request) -> web.StreamResponse:
         return web.Response(body=said, content_type="application/json")
 
-    door = await connect(await serve(answer))
+    source = await connect(await serve(answer))
     with pytest.raises(SourceError, match="with no list"):
-        await anext(door.pages("/api/v1/nodes"))
+        await anext(source.pages("/api/v1/nodes"))

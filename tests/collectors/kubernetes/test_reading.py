@@ -1,4 +1,4 @@
-"""The door reads objects, pages, watches and logs, and every refusal says what to do."""
+"""The source reads objects, pages, watches and logs, and every refusal says what to do."""
 
 import asyncio
 import json
@@ -11,12 +11,12 @@ import pytest
 from aiohttp import web
 
 from collectors.facts.errors import SourceError
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from collectors.sources.kubernetes_errors import KubernetesError
 from demo.kubernetes import KubernetesLookalike
 
-Connect = Callable[..., Awaitable[KubernetesDoor]]
+Connect = Callable[..., Awaitable[KubernetesSource]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 EMPTY_LIST = {"kind": "List", "metadata": {"resourceVersion": "7"}, "items": []}
 
@@ -54,9 +54,9 @@ async def test_a_continue_token_that_is_too_old_raises_410(
 
 
 async def test_a_watch_opens_tells_and_ends_by_itself(kube: KubernetesLookalike, connect: Connect) -> None:
-    door = await connect(kube.url)
-    version = json.loads(await door.get("/api/v1/nodes"))["metadata"]["resourceVersion"]
-    lines = door.watch("/api/v1/nodes", version, seconds=1)
+    source = await connect(kube.url)
+    version = json.loads(await source.get("/api/v1/nodes"))["metadata"]["resourceVersion"]
+    lines = source.watch("/api/v1/nodes", version, seconds=1)
     assert await anext(lines) == b""
     kube.create(node("n1"))
     line = json.loads(await anext(lines))
@@ -74,8 +74,8 @@ async def test_a_watch_that_falls_silent_is_given_up(serve: Serve, connect: Conn
         await asyncio.sleep(60)
         return response
 
-    door = await connect(await serve(silent))
-    async with asyncio.timeout(10), aclosing(door.watch("/x", "1", seconds=0.2, grace=0.2)) as lines:
+    source = await connect(await serve(silent))
+    async with asyncio.timeout(10), aclosing(source.watch("/x", "1", seconds=0.2, grace=0.2)) as lines:
         assert [await anext(lines), await anext(lines)] == [b"", b'{"type":"BOOKMARK"}']
         with pytest.raises(SourceError, match=r"within 0\.4 s"):
             await anext(lines)
@@ -92,8 +92,13 @@ async def test_a_watch_line_may_come_in_pieces_and_be_large(serve: Serve, connec
         await response.write(large + b"\n")
         return response
 
-    door = await connect(await serve(pieces))
-    assert await collected(door.watch("/x", "1", seconds=5)) == [b"", b'{"type":"ADDED"}', b'{"a":1}', large]
+    source = await connect(await serve(pieces))
+    assert await collected(source.watch("/x", "1", seconds=5)) == [
+        b"",
+        b'{"type":"ADDED"}',
+        b'{"a":1}',
+        large,
+    ]
 
 
 async def test_a_watch_that_breaks_inside_a_line_never_gives_half_of_it(
@@ -139,9 +144,9 @@ async def test_a_refusal_has_the_servers_words_and_an_advice(
         }
         return web.json_response(said, status=status)
 
-    door = await connect(await serve(refuse))
+    source = await connect(await serve(refuse))
     with pytest.raises(KubernetesError, match="no, not you") as refused:
-        await door.get("/api/v1/nodes/n1")
+        await source.get("/api/v1/nodes/n1")
     error = refused.value
     assert advice in str(error)
     assert "GET /api/v1/nodes/n1" in str(error)
@@ -152,18 +157,18 @@ async def test_a_refusal_has_the_servers_words_and_an_advice(
 
 
 async def test_a_missing_right_is_named(kube: KubernetesLookalike, connect: Connect) -> None:
-    door = await connect(kube.url, token="bot")
+    source = await connect(kube.url, token="bot")
     with pytest.raises(KubernetesError, match='cannot list resource "nodes"') as refused:
-        await door.get("/api/v1/nodes")
+        await source.get("/api/v1/nodes")
     assert refused.value.status == 403
 
 
 async def test_a_rotated_token_is_read_again_after_a_401(
     kube: KubernetesLookalike, connect: Connect, tmp_path: Path
 ) -> None:
-    door = await connect(kube.url, token="expired")
+    source = await connect(kube.url, token="expired")
     kube.kubeconfig(tmp_path / "kubeconfig")
-    assert json.loads(await door.get("/api/v1/nodes"))["items"] == []
+    assert json.loads(await source.get("/api/v1/nodes"))["items"] == []
 
 
 async def test_a_token_that_stays_wrong_is_tried_twice_and_no_more(serve: Serve, connect: Connect) -> None:
@@ -173,9 +178,9 @@ async def test_a_token_that_stays_wrong_is_tried_twice_and_no_more(serve: Serve,
         asked.append(request.headers.get("Authorization"))
         return web.json_response({}, status=401)
 
-    door = await connect(await serve(refuse), token="wrong")
+    source = await connect(await serve(refuse), token="wrong")
     with pytest.raises(KubernetesError, match="credentials"):
-        await door.get("/api/v1/nodes")
+        await source.get("/api/v1/nodes")
     assert asked == ["Bearer wrong", "Bearer wrong"]
 
 
@@ -212,8 +217,8 @@ async def test_logs_are_text_whatever_the_bytes(kube: KubernetesLookalike, conne
         },
         keep_status=True,
     )
-    door = await connect(kube.url)
-    assert await door.logs("default", "p", tail=2) == "one\ntwo \ufffd\n"
+    source = await connect(kube.url)
+    assert await source.logs("default", "p", tail=2) == "one\ntwo \ufffd\n"
     (asked,) = [seen for seen in kube.requests if seen.path.endswith("/log")]
     assert "tailLines=2" in str(asked.query) or dict(asked.query).get("tailLines") == "2"
 
@@ -226,8 +231,8 @@ async def test_headers_body_and_type_go_out_as_given(serve: Serve, connect: Conn
         seen.append((request.headers["User-Agent"], groups, request.content_type, await request.json()))
         return web.json_response({})
 
-    door = await connect(await serve(answer))
-    await door.client.call(
+    source = await connect(await serve(answer))
+    await source.client.call(
         "PATCH",
         "/api/v1/nodes/n",
         params={"dryRun": "All"},
@@ -238,7 +243,7 @@ async def test_headers_body_and_type_go_out_as_given(serve: Serve, connect: Conn
     body = [{"op": "test", "path": "/a", "value": 1}]
     assert seen == [("yardmaster", ["a", "b"], "application/json-patch+json", body)]
     with pytest.raises(ValueError, match="line break"):
-        await door.client.call("GET", "/x", headers=(("Impersonate-User", "ana\r\nX: y"),))
+        await source.client.call("GET", "/x", headers=(("Impersonate-User", "ana\r\nX: y"),))
 
 
 @pytest.mark.parametrize(

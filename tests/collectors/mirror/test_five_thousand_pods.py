@@ -9,14 +9,14 @@ import pytest
 from aiohttp import web
 
 from collectors.facts.clock import SystemClock
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror.inventory import inventory_of
 from collectors.mirror.kinds import NODES, PODS
 from collectors.mirror.mirror import Mirror, Pace
 from collectors.mirror.objects import Pod
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 
-Connect = Callable[..., Awaitable[KubernetesDoor]]
+Connect = Callable[..., Awaitable[KubernetesSource]]
 Keep = Callable[[Mirror], Awaitable[Mirror]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 COUNT, PAGE, NODE_COUNT = 5000, 500, 250
@@ -95,9 +95,9 @@ async def test_all_of_them_are_there_typed_and_counted(
         asked.append(request.query.get("continue", ""))
         return web.Response(body=pages[int(asked[-1] or 0) // PAGE], content_type="application/json")
 
-    door = await connect(await serve(answer))
+    source = await connect(await serve(answer))
     pace = Pace(watch=5, grace=5, first_wait=5)
-    mirror = await keep(Mirror(door, clock=SystemClock(), kinds=(NODES, PODS), pace=pace))
+    mirror = await keep(Mirror(source, clock=SystemClock(), kinds=(NODES, PODS), pace=pace))
     await mirror.synced(timedelta(seconds=60))
     snapshot = mirror.snapshot(PODS)
     assert not isinstance(snapshot, Blind)

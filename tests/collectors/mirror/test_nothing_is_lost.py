@@ -10,14 +10,14 @@ import pytest
 from aiohttp import web
 
 from collectors.facts.clock import SystemClock
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror.kinds import NODES, PODS
 from collectors.mirror.mirror import Mirror, Phase
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from demo.kubernetes import KubernetesLookalike
 from tests.support.mirroring import QUICK, Replica, Script, ScriptedServer, tell, until
 
-Connect = Callable[..., Awaitable[KubernetesDoor]]
+Connect = Callable[..., Awaitable[KubernetesSource]]
 Keep = Callable[[Mirror], Awaitable[Mirror]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 SOON = timedelta(seconds=20)
@@ -143,9 +143,9 @@ async def test_every_single_change_is_told_when_watches_only_break(
 async def test_a_server_that_answers_nothing_for_a_while_costs_nothing(
     kube: KubernetesLookalike, connect: Connect, keep: Keep
 ) -> None:
-    door = await connect(kube.url, timeout=timedelta(seconds=0.3))
+    source = await connect(kube.url, timeout=timedelta(seconds=0.3))
     pace = replace(QUICK, watch=0.3, grace=0.2)
-    mirror = Mirror(door, clock=SystemClock(), kinds=(PODS,), pace=pace)
+    mirror = Mirror(source, clock=SystemClock(), kinds=(PODS,), pace=pace)
     replica = Replica("pods")
     mirror.subscribe(replica)
     await keep(mirror)
@@ -214,8 +214,8 @@ async def test_after_each_trouble_the_mirror_goes_on_where_it_was(
         await asyncio.sleep(60)
 
     server.scripts = [first, trouble, last]
-    door = await connect(await serve(server))
-    mirror = Mirror(door, clock=SystemClock(), kinds=(NODES,), pace=replace(QUICK, watch=0.2, grace=0.2))
+    source = await connect(await serve(server))
+    mirror = Mirror(source, clock=SystemClock(), kinds=(NODES,), pace=replace(QUICK, watch=0.2, grace=0.2))
     replica = Replica("nodes")
     mirror.subscribe(replica)
     await keep(mirror)

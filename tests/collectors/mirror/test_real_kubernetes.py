@@ -1,4 +1,4 @@
-"""The door and the mirror against a real API server."""
+"""The source and the mirror against a real API server."""
 
 import asyncio
 import random
@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from collectors.facts.clock import SystemClock
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror.kinds import DEFAULT_KINDS, NODES, PODS
 from collectors.mirror.mirror import Mirror, Phase
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from collectors.sources.kubernetes_errors import KubernetesError
 from tests.real.servers.kubernetes import KubernetesCluster
@@ -73,7 +73,7 @@ async def churn(client: KubernetesClient, chance: random.Random, names: list[str
 
 
 async def test_the_mirror_equals_the_list_after_churn(admin: KubernetesClient) -> None:
-    mirror = Mirror(KubernetesDoor(admin), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    mirror = Mirror(KubernetesSource(admin), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
     replica = Replica("pods")
     mirror.subscribe(replica)
     async with asyncio.TaskGroup() as group:
@@ -97,7 +97,7 @@ async def test_the_mirror_equals_the_list_after_churn(admin: KubernetesClient) -
 
 
 async def test_every_kind_of_a_real_cluster_is_read(admin: KubernetesClient) -> None:
-    mirror = Mirror(KubernetesDoor(admin), clock=SystemClock(), pace=QUICK)
+    mirror = Mirror(KubernetesSource(admin), clock=SystemClock(), pace=QUICK)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(mirror.run())
         await mirror.synced(SOON)
@@ -112,7 +112,7 @@ async def test_an_account_without_rights_is_told_which_it_lacks(real_kubernetes:
     client = await KubernetesClient.connect(
         KubernetesSettings(kubeconfig=str(real_kubernetes.bot_kubeconfig))
     )
-    mirror = Mirror(KubernetesDoor(client), clock=SystemClock(), kinds=(NODES,), pace=QUICK)
+    mirror = Mirror(KubernetesSource(client), clock=SystemClock(), kinds=(NODES,), pace=QUICK)
     try:
         async with asyncio.TaskGroup() as group:
             running = group.create_task(mirror.run())
@@ -122,13 +122,13 @@ async def test_an_account_without_rights_is_told_which_it_lacks(real_kubernetes:
     finally:
         await client.close()
     assert isinstance(said, Blind)
-    assert f'User "{real_kubernetes.bot_name}" cannot list resource "nodes"' in said.why
+    assert f'User "{real_kubernetes.bot_name}" cannot list resource "nodes"' in said.reason
 
 
 async def test_a_server_that_dies_and_forgets_its_history_costs_one_more_list(
     admin: KubernetesClient, real_kubernetes: KubernetesCluster
 ) -> None:
-    mirror = Mirror(KubernetesDoor(admin), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    mirror = Mirror(KubernetesSource(admin), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
     replica = Replica("pods")
     mirror.subscribe(replica)
     async with asyncio.TaskGroup() as group:

@@ -9,15 +9,15 @@ import pytest
 from aiohttp import web
 
 from collectors.facts.clock import SystemClock
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from collectors.mirror.kinds import EVENTS, NODES, PODS, Kind, configmap
 from collectors.mirror.mirror import Change, Mirror, Phase
 from collectors.mirror.objects import ConfigMap, Node
-from collectors.sources.kubernetes import KubernetesDoor
+from collectors.sources.kubernetes import KubernetesSource
 from demo.kubernetes import KubernetesLookalike
 from tests.support.mirroring import QUICK, ScriptedServer, until
 
-Connect = Callable[..., Awaitable[KubernetesDoor]]
+Connect = Callable[..., Awaitable[KubernetesSource]]
 Keep = Callable[[Mirror], Awaitable[Mirror]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 SOON = timedelta(seconds=20)
@@ -41,7 +41,7 @@ def node(name: str) -> dict[str, object]:
 def why(mirror: Mirror, kind: Kind[Node]) -> str:
     said = mirror.snapshot(kind)
     assert isinstance(said, Blind)
-    return said.why
+    return said.reason
 
 
 async def test_before_the_first_list_it_is_blind(kube: KubernetesLookalike, connect: Connect) -> None:
@@ -99,14 +99,14 @@ async def test_a_missing_right_blinds_its_kind_only_and_is_named(
             "subjects": [{"kind": "ServiceAccount", "namespace": "yardmaster", "name": "yardmaster"}],
         }
     )
-    door = await connect(kube.url, token="bot")
-    mirror = await keep(Mirror(door, clock=SystemClock(), kinds=(NODES, EVENTS), pace=QUICK))
+    source = await connect(kube.url, token="bot")
+    mirror = await keep(Mirror(source, clock=SystemClock(), kinds=(NODES, EVENTS), pace=QUICK))
     await mirror.synced(SOON)
     assert not isinstance(mirror.snapshot(NODES), Blind)
     said = mirror.snapshot(EVENTS)
     assert isinstance(said, Blind)
-    assert 'cannot list resource "events"' in said.why
-    assert "ClusterRole" in said.why
+    assert 'cannot list resource "events"' in said.reason
+    assert "ClusterRole" in said.reason
 
     rules = [{"apiGroups": [""], "resources": ["nodes", "events"], "verbs": ["get", "list", "watch"]}]
     kube.patch("clusterroles", "", "looks", {"rules": rules})
@@ -116,8 +116,8 @@ async def test_a_missing_right_blinds_its_kind_only_and_is_named(
 async def test_a_kind_that_is_not_served_is_skipped_and_said(
     kube: KubernetesLookalike, connect: Connect, keep: Keep
 ) -> None:
-    door = await connect(kube.url)
-    mirror = await keep(Mirror(door, clock=SystemClock(), kinds=(NODES, TRAINJOBS), pace=QUICK))
+    source = await connect(kube.url)
+    mirror = await keep(Mirror(source, clock=SystemClock(), kinds=(NODES, TRAINJOBS), pace=QUICK))
     await mirror.synced(SOON)
     assert mirror.is_absent(TRAINJOBS)
     assert not mirror.is_absent(NODES)
@@ -185,8 +185,8 @@ async def test_a_quiet_watch_that_ends_in_order_keeps_it_fresh(
 async def test_waiting_for_the_first_list_names_what_is_late(
     connect: Connect, keep: Keep, unused_tcp_port_factory: Callable[[], int]
 ) -> None:
-    door = await connect(f"http://127.0.0.1:{unused_tcp_port_factory()}")
-    mirror = await keep(Mirror(door, clock=SystemClock(), kinds=(NODES,), pace=QUICK))
+    source = await connect(f"http://127.0.0.1:{unused_tcp_port_factory()}")
+    mirror = await keep(Mirror(source, clock=SystemClock(), kinds=(NODES,), pace=QUICK))
     await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
     with pytest.raises(TimeoutError, match=r"nodes: .*cannot be reached"):
         await mirror.synced(timedelta(seconds=0.05))

@@ -1,4 +1,4 @@
-"""This file has the fixture of these tests: doors that get closed."""
+"""This file has the fixture of these tests: sources that get closed."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -6,18 +6,18 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.sources.prometheus import PrometheusDoor, PrometheusSettings
+from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
 
 
 @pytest.fixture
-async def door_to() -> AsyncIterator[Callable[..., PrometheusDoor]]:
-    """A function that opens a door to an address; it is closed after the test."""
+async def source_at() -> AsyncIterator[Callable[..., PrometheusSource]]:
+    """A function that opens a source to an address; it is closed after the test."""
     async with AsyncExitStack() as stack:
 
-        def open_door(url: str, **settings: object) -> PrometheusDoor:
+        def open_source(url: str, **settings: object) -> PrometheusSource:
             settings.setdefault("timeout", timedelta(seconds=5))
-            door = PrometheusDoor(PrometheusSettings(url=url, **settings))  # type: ignore[arg-type]
-            stack.push_async_callback(door.close)
-            return door
+            source = PrometheusSource(PrometheusSettings(url=url, **settings))  # type: ignore[arg-type]
+            stack.push_async_callback(source.close)
+            return source
 
-        yield open_door
+        yield open_source

@@ -1,4 +1,4 @@
-"""The door against the real server."""
+"""The source against the real server."""
 
 import asyncio
 import math
@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from collectors.facts.clock import SystemClock
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind, Seen
-from collectors.sources.prometheus import PrometheusDoor
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, Seen
+from collectors.sources.prometheus import PrometheusSource
 from demo.parts.prometheus import PrometheusServer
 
-DoorTo = Callable[..., PrometheusDoor]
+SourceAt = Callable[..., PrometheusSource]
 SCRAPES_ITSELF = """
 global: {{scrape_interval: 1s}}
 scrape_configs:
@@ -24,11 +24,11 @@ def now() -> datetime:
     return SystemClock().now()
 
 
-async def test_every_kind_of_value_is_read(real_prometheus: PrometheusServer, door_to: DoorTo) -> None:
-    door = door_to(real_prometheus.url)
+async def test_every_kind_of_value_is_read(real_prometheus: PrometheusServer, source_at: SourceAt) -> None:
+    source = source_at(real_prometheus.url)
 
     async def values(expr: str) -> list[float]:
-        said = await door.ask(Promql(expr=expr), at=now())
+        said = await source.query(PromQLQuery(expr=expr), at=now())
         assert isinstance(said, Seen), said
         return [sample.value for sample in said.samples]
 
@@ -40,14 +40,14 @@ async def test_every_kind_of_value_is_read(real_prometheus: PrometheusServer, do
 
 
 async def test_mistakes_are_told_in_prometheus_own_words(
-    real_prometheus: PrometheusServer, door_to: DoorTo
+    real_prometheus: PrometheusServer, source_at: SourceAt
 ) -> None:
-    door = door_to(real_prometheus.url)
+    source = source_at(real_prometheus.url)
 
     async def why(expr: str) -> str:
-        said = await door.ask(Promql(expr=expr), at=now())
+        said = await source.query(PromQLQuery(expr=expr), at=now())
         assert isinstance(said, Blind)
-        return said.why
+        return said.reason
 
     assert "parse error" in await why("sum(")
     assert "matrix" in await why("up[5m]")
@@ -55,41 +55,41 @@ async def test_mistakes_are_told_in_prometheus_own_words(
 
 
 async def test_a_server_that_has_scraped_nothing_is_not_awake(
-    real_prometheus: PrometheusServer, door_to: DoorTo
+    real_prometheus: PrometheusServer, source_at: SourceAt
 ) -> None:
-    said = await door_to(real_prometheus.url).awake(at=now())
+    said = await source_at(real_prometheus.url).health(at=now())
     assert said is not None
-    assert "no fresh sample" in said.why
+    assert "no fresh sample" in said.reason
 
 
 async def test_a_server_that_scrapes_is_awake_and_shows_targets_series_and_ranges(
-    start_prometheus: Callable[[str], PrometheusServer], door_to: DoorTo
+    start_prometheus: Callable[[str], PrometheusServer], source_at: SourceAt
 ) -> None:
     # The port is in the configuration, which is needed before there is a port: it is put in by a reload.
     server = start_prometheus("scrape_configs: []\n")
     await server.reload(SCRAPES_ITSELF.format(port=server.port))
-    door = door_to(server.url)
+    source = source_at(server.url)
     async with asyncio.timeout(30):
-        while await door.awake(at=now()) is not None:  # noqa: ASYNC110 - it is another process
+        while await source.health(at=now()) is not None:  # noqa: ASYNC110 - it is another process
             await asyncio.sleep(0.1)
-    said = await door.ask(Promql(expr="up", sees="up"), at=now())
+    said = await source.query(PromQLQuery(expr="up", presence="up"), at=now())
     assert isinstance(said, Seen)
     (sample,) = said.samples
     assert (sample.labels["__name__"], sample.labels["job"], sample.value) == ("up", "prometheus", 1)
     assert said.present == (sample.labels,)
 
-    targets = await door.targets(at=now())
+    targets = await source.targets(at=now())
     assert not isinstance(targets, Blind)
     assert [(one.job, one.health, one.last_error) for one in targets] == [("prometheus", "up", "")]
     assert targets[0].last_scrape is not None
 
     start = now() - timedelta(minutes=1)
-    found = await door.range("up", start=start, end=now(), step=timedelta(seconds=1))
+    found = await source.range("up", start=start, end=now(), step=timedelta(seconds=1))
     assert not isinstance(found, Blind)
     assert [one.labels for one in found] == [sample.labels]
     assert all(start <= at <= now() and value == 1 for at, value in found[0].points)
     assert found[0].points[0][0].tzinfo is UTC
 
-    names = await door.series('up{job="prometheus"}', start=start, end=now())
+    names = await source.series('up{job="prometheus"}', start=start, end=now())
     assert names == (sample.labels,)
-    assert await door.rules(at=now()) == ()
+    assert await source.rules(at=now()) == ()

@@ -1,4 +1,4 @@
-"""Whatever Prometheus, or something before it, does wrong, the door says Blind, why, and what to do."""
+"""Whatever Prometheus, or something before it, does wrong, the source says Blind, why, and what to do."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiohttp import web
 
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Blind, Seen
-from collectors.sources.prometheus import PrometheusDoor
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, Seen
+from collectors.sources.prometheus import PrometheusSource
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
-UP = Promql(expr="up")
+UP = PromQLQuery(expr="up")
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
-DoorTo = Callable[..., PrometheusDoor]
+SourceAt = Callable[..., PrometheusSource]
 
 EMPTY = {"status": "success", "data": {"resultType": "vector", "result": []}}
 
@@ -100,37 +100,37 @@ WRONG = [
 @pytest.mark.parametrize(("answer", "words", "case"), WRONG, ids=[case for _, _, case in WRONG])
 async def test_a_wrong_answer_is_blind_and_says_what_to_do(
     serve: Serve,
-    door_to: DoorTo,
+    source_at: SourceAt,
     answer: Callable[[web.Request], Awaitable[web.StreamResponse]],
     words: tuple[str, ...],
     case: str,
 ) -> None:
     url = await serve(answer)
-    said = await door_to(url).ask(UP, at=NOW)
+    said = await source_at(url).query(UP, at=NOW)
     assert isinstance(said, Blind), case
     assert said.at == NOW
     for word in (*words, "127.0.0.1"):
-        assert word in said.why
+        assert word in said.reason
 
 
-async def test_infos_are_no_reason_to_be_blind(serve: Serve, door_to: DoorTo) -> None:
+async def test_infos_are_no_reason_to_be_blind(serve: Serve, source_at: SourceAt) -> None:
     url = await serve(saying({**EMPTY, "infos": ["metric might not be a counter"]}))
-    assert await door_to(url).ask(UP, at=NOW) == Seen(source="prometheus", at=NOW, samples=())
+    assert await source_at(url).query(UP, at=NOW) == Seen(source="prometheus", at=NOW, samples=())
 
 
 async def test_nobody_listening_is_told_from_a_bad_address(
-    door_to: DoorTo, unused_tcp_port_factory: Callable[[], int]
+    source_at: SourceAt, unused_tcp_port_factory: Callable[[], int]
 ) -> None:
-    nobody = await door_to(f"http://127.0.0.1:{unused_tcp_port_factory()}").ask(UP, at=NOW)
-    nowhere = await door_to("http://prometheus.invalid:9090").ask(UP, at=NOW)
+    nobody = await source_at(f"http://127.0.0.1:{unused_tcp_port_factory()}").query(UP, at=NOW)
+    nowhere = await source_at("http://prometheus.invalid:9090").query(UP, at=NOW)
     assert isinstance(nobody, Blind)
     assert isinstance(nowhere, Blind)
-    assert "refuses the connection" in nobody.why
-    assert "prometheus.invalid" in nowhere.why
-    assert "refuses" not in nowhere.why
+    assert "refuses the connection" in nobody.reason
+    assert "prometheus.invalid" in nowhere.reason
+    assert "refuses" not in nowhere.reason
 
 
-async def test_a_server_that_trickles_is_given_up_at_the_deadline(serve: Serve, door_to: DoorTo) -> None:
+async def test_a_server_that_trickles_is_given_up_at_the_deadline(serve: Serve, source_at: SourceAt) -> None:
     async def trickle(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
@@ -138,14 +138,16 @@ async def test_a_server_that_trickles_is_given_up_at_the_deadline(serve: Serve, 
             await response.write(b" ")
             await asyncio.sleep(0.02)
 
-    door = door_to(await serve(trickle), timeout=timedelta(seconds=0.4))
+    source = source_at(await serve(trickle), timeout=timedelta(seconds=0.4))
     async with asyncio.timeout(20):
-        said = await door.ask(UP, at=NOW)
+        said = await source.query(UP, at=NOW)
     assert isinstance(said, Blind)
-    assert "within 0.4 s" in said.why
+    assert "within 0.4 s" in said.reason
 
 
-async def test_an_answer_above_the_byte_cap_is_refused_and_not_held(serve: Serve, door_to: DoorTo) -> None:
+async def test_an_answer_above_the_byte_cap_is_refused_and_not_held(
+    serve: Serve, source_at: SourceAt
+) -> None:
     sent = 0
 
     async def endless(request: web.Request) -> web.StreamResponse:
@@ -156,47 +158,47 @@ async def test_an_answer_above_the_byte_cap_is_refused_and_not_held(serve: Serve
             sent += 1 << 20
             await response.write(b" " * (1 << 20))
 
-    door = door_to(await serve(endless), byte_cap=4 << 20)
+    source = source_at(await serve(endless), byte_cap=4 << 20)
     async with asyncio.timeout(20):
-        said = await door.ask(UP, at=NOW)
+        said = await source.query(UP, at=NOW)
     assert isinstance(said, Blind)
-    assert "4 MiB" in said.why
+    assert "4 MiB" in said.reason
     assert sent < 64 << 20
 
 
-async def test_more_series_than_the_cap_are_counted_in_the_reason(serve: Serve, door_to: DoorTo) -> None:
+async def test_more_series_than_the_cap_are_counted_in_the_reason(serve: Serve, source_at: SourceAt) -> None:
     rows = [{"metric": {"n": str(n)}, "value": [0, "1"]} for n in range(12)]
     url = await serve(saying({"status": "success", "data": {"resultType": "vector", "result": rows}}))
-    said = await door_to(url, series_cap=10).ask(UP, at=NOW)
+    said = await source_at(url, series_cap=10).query(UP, at=NOW)
     assert isinstance(said, Blind)
-    assert "12 series" in said.why
-    assert "10" in said.why
+    assert "12 series" in said.reason
+    assert "10" in said.reason
 
 
-async def test_no_secret_reaches_the_reason(serve: Serve, door_to: DoorTo) -> None:
+async def test_no_secret_reaches_the_reason(serve: Serve, source_at: SourceAt) -> None:
     url = await serve(saying({}, 401))
     with_password = url.replace("http://", "http://bot:hunter2@")
-    door = door_to(
+    source = source_at(
         with_password + "/?token=t0ps3cret",
         headers={"X-Api-Key": "k3y"},
         authorization=lambda: "Bearer b3arer",
     )
-    said = await door.ask(UP, at=NOW)
+    said = await source.query(UP, at=NOW)
     assert isinstance(said, Blind)
     for secret in ("hunter2", "k3y", "b3arer", "t0ps3cret"):
-        assert secret not in said.why
+        assert secret not in said.reason
 
 
-async def test_a_credentials_file_that_is_gone_is_named(serve: Serve, door_to: DoorTo) -> None:
+async def test_a_credentials_file_that_is_gone_is_named(serve: Serve, source_at: SourceAt) -> None:
     def read() -> str:
         raise FileNotFoundError(2, "No such file or directory", "/etc/yard/token")
 
-    said = await door_to(await serve(saying(EMPTY)), authorization=read).ask(UP, at=NOW)
+    said = await source_at(await serve(saying(EMPTY)), authorization=read).query(UP, at=NOW)
     assert isinstance(said, Blind)
-    assert "/etc/yard/token cannot be read" in said.why
+    assert "/etc/yard/token cannot be read" in said.reason
 
 
-async def test_a_cancelled_asker_leaves_the_door_working(serve: Serve, door_to: DoorTo) -> None:
+async def test_a_cancelled_query_leaves_the_source_working(serve: Serve, source_at: SourceAt) -> None:
     asked: list[str] = []
 
     async def slow_first(request: web.Request) -> web.StreamResponse:
@@ -205,60 +207,60 @@ async def test_a_cancelled_asker_leaves_the_door_working(serve: Serve, door_to: 
             await asyncio.sleep(30)
         return web.json_response(EMPTY)
 
-    door = door_to(await serve(slow_first), timeout=timedelta(seconds=1), concurrency=2)
+    source = source_at(await serve(slow_first), timeout=timedelta(seconds=1), concurrency=2)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.2):
-            await door.ask(UP, at=NOW)
-    assert isinstance(await door.ask(UP, at=NOW), Seen)
+            await source.query(UP, at=NOW)
+    assert isinstance(await source.query(UP, at=NOW), Seen)
 
 
-async def test_too_many_questions_in_line_are_refused_loudly(serve: Serve, door_to: DoorTo) -> None:
+async def test_too_many_questions_in_line_are_refused_loudly(serve: Serve, source_at: SourceAt) -> None:
     free = asyncio.Event()
 
     async def held(_: web.Request) -> web.StreamResponse:
         await free.wait()
         return web.json_response(EMPTY)
 
-    door = door_to(await serve(held), concurrency=1, waiting_cap=3)
+    source = source_at(await serve(held), concurrency=1, waiting_cap=3)
     async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(door.ask(UP, at=NOW)) for _ in range(5)]
+        asked = [group.create_task(source.query(UP, at=NOW)) for _ in range(5)]
         while sum(task.done() for task in asked) < 2:  # noqa: ASYNC110 - tasks, not an event
             await asyncio.sleep(0)
         free.set()
-    refused = [said.why for task in asked if isinstance(said := task.result(), Blind)]
+    refused = [said.reason for task in asked if isinstance(said := task.result(), Blind)]
     assert len(refused) == 2
     assert "3 questions wait" in refused[0]
 
 
-async def test_a_closed_door_answers_blind(serve: Serve, door_to: DoorTo) -> None:
-    door = door_to(await serve(saying(EMPTY)))
-    await door.close()
-    said = await door.ask(UP, at=NOW)
+async def test_a_closed_source_is_blind(serve: Serve, source_at: SourceAt) -> None:
+    source = source_at(await serve(saying(EMPTY)))
+    await source.close()
+    said = await source.query(UP, at=NOW)
     assert isinstance(said, Blind)
-    assert "closed" in said.why
+    assert "closed" in said.reason
 
 
-async def test_a_missing_authority_file_is_named(door_to: DoorTo) -> None:
-    said = await door_to("https://127.0.0.1:1", ca_file="/etc/yard/ca.crt").ask(UP, at=NOW)
+async def test_a_missing_authority_file_is_named(source_at: SourceAt) -> None:
+    said = await source_at("https://127.0.0.1:1", ca_file="/etc/yard/ca.crt").query(UP, at=NOW)
     assert isinstance(said, Blind)
-    assert "/etc/yard/ca.crt" in said.why
+    assert "/etc/yard/ca.crt" in said.reason
 
 
-async def test_a_proxy_is_used_where_one_is_named(serve: Serve, door_to: DoorTo) -> None:
+async def test_a_proxy_is_used_where_one_is_named(serve: Serve, source_at: SourceAt) -> None:
     through: list[str] = []
 
     async def proxy(request: web.Request) -> web.StreamResponse:
         through.append(str(request.url))
         return web.json_response(EMPTY)
 
-    door = door_to("http://prometheus.invalid:9090/base", proxy_url=await serve(proxy))
-    assert isinstance(await door.ask(UP, at=NOW), Seen)
+    source = source_at("http://prometheus.invalid:9090/base", proxy_url=await serve(proxy))
+    assert isinstance(await source.query(UP, at=NOW), Seen)
     assert through == ["http://prometheus.invalid:9090/base/api/v1/query"]
 
 
 async def test_variables_of_the_environment_do_not_send_it_elsewhere(
-    serve: Serve, door_to: DoorTo, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, source_at: SourceAt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    assert isinstance(await door_to(await serve(saying(EMPTY))).ask(UP, at=NOW), Seen)
+    assert isinstance(await source_at(await serve(saying(EMPTY))).query(UP, at=NOW), Seen)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from collectors.facts.labels import Labels
-from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from commands.gpus.idling import STEPS, Doing, IdleLook, judge, most, seen
 from tests.support import objects
 
@@ -16,7 +16,7 @@ MIG, VCUDA = "nvidia.com/mig-1g.10gb", "tencent.com/vcuda-core"
 
 def told(
     *samples: tuple[str, float], pod: str = "w-0", instance: str = "", honors: bool = False
-) -> Observation:
+) -> QueryResult:
     """One sample a device of the pod."""
     place = ("namespace", "pod") if honors else ("exported_namespace", "exported_pod")
     return Seen(
@@ -33,11 +33,11 @@ def told(
 
 
 NOTHING = told()
-BLIND = Blind(source="prometheus", at=NOW, why="it did not answer within 10 s")
+BLIND = Blind(source="prometheus", at=NOW, reason="it did not answer within 10 s")
 
 
 def looked(
-    *answers: Observation,
+    *answers: QueryResult,
     gpus: int = 2,
     resource: str = "nvidia.com/gpu",
     began: timedelta = timedelta(hours=2),
@@ -164,10 +164,10 @@ def test_idle_is_only_what_was_seen_to_be(look: IdleLook, doing: Doing) -> None:
 
 @pytest.mark.parametrize("which", [0, 1], ids=["the most", "how often it was seen"])
 def test_without_the_utilisation_nothing_is_known(which: int) -> None:
-    answers: list[Observation] = [NOTHING] * 5
+    answers: list[QueryResult] = [NOTHING] * 5
     answers[which] = BLIND
     look = looked(*answers)
-    assert look.blind == BLIND.why
+    assert look.blind == BLIND.reason
     assert not look.pods
 
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.facts.questions import Promql
-from collectors.facts.samples import Seen
-from collectors.sources.prometheus import PrometheusDoor, PrometheusSettings
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Seen
+from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
 from commands.gpus.idling import ENGINE, MEMORY, UTIL, most, now_, seen
 from demo.parts.prometheus import PrometheusServer
 from tests.support.yard import NOON
@@ -23,8 +23,8 @@ from tests.support.yard import NOON
     ],
 )
 async def test_the_questions_are_valid(real_prometheus: PrometheusServer, query: str) -> None:
-    door = PrometheusDoor(PrometheusSettings(url=real_prometheus.url))
+    source = PrometheusSource(PrometheusSettings(url=real_prometheus.url))
     try:
-        assert isinstance(await door.ask(Promql(expr=query), at=NOON), Seen)
+        assert isinstance(await source.query(PromQLQuery(expr=query), at=NOON), Seen)
     finally:
-        await door.close()
+        await source.close()

@@ -148,7 +148,7 @@ async def test_a_rank_that_is_not_there_is_refused(yard: Yard, kube: KubernetesL
 
 
 async def test_the_look_alikes_own_logs_are_shown(yard: Yard, kube: KubernetesLookalike) -> None:
-    """The real door: without a log source the look-alike answers as a kubelet without the container does."""
+    """The real source: without a log source the look-alike answers as a kubelet without the container does."""
     await failed(yard, kube)
     async with asyncio.timeout(10):
         said = await yard.say("training logs mnist", ANA)

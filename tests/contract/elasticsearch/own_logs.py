@@ -8,9 +8,9 @@ from typing import Any
 
 from elasticsearch import AsyncElasticsearch
 
-from collectors.facts.questions import LogSearch
-from collectors.facts.samples import Blind, Observation, Seen
-from collectors.sources.elasticsearch import ElasticsearchDoor, ElasticsearchSettings
+from collectors.facts.queries import LogQuery
+from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.sources.elasticsearch import ElasticsearchSettings, ElasticsearchSource
 from demo.elasticsearch.documents import TEMPLATE, host_line, pod_line
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
@@ -20,17 +20,17 @@ _numbers = itertools.count(1)
 
 
 class Logs:
-    """Indices of one test, and doors to them. Times are in seconds before `NOW`."""
+    """Indices of one test, and sources to them. Times are in seconds before `NOW`."""
 
     now = NOW
 
-    def __init__(self, kind: str, url: str, client: AsyncElasticsearch, doors: AsyncExitStack) -> None:
+    def __init__(self, kind: str, url: str, client: AsyncElasticsearch, stack: AsyncExitStack) -> None:
         self.kind = kind  # "look-alike" or "real"
         self.url = url
         self.client = client
         self.prefix = f"contract-{next(_numbers)}"
         self.pattern = f"{self.prefix}-*"
-        self._doors = doors
+        self._stack = stack
 
     async def prepare(self) -> None:
         """Give the index `logs` the mapping that the demo's shipper gives its own; others have none."""
@@ -62,30 +62,30 @@ class Logs:
             assert not told["errors"], [item for item in told["items"] if "error" in item["create"]][:1]
         await self.client.indices.refresh(index=self.pattern)
 
-    def door(self, **settings: Any) -> ElasticsearchDoor:
-        """A door to our indices, without a lag unless told; it is closed at the end of the test."""
+    def source(self, **settings: Any) -> ElasticsearchSource:
+        """A source to our indices, without a lag unless told; it is closed at the end of the test."""
         asked = {"index": self.pattern, "lag": timedelta(), **settings}
-        door = ElasticsearchDoor(ElasticsearchSettings(urls=(self.url,), **asked))
-        self._doors.push_async_callback(door.close)
-        return door
+        source = ElasticsearchSource(ElasticsearchSettings(urls=(self.url,), **asked))
+        self._stack.push_async_callback(source.close)
+        return source
 
-    async def ask(self, match: str = "*", **question: Any) -> Observation:
-        """Ask a new door, by node and over five minutes unless told."""
-        settings = question.pop("settings", {})
-        asked = {"by": ("node",), "over": timedelta(minutes=5), **question}
-        return await self.door(**settings).search(LogSearch(match=match, **asked), at=NOW)
+    async def ask(self, match: str = "*", **query: Any) -> QueryResult:
+        """Ask a new source, by node and over five minutes unless told."""
+        settings = query.pop("settings", {})
+        asked = {"by": ("node",), "over": timedelta(minutes=5), **query}
+        return await self.source(**settings).search(LogQuery(match=match, **asked), at=NOW)
 
-    async def counts(self, match: str = "*", **question: Any) -> dict[str, float]:
+    async def counts(self, match: str = "*", **query: Any) -> dict[str, float]:
         """The counts of an answer that must be Seen, by the labels in writing: `gpu-a01` or `gpu-a01 error`."""
-        seen = await self.ask(match, **question)
+        seen = await self.ask(match, **query)
         assert isinstance(seen, Seen), seen
         return {" ".join(sample.labels.values()): sample.value for sample in seen.samples}
 
-    async def why_blind(self, match: str = "*", **question: Any) -> str:
+    async def why_blind(self, match: str = "*", **query: Any) -> str:
         """The reason of an answer that must be Blind."""
-        blind = await self.ask(match, **question)
+        blind = await self.ask(match, **query)
         assert isinstance(blind, Blind), blind
-        return blind.why
+        return blind.reason
 
     @staticmethod
     def host(

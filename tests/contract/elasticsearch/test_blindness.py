@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.facts.questions import LogSearch
-from collectors.facts.samples import Blind, Seen
+from collectors.facts.queries import LogQuery
+from collectors.facts.results import Blind, Seen
 from collectors.sources.elasticsearch import fields_with
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 
@@ -14,7 +14,7 @@ REAL_ONLY = pytest.mark.parametrize(  # what the look-alike does not imitate
     [pytest.param("real", marks=[pytest.mark.real, pytest.mark.xdist_group("real_elasticsearch")])],
     indirect=True,
 )
-ALL = LogSearch(match="*", by=("node",), over=timedelta(minutes=5))
+ALL = LogQuery(match="*", by=("node",), over=timedelta(minutes=5))
 TEXT_NODE = {"host": {"properties": {"name": {"type": "text"}}}, "message": {"type": "text"}}
 
 
@@ -41,19 +41,19 @@ async def test_a_query_that_cannot_be_read(logs: Logs, match: str) -> None:
 
 async def test_a_shard_that_fails_makes_the_whole_answer_blind(logs: Logs) -> None:
     await logs.index(logs.host("x"))
-    door = logs.door()
-    assert isinstance(await door.search(ALL, at=NOW), Seen)
+    source = logs.source()
+    assert isinstance(await source.search(ALL, at=NOW), Seen)
     # A new index, in which the field that we know as a keyword is a text.
     await logs.create("torn", TEXT_NODE)
     await logs.index(logs.host("x", node="gpu-a09"), into="torn")
-    first = await door.search(ALL, at=NOW)
+    first = await source.search(ALL, at=NOW)
     assert isinstance(first, Blind)
-    assert "1 of 2 shards" in first.why
-    assert "Text fields are not optimised" in first.why
-    again = await door.search(ALL, at=NOW)  # by now it has asked what the fields are
+    assert "1 of 2 shards" in first.reason
+    assert "Text fields are not optimised" in first.reason
+    again = await source.search(ALL, at=NOW)  # by now it has asked what the fields are
     assert isinstance(again, Blind)
-    assert "`host.name` (node) is mapped differently" in again.why
-    assert f"text in {logs.prefix}-torn" in again.why
+    assert "`host.name` (node) is mapped differently" in again.reason
+    assert f"text in {logs.prefix}-torn" in again.reason
 
 
 async def test_a_text_without_a_keyword_cannot_be_grouped_by(logs: Logs) -> None:
@@ -68,7 +68,7 @@ async def test_a_text_with_a_keyword_is_grouped_by_that(logs: Logs) -> None:
         logs.host("x", node="gpu-a01"), logs.host("x", node="gpu-a02.example.com"), into="guessed"
     )
     assert await logs.counts() == {"gpu-a01": 1, "gpu-a02.example.com": 1}
-    lines = await logs.door().lines(where={"node": "gpu-a01"}, at=NOW)
+    lines = await logs.source().lines(where={"node": "gpu-a01"}, at=NOW)
     assert [line.text for line in lines] == ["x"]
 
 
@@ -112,9 +112,9 @@ async def test_lines_too_large_to_show_still_count(logs: Logs) -> None:
 
 
 async def test_whoever_cannot_be_asked_is_not_awake(logs: Logs) -> None:
-    blind = await logs.door().awake(at=NOW)
+    blind = await logs.source().health(at=NOW)
     assert isinstance(blind, Blind)
-    assert "no index matches" in blind.why
+    assert "no index matches" in blind.reason
 
 
 async def test_seen_and_blind_carry_the_moment_that_was_asked_for(logs: Logs) -> None:
@@ -139,4 +139,4 @@ async def test_an_alias_is_as_good_as_an_index(logs: Logs) -> None:
     await logs.index(logs.host("x"))
     await logs.client.indices.put_alias(index=f"{logs.prefix}-logs", name=f"{logs.prefix}-alias")
     assert await logs.counts(settings={"index": f"{logs.prefix}-alias"}) == {"gpu-a01": 1}
-    assert len(await logs.door(index=f"{logs.prefix}-alias").lines(where={"node": "gpu-a01"}, at=NOW)) == 1
+    assert len(await logs.source(index=f"{logs.prefix}-alias").lines(where={"node": "gpu-a01"}, at=NOW)) == 1

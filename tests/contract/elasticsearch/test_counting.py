@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.facts.questions import TimesUsual
-from collectors.facts.samples import Seen
+from collectors.facts.queries import TimesUsual
+from collectors.facts.results import Seen
 from tests.contract.elasticsearch.own_logs import Logs
 
 

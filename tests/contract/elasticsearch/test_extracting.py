@@ -2,7 +2,7 @@
 
 import pytest
 
-from collectors.facts.samples import Seen
+from collectors.facts.results import Seen
 from tests.contract.elasticsearch.own_logs import Logs
 
 XID = r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9A-Fa-f:.]+)(?: GPU-I:(?P<gi>[0-9]+))?\): (?P<xid>[0-9]+),"

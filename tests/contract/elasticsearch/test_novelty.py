@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from collectors.facts.questions import TimesUsual
-from collectors.facts.samples import Seen
+from collectors.facts.queries import TimesUsual
+from collectors.facts.results import Seen
 from tests.contract.elasticsearch.own_logs import Logs
 
 DAY = 86_400

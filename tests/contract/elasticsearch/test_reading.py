@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from collectors.facts.errors import SourceError
-from collectors.facts.samples import Blind
+from collectors.facts.results import Blind
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 
 JOB = {"training.kubeflow.org/job-name": "detr"}
@@ -13,7 +13,7 @@ JOB = {"training.kubeflow.org/job-name": "detr"}
 
 async def test_the_newest_lines_come_oldest_first(logs: Logs) -> None:
     await logs.index(*(logs.pod(f"step {number}", ago=100 - number) for number in range(10)))
-    lines = await logs.door().lines(where={"pod": "detr-worker-0"}, at=NOW, tail=3)
+    lines = await logs.source().lines(where={"pod": "detr-worker-0"}, at=NOW, tail=3)
     assert [line.text for line in lines] == ["step 7", "step 8", "step 9"]
     assert [line.at for line in lines] == [NOW - timedelta(seconds=ago) for ago in (93, 92, 91)]
     assert dict(lines[0].labels) == {
@@ -27,7 +27,7 @@ async def test_the_newest_lines_come_oldest_first(logs: Logs) -> None:
 async def test_lines_of_one_moment_keep_the_order_of_their_file(logs: Logs) -> None:
     order = [3, 1, 4, 0, 2]
     await logs.index(*(logs.pod(f"line {number}", offset=number * 80) for number in order))
-    lines = await logs.door().lines(where={"pod": "detr-worker-0"}, at=NOW)
+    lines = await logs.source().lines(where={"pod": "detr-worker-0"}, at=NOW)
     assert [line.text for line in lines] == [f"line {number}" for number in range(5)]
 
 
@@ -53,18 +53,18 @@ async def test_lines_are_found_by_exact_words(
         logs.host("3", node="gpu-a02"),
         logs.pod("4", pod="a-b", namespace="two", labels=JOB),
     )
-    assert {line.text for line in await logs.door().lines(where=where, at=NOW)} == found
+    assert {line.text for line in await logs.source().lines(where=where, at=NOW)} == found
 
 
 async def test_a_query_string_narrows_lines(logs: Logs) -> None:
     await logs.index(logs.pod("loss is NaN"), logs.pod("all is well"))
-    lines = await logs.door().lines(where={"namespace": "vision-detr"}, at=NOW, match="message:NaN")
+    lines = await logs.source().lines(where={"namespace": "vision-detr"}, at=NOW, match="message:NaN")
     assert [line.text for line in lines] == ["loss is NaN"]
 
 
 async def test_lines_around_a_moment_are_from_both_sides_of_it(logs: Logs) -> None:
     await logs.index(*(logs.pod(f"{ago} s ago", ago=ago) for ago in range(1, 100)))
-    lines = await logs.door().lines(
+    lines = await logs.source().lines(
         where={"pod": "detr-worker-0"}, at=NOW, around=NOW - timedelta(seconds=50), tail=4
     )
     assert [line.text for line in lines] == ["52 s ago", "51 s ago", "50 s ago", "49 s ago"]
@@ -72,7 +72,7 @@ async def test_lines_around_a_moment_are_from_both_sides_of_it(logs: Logs) -> No
 
 async def test_since_and_until_bound_the_lines(logs: Logs) -> None:
     await logs.index(*(logs.pod(f"{hours} h ago", ago=hours * 3600) for hours in range(6)))
-    lines = await logs.door().lines(
+    lines = await logs.source().lines(
         where={"pod": "detr-worker-0"}, at=NOW, since=NOW - timedelta(hours=4), until=NOW - timedelta(hours=2)
     )
     assert [line.text for line in lines] == ["4 h ago", "3 h ago"]
@@ -80,13 +80,13 @@ async def test_since_and_until_bound_the_lines(logs: Logs) -> None:
 
 async def test_lines_are_redacted(logs: Logs) -> None:
     await logs.index(logs.pod("export WANDB_API_KEY=0123456789abcdef"))
-    (line,) = await logs.door().lines(where={"pod": "detr-worker-0"}, at=NOW)
+    (line,) = await logs.source().lines(where={"pod": "detr-worker-0"}, at=NOW)
     assert line.text == "export WANDB_API_KEY=[redacted]"
 
 
 async def test_there_are_never_more_lines_than_the_cap(logs: Logs) -> None:
     await logs.index_many(logs.pod(str(number), ago=number + 1) for number in range(50))
-    lines = await logs.door(lines_cap=20).lines(where={"pod": "detr-worker-0"}, at=NOW, tail=1_000)
+    lines = await logs.source(lines_cap=20).lines(where={"pod": "detr-worker-0"}, at=NOW, tail=1_000)
     assert len(lines) == 20
     assert lines[-1].text == "0"
 
@@ -104,32 +104,32 @@ async def test_words_that_cannot_be_looked_for_are_told(
 ) -> None:
     await logs.index(logs.host("x"))
     with pytest.raises(SourceError, match=why):
-        await logs.door().lines(where=where, at=NOW)
+        await logs.source().lines(where=where, at=NOW)
 
 
 async def test_logs_that_are_written_are_awake(logs: Logs) -> None:
     await logs.index(logs.host("x", ago=500))
-    assert await logs.door().awake(at=NOW) is None
-    assert await logs.door(stale_after=timedelta(minutes=9)).awake(at=NOW) is None
+    assert await logs.source().health(at=NOW) is None
+    assert await logs.source(stale_after=timedelta(minutes=9)).health(at=NOW) is None
 
 
 async def test_a_line_of_a_clock_that_is_ahead_is_a_line(logs: Logs) -> None:
     await logs.index(logs.host("x", ago=-90))
-    assert await logs.door().awake(at=NOW) is None
+    assert await logs.source().health(at=NOW) is None
 
 
 async def test_logs_that_nobody_writes_any_more_are_blind_and_say_what_to_look_at(logs: Logs) -> None:
     await logs.index(logs.host("x", ago=601))
-    blind = await logs.door().awake(at=NOW)
+    blind = await logs.source().health(at=NOW)
     assert isinstance(blind, Blind)
-    assert "holds no line of the last 10 min: see that the log shipper runs" in blind.why
-    assert await logs.door(stale_after=timedelta(minutes=11)).awake(at=NOW) is None
-    assert await logs.door(stale_after=timedelta()).awake(at=NOW) is None
+    assert "holds no line of the last 10 min: see that the log shipper runs" in blind.reason
+    assert await logs.source(stale_after=timedelta(minutes=11)).health(at=NOW) is None
+    assert await logs.source(stale_after=timedelta()).health(at=NOW) is None
 
 
 async def test_the_probe_tells_version_freshness_and_fields(logs: Logs) -> None:
     await logs.index(logs.pod("x", ago=42))
-    facts = await logs.door().probe(at=NOW)
+    facts = await logs.source().probe(at=NOW)
     assert facts.versions == ("8.19.21",)
     assert facts.shards == 1
     assert facts.newest == NOW - timedelta(seconds=42)
@@ -141,4 +141,4 @@ async def test_the_probe_tells_version_freshness_and_fields(logs: Logs) -> None:
 
 async def test_the_probe_of_no_index_fails(logs: Logs) -> None:
     with pytest.raises(SourceError, match="no index matches"):
-        await logs.door().probe(at=NOW)
+        await logs.source().probe(at=NOW)

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from collectors.facts.questions import LogSearch, TimesUsual
-from collectors.facts.samples import Seen
+from collectors.facts.queries import LogQuery, TimesUsual
+from collectors.facts.results import Seen
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 
 LINES = {"real": 50_000, "look-alike": 10_000}  # the look-alike keeps up with a demo, not with a cluster
@@ -19,21 +19,21 @@ async def test_many_thousand_lines_are_answered_in_small_answers(logs: Logs) -> 
         )
         for number in range(count)
     )
-    door = logs.door(bytes_cap=CAP, timeout=timedelta(seconds=60))
-    counted = await door.search(LogSearch(match="NCCL", by=("pod",), over=timedelta(minutes=5)), at=NOW)
+    source = logs.source(bytes_cap=CAP, timeout=timedelta(seconds=60))
+    counted = await source.search(LogQuery(match="NCCL", by=("pod",), over=timedelta(minutes=5)), at=NOW)
     assert isinstance(counted, Seen), counted
     assert len(counted.samples) == PODS
     assert sum(sample.value for sample in counted.samples) == count
     assert all(len(sample.texts) == 3 for sample in counted.samples)
-    usual = LogSearch(match="NCCL", by=("pod",), over=timedelta(minutes=1), times_usual=TimesUsual(factor=2))
-    assert isinstance(await door.search(usual, at=NOW), Seen)
-    extracted = LogSearch(
+    usual = LogQuery(match="NCCL", by=("pod",), over=timedelta(minutes=1), times_usual=TimesUsual(factor=2))
+    assert isinstance(await source.search(usual, at=NOW), Seen)
+    extracted = LogQuery(
         match="NCCL", by=("pod",), over=timedelta(minutes=5), extract="(?P<kind>NCCL [A-Z]+) step"
     )
-    cut = await door.search(extracted, at=NOW)
+    cut = await source.search(extracted, at=NOW)
     assert isinstance(cut, Seen), cut
     assert {sample.labels["kind"] for sample in cut.samples} == {"NCCL WARN"}
     assert "lines match" in cut.samples[0].texts[-1]
-    lines = await door.lines(where={"pod": "worker-7"}, at=NOW, tail=100)
+    lines = await source.lines(where={"pod": "worker-7"}, at=NOW, tail=100)
     assert len(lines) == 100
     assert lines == tuple(sorted(lines, key=lambda line: line.at))

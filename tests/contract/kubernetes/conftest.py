@@ -1,4 +1,4 @@
-"""This file opens the same door to the look-alike and to a real control plane, so that one suite judges both."""
+"""This file opens the same api to the look-alike and to a real control plane, so that one suite judges both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from demo.kubernetes import KubernetesLookalike, User
-from tests.contract.kubernetes.door import BOT, Door
+from tests.contract.kubernetes.api import BOT, Api
 
 _numbers = itertools.count(1)
 
@@ -23,8 +23,8 @@ _numbers = itertools.count(1)
         pytest.param("real", id="real", marks=[pytest.mark.real, pytest.mark.xdist_group("real_kubernetes")]),
     ]
 )
-async def door(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
-    """A door to each server in turn, with a namespace of the test's own."""
+async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
+    """A api to each server in turn, with a namespace of the test's own."""
     async with AsyncExitStack() as stack:
         if request.param == "real":
             real = request.getfixturevalue("real_kubernetes")
@@ -50,21 +50,21 @@ async def door(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
             aiohttp.ClientSession(url, connector=connector, timeout=timeout, trust_env=False)
         )
         space = f"t{next(_numbers)}-{uuid.uuid4().hex[:6]}"
-        door = Door(session=session, tokens=tokens, space=space, forget=forget, kind=request.param)
-        await door.make("/api/v1/namespaces", {"metadata": {"name": space}})
-        await door.until("the default service account", lambda: _there(door))
+        api = Api(session=session, tokens=tokens, space=space, forget=forget, kind=request.param)
+        await api.make("/api/v1/namespaces", {"metadata": {"name": space}})
+        await api.until("the default service account", lambda: _there(api))
         try:
-            yield door
+            yield api
         finally:
             for path in [
-                *(f"/api/v1/nodes/{name}" for name in door.nodes),
-                *door.undo,
+                *(f"/api/v1/nodes/{name}" for name in api.nodes),
+                *api.undo,
                 f"/api/v1/namespaces/{space}",
             ]:
-                await door.call("DELETE", path)
-            for name in door.nodes:
-                await door.gone(f"/api/v1/nodes/{name}")
+                await api.call("DELETE", path)
+            for name in api.nodes:
+                await api.gone(f"/api/v1/nodes/{name}")
 
 
-async def _there(door: Door) -> bool:
-    return (await door.get("/api/v1/namespaces/{ns}/serviceaccounts/default")).code == 200
+async def _there(api: Api) -> bool:
+    return (await api.get("/api/v1/namespaces/{ns}/serviceaccounts/default")).code == 200

@@ -12,7 +12,7 @@ from kubernetes.aio import client
 
 from demo.kubernetes import KubernetesLookalike
 from demo.parts.processes import MissingPartError
-from tests.contract.kubernetes.door import pod
+from tests.contract.kubernetes.api import pod
 from tests.real.fixtures import present_or_skip
 from tests.real.parts.layout import HOW_TO_GET, kube_program
 

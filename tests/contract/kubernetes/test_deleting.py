@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.contract.kubernetes.door import Door, pod, template, workload
+from tests.contract.kubernetes.api import Api, pod, template, workload
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 MAPS = "/api/v1/namespaces/{ns}/configmaps"
@@ -11,129 +11,129 @@ SETS = "/apis/apps/v1/namespaces/{ns}/replicasets"
 JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
 
 
-async def test_a_delete_answers_with_the_name_and_uid_of_what_went(door: Door) -> None:
-    made = await door.make(MAPS, {"metadata": {"name": "a"}})
-    answer = await door.call("DELETE", f"{MAPS}/a")
+async def test_a_delete_answers_with_the_name_and_uid_of_what_went(api: Api) -> None:
+    made = await api.make(MAPS, {"metadata": {"name": "a"}})
+    answer = await api.call("DELETE", f"{MAPS}/a")
     assert (answer.code, answer.body["kind"], answer.body["status"]) == (200, "Status", "Success")
     assert answer.body["details"] == {"name": "a", "kind": "configmaps", "uid": made["metadata"]["uid"]}
-    assert (await door.call("DELETE", f"{MAPS}/a")).code == 404
+    assert (await api.call("DELETE", f"{MAPS}/a")).code == 404
 
 
-async def test_a_wrong_precondition_is_409_and_names_both_values(door: Door) -> None:
-    meta = (await door.make(MAPS, {"metadata": {"name": "a"}}))["metadata"]
-    answer = await door.call("DELETE", f"{MAPS}/a", {"preconditions": {"uid": "other"}})
+async def test_a_wrong_precondition_is_409_and_names_both_values(api: Api) -> None:
+    meta = (await api.make(MAPS, {"metadata": {"name": "a"}}))["metadata"]
+    answer = await api.call("DELETE", f"{MAPS}/a", {"preconditions": {"uid": "other"}})
     assert (answer.code, answer.body["reason"]) == (409, "Conflict")
     assert "other" in answer.body["message"]
     assert meta["uid"] in answer.body["message"]
-    answer = await door.call("DELETE", f"{MAPS}/a", {"preconditions": {"resourceVersion": "1"}})
+    answer = await api.call("DELETE", f"{MAPS}/a", {"preconditions": {"resourceVersion": "1"}})
     assert answer.code == 409
     right = {"preconditions": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
-    assert (await door.call("DELETE", f"{MAPS}/a", right)).code == 200
+    assert (await api.call("DELETE", f"{MAPS}/a", right)).code == 200
 
 
-async def test_a_pod_without_node_goes_at_once(door: Door) -> None:
-    await door.make(PODS, pod("a", schedulerName="nobody"))
-    answer = await door.call("DELETE", f"{PODS}/a")
+async def test_a_pod_without_node_goes_at_once(api: Api) -> None:
+    await api.make(PODS, pod("a", schedulerName="nobody"))
+    answer = await api.call("DELETE", f"{PODS}/a")
     assert (answer.code, answer.body["kind"]) == (200, "Pod")
-    assert (await door.get(f"{PODS}/a")).code == 404
+    assert (await api.get(f"{PODS}/a")).code == 404
 
 
-async def test_a_pod_on_a_node_waits_for_its_kubelet(door: Door) -> None:
-    node = await door.ready_node("n")
-    await door.make(PODS, pod("a", nodeName=node))
-    await door.run("a")
-    first = await door.call("DELETE", f"{PODS}/a")
+async def test_a_pod_on_a_node_waits_for_its_kubelet(api: Api) -> None:
+    node = await api.ready_node("n")
+    await api.make(PODS, pod("a", nodeName=node))
+    await api.run("a")
+    first = await api.call("DELETE", f"{PODS}/a")
     assert first.body["metadata"]["deletionGracePeriodSeconds"] == 30
-    still = await door.get(f"{PODS}/a")
+    still = await api.get(f"{PODS}/a")
     assert still.body["metadata"]["deletionTimestamp"]
     assert still.body["status"]["phase"] == "Running"
-    confirmed = await door.call("DELETE", f"{PODS}/a", {"gracePeriodSeconds": 0})
+    confirmed = await api.call("DELETE", f"{PODS}/a", {"gracePeriodSeconds": 0})
     assert confirmed.code == 200
-    assert (await door.get(f"{PODS}/a")).code == 404
+    assert (await api.get(f"{PODS}/a")).code == 404
 
 
-async def test_a_finalizer_holds_an_object_until_it_is_taken_off(door: Door) -> None:
-    await door.make(MAPS, {"metadata": {"name": "a", "finalizers": ["yard.test/hold"]}})
-    answer = await door.call("DELETE", f"{MAPS}/a")
+async def test_a_finalizer_holds_an_object_until_it_is_taken_off(api: Api) -> None:
+    await api.make(MAPS, {"metadata": {"name": "a", "finalizers": ["yard.test/hold"]}})
+    answer = await api.call("DELETE", f"{MAPS}/a")
     assert answer.body["metadata"]["deletionTimestamp"]
-    assert (await door.get(f"{MAPS}/a")).code == 200
-    await door.call("PATCH", f"{MAPS}/a", {"metadata": {"finalizers": None}}, patch="merge")
-    assert (await door.get(f"{MAPS}/a")).code == 404
+    assert (await api.get(f"{MAPS}/a")).code == 200
+    await api.call("PATCH", f"{MAPS}/a", {"metadata": {"finalizers": None}}, patch="merge")
+    assert (await api.get(f"{MAPS}/a")).code == 404
 
 
-async def test_a_collection_is_deleted_by_selector(door: Door) -> None:
+async def test_a_collection_is_deleted_by_selector(api: Api) -> None:
     for name, labels in (("a", {"on": "1"}), ("b", {"on": "1"}), ("c", {})):
-        await door.make(MAPS, {"metadata": {"name": name, "labels": labels}})
-    assert (await door.call("DELETE", MAPS, labelSelector="on=1")).code == 200
-    assert "a" not in (names := (await door.get(MAPS)).names)
+        await api.make(MAPS, {"metadata": {"name": name, "labels": labels}})
+    assert (await api.call("DELETE", MAPS, labelSelector="on=1")).code == 200
+    assert "a" not in (names := (await api.get(MAPS)).names)
     assert "b" not in names
     assert "c" in names
 
 
-async def test_what_a_deleted_owner_owned_goes_too(door: Door) -> None:
-    await door.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=2))
-    await door.pods("app=srv", 2)
-    await door.call("DELETE", f"{DEPLOYMENTS}/srv")
-    await door.pods("app=srv", 0)
+async def test_what_a_deleted_owner_owned_goes_too(api: Api) -> None:
+    await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=2))
+    await api.pods("app=srv", 2)
+    await api.call("DELETE", f"{DEPLOYMENTS}/srv")
+    await api.pods("app=srv", 0)
 
     async def no_sets() -> bool:
-        return (await door.get(SETS)).names == []
+        return (await api.get(SETS)).names == []
 
-    await door.until("the end of the replica sets", no_sets)
+    await api.until("the end of the replica sets", no_sets)
 
 
-async def test_an_orphaning_delete_leaves_the_dependents(door: Door) -> None:
-    await door.make(SETS, workload("ReplicaSet", "srv", replicas=1))
-    (one,) = await door.pods("app=srv", 1)
-    await door.call("DELETE", f"{SETS}/srv", {"propagationPolicy": "Orphan"})
-    await door.gone(f"{SETS}/srv")
-    left = await door.get(f"{PODS}/{one['metadata']['name']}")
+async def test_an_orphaning_delete_leaves_the_dependents(api: Api) -> None:
+    await api.make(SETS, workload("ReplicaSet", "srv", replicas=1))
+    (one,) = await api.pods("app=srv", 1)
+    await api.call("DELETE", f"{SETS}/srv", {"propagationPolicy": "Orphan"})
+    await api.gone(f"{SETS}/srv")
+    left = await api.get(f"{PODS}/{one['metadata']['name']}")
     assert "ownerReferences" not in left.body["metadata"]
 
 
-async def test_a_foreground_delete_waits_for_the_dependents(door: Door) -> None:
-    await door.make(SETS, workload("ReplicaSet", "srv", replicas=1))
-    await door.pods("app=srv", 1)
-    answer = await door.call("DELETE", f"{SETS}/srv", {"propagationPolicy": "Foreground"})
+async def test_a_foreground_delete_waits_for_the_dependents(api: Api) -> None:
+    await api.make(SETS, workload("ReplicaSet", "srv", replicas=1))
+    await api.pods("app=srv", 1)
+    answer = await api.call("DELETE", f"{SETS}/srv", {"propagationPolicy": "Foreground"})
     assert answer.body["metadata"]["finalizers"] == ["foregroundDeletion"]
-    await door.gone(f"{SETS}/srv")
-    await door.pods("app=srv", 0)
+    await api.gone(f"{SETS}/srv")
+    await api.pods("app=srv", 0)
 
 
-async def test_a_raw_delete_of_a_job_keeps_its_pods(door: Door) -> None:
-    await door.make(
+async def test_a_raw_delete_of_a_job_keeps_its_pods(api: Api) -> None:
+    await api.make(
         JOBS, {"metadata": {"name": "j"}, "spec": {"template": template("j", restartPolicy="Never")}}
     )
-    await door.pods("app=j", 1)
-    await door.call("DELETE", f"{JOBS}/j")
-    await door.gone(f"{JOBS}/j")
-    await door.pods("app=j", 1)
+    await api.pods("app=j", 1)
+    await api.call("DELETE", f"{JOBS}/j")
+    await api.gone(f"{JOBS}/j")
+    await api.pods("app=j", 1)
 
 
-async def test_a_background_delete_of_a_job_takes_its_pods(door: Door) -> None:
-    await door.make(
+async def test_a_background_delete_of_a_job_takes_its_pods(api: Api) -> None:
+    await api.make(
         JOBS, {"metadata": {"name": "j"}, "spec": {"template": template("j", restartPolicy="Never")}}
     )
-    await door.pods("app=j", 1)
-    await door.call("DELETE", f"{JOBS}/j", {"propagationPolicy": "Background"})
-    await door.pods("app=j", 0)
+    await api.pods("app=j", 1)
+    await api.call("DELETE", f"{JOBS}/j", {"propagationPolicy": "Background"})
+    await api.pods("app=j", 0)
 
 
-async def test_a_deleted_namespace_is_emptied_takes_nothing_new_and_goes(door: Door) -> None:
-    node = await door.ready_node("n")
-    await door.make(MAPS, {"metadata": {"name": "a"}})
-    await door.make(PODS, pod("a", nodeName=node))
-    await door.run("a")
-    answer = await door.call("DELETE", "/api/v1/namespaces/{ns}")
+async def test_a_deleted_namespace_is_emptied_takes_nothing_new_and_goes(api: Api) -> None:
+    node = await api.ready_node("n")
+    await api.make(MAPS, {"metadata": {"name": "a"}})
+    await api.make(PODS, pod("a", nodeName=node))
+    await api.run("a")
+    answer = await api.call("DELETE", "/api/v1/namespaces/{ns}")
     assert (answer.code, answer.body["status"]["phase"]) == (200, "Terminating")
-    refused = await door.call("POST", MAPS, {"metadata": {"name": "b"}})
+    refused = await api.call("POST", MAPS, {"metadata": {"name": "b"}})
     assert (refused.code, refused.body["reason"]) == (403, "Forbidden")
     assert refused.cause["reason"] == "NamespaceTerminating"
 
     async def going() -> bool:
-        return "deletionTimestamp" in (await door.get(f"{PODS}/a")).body["metadata"]
+        return "deletionTimestamp" in (await api.get(f"{PODS}/a")).body["metadata"]
 
-    await door.until("the pod to be told to end", going)
-    await door.call("DELETE", f"{PODS}/a", {"gracePeriodSeconds": 0})
-    await door.gone("/api/v1/namespaces/{ns}")
-    assert (await door.get(f"{MAPS}/a")).code == 404
+    await api.until("the pod to be told to end", going)
+    await api.call("DELETE", f"{PODS}/a", {"gracePeriodSeconds": 0})
+    await api.gone("/api/v1/namespaces/{ns}")
+    assert (await api.get(f"{MAPS}/a")).code == 404

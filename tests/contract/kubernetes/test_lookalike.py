@@ -1,4 +1,4 @@
-"""The look-alike's own doors: what tests and the demo do to it that no real server offers."""
+"""The look-alike's own sources: what tests and the demo do to it that no real server offers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from demo.kubernetes import KubernetesLookalike, RefusedError, Settings, User
 from demo.kubernetes.objects import Json
-from tests.contract.kubernetes.door import pod
+from tests.contract.kubernetes.api import pod
 
 NODES = "/api/v1/nodes"
 
@@ -114,8 +114,8 @@ async def test_an_address_may_carry_its_token(kube: KubernetesLookalike) -> None
 async def test_logs_come_from_the_world() -> None:
     asked: list[tuple[object, ...]] = []
 
-    async def logs(*question: object) -> bytes:
-        asked.append(question)
+    async def logs(*query: object) -> bytes:
+        asked.append(query)
         return b"one\ntwo\nthree\n"
 
     async with KubernetesLookalike.running(logs=logs) as kube:

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from tests.contract.kubernetes.door import Door, pod, workload
+from tests.contract.kubernetes.api import Api, pod, workload
 
 MAPS = "/api/v1/namespaces/{ns}/configmaps"
 PODS = "/api/v1/namespaces/{ns}/pods"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
 
 
-async def test_a_strategic_merge_replaces_taints_whole(door: Door) -> None:
-    node = await door.ready_node("n")
+async def test_a_strategic_merge_replaces_taints_whole(api: Api) -> None:
+    node = await api.ready_node("n")
     path = f"/api/v1/nodes/{node}"
     one, two = ({"key": key, "value": "x", "effect": "PreferNoSchedule"} for key in ("one", "two"))
-    await door.change(path, {"spec": {"taints": [one]}})
-    changed = await door.change(path, {"spec": {"taints": [two]}})
+    await api.change(path, {"spec": {"taints": [one]}})
+    changed = await api.change(path, {"spec": {"taints": [two]}})
     assert changed["spec"]["taints"] == [two]
 
 
-async def test_a_strategic_merge_merges_conditions_by_type(door: Door) -> None:
-    node = await door.ready_node("n")
+async def test_a_strategic_merge_merges_conditions_by_type(api: Api) -> None:
+    node = await api.ready_node("n")
     fault = {"type": "GpuHealthy", "status": "False", "reason": "Xid79"}
-    changed = await door.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [fault]}})
+    changed = await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [fault]}})
     kinds = {c["type"]: c["status"] for c in changed["status"]["conditions"]}
     assert kinds == {"Ready": "True", "GpuHealthy": "False"}
 
 
-async def test_a_strategic_merge_merges_containers_and_their_env_by_name(door: Door) -> None:
+async def test_a_strategic_merge_merges_containers_and_their_env_by_name(api: Api) -> None:
     spec = workload("Deployment", "srv", replicas=0)
     spec["spec"]["template"]["spec"]["containers"] = [
         {"name": "main", "image": "a:1", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
         {"name": "side", "image": "b:1", "args": ["x", "y"]},
     ]
-    await door.make(DEPLOYMENTS, spec)
+    await api.make(DEPLOYMENTS, spec)
     containers = [
         {"name": "main", "image": "a:2", "env": [{"name": "B", "value": "3"}, {"name": "C", "value": "4"}]},
         {"name": "side", "args": ["z"]},
     ]
-    changed = await door.change(
+    changed = await api.change(
         f"{DEPLOYMENTS}/srv", {"spec": {"template": {"spec": {"containers": containers}}}}
     )
     main, side = sorted(changed["spec"]["template"]["spec"]["containers"], key=lambda c: str(c["name"]))
@@ -46,77 +46,77 @@ async def test_a_strategic_merge_merges_containers_and_their_env_by_name(door: D
     assert (side["image"], side["args"]) == ("b:1", ["z"])
 
 
-async def test_a_strategic_merge_can_delete_one_element(door: Door) -> None:
-    node = await door.ready_node("n")
+async def test_a_strategic_merge_can_delete_one_element(api: Api) -> None:
+    node = await api.ready_node("n")
     path = f"/api/v1/nodes/{node}/status"
-    await door.change(path, {"status": {"conditions": [{"type": "Odd", "status": "True"}]}})
-    changed = await door.change(path, {"status": {"conditions": [{"type": "Odd", "$patch": "delete"}]}})
+    await api.change(path, {"status": {"conditions": [{"type": "Odd", "status": "True"}]}})
+    changed = await api.change(path, {"status": {"conditions": [{"type": "Odd", "$patch": "delete"}]}})
     assert [c["type"] for c in changed["status"]["conditions"]] == ["Ready"]
 
 
-async def test_a_merge_patch_removes_with_null_and_replaces_lists(door: Door) -> None:
-    await door.make(
+async def test_a_merge_patch_removes_with_null_and_replaces_lists(api: Api) -> None:
+    await api.make(
         MAPS, {"metadata": {"name": "a", "labels": {"x": "1", "y": "2"}}, "data": {"k": "1", "l": "2"}}
     )
-    changed = await door.change(
+    changed = await api.change(
         f"{MAPS}/a", {"metadata": {"labels": {"x": None}}, "data": {"k": None}}, "merge"
     )
     assert changed["metadata"]["labels"] == {"y": "2"}
     assert changed["data"] == {"l": "2"}
 
 
-async def test_an_uncordon_by_null_takes_the_field_away(door: Door) -> None:
-    node = await door.ready_node("n")
-    await door.change(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}})
-    changed = await door.change(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": None}}, "merge")
+async def test_an_uncordon_by_null_takes_the_field_away(api: Api) -> None:
+    node = await api.ready_node("n")
+    await api.change(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}})
+    changed = await api.change(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": None}}, "merge")
     assert "unschedulable" not in changed["spec"]
 
 
-async def test_a_json_patch_tests_adds_replaces_and_removes(door: Door) -> None:
-    await door.make(MAPS, {"metadata": {"name": "a", "annotations": {"x/y": "1"}}, "data": {"k": "1"}})
+async def test_a_json_patch_tests_adds_replaces_and_removes(api: Api) -> None:
+    await api.make(MAPS, {"metadata": {"name": "a", "annotations": {"x/y": "1"}}, "data": {"k": "1"}})
     operations = [
         {"op": "test", "path": "/data/k", "value": "1"},
         {"op": "replace", "path": "/data/k", "value": "2"},
         {"op": "add", "path": "/data/l", "value": "3"},
         {"op": "remove", "path": "/metadata/annotations/x~1y"},
     ]
-    changed = await door.change(f"{MAPS}/a", operations, "json")
+    changed = await api.change(f"{MAPS}/a", operations, "json")
     assert changed["data"] == {"k": "2", "l": "3"}
     assert "annotations" not in changed["metadata"]
 
 
-async def test_a_json_patch_whose_test_fails_is_422_in_these_words(door: Door) -> None:
-    await door.make(MAPS, {"metadata": {"name": "a"}, "data": {"k": "1"}})
+async def test_a_json_patch_whose_test_fails_is_422_in_these_words(api: Api) -> None:
+    await api.make(MAPS, {"metadata": {"name": "a"}, "data": {"k": "1"}})
     operations = [{"op": "test", "path": "/data/k", "value": "2"}, {"op": "remove", "path": "/data/k"}]
-    answer = await door.call("PATCH", f"{MAPS}/a", operations, patch="json")
+    answer = await api.call("PATCH", f"{MAPS}/a", operations, patch="json")
     assert (answer.code, answer.body["reason"]) == (422, "Invalid")
     assert answer.body["message"] == "the server rejected our request due to an error in our request"
-    assert (await door.get(f"{MAPS}/a")).body["data"] == {"k": "1"}
+    assert (await api.get(f"{MAPS}/a")).body["data"] == {"k": "1"}
 
 
-async def test_a_patch_that_names_an_old_version_is_409(door: Door) -> None:
-    old = await door.make(MAPS, {"metadata": {"name": "a"}})
-    fresh = await door.change(f"{MAPS}/a", {"data": {"k": "1"}}, "merge")
+async def test_a_patch_that_names_an_old_version_is_409(api: Api) -> None:
+    old = await api.make(MAPS, {"metadata": {"name": "a"}})
+    fresh = await api.change(f"{MAPS}/a", {"data": {"k": "1"}}, "merge")
     stale = {"metadata": {"resourceVersion": old["metadata"]["resourceVersion"]}, "data": {"k": "2"}}
-    answer = await door.call("PATCH", f"{MAPS}/a", stale, patch="merge")
+    answer = await api.call("PATCH", f"{MAPS}/a", stale, patch="merge")
     assert (answer.code, answer.body["reason"]) == (409, "Conflict")
     current = {"metadata": {"resourceVersion": fresh["metadata"]["resourceVersion"]}, "data": {"k": "2"}}
-    await door.change(f"{MAPS}/a", current, "merge")
+    await api.change(f"{MAPS}/a", current, "merge")
 
 
-async def test_a_patch_of_unknown_content_is_415(door: Door) -> None:
-    await door.make(MAPS, {"metadata": {"name": "a"}})
-    answer = await door.call("PATCH", f"{MAPS}/a", {"data": {}}, headers={"Content-Type": "application/json"})
+async def test_a_patch_of_unknown_content_is_415(api: Api) -> None:
+    await api.make(MAPS, {"metadata": {"name": "a"}})
+    answer = await api.call("PATCH", f"{MAPS}/a", {"data": {}}, headers={"Content-Type": "application/json"})
     assert (answer.code, answer.body["reason"]) == (415, "UnsupportedMediaType")
 
 
 async def test_the_status_is_left_alone_by_a_write_to_the_object_and_the_spec_by_one_to_the_status(
-    door: Door,
+    api: Api,
 ) -> None:
-    await door.make(PODS, pod("a", schedulerName="nobody"))
+    await api.make(PODS, pod("a", schedulerName="nobody"))
     body = {"metadata": {"labels": {"new": "1"}}, "status": {"phase": "Failed"}}
-    assert (await door.change(f"{PODS}/a", body, "merge"))["status"]["phase"] == "Pending"
+    assert (await api.change(f"{PODS}/a", body, "merge"))["status"]["phase"] == "Pending"
     body = {"spec": {"activeDeadlineSeconds": 5}, "status": {"phase": "Running"}}
-    changed = await door.change(f"{PODS}/a/status", body, "merge")
+    changed = await api.change(f"{PODS}/a/status", body, "merge")
     assert changed["status"]["phase"] == "Running"
     assert "activeDeadlineSeconds" not in changed["spec"]

@@ -5,52 +5,52 @@ from __future__ import annotations
 import base64
 import json
 
-from tests.contract.kubernetes.door import Door, pod
+from tests.contract.kubernetes.api import Api, pod
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 MAPS = "/api/v1/namespaces/{ns}/configmaps"
 
 
-async def _maps(door: Door, count: int) -> None:
+async def _maps(api: Api, count: int) -> None:
     for number in range(count):
         labels = {"n": str(number), "parity": "odd" if number % 2 else "even", "set": "ours"}
-        await door.make(MAPS, {"metadata": {"name": f"m{number}", "labels": labels}})
+        await api.make(MAPS, {"metadata": {"name": f"m{number}", "labels": labels}})
 
 
-async def test_a_list_names_its_kind_once_and_not_on_each_item(door: Door) -> None:
-    await door.make(PODS, pod("a"))
-    answer = await door.get(PODS)
+async def test_a_list_names_its_kind_once_and_not_on_each_item(api: Api) -> None:
+    await api.make(PODS, pod("a"))
+    answer = await api.get(PODS)
     assert (answer.body["kind"], answer.body["apiVersion"], answer.names) == ("PodList", "v1", ["a"])
     assert "kind" not in answer.body["items"][0]
 
 
-async def test_a_single_object_names_its_kind(door: Door) -> None:
-    await door.make(PODS, pod("a"))
-    answer = await door.get(f"{PODS}/a")
+async def test_a_single_object_names_its_kind(api: Api) -> None:
+    await api.make(PODS, pod("a"))
+    answer = await api.get(f"{PODS}/a")
     assert (answer.body["kind"], answer.body["apiVersion"]) == ("Pod", "v1")
 
 
-async def test_spec_and_status_are_there_even_where_they_are_empty(door: Door) -> None:
-    door.nodes.append(name := f"bare-{door.space}")
-    made = await door.make("/api/v1/nodes", {"metadata": {"name": name}})
+async def test_spec_and_status_are_there_even_where_they_are_empty(api: Api) -> None:
+    api.nodes.append(name := f"bare-{api.space}")
+    made = await api.make("/api/v1/nodes", {"metadata": {"name": name}})
     assert "spec" in made
     assert "status" in made
 
 
-async def test_a_missing_object_is_404_with_its_resource_and_name(door: Door) -> None:
-    answer = await door.get("/apis/apps/v1/namespaces/{ns}/deployments/nope")
+async def test_a_missing_object_is_404_with_its_resource_and_name(api: Api) -> None:
+    answer = await api.get("/apis/apps/v1/namespaces/{ns}/deployments/nope")
     assert (answer.code, answer.body["reason"]) == (404, "NotFound")
     assert answer.body["message"] == 'deployments.apps "nope" not found'
     assert answer.body["details"] == {"name": "nope", "group": "apps", "kind": "deployments"}
 
 
-async def test_an_unknown_kind_is_404_in_other_words(door: Door) -> None:
-    answer = await door.get("/apis/apps/v1/namespaces/{ns}/gadgets")
+async def test_an_unknown_kind_is_404_in_other_words(api: Api) -> None:
+    answer = await api.get("/apis/apps/v1/namespaces/{ns}/gadgets")
     assert answer.code == 404
 
 
-async def test_label_selectors_select_by_equality_sets_and_presence(door: Door) -> None:
-    await _maps(door, 4)
+async def test_label_selectors_select_by_equality_sets_and_presence(api: Api) -> None:
+    await _maps(api, 4)
     asked = {
         "n=1": ["m1"],
         "parity=even": ["m0", "m2"],
@@ -60,19 +60,19 @@ async def test_label_selectors_select_by_equality_sets_and_presence(door: Door) 
         "set=ours,!absent,n in (2)": ["m2"],
     }
     for selector, names in asked.items():
-        assert (await door.get(MAPS, labelSelector=selector)).names == names, selector
+        assert (await api.get(MAPS, labelSelector=selector)).names == names, selector
 
 
-async def test_a_label_selector_that_cannot_be_read_is_400(door: Door) -> None:
-    answer = await door.get(MAPS, labelSelector="a in (b")
+async def test_a_label_selector_that_cannot_be_read_is_400(api: Api) -> None:
+    answer = await api.get(MAPS, labelSelector="a in (b")
     assert (answer.code, answer.body["reason"]) == (400, "BadRequest")
 
 
-async def test_field_selectors_select_pods_by_node_phase_and_name(door: Door) -> None:
-    node = await door.ready_node("n")
-    await door.make(PODS, pod("placed", nodeName=node))
-    await door.make(PODS, pod("other", schedulerName="nobody"))
-    await door.run("placed")
+async def test_field_selectors_select_pods_by_node_phase_and_name(api: Api) -> None:
+    node = await api.ready_node("n")
+    await api.make(PODS, pod("placed", nodeName=node))
+    await api.make(PODS, pod("other", schedulerName="nobody"))
+    await api.run("placed")
     asked = {
         f"spec.nodeName={node}": ["placed"],
         "spec.nodeName=": ["other"],
@@ -81,40 +81,40 @@ async def test_field_selectors_select_pods_by_node_phase_and_name(door: Door) ->
         "metadata.name=other": ["other"],
     }
     for selector, names in asked.items():
-        assert (await door.get(PODS, fieldSelector=selector)).names == names, selector
+        assert (await api.get(PODS, fieldSelector=selector)).names == names, selector
 
 
-async def test_a_field_that_cannot_be_selected_by_is_400(door: Door) -> None:
-    answer = await door.get(PODS, fieldSelector="spec.priority=3")
+async def test_a_field_that_cannot_be_selected_by_is_400(api: Api) -> None:
+    answer = await api.get(PODS, fieldSelector="spec.priority=3")
     assert (answer.code, answer.body["reason"]) == (400, "BadRequest")
     assert "field label not supported: spec.priority" in answer.body["message"]
 
 
-async def test_pages_are_of_one_moment_and_say_how_much_remains(door: Door) -> None:
-    await _maps(door, 6)
-    first = await door.get(MAPS, limit="3")
+async def test_pages_are_of_one_moment_and_say_how_much_remains(api: Api) -> None:
+    await _maps(api, 6)
+    first = await api.get(MAPS, limit="3")
     assert first.names == ["kube-root-ca.crt", "m0", "m1"]
     assert first.body["metadata"]["remainingItemCount"] == 4
-    await door.make(MAPS, {"metadata": {"name": "m1-late"}})
-    await door.call("DELETE", f"{MAPS}/m3")
-    second = await door.get(MAPS, limit="3", **{"continue": first.body["metadata"]["continue"]})
+    await api.make(MAPS, {"metadata": {"name": "m1-late"}})
+    await api.call("DELETE", f"{MAPS}/m3")
+    second = await api.get(MAPS, limit="3", **{"continue": first.body["metadata"]["continue"]})
     assert second.names == ["m2", "m3", "m4"]
     assert second.version == first.version
-    third = await door.get(MAPS, limit="3", **{"continue": second.body["metadata"]["continue"]})
+    third = await api.get(MAPS, limit="3", **{"continue": second.body["metadata"]["continue"]})
     assert third.names == ["m5"]
     assert "continue" not in third.body["metadata"]
 
 
-async def test_a_page_of_a_selection_does_not_say_how_much_remains(door: Door) -> None:
-    await _maps(door, 3)
-    answer = await door.get(MAPS, limit="1", labelSelector="set=ours")
+async def test_a_page_of_a_selection_does_not_say_how_much_remains(api: Api) -> None:
+    await _maps(api, 3)
+    answer = await api.get(MAPS, limit="1", labelSelector="set=ours")
     assert answer.names == ["m0"]
     assert "remainingItemCount" not in answer.body["metadata"]
 
 
-async def test_a_continue_token_names_its_version_and_where_it_goes_on(door: Door) -> None:
-    await _maps(door, 2)
-    answer = await door.get(MAPS, limit="2")
+async def test_a_continue_token_names_its_version_and_where_it_goes_on(api: Api) -> None:
+    await _maps(api, 2)
+    answer = await api.get(MAPS, limit="2")
     token = answer.body["metadata"]["continue"]
     read = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     assert read["v"] == "meta.k8s.io/v1"
@@ -122,26 +122,26 @@ async def test_a_continue_token_names_its_version_and_where_it_goes_on(door: Doo
     assert read["start"].endswith("m0\0")
 
 
-async def test_a_garbled_continue_token_is_400(door: Door) -> None:
-    answer = await door.get(MAPS, limit="2", **{"continue": "garbage"})
+async def test_a_garbled_continue_token_is_400(api: Api) -> None:
+    answer = await api.get(MAPS, limit="2", **{"continue": "garbage"})
     assert (answer.code, answer.body["reason"]) == (400, "BadRequest")
 
 
-async def test_metadata_only_lists_leave_spec_and_status_out(door: Door) -> None:
-    await door.make(PODS, pod("a"))
+async def test_metadata_only_lists_leave_spec_and_status_out(api: Api) -> None:
+    await api.make(PODS, pod("a"))
     accept = {"Accept": "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}
-    answer = await door.call("GET", PODS, headers=accept)
+    answer = await api.call("GET", PODS, headers=accept)
     assert answer.body["kind"] == "PartialObjectMetadataList"
     assert answer.names == ["a"]
     assert "spec" not in answer.body["items"][0]
 
 
-async def test_discovery_names_the_resources_of_a_group_with_their_verbs(door: Door) -> None:
-    answer = await door.get("/apis/apps/v1")
+async def test_discovery_names_the_resources_of_a_group_with_their_verbs(api: Api) -> None:
+    answer = await api.get("/apis/apps/v1")
     rows = {row["name"]: row for row in answer.body["resources"]}
     assert rows["deployments"]["kind"] == "Deployment"
     assert rows["deployments"]["namespaced"] is True
     assert set(rows["deployments"]["verbs"]) >= {"get", "list", "watch", "patch"}
     assert rows["deployments/scale"]["kind"] == "Scale"
-    groups = [group["name"] for group in (await door.get("/apis")).body["groups"]]
+    groups = [group["name"] for group in (await api.get("/apis")).body["groups"]]
     assert {"apps", "batch", "policy", "coordination.k8s.io", "discovery.k8s.io"} <= set(groups)

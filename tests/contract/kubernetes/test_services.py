@@ -4,67 +4,67 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.contract.kubernetes.door import Door, Json, pod
+from tests.contract.kubernetes.api import Api, Json, pod
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 SERVICES = "/api/v1/namespaces/{ns}/services"
 
 
-async def _service(door: Door, **spec: Any) -> None:
+async def _service(api: Api, **spec: Any) -> None:
     body = {"selector": {"app": "srv"}, "ports": [{"name": "http", "port": 80, "targetPort": "web"}], **spec}
-    await door.make(SERVICES, {"metadata": {"name": "srv"}, "spec": body})
+    await api.make(SERVICES, {"metadata": {"name": "srv"}, "spec": body})
 
 
-async def _pods(door: Door) -> str:
+async def _pods(api: Api) -> str:
     """Run one ready and one unready pod; returns their node."""
-    node = await door.ready_node("n", labels={"topology.kubernetes.io/zone": "z1"})
+    node = await api.ready_node("n", labels={"topology.kubernetes.io/zone": "z1"})
     for number, ready in enumerate((True, False)):
         body = pod(f"p{number}", labels={"app": "srv"}, nodeName=node)
         body["spec"]["containers"][0]["ports"] = [{"name": "web", "containerPort": 8080}]
-        await door.make(PODS, body)
-        await door.run(f"p{number}", ip=f"10.9.0.{number + 1}", ready=ready)
+        await api.make(PODS, body)
+        await api.run(f"p{number}", ip=f"10.9.0.{number + 1}", ready=ready)
     return node
 
 
-async def _subset(door: Door, **counts: int) -> Json:
+async def _subset(api: Api, **counts: int) -> Json:
     async def look() -> Json | None:
-        answer = await door.get("/api/v1/namespaces/{ns}/endpoints/srv")
+        answer = await api.get("/api/v1/namespaces/{ns}/endpoints/srv")
         subsets = answer.body.get("subsets") or [{}]
         enough = all(len(subsets[0].get(side, [])) == count for side, count in counts.items())
         return dict(subsets[0]) if answer.code == 200 and enough else None
 
-    found: Json = await door.until(f"endpoints {counts}", look)
+    found: Json = await api.until(f"endpoints {counts}", look)
     return found
 
 
-async def test_endpoints_tell_ready_pods_from_unready_ones(door: Door) -> None:
-    await _service(door)
-    node = await _pods(door)
-    subset = await _subset(door, addresses=1, notReadyAddresses=1)
+async def test_endpoints_tell_ready_pods_from_unready_ones(api: Api) -> None:
+    await _service(api)
+    node = await _pods(api)
+    subset = await _subset(api, addresses=1, notReadyAddresses=1)
     (address,) = subset["addresses"]
     assert (address["ip"], address["nodeName"], address["targetRef"]["name"]) == ("10.9.0.1", node, "p0")
     assert subset["ports"] == [{"name": "http", "port": 8080, "protocol": "TCP"}]
 
 
-async def test_publish_not_ready_addresses_makes_no_difference_between_them(door: Door) -> None:
-    await _service(door, clusterIP="None", publishNotReadyAddresses=True)
-    await _pods(door)
-    subset = await _subset(door, addresses=2)
+async def test_publish_not_ready_addresses_makes_no_difference_between_them(api: Api) -> None:
+    await _service(api, clusterIP="None", publishNotReadyAddresses=True)
+    await _pods(api)
+    subset = await _subset(api, addresses=2)
     assert "notReadyAddresses" not in subset
 
 
-async def test_slices_carry_conditions_ports_and_zone(door: Door) -> None:
-    await _service(door)
-    node = await _pods(door)
+async def test_slices_carry_conditions_ports_and_zone(api: Api) -> None:
+    await _service(api)
+    node = await _pods(api)
     path = "/apis/discovery.k8s.io/v1/namespaces/{ns}/endpointslices"
 
     async def look() -> Json | None:
-        answer = await door.get(path, labelSelector="kubernetes.io/service-name=srv")
+        answer = await api.get(path, labelSelector="kubernetes.io/service-name=srv")
         found = [item for item in answer.body["items"] if len(item.get("endpoints") or ()) == 2]
         settled = found and any(e["conditions"]["ready"] for e in found[0]["endpoints"])
         return dict(found[0]) if settled else None
 
-    one = await door.until("a slice of two", look)
+    one = await api.until("a slice of two", look)
     by_name = {e["targetRef"]["name"]: e for e in one["endpoints"]}
     assert by_name["p0"]["conditions"] == {"ready": True, "serving": True, "terminating": False}
     assert by_name["p1"]["conditions"]["ready"] is False
@@ -73,8 +73,8 @@ async def test_slices_carry_conditions_ports_and_zone(door: Door) -> None:
     assert one["addressType"] == "IPv4"
 
 
-async def test_a_service_gets_an_address(door: Door) -> None:
-    await _service(door)
-    spec = (await door.get(f"{SERVICES}/srv")).body["spec"]
+async def test_a_service_gets_an_address(api: Api) -> None:
+    await _service(api)
+    spec = (await api.get(f"{SERVICES}/srv")).body["spec"]
     assert (spec["type"], spec["clusterIPs"]) == ("ClusterIP", [spec["clusterIP"]])
     assert spec["clusterIP"].startswith("10.0.")

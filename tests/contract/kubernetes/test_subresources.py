@@ -6,36 +6,36 @@ from typing import Any
 
 import pytest
 
-from tests.contract.kubernetes.door import Door, pod, workload
+from tests.contract.kubernetes.api import Api, pod, workload
 
 PODS = "/api/v1/namespaces/{ns}/pods"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
 BUDGETS = "/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets"
 
 
-async def _budget(door: Door, count: int, least: int | str) -> list[str]:
+async def _budget(api: Api, count: int, least: int | str) -> list[str]:
     """Run so many pods under a budget that wants `least` of them; returns their names."""
-    node = await door.ready_node("n")
-    await door.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=count))
+    node = await api.ready_node("n")
+    await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=count))
     budget = {
         "metadata": {"name": "srv"},
         "spec": {"minAvailable": least, "selector": {"matchLabels": {"app": "srv"}}},
     }
-    await door.make(BUDGETS, budget)
+    await api.make(BUDGETS, budget)
 
     async def bound() -> list[str] | None:
-        answer = await door.get(PODS, fieldSelector=f"spec.nodeName={node}", labelSelector="app=srv")
+        answer = await api.get(PODS, fieldSelector=f"spec.nodeName={node}", labelSelector="app=srv")
         return answer.names if len(answer.names) == count else None
 
-    names: list[str] = await door.until("bound pods", bound)
+    names: list[str] = await api.until("bound pods", bound)
     for name in names:
-        await door.run(name)
+        await api.run(name)
 
     async def counted() -> bool:
-        status = (await door.get(f"{BUDGETS}/srv")).body.get("status", {})
+        status = (await api.get(f"{BUDGETS}/srv")).body.get("status", {})
         return bool(status.get("currentHealthy") == count)
 
-    await door.until("the budget to have counted", counted)
+    await api.until("the budget to have counted", counted)
     return names
 
 
@@ -45,9 +45,9 @@ def _eviction(name: str, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("options", [{}, {"dryRun": ["All"]}], ids=["for real", "as a dry run"])
-async def test_an_eviction_that_the_budget_forbids_is_429(door: Door, options: dict[str, Any]) -> None:
-    name = (await _budget(door, 2, 2))[0]
-    answer = await door.call("POST", f"{PODS}/{name}/eviction", _eviction(name, **options))
+async def test_an_eviction_that_the_budget_forbids_is_429(api: Api, options: dict[str, Any]) -> None:
+    name = (await _budget(api, 2, 2))[0]
+    answer = await api.call("POST", f"{PODS}/{name}/eviction", _eviction(name, **options))
     assert (answer.code, answer.body["reason"]) == (429, "TooManyRequests")
     assert answer.body["message"] == "Cannot evict pod as it would violate the pod's disruption budget."
     assert answer.cause == {
@@ -57,102 +57,102 @@ async def test_an_eviction_that_the_budget_forbids_is_429(door: Door, options: d
     assert "Retry-After" not in answer.headers
 
 
-async def test_an_eviction_within_the_budget_ends_the_pod_and_the_next_is_refused(door: Door) -> None:
-    first, second = await _budget(door, 2, 1)
-    dry = await door.call("POST", f"{PODS}/{first}/eviction", _eviction(first, dryRun=["All"]))
+async def test_an_eviction_within_the_budget_ends_the_pod_and_the_next_is_refused(api: Api) -> None:
+    first, second = await _budget(api, 2, 1)
+    dry = await api.call("POST", f"{PODS}/{first}/eviction", _eviction(first, dryRun=["All"]))
     assert (dry.code, dry.body["status"]) == (201, "Success")
-    assert "deletionTimestamp" not in (await door.get(f"{PODS}/{first}")).body["metadata"]
-    assert (await door.call("POST", f"{PODS}/{first}/eviction", _eviction(first))).code == 201
-    going = (await door.get(f"{PODS}/{first}")).body
+    assert "deletionTimestamp" not in (await api.get(f"{PODS}/{first}")).body["metadata"]
+    assert (await api.call("POST", f"{PODS}/{first}/eviction", _eviction(first))).code == 201
+    going = (await api.get(f"{PODS}/{first}")).body
     assert going["metadata"]["deletionTimestamp"]
     marks = {c["type"]: c.get("reason") for c in going["status"]["conditions"]}
     assert marks["DisruptionTarget"] == "EvictionByEvictionAPI"
-    assert (await door.call("POST", f"{PODS}/{second}/eviction", _eviction(second))).code == 429
+    assert (await api.call("POST", f"{PODS}/{second}/eviction", _eviction(second))).code == 429
 
 
-async def test_a_budgets_numbers_are_in_its_status(door: Door) -> None:
-    await _budget(door, 3, "50%")
-    status = (await door.get(f"{BUDGETS}/srv")).body["status"]
+async def test_a_budgets_numbers_are_in_its_status(api: Api) -> None:
+    await _budget(api, 3, "50%")
+    status = (await api.get(f"{BUDGETS}/srv")).body["status"]
     numbers = {
         key: status[key] for key in ("currentHealthy", "desiredHealthy", "expectedPods", "disruptionsAllowed")
     }
     assert numbers == {"currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 3, "disruptionsAllowed": 1}
 
 
-async def test_a_pod_that_does_not_run_is_evicted_whatever_the_budget_says(door: Door) -> None:
-    await door.make(PODS, pod("a", schedulerName="nobody"))
+async def test_a_pod_that_does_not_run_is_evicted_whatever_the_budget_says(api: Api) -> None:
+    await api.make(PODS, pod("a", schedulerName="nobody"))
     body = {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}}}
-    await door.make(BUDGETS, body)
-    assert (await door.call("POST", f"{PODS}/a/eviction", _eviction("a"))).code == 201
-    await door.gone(f"{PODS}/a")
+    await api.make(BUDGETS, body)
+    assert (await api.call("POST", f"{PODS}/a/eviction", _eviction("a"))).code == 201
+    await api.gone(f"{PODS}/a")
 
 
-async def test_an_eviction_of_a_missing_pod_is_404(door: Door) -> None:
-    answer = await door.call("POST", f"{PODS}/nope/eviction", _eviction("nope"))
+async def test_an_eviction_of_a_missing_pod_is_404(api: Api) -> None:
+    answer = await api.call("POST", f"{PODS}/nope/eviction", _eviction("nope"))
     assert answer.code == 404
 
 
-async def test_scale_shows_the_selector_and_takes_a_patch(door: Door) -> None:
-    await door.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=1))
-    scale = await door.get(f"{DEPLOYMENTS}/srv/scale")
+async def test_scale_shows_the_selector_and_takes_a_patch(api: Api) -> None:
+    await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=1))
+    scale = await api.get(f"{DEPLOYMENTS}/srv/scale")
     assert (scale.body["kind"], scale.body["apiVersion"]) == ("Scale", "autoscaling/v1")
     assert scale.body["spec"] == {"replicas": 1}
     assert scale.body["status"]["selector"] == "app=srv"
-    changed = await door.change(f"{DEPLOYMENTS}/srv/scale", {"spec": {"replicas": 3}}, "merge")
+    changed = await api.change(f"{DEPLOYMENTS}/srv/scale", {"spec": {"replicas": 3}}, "merge")
     assert changed["spec"]["replicas"] == 3
-    await door.pods("app=srv", 3)
+    await api.pods("app=srv", 3)
 
 
-async def test_scale_by_dry_run_changes_nothing(door: Door) -> None:
-    await door.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=1))
-    shown = await door.change(f"{DEPLOYMENTS}/srv/scale", {"spec": {"replicas": 3}}, "merge", dryRun="All")
+async def test_scale_by_dry_run_changes_nothing(api: Api) -> None:
+    await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=1))
+    shown = await api.change(f"{DEPLOYMENTS}/srv/scale", {"spec": {"replicas": 3}}, "merge", dryRun="All")
     assert shown["spec"]["replicas"] == 3
-    assert (await door.get(f"{DEPLOYMENTS}/srv")).body["spec"]["replicas"] == 1
+    assert (await api.get(f"{DEPLOYMENTS}/srv")).body["spec"]["replicas"] == 1
 
 
-async def test_scale_refuses_the_stale_with_409_and_the_negative_with_422(door: Door) -> None:
-    await door.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=0))
-    old = (await door.get(f"{DEPLOYMENTS}/srv/scale")).body
-    await door.change(f"{DEPLOYMENTS}/srv", {"metadata": {"labels": {"a": "b"}}})
-    stale = await door.call("PUT", f"{DEPLOYMENTS}/srv/scale", {**old, "spec": {"replicas": 2}})
+async def test_scale_refuses_the_stale_with_409_and_the_negative_with_422(api: Api) -> None:
+    await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=0))
+    old = (await api.get(f"{DEPLOYMENTS}/srv/scale")).body
+    await api.change(f"{DEPLOYMENTS}/srv", {"metadata": {"labels": {"a": "b"}}})
+    stale = await api.call("PUT", f"{DEPLOYMENTS}/srv/scale", {**old, "spec": {"replicas": 2}})
     assert (stale.code, stale.body["reason"]) == (409, "Conflict")
-    negative = await door.call("PATCH", f"{DEPLOYMENTS}/srv/scale", {"spec": {"replicas": -1}}, patch="merge")
+    negative = await api.call("PATCH", f"{DEPLOYMENTS}/srv/scale", {"spec": {"replicas": -1}}, patch="merge")
     assert (negative.code, negative.body["reason"]) == (422, "Invalid")
     assert "must be greater than or equal to 0" in negative.body["message"]
 
 
-async def _running(door: Door) -> None:
+async def _running(api: Api) -> None:
     """Run a pod whose kubelet says what it has, as resizing wants it."""
-    node = await door.ready_node("n")
+    node = await api.ready_node("n")
     body = pod("a", nodeName=node)
     resources = {"requests": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"},
                  "limits": {"cpu": "2", "memory": "2Gi", "nvidia.com/gpu": "1"}}  # fmt: skip
     body["spec"]["containers"][0]["resources"] = resources
-    await door.make(PODS, body)
+    await api.make(PODS, body)
     status = {"name": "main", "image": "x", "imageID": "", "ready": True, "restartCount": 0, "resources": resources,
               "allocatedResources": resources["requests"],
               "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}  # fmt: skip
-    await door.run("a")
-    await door.change(f"{PODS}/a/status", {"status": {"containerStatuses": [status]}})
+    await api.run("a")
+    await api.change(f"{PODS}/a/status", {"status": {"containerStatuses": [status]}})
 
 
 def _resources(**resources: Any) -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "main", "resources": resources}]}}
 
 
-async def test_a_resize_changes_cpu_and_counts_the_generation_up(door: Door) -> None:
-    await _running(door)
-    before = (await door.get(f"{PODS}/a")).body
-    changed = await door.change(f"{PODS}/a/resize", _resources(limits={"cpu": "4"}))
+async def test_a_resize_changes_cpu_and_counts_the_generation_up(api: Api) -> None:
+    await _running(api)
+    before = (await api.get(f"{PODS}/a")).body
+    changed = await api.change(f"{PODS}/a/resize", _resources(limits={"cpu": "4"}))
     assert changed["spec"]["containers"][0]["resources"]["limits"]["cpu"] == "4"
     assert changed["spec"]["containers"][0]["image"] == "registry.test/x:1"
     assert changed["metadata"]["generation"] == before["metadata"]["generation"] + 1
 
 
-async def test_a_resize_by_dry_run_changes_nothing(door: Door) -> None:
-    await _running(door)
-    await door.change(f"{PODS}/a/resize", _resources(limits={"cpu": "4"}), dryRun="All")
-    assert (await door.get(f"{PODS}/a")).body["spec"]["containers"][0]["resources"]["limits"]["cpu"] == "2"
+async def test_a_resize_by_dry_run_changes_nothing(api: Api) -> None:
+    await _running(api)
+    await api.change(f"{PODS}/a/resize", _resources(limits={"cpu": "4"}), dryRun="All")
+    assert (await api.get(f"{PODS}/a")).body["spec"]["containers"][0]["resources"]["limits"]["cpu"] == "2"
 
 
 @pytest.mark.parametrize(
@@ -167,40 +167,40 @@ async def test_a_resize_by_dry_run_changes_nothing(door: Door) -> None:
                      id="that changes the class"),
     ],
 )  # fmt: skip
-async def test_a_resize_that_may_not_be_is_422(door: Door, resources: dict[str, Any], said: str) -> None:
-    await _running(door)
-    answer = await door.call("PATCH", f"{PODS}/a/resize", _resources(**resources), patch="strategic")
+async def test_a_resize_that_may_not_be_is_422(api: Api, resources: dict[str, Any], said: str) -> None:
+    await _running(api)
+    answer = await api.call("PATCH", f"{PODS}/a/resize", _resources(**resources), patch="strategic")
     assert answer.code == 422
     assert said in answer.body["message"]
 
 
-async def test_a_binding_places_a_pod_once(door: Door) -> None:
-    node = await door.ready_node("n")
-    await door.make(PODS, pod("a", schedulerName="nobody"))
+async def test_a_binding_places_a_pod_once(api: Api) -> None:
+    node = await api.ready_node("n")
+    await api.make(PODS, pod("a", schedulerName="nobody"))
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "a"},
                "target": {"apiVersion": "v1", "kind": "Node", "name": node}}  # fmt: skip
-    assert (await door.call("POST", f"{PODS}/a/binding", binding)).code == 201
-    placed = (await door.get(f"{PODS}/a")).body
+    assert (await api.call("POST", f"{PODS}/a/binding", binding)).code == 201
+    placed = (await api.get(f"{PODS}/a")).body
     assert placed["spec"]["nodeName"] == node
     assert {c["type"]: c["status"] for c in placed["status"]["conditions"]}["PodScheduled"] == "True"
-    assert (await door.call("POST", f"{PODS}/a/binding", binding)).code == 409
+    assert (await api.call("POST", f"{PODS}/a/binding", binding)).code == 409
 
 
-async def test_logs_of_a_missing_pod_are_404_and_of_a_wrong_container_400(door: Door) -> None:
-    node = await door.ready_node("n")
-    assert (await door.get(f"{PODS}/nope/log")).code == 404
-    await door.make(PODS, pod("a", nodeName=node))
-    answer = await door.get(f"{PODS}/a/log", container="other")
+async def test_logs_of_a_missing_pod_are_404_and_of_a_wrong_container_400(api: Api) -> None:
+    node = await api.ready_node("n")
+    assert (await api.get(f"{PODS}/nope/log")).code == 404
+    await api.make(PODS, pod("a", nodeName=node))
+    answer = await api.get(f"{PODS}/a/log", container="other")
     assert answer.code == 400
     assert "container other is not valid for pod a" in answer.body["message"]
 
 
-async def test_logs_of_a_pod_of_two_containers_want_one_named(door: Door) -> None:
-    node = await door.ready_node("n")
+async def test_logs_of_a_pod_of_two_containers_want_one_named(api: Api) -> None:
+    node = await api.ready_node("n")
     body = pod("a", nodeName=node)
     body["spec"]["containers"].append({"name": "side", "image": "x:1"})
-    await door.make(PODS, body)
-    answer = await door.get(f"{PODS}/a/log")
+    await api.make(PODS, body)
+    answer = await api.get(f"{PODS}/a/log")
     assert answer.code == 400
     assert (
         "a container name must be specified for pod a, choose one of: [main side]" in answer.body["message"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.contract.kubernetes.door import Door, Json, template, workload
+from tests.contract.kubernetes.api import Api, Json, template, workload
 
 APPS = "/apis/apps/v1/namespaces/{ns}"
 PODS = "/api/v1/namespaces/{ns}/pods"
@@ -19,23 +19,23 @@ def _names(pods: list[Json]) -> list[str]:
     return [str(p["metadata"]["name"]) for p in pods]
 
 
-async def _status(door: Door, path: str, **wanted: Any) -> Json:
+async def _status(api: Api, path: str, **wanted: Any) -> Json:
     """Wait until a status says so (None for a key that is not there)."""
 
     async def look() -> Json | None:
-        status = (await door.get(path)).body.get("status") or {}
+        status = (await api.get(path)).body.get("status") or {}
         return status if all(status.get(key) == value for key, value in wanted.items()) else None
 
-    found: Json = await door.until(f"{wanted} on {path}", look)
+    found: Json = await api.until(f"{wanted} on {path}", look)
     return found
 
 
-async def test_a_deployment_makes_a_replica_set_that_makes_the_pods(door: Door) -> None:
-    await door.make(f"{APPS}/deployments", workload("Deployment", "srv", replicas=2))
-    made = await door.pods("app=srv", 2)
+async def test_a_deployment_makes_a_replica_set_that_makes_the_pods(api: Api) -> None:
+    await api.make(f"{APPS}/deployments", workload("Deployment", "srv", replicas=2))
+    made = await api.pods("app=srv", 2)
     (owner,) = made[0]["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["controller"]) == ("ReplicaSet", True)
-    answer = await door.get(f"{APPS}/replicasets", labelSelector="app=srv")
+    answer = await api.get(f"{APPS}/replicasets", labelSelector="app=srv")
     (one,) = answer.body["items"]
     digest = one["metadata"]["labels"]["pod-template-hash"]
     assert one["metadata"]["name"] == f"srv-{digest}" == owner["name"]
@@ -44,97 +44,97 @@ async def test_a_deployment_makes_a_replica_set_that_makes_the_pods(door: Door) 
     assert one["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "1"
 
 
-async def test_a_deployment_reports_what_is_ready(door: Door) -> None:
-    await door.make(f"{APPS}/deployments", workload("Deployment", "srv", replicas=2))
-    first, second = _names(await door.pods("app=srv", 2))
+async def test_a_deployment_reports_what_is_ready(api: Api) -> None:
+    await api.make(f"{APPS}/deployments", workload("Deployment", "srv", replicas=2))
+    first, second = _names(await api.pods("app=srv", 2))
     path = f"{APPS}/deployments/srv"
-    assert (await door.condition(path, "Available", "False"))["reason"] == "MinimumReplicasUnavailable"
-    await door.run(first)
-    await _status(door, path, replicas=2, readyReplicas=1, unavailableReplicas=1)
-    await door.run(second)
-    status = await _status(door, path, readyReplicas=2, availableReplicas=2, unavailableReplicas=None)
+    assert (await api.condition(path, "Available", "False"))["reason"] == "MinimumReplicasUnavailable"
+    await api.run(first)
+    await _status(api, path, replicas=2, readyReplicas=1, unavailableReplicas=1)
+    await api.run(second)
+    status = await _status(api, path, readyReplicas=2, availableReplicas=2, unavailableReplicas=None)
     assert status["observedGeneration"] == 1
-    assert (await door.condition(path, "Available"))["reason"] == "MinimumReplicasAvailable"
-    assert (await door.condition(path, "Progressing"))["reason"] == "NewReplicaSetAvailable"
+    assert (await api.condition(path, "Available"))["reason"] == "MinimumReplicasAvailable"
+    assert (await api.condition(path, "Progressing"))["reason"] == "NewReplicaSetAvailable"
 
 
-async def test_a_new_template_rolls_out_within_the_limits(door: Door) -> None:
+async def test_a_new_template_rolls_out_within_the_limits(api: Api) -> None:
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
-    await door.make(f"{APPS}/deployments", workload("Deployment", "srv", replicas=2, strategy=strategy))
-    for name in _names(await door.pods("app=srv", 2)):
-        await door.run(name)
-    await _status(door, f"{APPS}/deployments/srv", availableReplicas=2)
+    await api.make(f"{APPS}/deployments", workload("Deployment", "srv", replicas=2, strategy=strategy))
+    for name in _names(await api.pods("app=srv", 2)):
+        await api.run(name)
+    await _status(api, f"{APPS}/deployments/srv", availableReplicas=2)
     image = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "registry.test/x:2"}]}}}}
-    await door.change(f"{APPS}/deployments/srv", image)
-    await door.pods("app=srv", 3)  # one more, none less, while the new one is not ready
+    await api.change(f"{APPS}/deployments/srv", image)
+    await api.pods("app=srv", 3)  # one more, none less, while the new one is not ready
     for _ in range(2):
-        await _run_new(door)
-    await _status(door, f"{APPS}/deployments/srv", updatedReplicas=2, replicas=2, availableReplicas=2)
-    staying = await door.pods("app=srv", 2)
+        await _run_new(api)
+    await _status(api, f"{APPS}/deployments/srv", updatedReplicas=2, replicas=2, availableReplicas=2)
+    staying = await api.pods("app=srv", 2)
     assert {p["spec"]["containers"][0]["image"] for p in staying} == {"registry.test/x:2"}
-    annotations = (await door.get(f"{APPS}/deployments/srv")).body["metadata"]["annotations"]
+    annotations = (await api.get(f"{APPS}/deployments/srv")).body["metadata"]["annotations"]
     assert annotations["deployment.kubernetes.io/revision"] == "2"
 
 
-async def _run_new(door: Door) -> None:
+async def _run_new(api: Api) -> None:
     async def waiting() -> str | None:
-        answer = await door.get(PODS, labelSelector="app=srv", fieldSelector="status.phase=Pending")
+        answer = await api.get(PODS, labelSelector="app=srv", fieldSelector="status.phase=Pending")
         fresh = [
             p for p in answer.body["items"] if p["spec"]["containers"][0]["image"] == "registry.test/x:2"
         ]
         return str(fresh[0]["metadata"]["name"]) if fresh else None
 
-    await door.run(await door.until("a new pod", waiting))
+    await api.run(await api.until("a new pod", waiting))
 
 
-async def test_a_deleted_pod_of_a_replica_set_is_replaced(door: Door) -> None:
-    await door.make(f"{APPS}/replicasets", workload("ReplicaSet", "srv", replicas=1))
-    (old,) = _names(await door.pods("app=srv", 1))
-    await door.call("DELETE", f"{PODS}/{old}")
+async def test_a_deleted_pod_of_a_replica_set_is_replaced(api: Api) -> None:
+    await api.make(f"{APPS}/replicasets", workload("ReplicaSet", "srv", replicas=1))
+    (old,) = _names(await api.pods("app=srv", 1))
+    await api.call("DELETE", f"{PODS}/{old}")
 
     async def another() -> bool:
-        return [n for n in (await door.get(PODS, labelSelector="app=srv")).names if n != old] != []
+        return [n for n in (await api.get(PODS, labelSelector="app=srv")).names if n != old] != []
 
-    await door.until("another pod", another)
+    await api.until("another pod", another)
 
 
-async def test_a_stateful_set_starts_its_pods_one_after_another(door: Door) -> None:
+async def test_a_stateful_set_starts_its_pods_one_after_another(api: Api) -> None:
     body = workload("StatefulSet", "db", replicas=2, serviceName="db")
-    await door.make(f"{APPS}/statefulsets", body)
-    assert _names(await door.pods("app=db", 1)) == ["db-0"]
-    await door.run("db-0")
-    second = (await door.pods("app=db", 2))[1]
+    await api.make(f"{APPS}/statefulsets", body)
+    assert _names(await api.pods("app=db", 1)) == ["db-0"]
+    await api.run("db-0")
+    second = (await api.pods("app=db", 2))[1]
     assert second["metadata"]["name"] == "db-1"
     assert second["metadata"]["labels"]["apps.kubernetes.io/pod-index"] == "1"
     assert second["metadata"]["labels"]["statefulset.kubernetes.io/pod-name"] == "db-1"
     assert (second["spec"]["hostname"], second["spec"]["subdomain"]) == ("db-1", "db")
-    await door.run("db-1")
-    await _status(door, f"{APPS}/statefulsets/db", replicas=2, readyReplicas=2)
-    await door.change(f"{APPS}/statefulsets/db/scale", {"spec": {"replicas": 1}}, "merge")
-    assert _names(await door.pods("app=db", 1)) == ["db-0"]
+    await api.run("db-1")
+    await _status(api, f"{APPS}/statefulsets/db", replicas=2, readyReplicas=2)
+    await api.change(f"{APPS}/statefulsets/db/scale", {"spec": {"replicas": 1}}, "merge")
+    assert _names(await api.pods("app=db", 1)) == ["db-0"]
 
 
-async def test_a_daemon_set_has_a_pod_on_each_node_cordoned_ones_too(door: Door) -> None:
-    labels = {"pool": door.space}
-    nodes = {await door.ready_node(name, labels=labels) for name in ("a", "b")}
-    await door.change(f"/api/v1/nodes/{min(nodes)}", {"spec": {"unschedulable": True}})
+async def test_a_daemon_set_has_a_pod_on_each_node_cordoned_ones_too(api: Api) -> None:
+    labels = {"pool": api.space}
+    nodes = {await api.ready_node(name, labels=labels) for name in ("a", "b")}
+    await api.change(f"/api/v1/nodes/{min(nodes)}", {"spec": {"unschedulable": True}})
     body = workload("DaemonSet", "agent")
     body["spec"]["template"]["spec"]["nodeSelector"] = labels
-    await door.make(f"{APPS}/daemonsets", body)
+    await api.make(f"{APPS}/daemonsets", body)
 
     async def placed() -> bool:
-        answer = await door.get(PODS, labelSelector="app=agent")
+        answer = await api.get(PODS, labelSelector="app=agent")
         return {p["spec"].get("nodeName") for p in answer.body["items"]} == nodes
 
-    await door.until("a pod on each node", placed)
+    await api.until("a pod on each node", placed)
     await _status(
-        door, f"{APPS}/daemonsets/agent", desiredNumberScheduled=2, currentNumberScheduled=2, numberReady=0
+        api, f"{APPS}/daemonsets/agent", desiredNumberScheduled=2, currentNumberScheduled=2, numberReady=0
     )
 
 
-async def test_an_indexed_job_completes_index_by_index(door: Door) -> None:
-    await door.make(JOBS, _job("j", completions=2, parallelism=2, completionMode="Indexed"))
-    made = await door.pods("batch.kubernetes.io/job-name=j", 2)
+async def test_an_indexed_job_completes_index_by_index(api: Api) -> None:
+    await api.make(JOBS, _job("j", completions=2, parallelism=2, completionMode="Indexed"))
+    made = await api.pods("batch.kubernetes.io/job-name=j", 2)
     index = "batch.kubernetes.io/job-completion-index"
     by_index = {p["metadata"]["labels"][index]: p for p in made}
     assert set(by_index) == {"0", "1"}
@@ -143,109 +143,109 @@ async def test_an_indexed_job_completes_index_by_index(door: Door) -> None:
     assert one["spec"]["hostname"] == "j-1"
     assert one["metadata"]["annotations"][index] == "1"
     assert [e["name"] for e in one["spec"]["containers"][0]["env"]] == ["JOB_COMPLETION_INDEX"]
-    await _status(door, f"{JOBS}/j", active=2, ready=0)
+    await _status(api, f"{JOBS}/j", active=2, ready=0)
     for each in _names(made):
-        await door.run(each)
-    await _status(door, f"{JOBS}/j", active=2, ready=2)
+        await api.run(each)
+    await _status(api, f"{JOBS}/j", active=2, ready=2)
     for each in _names(made):
-        await door.end(each)
-    done = await door.condition(f"{JOBS}/j", "Complete")
+        await api.end(each)
+    done = await api.condition(f"{JOBS}/j", "Complete")
     assert (done["reason"], done["message"]) == (
         "CompletionsReached",
         "Reached expected number of succeeded pods",
     )
-    await door.condition(f"{JOBS}/j", "SuccessCriteriaMet")
-    status = await _status(door, f"{JOBS}/j", succeeded=2, completedIndexes="0,1", active=None)
+    await api.condition(f"{JOBS}/j", "SuccessCriteriaMet")
+    status = await _status(api, f"{JOBS}/j", succeeded=2, completedIndexes="0,1", active=None)
     assert status["completionTime"]
 
 
-async def test_a_job_of_one_completes(door: Door) -> None:
-    made = await door.make(JOBS, _job("j"))
+async def test_a_job_of_one_completes(api: Api) -> None:
+    made = await api.make(JOBS, _job("j"))
     assert (made["spec"]["completions"], made["spec"]["parallelism"], made["spec"]["backoffLimit"]) == (
         1,
         1,
         6,
     )
-    (one,) = _names(await door.pods("job-name=j", 1))
-    await door.end(one)
-    await door.condition(f"{JOBS}/j", "Complete")
-    assert (await door.get(f"{PODS}/{one}")).body["status"]["phase"] == "Succeeded"
+    (one,) = _names(await api.pods("job-name=j", 1))
+    await api.end(one)
+    await api.condition(f"{JOBS}/j", "Complete")
+    assert (await api.get(f"{PODS}/{one}")).body["status"]["phase"] == "Succeeded"
 
 
-async def test_a_job_past_its_backoff_limit_fails(door: Door) -> None:
-    await door.make(JOBS, _job("j", backoffLimit=0))
-    (one,) = _names(await door.pods("job-name=j", 1))
-    await door.end(one, code=3)
-    failed = await door.condition(f"{JOBS}/j", "Failed")
+async def test_a_job_past_its_backoff_limit_fails(api: Api) -> None:
+    await api.make(JOBS, _job("j", backoffLimit=0))
+    (one,) = _names(await api.pods("job-name=j", 1))
+    await api.end(one, code=3)
+    failed = await api.condition(f"{JOBS}/j", "Failed")
     assert (failed["reason"], failed["message"]) == (
         "BackoffLimitExceeded",
         "Job has reached the specified backoff limit",
     )
-    await door.condition(f"{JOBS}/j", "FailureTarget")
-    await _status(door, f"{JOBS}/j", failed=1, active=None)
+    await api.condition(f"{JOBS}/j", "FailureTarget")
+    await _status(api, f"{JOBS}/j", failed=1, active=None)
 
 
-async def test_a_jobs_failure_policy_ends_it_at_a_named_exit_code(door: Door) -> None:
+async def test_a_jobs_failure_policy_ends_it_at_a_named_exit_code(api: Api) -> None:
     rule = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}
-    await door.make(JOBS, _job("j", podFailurePolicy={"rules": [rule]}))
-    (one,) = _names(await door.pods("job-name=j", 1))
-    await door.end(one, code=42)
-    failed = await door.condition(f"{JOBS}/j", "Failed")
+    await api.make(JOBS, _job("j", podFailurePolicy={"rules": [rule]}))
+    (one,) = _names(await api.pods("job-name=j", 1))
+    await api.end(one, code=42)
+    failed = await api.condition(f"{JOBS}/j", "Failed")
     assert failed["reason"] == "PodFailurePolicy"
     assert failed["message"] == (
-        f"Container main for pod {door.space}/{one} failed with exit code 42 matching FailJob rule at index 0"
+        f"Container main for pod {api.space}/{one} failed with exit code 42 matching FailJob rule at index 0"
     )
 
 
-async def test_a_job_over_its_deadline_fails(door: Door) -> None:
-    await door.make(JOBS, _job("j", activeDeadlineSeconds=1))
-    failed = await door.condition(f"{JOBS}/j", "Failed")
+async def test_a_job_over_its_deadline_fails(api: Api) -> None:
+    await api.make(JOBS, _job("j", activeDeadlineSeconds=1))
+    failed = await api.condition(f"{JOBS}/j", "Failed")
     assert (failed["reason"], failed["message"]) == (
         "DeadlineExceeded",
         "Job was active longer than specified deadline",
     )
-    await door.pods("job-name=j", 0)
+    await api.pods("job-name=j", 0)
 
 
-async def test_a_suspended_job_has_no_pods_and_a_resumed_one_has_them_again(door: Door) -> None:
-    await door.make(JOBS, _job("j"))
-    await door.pods("job-name=j", 1)
-    await door.change(f"{JOBS}/j", {"spec": {"suspend": True}})
-    assert (await door.condition(f"{JOBS}/j", "Suspended"))["reason"] == "JobSuspended"
-    await door.pods("job-name=j", 0)
-    await _status(door, f"{JOBS}/j", active=None, startTime=None, failed=None)
-    await door.change(f"{JOBS}/j", {"spec": {"suspend": False}})
-    assert (await door.condition(f"{JOBS}/j", "Suspended", "False"))["reason"] == "JobResumed"
-    await door.pods("job-name=j", 1)
+async def test_a_suspended_job_has_no_pods_and_a_resumed_one_has_them_again(api: Api) -> None:
+    await api.make(JOBS, _job("j"))
+    await api.pods("job-name=j", 1)
+    await api.change(f"{JOBS}/j", {"spec": {"suspend": True}})
+    assert (await api.condition(f"{JOBS}/j", "Suspended"))["reason"] == "JobSuspended"
+    await api.pods("job-name=j", 0)
+    await _status(api, f"{JOBS}/j", active=None, startTime=None, failed=None)
+    await api.change(f"{JOBS}/j", {"spec": {"suspend": False}})
+    assert (await api.condition(f"{JOBS}/j", "Suspended", "False"))["reason"] == "JobResumed"
+    await api.pods("job-name=j", 1)
 
 
-async def test_a_finished_job_goes_after_its_time_to_live_and_takes_its_pods(door: Door) -> None:
-    await door.make(JOBS, _job("j", ttlSecondsAfterFinished=0))
-    (one,) = _names(await door.pods("job-name=j", 1))
-    await door.end(one)
-    await door.gone(f"{JOBS}/j")
-    await door.gone(f"{PODS}/{one}")
+async def test_a_finished_job_goes_after_its_time_to_live_and_takes_its_pods(api: Api) -> None:
+    await api.make(JOBS, _job("j", ttlSecondsAfterFinished=0))
+    (one,) = _names(await api.pods("job-name=j", 1))
+    await api.end(one)
+    await api.gone(f"{JOBS}/j")
+    await api.gone(f"{PODS}/{one}")
 
 
-async def test_a_failed_creation_is_told_in_an_event(door: Door) -> None:
+async def test_a_failed_creation_is_told_in_an_event(api: Api) -> None:
     body = workload("ReplicaSet", "srv", replicas=1)
     body["spec"]["template"]["spec"]["priorityClassName"] = "nope"
-    await door.make(f"{APPS}/replicasets", body)
+    await api.make(f"{APPS}/replicasets", body)
 
     async def told() -> str | None:
-        events = await door.get("/api/v1/namespaces/{ns}/events", fieldSelector="involvedObject.name=srv")
+        events = await api.get("/api/v1/namespaces/{ns}/events", fieldSelector="involvedObject.name=srv")
         found = [e["message"] for e in events.body["items"] if e["reason"] == "FailedCreate"]
         return found[0] if found else None
 
-    text = await door.until("an event", told)
+    text = await api.until("an event", told)
     assert text.startswith("Error creating: pods ")
     assert "no PriorityClass with name nope was found" in text
 
 
-async def test_every_namespace_gets_a_default_account_and_the_root_certificate(door: Door) -> None:
-    assert (await door.get("/api/v1/namespaces/{ns}/serviceaccounts/default")).code == 200
+async def test_every_namespace_gets_a_default_account_and_the_root_certificate(api: Api) -> None:
+    assert (await api.get("/api/v1/namespaces/{ns}/serviceaccounts/default")).code == 200
 
     async def there() -> bool:
-        return (await door.get("/api/v1/namespaces/{ns}/configmaps/kube-root-ca.crt")).code == 200
+        return (await api.get("/api/v1/namespaces/{ns}/configmaps/kube-root-ca.crt")).code == 200
 
-    await door.until("the certificate", there)
+    await api.until("the certificate", there)

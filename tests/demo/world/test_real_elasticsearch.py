@@ -30,7 +30,7 @@ async def test_what_is_shipped_can_be_searched_by_node_and_text(
         while shipper.shipped < len(documents):  # noqa: ASYNC110  the shipper tells nobody
             await asyncio.sleep(0.05)
         running.cancel()
-    question = {
+    query = {
         "query": {
             "bool": {
                 "must": [{"query_string": {"query": 'message:"fallen off the bus"'}}],
@@ -44,7 +44,7 @@ async def test_what_is_shipped_can_be_searched_by_node_and_text(
     async with aiohttp.ClientSession(f"{real_elasticsearch.url}/") as session:
         async with session.post(f"{index}/_refresh") as reply:
             assert reply.status == 200
-        async with session.post(f"{index}/_search", json=question) as reply:
+        async with session.post(f"{index}/_search", json=query) as reply:
             found = await reply.json()
         async with session.get(f"{index}/_count") as reply:
             count = await reply.json()

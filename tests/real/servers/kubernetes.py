@@ -200,10 +200,10 @@ class KubernetesCluster:
         with self.without_apiserver():
             pass
 
-    def _ask_etcd(self, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
+    def _ask_etcd(self, path: str, query: Mapping[str, Any]) -> dict[str, Any]:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         url = self._plane.etcd_url + path
-        with opener.open(url, json.dumps(question).encode(), _CALL_WITHIN.total_seconds()) as reply:
+        with opener.open(url, json.dumps(query).encode(), _CALL_WITHIN.total_seconds()) as reply:
             answer: dict[str, Any] = json.load(reply)
         return answer
 

@@ -8,13 +8,13 @@ from alerts.loading.words import LABEL_NAME
 from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from alerts.rules import Vocabulary
 from collectors.facts.patterns import compiled
-from collectors.facts.questions import Check, LogSearch, TimesUsual
+from collectors.facts.queries import CheckQuery, LogQuery, TimesUsual
 
 _LOGS = ("match", "by", "over", "above", "novel", "times_usual", "extract")
 _MORE_WORDS = ("level",)  # of log lines, beside the words of subjects
 
 
-def log_search(reading: Reading, node: Node, *, before: str, vocabulary: Vocabulary) -> LogSearch | None:
+def log_query(reading: Reading, node: Node, *, before: str, vocabulary: Vocabulary) -> LogQuery | None:
     """The search under `logs:`; None, and mistakes, where it is not whole."""
     known = len(reading.found)
     if not isinstance(node, MapNode):
@@ -42,7 +42,7 @@ def log_search(reading: Reading, node: Node, *, before: str, vocabulary: Vocabul
     extract = _extract(reading, fields.get("extract"), before, by)
     if len(reading.found) > known or match is None or over is None:
         return None
-    return LogSearch(
+    return LogQuery(
         match=match, by=by, over=over, above=above, novel=novel or None, times_usual=usual, extract=extract
     )
 
@@ -99,9 +99,9 @@ def _extract(reading: Reading, node: Node | None, before: str, by: tuple[str, ..
     return pattern
 
 
-def check(
+def check_query(
     reading: Reading, node: Node, parameters: Node | None, *, before: str, vocabulary: Vocabulary
-) -> Check | None:
+) -> CheckQuery | None:
     """The check under `check:` with its parameters under `with:`; None, and a mistake, where it is not known."""
     name = reading.text(node, f"{before}check")
     given = reading.pairs(parameters, f"{before}with") if parameters is not None else []
@@ -116,7 +116,7 @@ def check(
             hint = did_you_mean(parameter, known) if known else "; it has no parameters"
             reading.wrong(key, f"{before}the check `{name}` has no parameter `{parameter}`{hint}")
     values = {parameter: plain(reading, value) for parameter, _key, value in given if parameter in known}
-    return Check(name=name, parameters=MappingProxyType(values))
+    return CheckQuery(name=name, parameters=MappingProxyType(values))
 
 
 def plain(reading: Reading, node: Node) -> object:

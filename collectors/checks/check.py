@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from collectors.facts.samples import Blind, Sample
+from collectors.facts.results import Blind, Sample
 from collectors.mirror.inventory import Inventory
 from collectors.trainings.views import TrainingView
 
@@ -16,12 +16,12 @@ class SourceState:
 
     source: str
     blind_for: timedelta | None = None
-    why: str = ""
+    reason: str = ""
     rules: Mapping[str, str] = field(default_factory=dict)  # rule name -> why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class CheckInput:
     """The cluster at one moment, as checks see it. An input that could not be had is Blind."""
 
     at: datetime
@@ -45,7 +45,7 @@ class ClusterCheck:
     name: str
     summary: str
     needs: frozenset[str]
-    run: Callable[[Scene, Mapping[str, Any]], Sequence[Sample]]
+    run: Callable[[CheckInput, Mapping[str, Any]], Sequence[Sample]]
     parameters: Mapping[str, object] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()  # beside nodes and pods, without which there is no inventory
 

@@ -1,4 +1,4 @@
-"""This file opens the door to Slack: the client, and what hears, speaks, answers and looks up over it."""
+"""This file opens the source to Slack: the client, and what hears, speaks, answers and looks up over it."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -26,7 +26,7 @@ INBOX_AT_MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlackDoor:
+class SlackIntegration:
     """Everything of Slack. With an app token gestures come through a socket, else through `/slack/events`."""
 
     speaker: SlackSpeaker
@@ -45,7 +45,7 @@ class SlackDoor:
         return await to_aiohttp_response(response)
 
 
-async def open_slack(settings: Slack, *, clock: Clock, stack: AsyncExitStack) -> SlackDoor:
+async def open_slack(settings: Slack, *, clock: Clock, stack: AsyncExitStack) -> SlackIntegration:
     """Open it; `stack` closes it. Raises Permanent when Slack refuses the token.
 
     While Slack is away it is opened all the same: who we are is asked again when that is needed.
@@ -69,7 +69,7 @@ async def open_slack(settings: Slack, *, clock: Clock, stack: AsyncExitStack) ->
     answers = SlackAnswers(calls)
     directory = SlackDirectory(calls)
     listen(app, inbox, answers=answers, directory=directory, clock=clock)
-    return SlackDoor(
+    return SlackIntegration(
         speaker=SlackSpeaker(calls),
         answers=answers,
         directory=directory,

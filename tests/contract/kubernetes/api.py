@@ -1,4 +1,4 @@
-"""This file is the door through which the suite speaks to an API server, and the objects that it sends."""
+"""This file is the api through which the suite speaks to an API server, and the objects that it sends."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Door:
+class Api:
     """Requests to one API server, as the admin or as the bot."""
 
     session: aiohttp.ClientSession

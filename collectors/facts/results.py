@@ -19,7 +19,7 @@ class Sample:
 class Seen:
     """A look that worked, and whole. No samples: the condition holds nowhere.
 
-    `present` is the answer to the rule's presence query (`sees`), None when it has none. An alert whose
+    `present` is the answer to the rule's presence query (`presence`), None when it has none. An alert whose
     subject is not among them was not watched: it is blind alone.
     """
 
@@ -38,8 +38,8 @@ class Blind:
 
     source: str
     at: datetime
-    why: str
+    reason: str
     is_lasting: bool = False
 
 
-Observation = Seen | Blind
+QueryResult = Seen | Blind

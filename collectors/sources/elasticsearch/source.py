@@ -1,4 +1,4 @@
-"""This file is the door to Elasticsearch: log searches in, observations out; and log lines for people."""
+"""This file is the source to Elasticsearch: log searches in, observations out; and log lines for people."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from collectors.facts.durations import in_words
 from collectors.facts.errors import SourceError
-from collectors.facts.questions import LogSearch
-from collectors.facts.samples import Blind, Observation, Sample, Seen
+from collectors.facts.queries import LogQuery
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.calls import Calls
 from collectors.sources.elasticsearch.counting import Group, groups_of, totals_of, usual_of
@@ -27,7 +27,7 @@ _LINE_WORDS_WITH_MANY = 1_000  # values of one word that may be asked for at onc
 T = TypeVar("T")
 
 
-class ElasticsearchDoor:
+class ElasticsearchSource:
     """Looks at the logs. A look that fails, or is not whole, is Blind and says why and what to do.
 
     Nothing here depends on how many lines match: they are counted by the server, and the lines that are read have
@@ -39,7 +39,7 @@ class ElasticsearchDoor:
         self._calls = Calls(settings)
         self._finder = FieldFinder(self._calls, settings.fields, settings.index)
 
-    async def __aenter__(self) -> "ElasticsearchDoor":
+    async def __aenter__(self) -> "ElasticsearchSource":
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -49,15 +49,15 @@ class ElasticsearchDoor:
         """Close the connections."""
         await self._calls.close()
 
-    async def search(self, question: LogSearch, *, at: datetime) -> Observation:
+    async def search(self, query: LogQuery, *, at: datetime) -> QueryResult:
         """Answer a rule's log search as of `at`: one sample for each group that counts above the threshold.
 
         Labels are the words of `by`, the named groups of `extract`, and `pattern` for `novel`; the value is the
         count of lines; `texts` are up to three of the newest lines, redacted and cut to 500 characters.
         """
-        return await self._observed(lambda: self._answer(question, at), at)
+        return await self._observed(lambda: self._answer(query, at), at)
 
-    async def awake(self, *, at: datetime) -> Blind | None:
+    async def health(self, *, at: datetime) -> Blind | None:
         """Why its silence may not be believed, or None. Ask it once a cycle.
 
         Logs that nobody ships any more look like logs in which all is well.
@@ -77,12 +77,12 @@ class ElasticsearchDoor:
             if await self._within_time(newest):
                 return None
         except SourceError as error:
-            return Blind(source=settings.name, at=at, why=str(error), is_lasting=not error.temporary)
+            return Blind(source=settings.name, at=at, reason=str(error), is_lasting=not error.temporary)
         why = (
             f"it answers, but holds no line of the last {in_words(settings.stale_after)}: "
             "see that the log shipper runs, and that `index` names where it writes"
         )
-        return Blind(source=settings.name, at=at, why=why, is_lasting=True)
+        return Blind(source=settings.name, at=at, reason=why, is_lasting=True)
 
     async def lines(
         self,
@@ -142,12 +142,12 @@ class ElasticsearchDoor:
 
         return await self._within_time(ask)
 
-    async def _observed(self, look: Callable[[], Awaitable[tuple[Sample, ...]]], at: datetime) -> Observation:
+    async def _observed(self, look: Callable[[], Awaitable[tuple[Sample, ...]]], at: datetime) -> QueryResult:
         source = self._settings.name
         try:
             return Seen(source=source, at=at, samples=await self._within_time(look))
         except SourceError as error:
-            return Blind(source=source, at=at, why=str(error), is_lasting=not error.temporary)
+            return Blind(source=source, at=at, reason=str(error), is_lasting=not error.temporary)
 
     async def _within_time(self, look: Callable[[], Awaitable[T]]) -> T:
         limit = self._settings.timeout.total_seconds()
@@ -163,61 +163,59 @@ class ElasticsearchDoor:
             self._finder.forget()
             raise
 
-    async def _answer(self, question: LogSearch, at: datetime) -> tuple[Sample, ...]:
+    async def _answer(self, query: LogQuery, at: datetime) -> tuple[Sample, ...]:
         settings = self._settings
         fields = await self._finder.at(at)
         until = at - settings.lag
-        window = Window(since=until - question.over, until=until)
-        match = matching(question.match, fields)
-        if question.extract is not None:
-            _alone(question, "extract")
+        window = Window(since=until - query.over, until=until)
+        match = matching(query.match, fields)
+        if query.extract is not None:
+            _alone(query, "extract")
             return await extracted(
                 self._calls,
                 fields,
                 match,
-                question.by,
+                query.by,
                 window,
-                question.extract,
-                above=question.above,
+                query.extract,
+                above=query.above,
                 cap=settings.lines_cap,
                 redact=settings.redact,
             )
-        if question.novel is not None:
-            _alone(question, "novel")
+        if query.novel is not None:
+            _alone(query, "novel")
             return await novel(
                 self._calls,
                 fields,
                 match,
-                question.by,
+                query.by,
                 window,
-                Window(since=until - question.novel, until=window.since),
-                above=question.above,
+                Window(since=until - query.novel, until=window.since),
+                above=query.above,
                 redact=settings.redact,
             )
-        groups = await self._counted(question, fields, window)
+        groups = await self._counted(query, fields, window)
         texts = await texts_of(self._calls, fields, match, window, groups, settings.redact)
         return tuple(
             Sample(labels=group.labels, value=float(group.count), texts=texts.get(group.labels, ()))
             for group in groups
         )
 
-    async def _counted(self, question: LogSearch, fields: Fields, window: Window) -> list[Group]:
-        windows, usual = [window], question.times_usual
+    async def _counted(self, query: LogQuery, fields: Fields, window: Window) -> list[Group]:
+        windows, usual = [window], query.times_usual
         if usual is not None:
             windows += [window.before(usual.season * back) for back in range(1, _SEASONS + 1)]
-        match = matching(question.match, fields)
-        found = await groups_of(
-            self._calls, fields, match, question.by, windows, cap=self._settings.groups_cap
-        )
-        groups = [group for group in found if group.count > question.above]
+        match = matching(query.match, fields)
+        found = await groups_of(self._calls, fields, match, query.by, windows, cap=self._settings.groups_cap)
+        groups = [group for group in found if group.count > query.above]
         if usual is not None and groups:
             totals = await totals_of(self._calls, fields, windows)
             groups = [group for group in groups if group.count > usual.factor * usual_of(group, totals)]
         return sorted(groups, key=lambda group: tuple(group.labels.items()))
 
 
-def _alone(question: LogSearch, what: str) -> None:
-    given = {"extract": question.extract, "novel": question.novel, "times_usual": question.times_usual}
+def _alone(query: LogQuery, what: str) -> None:
+    given = {"extract": query.extract, "novel": query.novel, "times_usual": query.times_usual}
     if others := [name for name, value in given.items() if value is not None and name != what]:
         raise SourceError(f"`{what}` and `{others[0]}` cannot be asked for together", temporary=False)
 

@@ -6,15 +6,15 @@ from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promql:
-    """An instant query. `sees` is a presence query whose result names everything that is being watched."""
+class PromQLQuery:
+    """An instant query. `presence` is a presence query whose result names everything that is being watched."""
 
     expr: str
-    sees: str | None = None
+    presence: str | None = None
 
-    def without_presence(self) -> "Promql":
+    def without_presence(self) -> "PromQLQuery":
         """The same for a rule that holds no alert: nobody's silence has to be told from blindness."""
-        return self if self.sees is None else replace(self, sees=None)
+        return self if self.presence is None else replace(self, presence=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,11 @@ class TimesUsual:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSearch:
+class LogQuery:
     """Counts log documents by our own words.
 
     `match` is an Elasticsearch query string. `by` are words of `alerts/rules.py`'s vocabulary (node, pod,
-    namespace, container, component, level), which the door turns into fields. A group counts when more than
+    namespace, container, component, level), which the source turns into fields. A group counts when more than
     `above` documents fell into the last `over`. `novel`: only message patterns never seen in that long
     before the window count. `times_usual`: the count must also exceed what is usual.
     `extract`: a regular expression with named groups, tried on the sampled lines; each named group becomes a
@@ -47,11 +47,11 @@ class LogSearch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CheckQuery:
     """A named cluster check and its parameters; see `collectors/checks`."""
 
     name: str
     parameters: Mapping[str, object] = field(default_factory=dict)
 
 
-Question = Promql | LogSearch | Check
+Query = PromQLQuery | LogQuery | CheckQuery
