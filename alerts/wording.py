@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from alerts.rules import Rule
 from alerts.templates import Template, parse
-from collectors.facts.dialect import subject_of
+from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.facts.subjects import Subject

@@ -64,7 +64,7 @@ class Agenda:
         return min(all_due[0].at - now, LONGEST_SLEEP) if all_due else LONGEST_SLEEP
 
     async def _run_one(self, due: Due) -> None:
-        robot = Actor(id=due.actor, name=due.actor, kind=ActorKind.ROBOT)
+        robot = Actor(id=due.actor, name=due.actor, kind=ActorKind.AUTOMATION)
         request = Request(
             id=_gesture(due),
             line=due.line,

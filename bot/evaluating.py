@@ -97,9 +97,9 @@ class Evaluator:
 
     async def begin(self) -> None:
         """Wait for the first picture of the cluster, and take up what stood when the last process ended."""
-        if self._site.mirror is not None:
+        if self._site.cache is not None:
             try:
-                await self._site.mirror.synced(MIRROR_WAIT)
+                await self._site.cache.synced(MIRROR_WAIT)
             except TimeoutError as late:
                 _log.warning("begins without a whole picture", cluster=self._site.name, why=str(late)[:500])
         standing, self._judged = await self._keeper.restore()

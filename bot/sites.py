@@ -6,20 +6,20 @@ from datetime import datetime, timedelta
 
 from bot.settings import BasicAuth, Cluster, Elasticsearch, Prometheus, secret
 from collectors.checks.check import CheckInput, SourceState
+from collectors.cluster.cache import ClusterCache, ReflectorTiming
+from collectors.cluster.inventory import Inventory, inventory_of
+from collectors.cluster.kinds import DNS_AUTOSCALERS
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind
 from collectors.facts.topology import Topology
-from collectors.mirror.inventory import Inventory, inventory_of
-from collectors.mirror.kinds import DNS_AUTOSCALERS
-from collectors.mirror.mirror import Mirror, Pace
-from collectors.mirror.topology import topology_of
 from collectors.sources.elasticsearch.settings import Credentials, ElasticsearchSettings, fields_with
 from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
+from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
 from collectors.trainings.views import TrainingView
 from commands.cluster import ClusterWriter
@@ -28,21 +28,21 @@ NOTHING_KNOWN = "the settings give no access to Kubernetes for this cluster"
 
 
 class ClusterSite:
-    """One cluster as everybody in the house sees it. What is derived from the mirror is kept until it changes."""
+    """One cluster as everybody in the house sees it. What is derived from the cache is kept until it changes."""
 
     def __init__(
         self,
         name: str,
         *,
         clock: Clock,
-        mirror: Mirror | None = None,
+        cache: ClusterCache | None = None,
         prometheus: PrometheusSource | None = None,
         logs: ElasticsearchSource | None = None,
         pod_logs: KubernetesSource | None = None,
         writer: ClusterWriter | None = None,
     ) -> None:
         self.name = name
-        self.mirror = mirror
+        self.cache = cache
         self.prometheus = prometheus
         self.logs = logs
         self.pod_logs = pod_logs
@@ -60,16 +60,16 @@ class ClusterSite:
     def look(self) -> Inventory | Blind:
         """The inventory now, or why it cannot be had."""
         now = self._clock.now()
-        if self.mirror is None:
+        if self.cache is None:
             return Blind(source="kubernetes", at=now, reason=NOTHING_KNOWN)
-        seen = self.mirror.version, self.mirror.blind_kinds()
+        seen = self.cache.version, self.cache.blind_kinds()
         if self._inventory is None or seen != self._seen:
-            found = inventory_of(self.mirror)
+            found = inventory_of(self.cache)
             if isinstance(found, Blind):
                 return found
             self._inventory = found
             self._trainings = read_trainings(found)
-            self._topology = topology_of(found, self._trainings, cluster=self.name)
+            self._topology = build_topology(found, self._trainings, cluster=self.name)
             self._seen = seen
         return self._inventory
 
@@ -112,11 +112,11 @@ class ClusterSite:
         )
 
     def _configs(self, at: datetime) -> dict[str, dict[str, str]] | Blind:
-        if self.mirror is None:
+        if self.cache is None:
             return Blind(source="kubernetes", at=at, reason=NOTHING_KNOWN)
         found: dict[str, dict[str, str]] = {}
         for kind in DNS_AUTOSCALERS:
-            snapshot = self.mirror.snapshot(kind)
+            snapshot = self.cache.snapshot(kind)
             if isinstance(snapshot, Blind):
                 return snapshot
             found |= {key: config.data or {} for key, config in snapshot.objects.items()}
@@ -133,7 +133,7 @@ async def open_site(
     settings: Cluster, *, clock: Clock, redact: Redactor, stack: AsyncExitStack
 ) -> ClusterSite:
     """Open the sources that the settings name; `stack` closes them. Raises SourceError for a wrong kubeconfig."""
-    mirror = pod_logs = writer = None
+    cache = pod_logs = writer = None
     if settings.kubernetes is not None:
         names = settings.kubernetes
         client = await KubernetesClient.connect(
@@ -141,7 +141,9 @@ async def open_site(
         )
         stack.push_async_callback(client.close)
         pod_logs = KubernetesSource(client)
-        mirror = Mirror(pod_logs, clock=clock, stale_after=names.stale_after, pace=_pace(names.stale_after))
+        cache = ClusterCache(
+            pod_logs, clock=clock, stale_after=names.stale_after, timing=_pace(names.stale_after)
+        )
         writer = ClusterWriter(client)
     prometheus = logs = None
     if settings.prometheus is not None:
@@ -153,7 +155,7 @@ async def open_site(
     return ClusterSite(
         settings.name,
         clock=clock,
-        mirror=mirror,
+        cache=cache,
         prometheus=prometheus,
         logs=logs,
         pod_logs=pod_logs,
@@ -161,10 +163,10 @@ async def open_site(
     )
 
 
-def _pace(stale_after: timedelta) -> Pace:
-    """How often the mirror has to hear something, so that a quiet cluster is never taken for one that is gone."""
-    usual, seconds = Pace(), stale_after.total_seconds()
-    return Pace(
+def _pace(stale_after: timedelta) -> ReflectorTiming:
+    """How often the cache has to hear something, so that a quiet cluster is never taken for one that is gone."""
+    usual, seconds = ReflectorTiming(), stale_after.total_seconds()
+    return ReflectorTiming(
         watch=min(usual.watch, seconds * 0.4),
         grace=min(usual.grace, seconds * 0.2),
         longest_wait=min(usual.longest_wait, seconds * 0.3),

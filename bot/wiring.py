@@ -147,8 +147,8 @@ async def _assembled(
     edges: dict[str, Work] = {}
     for name, site in sites.items():
         core[f"evaluator {name}"] = evaluators[name].run
-        if site.mirror is not None:
-            edges[f"mirror {name}"] = site.mirror.run
+        if site.cache is not None:
+            edges[f"cache {name}"] = site.cache.run
     if slack is not None:
         people = People(slack.directory, settings.teams, clock)
         inbox = Inbox(
@@ -193,7 +193,7 @@ def _evaluator(
         logs=site.logs,
         checks=CHECKS,
         check_input=site.check_input,
-        has_cluster=site.mirror is not None,
+        has_cluster=site.cache is not None,
     )
     judge = Judge(site.name, rulebook.rules, router, RuleWording(site.topology, clean=redact.clean))
     return Evaluator(

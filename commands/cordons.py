@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from collectors.mirror.objects import Node
+from collectors.cluster.objects import Node
 from commands.desk import Desk
 from commands.looks import annotations_of
 from commands.records import forget, record

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from alerts.rules import Rule
+from collectors.cluster.inventory import Inventory
 from collectors.facts.people import Actor
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult
 from collectors.facts.topology import Topology
-from collectors.mirror.inventory import Inventory
 from collectors.sources.elasticsearch.hits import LogLine
 from collectors.trainings.views import TrainingView
 from commands.plans import Origin

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collectors.cluster.objects import Deployment
 from collectors.facts.proportional import Linear, read_linear
-from collectors.mirror.objects import Deployment
 from commands.command import UnusableError
 from commands.desk import Desk, Reader
 from commands.steps import Ref

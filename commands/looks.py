@@ -4,9 +4,9 @@ import difflib
 from collections.abc import Iterable
 from datetime import datetime
 
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Node
 from collectors.facts.durations import in_words
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Node
 from commands.command import UnusableError
 
 

@@ -31,7 +31,7 @@ class Permissions:
             return ""
         if command.is_for_all:
             return None
-        if actor.kind is ActorKind.ROBOT:
+        if actor.kind is ActorKind.AUTOMATION:
             return self._robot(actor, command, cluster=cluster, namespaces=namespaces)
         if command.judges_itself:
             return None

@@ -104,7 +104,7 @@ class Pipeline:
         plan, draft = await self._plan(command, deed, desk, line=request.line)
         if draft.nothing:
             return Answer(view=View(title=spoken(draft.nothing), tone=Tone.INFO))
-        if request.actor.kind is ActorKind.ROBOT:
+        if request.actor.kind is ActorKind.AUTOMATION:
             await self._confirm(plan, by=request.actor.id)
             return None
         async with self.store.unit() as unit:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
-from collectors.mirror.kinds import DEFAULT_KINDS, Kind
+from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
 from commands.command import Command, Right
 
 Rules = list[dict[str, list[str]]]  # as in a role
@@ -28,8 +28,10 @@ class Rights(TypedDict):
     namespaces: dict[str, Rules]
 
 
-def look_rights(commands: Sequence[Command[Any]], kinds: Iterable[Kind[Any]] = DEFAULT_KINDS) -> Rights:
-    """The rules of the role that looks: what the mirror watches, logs, and what commands that only look declare.
+def look_rights(
+    commands: Sequence[Command[Any]], kinds: Iterable[ResourceKind[Any]] = DEFAULT_KINDS
+) -> Rights:
+    """The rules of the role that looks: what the cache watches, logs, and what commands that only look declare.
 
     Raises ValueError when one of those declares a right to change something.
     """
@@ -76,10 +78,10 @@ def _with_get(verbs: Sequence[str]) -> tuple[str, ...]:
     return tuple(verbs) if set(verbs) <= set(_WATCH) else (*verbs, "get")
 
 
-def _watched(kind: Kind[Any]) -> list[Wish]:
+def _watched(kind: ResourceKind[Any]) -> list[Wish]:
     found = _PATH.fullmatch(kind.path)
     if found is None:
-        raise ValueError(f"{kind.name} is mirrored from {kind.path}, which is no collection's path")
+        raise ValueError(f"{kind.name} is cached from {kind.path}, which is no collection's path")
     name = _NAME.search(kind.params.get("fieldSelector", ""))
     return [
         (found["namespace"] or "", found["group"] or "", found["plural"], name[1] if name else "", verb)

@@ -192,7 +192,7 @@ def _hurt(incident: Incident, alert: Alert, topology: Topology) -> tuple[Hurt, .
     """Everybody who was hurt at any time: a training that ended because of it stays on the card."""
     known = {one.training: one for one in incident.hurt}
     if alert.life.phase is Phase.FIRING:
-        for training in topology.hurt_by(alert.subject):
+        for training in topology.affected_by(alert.subject):
             known[training.id] = Hurt(
                 training=training.id, owner=training.owner, team=training.team, gpus=training.gpus
             )

@@ -1,4 +1,4 @@
-"""This file measures F14: how long it takes until the mirror holds 5,000 pods, over decoding the same bytes.
+"""This file measures F14: how long it takes until the cache holds 5,000 pods, over decoding the same bytes.
 
 Without the network both sides have the pages in memory: ours goes through the source's paging, the reflector and the
 telling of every change to a listener; the peer decodes the pages into the same structs and keeps them. With it,
@@ -24,11 +24,11 @@ from benchmarks.pods import Pages, pages
 from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row, Stall
 from benchmarks.stalls import longest_decode, longest_stall
 from benchmarks.timing import Watch, take_turns
+from collectors.cluster.cache import ClusterCache
+from collectors.cluster.kinds import PODS
+from collectors.cluster.objects import Pod
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.mirror.kinds import PODS
-from collectors.mirror.mirror import Mirror
-from collectors.mirror.objects import Pod
 from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from demo.parts.processes import Program, answers, free_port, running
@@ -85,12 +85,12 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
             return watch.wall
 
         async def mirrored_from_there() -> float:
-            return (await _mirrored(source)).wall
+            return (await _cached(source)).wall
 
-        async def mirrored() -> float:
-            return (await _mirrored(canned)).cpu
+        async def cached() -> float:
+            return (await _cached(canned)).cpu
 
-        near = await take_turns({"ours": mirrored, "bare": decoded}, rounds=ROUNDS, within=WITHIN / 2)
+        near = await take_turns({"ours": cached, "bare": decoded}, rounds=ROUNDS, within=WITHIN / 2)
         far = await take_turns(
             {"ours": mirrored_from_there, "bare": fetched}, rounds=ROUNDS, within=WITHIN / 2
         )
@@ -103,7 +103,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     rows = (
         Row(
             id="F14",
-            measure=f"{COUNT:,} pods ({megabytes:.0f} MB) into the mirror, in memory, CPU",
+            measure=f"{COUNT:,} pods ({megabytes:.0f} MB) into the cache, in memory, CPU",
             value=near["ours"].milliseconds,
             unit="ms",
             peer=Peer(name="msgspec decode of the same bytes", value=near["bare"].milliseconds),
@@ -138,22 +138,22 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     )
 
 
-async def _mirrored(source: KubernetesSource) -> Watch:
-    """A new mirror, from its start until it holds the whole list."""
+async def _cached(source: KubernetesSource) -> Watch:
+    """A new cache, from its start until it holds the whole list."""
     told = 0
 
     def hear(_: object) -> None:
         nonlocal told
         told += 1
 
-    mirror = Mirror(source, clock=SystemClock(), kinds=(PODS,))
-    mirror.subscribe(hear)
+    cache = ClusterCache(source, clock=SystemClock(), kinds=(PODS,))
+    cache.subscribe(hear)
     async with asyncio.TaskGroup() as group:
         with Watch() as watch:
-            task = group.create_task(mirror.run())
-            await mirror.synced(timedelta(seconds=30))
+            task = group.create_task(cache.run())
+            await cache.synced(timedelta(seconds=30))
         task.cancel()
-    held = mirror.snapshot(PODS)
+    held = cache.snapshot(PODS)
     assert not isinstance(held, Blind)
     assert len(held.objects) == told == COUNT
     return watch
@@ -211,4 +211,4 @@ def _kubeconfig(url: str) -> str:
     )
 
 
-BENCHMARK = Benchmark(id="F14", title="5,000 pods into the mirror", run=run, limit=timedelta(seconds=150))
+BENCHMARK = Benchmark(id="F14", title="5,000 pods into the cache", run=run, limit=timedelta(seconds=150))

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from collectors.cluster.inventory import Inventory
 from collectors.facts.results import Blind, Sample
-from collectors.mirror.inventory import Inventory
 from collectors.trainings.views import TrainingView
 
 
@@ -27,7 +27,7 @@ class CheckInput:
     at: datetime
     inventory: Inventory | Blind
     trainings: Sequence[TrainingView] | Blind
-    configs: Mapping[str, Mapping[str, str]] | Blind  # ConfigMaps that are mirrored: namespace/name -> data
+    configs: Mapping[str, Mapping[str, str]] | Blind  # ConfigMaps that are cached: namespace/name -> data
     sources: Sequence[SourceState]
 
 
@@ -39,7 +39,7 @@ class ClusterCheck:
     """A check: what it needs of the scene, the parameters it knows with their defaults, and the function.
 
     `run` gets the scene and the parameters; the inputs it declared in `needs` are not Blind when it is called, and
-    none of the mirrored `kinds` is missing from the inventory.
+    none of the cached `kinds` is missing from the inventory.
     """
 
     name: str

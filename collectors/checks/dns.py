@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.resources import parse_quantity
 from collectors.facts.labels import Labels
 from collectors.facts.proportional import Linear, read_linear, services_rule
 from collectors.facts.results import Blind, Sample
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.resources import quantity
 
 
 def autoscaler_capped(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -52,7 +52,7 @@ def counted(inventory: Inventory, linear: Linear) -> tuple[int, float]:
             and any(one.type == "Ready" and one.status == "True" for one in node.status.conditions or ())
         )
     ]
-    return len(nodes), sum(quantity((node.status.allocatable or {}).get("cpu", "0")) for node in nodes)
+    return len(nodes), sum(parse_quantity((node.status.allocatable or {}).get("cpu", "0")) for node in nodes)
 
 
 CHECKS = (

@@ -36,7 +36,7 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence
     found = []
     for name in inputs.inventory.nodes:
         gpus = inputs.inventory.gpus_on(name)
-        for resource, share in (gpus.shares if gpus else {}).items():
+        for resource, share in (gpus.counts if gpus else {}).items():
             if (missing := share.capacity - share.allocatable) > 0:
                 told = f"{share.allocatable:g} of {share.capacity:g} {resource} are left"
                 found.append(

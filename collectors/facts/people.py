@@ -6,7 +6,7 @@ from enum import StrEnum
 
 class ActorKind(StrEnum):
     PERSON = "person"
-    ROBOT = "robot"  # remedy, schedule:<id>, lease
+    AUTOMATION = "automation"  # remedy, schedule:<id>, lease
     TOKEN = "token"  # a sender with an API token
 
 

@@ -90,7 +90,7 @@ class Topology:
                 return name
         return self.node_of_address.get(host, host)
 
-    def hurt_by(self, subject: Subject) -> tuple[TrainingFacts, ...]:
+    def affected_by(self, subject: Subject) -> tuple[TrainingFacts, ...]:
         """The trainings that stand on the broken thing, the largest first."""
         if subject.training:
             names = {subject.training}

@@ -1,6 +1,6 @@
 """This file lists the kinds of training that are read. A new kind is one file and one line here."""
 
-from collectors.mirror.inventory import Inventory
+from collectors.cluster.inventory import Inventory
 from collectors.trainings import job
 from collectors.trainings.views import TrainingKind, TrainingView
 

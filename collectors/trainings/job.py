@@ -7,9 +7,9 @@ requests GPUs and that no other kind of training owns. Source: Kubernetes' Job A
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from collectors.mirror.inventory import Inventory, controller_of
-from collectors.mirror.objects import Condition, Job, Metadata, Pod, Workload
-from collectors.mirror.resources import gpus_requested
+from collectors.cluster.inventory import Inventory, controller_of
+from collectors.cluster.objects import Condition, Job, ObjectMeta, Pod, Workload
+from collectors.cluster.resources import gpus_requested
 from collectors.trainings.ranks import failures_of, index_of, rank_of
 from collectors.trainings.views import (
     OWNER_KEYS,
@@ -68,9 +68,9 @@ def _view(
     name: str,
     jobs: list[Job],
     servers: list[Workload],
-    sayers: list[Metadata],
+    sayers: list[ObjectMeta],
     *,
-    place: Metadata | None = None,
+    place: ObjectMeta | None = None,
 ) -> TrainingView:
     parts: tuple[Job | Workload, ...] = (*jobs, *servers)
     ranks: list[Rank] = []
@@ -109,7 +109,7 @@ def _view(
 
 
 def _life(
-    jobs: list[Job], servers: list[Workload], ranks: list[Rank], place: Metadata | None
+    jobs: list[Job], servers: list[Workload], ranks: list[Rank], place: ObjectMeta | None
 ) -> tuple[Life, str]:
     """Where it stands and why, decided by what its Jobs say first and by its pods second."""
     if place is not None and place.deletion_timestamp:
@@ -183,5 +183,5 @@ def _age(pod: Pod) -> tuple[datetime, str]:
     return pod.metadata.creation_timestamp or _LAST, pod.metadata.name
 
 
-def _first(sayers: Iterable[Metadata], keys: tuple[str, ...]) -> str:
+def _first(sayers: Iterable[ObjectMeta], keys: tuple[str, ...]) -> str:
     return next((said for one in sayers if (said := said_by(one, keys))), "")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from collectors.mirror.objects import Pod, Terminated
-from collectors.mirror.resources import counts, gpus_requested
+from collectors.cluster.objects import ContainerStateTerminated, Pod
+from collectors.cluster.resources import gpus_requested, holds_resources
 from collectors.trainings.exits import exit_meaning
 from collectors.trainings.views import Rank
 
@@ -24,7 +24,7 @@ def rank_of(pod: Pod, role: str, index: int) -> Rank:
         node=pod.spec.node_name,
         phase=pod.status.phase,
         ready=is_ready(pod),
-        gpus=sum(gpus_requested(pod.spec).values()) if counts(pod) else 0,
+        gpus=sum(gpus_requested(pod.spec).values()) if holds_resources(pod) else 0,
         restarts=sum(one.restart_count for one in pod.status.container_statuses or ()),
         exit_code=ended.exit_code if ended else None,
         reason=reason,
@@ -75,7 +75,7 @@ def is_ready(pod: Pod) -> bool:
     return any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions or ())
 
 
-def _failed(rank: Rank, end: Terminated) -> Rank:
+def _failed(rank: Rank, end: ContainerStateTerminated) -> Rank:
     return Rank(
         role=rank.role,
         index=rank.index,
@@ -91,9 +91,9 @@ def _failed(rank: Rank, end: Terminated) -> Rank:
     )
 
 
-def _worst_end(pod: Pod) -> Terminated | None:
+def _worst_end(pod: Pod) -> ContainerStateTerminated | None:
     """How it ended: the first error, or a clean end; None while it runs."""
-    if counts(pod):
+    if holds_resources(pod):
         return None
     ends = [one.state.terminated for one in pod.status.container_statuses or () if one.state.terminated]
     bad = sorted((end for end in ends if end.exit_code), key=lambda end: str(end.finished_at))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from collectors.mirror.base import Metadata
-from collectors.mirror.inventory import Inventory
+from collectors.cluster.base import ObjectMeta
+from collectors.cluster.inventory import Inventory
 
 # Where a cluster says these things: annotations are read before labels, the first key that is there wins.
 TRAINING_KEYS = ("yardmaster.io/training", "training")
@@ -86,14 +86,14 @@ class TrainingView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingKind:
-    """One kind of training. `needs` are the mirrored kinds without which it cannot be read."""
+    """One kind of training. `needs` are the cached kinds without which it cannot be read."""
 
     name: str
     needs: tuple[str, ...]
     read: Callable[[Inventory], tuple[TrainingView, ...]]
 
 
-def said_by(of: Metadata, keys: tuple[str, ...]) -> str:
+def said_by(of: ObjectMeta, keys: tuple[str, ...]) -> str:
     """What an object says under the first of these keys, in annotations and then in labels."""
     places: tuple[Mapping[str, str], ...] = (of.annotations or {}, of.labels or {})
     return next((place[key] for key in keys for place in places if place.get(key)), "")

@@ -35,7 +35,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     """Who holds which GPU: a line for each resource, by team, and node by node."""
     inventory, topology = desk.site.inventory(), desk.site.topology()
     names = [known_name(deed.node, inventory.nodes, "node")] if deed.node else sorted(inventory.nodes)
-    nodes = [gpus for name in names if (gpus := inventory.gpus_on(name)) is not None and gpus.shares]
+    nodes = [gpus for name in names if (gpus := inventory.gpus_on(name)) is not None and gpus.counts]
     if deed.team:
         held = {
             pod.node for key, pod in topology.pods.items() if pod.gpus and team_of(key, topology) == deed.team
@@ -43,7 +43,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
         nodes = [gpus for gpus in nodes if gpus.node in held]
     if deed.free:
         nodes = [
-            gpus for gpus in nodes if gpus.usable and any(share.free > 0 for share in gpus.shares.values())
+            gpus for gpus in nodes if gpus.usable and any(share.free > 0 for share in gpus.counts.values())
         ]
     if not nodes:
         wanted = (

@@ -7,10 +7,10 @@ from datetime import timedelta
 import click
 
 from alerts.telling.views import Block, Button, Buttons, Facts, Table, Text, View, bold, code, text
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Node
 from collectors.facts.durations import in_words
 from collectors.facts.subjects import Subject
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Node
 from commands.command import Answer, Command, Draft, Right, UnusableError
 from commands.cordons import BY, REASON, UNTIL, cordon_steps, forgotten_steps, uncordon_step
 from commands.desk import Desk
@@ -84,7 +84,7 @@ async def show(deed: Named, desk: Desk) -> Answer:
         if (condition.type == "Ready") != (condition.status == "True"):
             rows.append((condition.type, text(f"{condition.status} {condition.reason}: {condition.message}")))
     rows += _lease_rows(node)
-    for hurt in desk.site.topology().hurt_by(Subject(node=deed.node)):
+    for hurt in desk.site.topology().affected_by(Subject(node=deed.node)):
         rows.append(("training", text(code(hurt.id), f" of {hurt.owner or '?'}, {hurt.gpus:g} GPUs")))
     async with desk.store.unit() as unit:
         incidents = await unit.incidents.find(cluster=desk.site.name, state="open")
@@ -111,7 +111,7 @@ async def cordon(deed: Cordon, desk: Desk) -> Draft:
             already.append(f"{name} is cordoned already, by {_whose(node)}")
             continue
         steps += cordon_steps(node, deed.reason, desk, lasting)
-        for training in topology.hurt_by(Subject(node=name)):
+        for training in topology.affected_by(Subject(node=name)):
             owner = f" of {training.owner}" if training.owner else ""
             notes.append(
                 f"{training.id}{owner} ({training.gpus:g} GPUs) runs on {name} and goes on: a cordon moves nothing."
@@ -172,7 +172,7 @@ def _whose(node: Node) -> str:
 def _gpus(inventory: Inventory, node: str) -> str:
     """`6/8` used of allocatable, each resource by its own name where there are several."""
     gpus = inventory.gpus_on(node)
-    shares = gpus.shares.values() if gpus else ()
+    shares = gpus.counts.values() if gpus else ()
     told = [f"{share.requested:g}/{share.allocatable:g}" for share in shares if share.capacity]
     return " ".join(told)
 

@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil
 
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Pod
+from collectors.cluster.resources import gpu_resource, gpus_requested, holds_resources
 from collectors.facts.durations import written
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Pod
-from collectors.mirror.resources import counts, gpu_resource, gpus_requested
 from commands.desk import MetricsQuerier
 
 UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
@@ -136,7 +136,7 @@ def judge(
         held[namespace, name] = held.get((namespace, name), 0.0) + used
     found = {}
     for pod in inventory.pods.values():
-        gpus = gpus_requested(pod.spec) if counts(pod) and pod.spec.node_name else {}
+        gpus = gpus_requested(pod.spec) if holds_resources(pod) and pod.spec.node_name else {}
         if gpus:
             key = (pod.metadata.namespace, pod.metadata.name)
             doing, why = _doing(pod, gpus, by_util, by_engine, now - after)

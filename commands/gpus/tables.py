@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from alerts.telling.views import Table
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.resources import NodeGpus, gpus_requested, holds_resources
 from collectors.facts.topology import Topology
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.resources import NodeGpus, counts, gpus_requested
 from commands.gpus.idling import Doing, IdleLook
 
 NODES_AT_MOST = 60
@@ -37,7 +37,7 @@ def count_gpus(
     """By resource name, over these nodes."""
     counted: dict[str, Count] = {}
     for gpus in nodes:
-        for resource, share in gpus.shares.items():
+        for resource, share in gpus.counts.items():
             one = counted.setdefault(resource, Count())
             one.capacity += share.capacity
             one.used += share.requested
@@ -47,7 +47,7 @@ def count_gpus(
             one.closed += 0 if gpus.usable else free
         for pod in inventory.pods_on(gpus.node):
             key = (pod.metadata.namespace, pod.metadata.name)
-            for resource, held in gpus_requested(pod.spec).items() if counts(pod) else ():
+            for resource, held in gpus_requested(pod.spec).items() if holds_resources(pod) else ():
                 one = counted.setdefault(resource, Count())
                 team = team_of(key, topology)
                 one.by_team[team] += held
@@ -91,11 +91,12 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
             resource,
             f"{share.requested:g}/{share.allocatable:g}",
             f"{share.free:g}",
-            ", ".join([*gpus.why_not, *([f"{share.unhealthy:g} broken"] if share.unhealthy else [])]) or "ok",
+            ", ".join([*gpus.unusable_reason, *([f"{share.unhealthy:g} broken"] if share.unhealthy else [])])
+            or "ok",
             _holders(gpus.node, topology),
         )
         for gpus in nodes
-        for resource, share in gpus.shares.items()
+        for resource, share in gpus.counts.items()
     ]
     heading = ("node", "resource", "used", "free", "state", "held by")
     return Table(heading=heading, rows=tuple(rows[:NODES_AT_MOST]), more=max(0, len(rows) - NODES_AT_MOST))

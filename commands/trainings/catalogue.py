@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from collectors.mirror.inventory import Inventory
+from collectors.cluster.inventory import Inventory
 from collectors.trainings.views import TrainingView
 from commands.command import UnusableError
 from commands.steps import Step

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Object
-from collectors.mirror.resources import quantity
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import KubernetesObject
+from collectors.cluster.resources import parse_quantity
 from collectors.trainings.views import TrainingView
 from commands.records import record
 from commands.rows import Launch
@@ -27,7 +27,7 @@ def needs(order: Order) -> tuple[Need, ...]:
         return Need(
             role=role,
             count=count,
-            amounts={name: quantity(one) for name, one in amounts.items()},
+            amounts={name: parse_quantity(one) for name, one in amounts.items()},
             node_selector=order.node_selector,
             tolerates=tolerates,
         )
@@ -138,14 +138,14 @@ def pause(view: TrainingView, inventory: Inventory) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _controllers(view: TrainingView, inventory: Inventory) -> list[tuple[Ref, Object]]:
+def _controllers(view: TrainingView, inventory: Inventory) -> list[tuple[Ref, KubernetesObject]]:
     """Its Jobs and servers as they are now, by their uids."""
     held: dict[str, Any] = {
         "Job": inventory.jobs,
         "Deployment": inventory.deployments,
         "StatefulSet": inventory.statefulsets,
     }
-    found: list[tuple[Ref, Object]] = []
+    found: list[tuple[Ref, KubernetesObject]] = []
     for workload in view.workloads:
         namespace, kind, name = workload.split("/", 2)
         if (one := held.get(kind, {}).get(f"{namespace}/{name}")) is not None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import PurePosixPath
 
+from collectors.cluster.inventory import Inventory
 from collectors.facts.errors import SourceError
-from collectors.mirror.inventory import Inventory
 from commands.command import Draft, UnusableError
 from commands.desk import Desk, Reader
 from commands.steps import Ref

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from collectors.mirror.inventory import Inventory
+from collectors.cluster.inventory import Inventory
 from collectors.trainings.views import TrainingView
 from commands.command import UnusableError
 from commands.looks import known_name

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from fnmatch import fnmatchcase
 
-from collectors.mirror.resources import gpu_resource, quantity
+from collectors.cluster.resources import gpu_resource, parse_quantity
 from commands.command import UnusableError
 
 NAME_AT_MOST = 40  # pods are called NAME-worker-599-x7k2p, and a label holds 63
@@ -92,7 +92,7 @@ def check(order: Order, *, images: Sequence[str]) -> None:
     _check_count(order.servers, 0, SERVERS_AT_MOST, "--ps")
     _check_gpus(order)
     for flag, amount in (("--cpu", order.cpu), ("--memory", order.memory)):
-        if amount and (not _QUANTITY.fullmatch(amount) or not quantity(amount)):
+        if amount and (not _QUANTITY.fullmatch(amount) or not parse_quantity(amount)):
             raise UnusableError(f"`{flag} {_cut(amount)}` is not a quantity: write it like 2, 500m or 64Gi.")
     for key, value in order.node_selector.items():
         if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):

@@ -7,9 +7,9 @@ the scheduler's `noderesources/fit.go`, `tainttoleration` and `nodeaffinity` plu
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Node, Pod
-from collectors.mirror.resources import counts, gpu_resource, is_ready, quantity, requested
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Node, Pod
+from collectors.cluster.resources import gpu_resource, holds_resources, is_ready, parse_quantity, requested
 
 PODS = "pods"  # the resource that every pod takes one of
 UNBOUNDED = 1_000_000
@@ -85,7 +85,7 @@ def rooms_of(inventory: Inventory, resources: Iterable[str]) -> tuple[Room, ...]
     names = tuple(dict.fromkeys([*resources, PODS]))
     waiting: dict[str, list[Pod]] = {}
     for pod in inventory.pods.values():
-        if not pod.spec.node_name and pod.status.nominated_node_name and counts(pod):
+        if not pod.spec.node_name and pod.status.nominated_node_name and holds_resources(pod):
             waiting.setdefault(pod.status.nominated_node_name, []).append(pod)
     return tuple(
         _room(node, [*inventory.pods_on(name), *waiting.get(name, ())], names)
@@ -94,13 +94,13 @@ def rooms_of(inventory: Inventory, resources: Iterable[str]) -> tuple[Room, ...]
 
 
 def _room(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> Room:
-    held = [pod for pod in pods if counts(pod)]
+    held = [pod for pod in pods if holds_resources(pod)]
     free: dict[str, float] = {}
     for name in names:
         given = (node.status.allocatable or {}).get(name)
         taken = len(held) if name == PODS else sum(requested(pod.spec, name) for pod in held)
         if given is not None:
-            free[name] = quantity(given) - taken
+            free[name] = parse_quantity(given) - taken
     closed = "cordoned" if node.spec.unschedulable else "" if is_ready(node) else "not ready"
     if node.metadata.deletion_timestamp:
         closed = "being removed"

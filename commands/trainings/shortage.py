@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from collectors.mirror.resources import gpu_resource
+from collectors.cluster.resources import gpu_resource
 from commands.trainings.preflight import PODS, Fit, Need, Room, main_resource, place
 
 _SHOWN = 3  # nodes by name; the others are counted

@@ -22,9 +22,10 @@ from alerts.telling.views import (
     moment,
     text,
 )
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import EVENTS
+from collectors.cluster.objects import Event
 from collectors.facts.redaction import Redactor
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Event
 from collectors.trainings.exits import exit_meaning
 from collectors.trainings.views import Life, Rank, TrainingView
 from commands.looks import age
@@ -130,7 +131,7 @@ def _ranks(view: TrainingView) -> Table:
 
 
 def _events(view: TrainingView, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
-    if why := inventory.missing.get("events"):
+    if why := inventory.missing_reason(EVENTS):
         return [Small(text=text(f"Its events are not known: {why}"))]
     found = sorted(_events_of(view, inventory), key=lambda event: str(event.last_seen), reverse=True)
     # The same thing happens to every rank: it is told once, with how often.

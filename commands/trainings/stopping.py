@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
 from collectors.facts.durations import in_words
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind
-from collectors.mirror.inventory import Inventory
 from collectors.trainings.views import TrainingView
 from commands.command import Draft
 from commands.desk import Desk
@@ -89,7 +90,11 @@ async def _left(view: TrainingView, desk: Desk) -> list[dict[str, Any]]:
 
 def goes_too(namespace: str, inventory: Inventory) -> list[str]:
     """What goes with a namespace beside its trainings."""
-    if "claims" in inventory.missing:
+    if inventory.missing_reason(PERSISTENT_VOLUME_CLAIMS):
         return [f"Volume claims in {namespace} go with it; which there are is not known now."]
-    claims = [one.metadata.name for one in inventory.claims.values() if one.metadata.namespace == namespace]
+    claims = [
+        one.metadata.name
+        for one in inventory.persistent_volume_claims.values()
+        if one.metadata.namespace == namespace
+    ]
     return [f"Volume claims go with it: {', '.join(sorted(claims))}."] if claims else []

@@ -12,7 +12,7 @@ from typing import Protocol, TextIO
 from demo.world.exporters.server import Exporters
 from demo.world.exporters.text import Family, number, series
 from demo.world.kube.api import Object
-from demo.world.kube.mirror import Mirror
+from demo.world.kube.cache import ObjectCache
 from demo.world.scrape import series_labels, target_labels
 from demo.world.state import Phase, State
 
@@ -77,7 +77,7 @@ class Living(Protocol):
 
     state: State
     exporters: Exporters
-    mirror: Mirror
+    cache: ObjectCache
 
     def move(self, dt: timedelta, now: datetime) -> None: ...
 
@@ -142,7 +142,7 @@ async def live_through(
         if file is not None:
             opened = stack.enter_context(file.open("w", encoding="utf-8"))
             addresses = {host.spec.address: name for name, host in state.hosts.items()}
-            samples = Samples(opened, list(world.mirror.all("Service")), addresses)
+            samples = Samples(opened, list(world.cache.all("Service")), addresses)
         for number_, at in enumerate(_moments(start, end)):
             world.move(at - state.now, at)
             if samples is not None:

@@ -17,11 +17,11 @@ from demo.world.exporters.server import Exporters, ExporterServer
 from demo.world.faults import Faults
 from demo.world.kube import building
 from demo.world.kube.api import Access, Api, Object
+from demo.world.kube.cache import ObjectCache
 from demo.world.kube.dns_scaling import DnsScaling
 from demo.world.kube.events import Events
 from demo.world.kube.heartbeats import Heartbeats
 from demo.world.kube.kubelets import Kubelets
-from demo.world.kube.mirror import Mirror
 from demo.world.kube.volumes import Volumes
 from demo.world.layout import Layout, a_cluster
 from demo.world.logs import chatter
@@ -79,13 +79,13 @@ class World:
     async def __aenter__(self) -> World:
         async with AsyncExitStack() as stack:
             self.api = await stack.enter_async_context(Api(self.settings.access))
-            self.mirror = Mirror(self.api, self._hear)
-            self.kubelets = Kubelets(self.api, self.mirror, self.state, self._said.append)
-            self.heartbeats = Heartbeats(self.api, self.mirror, self.state, self._said.append)
-            self.events = Events(self.api, self.mirror)
-            self.scaling = DnsScaling(self.api, self.mirror, self.state, self._print)
-            self.volumes = Volumes(self.api, self.mirror, self.state)
-            self.exporters = Exporters(self.state, self.mirror.all)
+            self.cache = ObjectCache(self.api, self._hear)
+            self.kubelets = Kubelets(self.api, self.cache, self.state, self._said.append)
+            self.heartbeats = Heartbeats(self.api, self.cache, self.state, self._said.append)
+            self.events = Events(self.api, self.cache)
+            self.scaling = DnsScaling(self.api, self.cache, self.state, self._print)
+            self.volumes = Volumes(self.api, self.cache, self.state)
+            self.exporters = Exporters(self.state, self.cache.all)
             server = ExporterServer(self.exporters, port=self.settings.exporters_port)
             self._server = await stack.enter_async_context(server)
             self._stack = stack.pop_all()
@@ -116,15 +116,15 @@ class World:
     async def run(self) -> None:
         """Build the cluster, live through its past, then go on with the clock until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.mirror.run(), name="world mirror")
-            await self.mirror.ready()
+            tasks.create_task(self.cache.run(), name="world cache")
+            await self.cache.ready()
             self.kubelets.born = self.settings.clock() - self.settings.past - timedelta(hours=3)
             await self.heartbeats.register()
             tasks.create_task(self.kubelets.work(), name="world kubelets")
             async with building.kept_free(self.api, self.layout):
                 await building.build(self.api, self.layout)
                 await self.volumes.bind()
-                await building.everything_runs(self.mirror, self.layout)
+                await building.everything_runs(self.cache, self.layout)
             self.kubelets.born = None
             tasks.create_task(self.shipper.run(), name="world shipper")
             for name, parameters in self.settings.begins_with.items():
@@ -185,7 +185,7 @@ class World:
     ) -> bytes | None:
         """What the kubelet answers for a pod's log; None when there is no such pod here."""
         key = PodKey(namespace, pod)
-        if self.mirror.get("Pod", namespace, pod) is None:
+        if self.cache.get("Pod", namespace, pod) is None:
             return None
         return self.journal.read(key, tail=tail, previous=previous, since=since).encode()
 

@@ -14,7 +14,7 @@ from benchmarks.rows.f11_install import measure
 from benchmarks.rows.f15_stalls import run as stalls_row
 from benchmarks.stalls import longest_decode, longest_stall
 from benchmarks.timing import Watch, take_turns
-from collectors.mirror.objects import Pod
+from collectors.cluster.objects import Pod
 
 
 async def test_turns_are_taken_and_the_order_is_turned_round() -> None:

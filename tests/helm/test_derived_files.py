@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.facts.people import Actor
-from collectors.mirror.kinds import DEFAULT_KINDS
 from commands.catalogue import CATALOGUE
 from commands.command import Answer, Command, Right
 from commands.desk import Desk
@@ -72,7 +72,7 @@ def test_a_value_without_a_note_is_refused(tmp_path: Path) -> None:
         read_values(file)
 
 
-def test_whatever_is_mirrored_may_be_looked_at() -> None:
+def test_whatever_is_cached_may_be_read() -> None:
     looks = look_rights(CATALOGUE)
     for kind in DEFAULT_KINDS:
         plural = kind.path.rpartition("/")[2]

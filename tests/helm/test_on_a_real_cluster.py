@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from collectors.mirror.kinds import DEFAULT_KINDS
+from collectors.cluster.kinds import DEFAULT_KINDS
 from commands.catalogue import CATALOGUE
 from helm.generate import CHART
 from helm.rights import act_rights
@@ -116,7 +116,7 @@ def _answer(cluster: KubernetesCluster, method: str, path: str, body: dict[str, 
     return 200
 
 
-def test_the_role_that_looks_is_enough_for_all_that_is_mirrored(
+def test_the_reading_role_is_enough_for_all_that_is_cached(
     real_kubernetes: KubernetesCluster, allowed: Callable[..., None]
 ) -> None:
     def answers() -> dict[str, int]:

@@ -21,7 +21,7 @@ async def cordoned(stage: Light, who: str = "dana") -> Message:
     """Cordon gpu-a01 and give the card of the deed, once it is done and the bot has seen it."""
     preview = await stage.asks(who, CORDON)
     await stage.presses(who, preview, "Confirm")
-    await stage.mirrored(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
+    await stage.cached(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
     return await stage.card("Cordon gpu-a01: done")
 
 
@@ -105,7 +105,7 @@ async def test_uncordon_ends_the_lease_and_a_later_undo_of_the_cordon_is_refused
 async def test_a_node_cordoned_by_somebody_else_is_never_touched(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         stage.kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": True}})
-        await stage.mirrored(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
+        await stage.cached(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
         answer = await stage.asks("dana", CORDON)
         assert "cordoned already, by somebody else" in answer.said
         answer = await stage.asks("dana", "node uncordon gpu-a01")
@@ -149,7 +149,7 @@ async def test_a_cordon_that_somebody_else_lifted_is_not_called_standing(tmp_pat
     async with light(tmp_path) as stage:
         card = await cordoned(stage)
         stage.kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": None}})
-        await stage.mirrored(lambda found: not found.nodes["gpu-a01"].spec.unschedulable)
+        await stage.cached(lambda found: not found.nodes["gpu-a01"].spec.unschedulable)
         stage.clock.forward(timedelta(hours=2, minutes=1))
 
         (line,) = await stage.slack.until(
@@ -182,7 +182,7 @@ async def test_facts_that_moved_between_preview_and_confirm_are_shown_again(tmp_
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", "node cordon gpu-a01 gpu-a02 --reason fan")
         stage.kube.patch("nodes", "", "gpu-a02", {"spec": {"unschedulable": True}})
-        await stage.mirrored(lambda found: found.nodes["gpu-a02"].spec.unschedulable)
+        await stage.cached(lambda found: found.nodes["gpu-a02"].spec.unschedulable)
         answer = await stage.presses("dana", preview, "Confirm")
         assert "Facts have moved since the first preview" in answer.said
         assert not stage.writes()
@@ -201,7 +201,7 @@ async def test_a_node_made_anew_under_the_same_name_is_not_the_one_that_was_show
             {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-a01"}, "status": {}},
             keep_status=True,
         )
-        await stage.mirrored(lambda found: found.nodes["gpu-a01"].metadata.uid != uid)
+        await stage.cached(lambda found: found.nodes["gpu-a01"].metadata.uid != uid)
         answer = await stage.presses("dana", preview, "Confirm")
         assert "Facts have moved" in answer.said
         assert not stage.writes()

@@ -111,7 +111,7 @@ async def living(stage: Light) -> AsyncIterator[None]:
     task = stage.tasks.create_task(live())
     try:
         await stage.until(lambda: ready(stage) >= 2)
-        await stage.mirrored(lambda found: "kube-system/coredns" in found.deployments)
+        await stage.cached(lambda found: "kube-system/coredns" in found.deployments)
         yield
     finally:
         task.cancel()
@@ -124,7 +124,7 @@ async def scaled(stage: Light, to: int) -> None:
     await stage.presses("dana", preview, "Confirm")
     await stage.plan_is("done")
     assert ready(stage) == to
-    await stage.mirrored(lambda found: found.deployments["kube-system/coredns"].spec.replicas == to)
+    await stage.cached(lambda found: found.deployments["kube-system/coredns"].spec.replicas == to)
 
 
 async def undone(stage: Light) -> None:
@@ -202,7 +202,7 @@ async def test_show_says_who_owns_the_replicas_and_what_is_measured(tmp_path: Pa
         add_autoscaler(stage)
         queries = "sum(rate(coredns_dns_requests_total[2m]))"
         stage.prometheus.truth.say(queries, ({}, 1234.0), since=stage.clock.now())
-        await stage.mirrored(lambda found: "kube-system/dns-autoscaler" in found.deployments)
+        await stage.cached(lambda found: "kube-system/dns-autoscaler" in found.deployments)
         shown = (await stage.asks("dana", "dns show")).said
         assert all(
             word in shown for word in ("kube-system/coredns", "0 ready of 2", "dns-autoscaler", "1234/s")

@@ -19,7 +19,7 @@ async def test_nodes_are_listed_by_rack_and_by_cordon(tmp_path: Path) -> None:
         assert "Racks: rack-a, rack-b" in await said(stage, "node list --rack rack-z")
         assert "No node is like that" in await said(stage, "node list --cordoned")
         stage.kube.patch("nodes", "", "gpu-a02", {"spec": {"unschedulable": True}})
-        await stage.mirrored(lambda found: found.nodes["gpu-a02"].spec.unschedulable)
+        await stage.cached(lambda found: found.nodes["gpu-a02"].spec.unschedulable)
         assert "gpu-a02" in await said(stage, "node list --cordoned")
 
 
@@ -27,7 +27,7 @@ async def test_one_node_is_shown_with_what_is_wrong_and_what_may_be_done(tmp_pat
     async with light(tmp_path) as stage:
         condition = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "silent"}
         stage.kube.patch("nodes", "", "gpu-a01", {"status": {"conditions": [condition]}}, status=True)
-        await stage.mirrored(lambda found: found.nodes["gpu-a01"].status.conditions[0].status == "Unknown")
+        await stage.cached(lambda found: found.nodes["gpu-a01"].status.conditions[0].status == "Unknown")
         stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91.0), since=stage.clock.now())
         await stage.card("gpu-a01 is hot")
         shown = await said(stage, "node show gpu-a01")

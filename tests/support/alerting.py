@@ -8,7 +8,7 @@ from alerts.alert import Alert
 from alerts.lifecycle import Life, Phase
 from alerts.rules import Closes, Patience, Rule, Words
 from alerts.wording import RuleWording
-from collectors.facts.dialect import subject_of
+from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Sample, Seen

@@ -195,7 +195,7 @@ class Light:
             if seen.method != "GET" and not seen.dry_run and path in seen.path and seen.user == "bot"
         ]
 
-    async def mirrored(self, is_so: Callable[[Any], Any], timeout: float = PATIENCE) -> None:
+    async def cached(self, is_so: Callable[[Any], Any], timeout: float = PATIENCE) -> None:
         """Wait until the bot's own picture of the cluster is so."""
         site = self.yard.sites[CLUSTER]
         await self.until(lambda: is_so(site.inventory()), timeout)

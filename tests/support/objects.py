@@ -1,4 +1,4 @@
-"""This file makes mirrored objects for tests, through the API's own JSON so that reading it is tested too."""
+"""This file makes cached objects for tests, through the API's own JSON so that reading it is tested too."""
 
 import json
 from datetime import UTC, datetime
@@ -6,25 +6,17 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from collectors.mirror.base import Object
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import (
-    Deployment,
-    Job,
-    Namespace,
-    Node,
-    Pod,
-    ReplicaSet,
-    StatefulSet,
-)
+from collectors.cluster.base import KubernetesObject
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Deployment, Job, Namespace, Node, Pod, ReplicaSet, StatefulSet
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=KubernetesObject)
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
 
 def read(type_: type[T], tree: dict[str, Any]) -> T:
-    """The object that the mirror would make of this JSON."""
+    """The object that the cache would make of this JSON."""
     return msgspec.json.decode(json.dumps(tree), type=type_)
 
 
@@ -64,7 +56,7 @@ def node(name: str, **parts: Any) -> Node:
     return read(Node, tree)
 
 
-def inventory(*things: Object, missing: dict[str, str] | None = None) -> Inventory:
+def inventory(*things: KubernetesObject, missing: dict[str, str] | None = None) -> Inventory:
     """An inventory of these objects."""
 
     def of(type_: type[T]) -> dict[str, T]:

@@ -12,11 +12,11 @@ from typing import Any
 from alerts.telling.views import Buttons, Facts, Paragraph, Quote, Small, Table, View, plain
 from bot.sites import ClusterSite
 from bot.store.memory import MemoryStore
+from collectors.cluster.cache import ClusterCache
 from collectors.facts.labels import Labels
 from collectors.facts.people import Actor, ActorKind
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
-from collectors.mirror.mirror import Mirror
 from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from commands.catalogue import CATALOGUE
@@ -28,14 +28,14 @@ from commands.permissions import Grant, Permissions
 from commands.pipeline import Pipeline
 from commands.plans import Origin, Plan, PlanState
 from commands.requests import Request
-from tests.support.mirroring import QUICK, until
+from tests.support.cluster_cache import QUICK, until
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"
 ANA = Actor(id="U_ANA", name="ana", teams=frozenset({"vision"}))
 DANA = Actor(id="U_DANA", name="dana", teams=frozenset({"sre"}))
 BO = Actor(id="U_BO", name="bo", teams=frozenset({"speech"}))
-CLAIMS = Actor(id="claims", name="claims", kind=ActorKind.ROBOT)
+CLAIMS = Actor(id="claims", name="claims", kind=ActorKind.AUTOMATION)
 EVERYTHING = Permissions(
     teams={
         "sre": Grant(commands=("*",)),
@@ -143,9 +143,9 @@ class Yard:
         return await self.performer.perform(await self.confirmed(plan, actor))
 
     async def seen(self, holds: Callable[[], bool]) -> None:
-        """Wait until the mirror shows it."""
-        assert self.site.mirror is not None
-        await until(self.site.mirror, holds)
+        """Wait until the cache shows it."""
+        assert self.site.cache is not None
+        await until(self.site.cache, holds)
 
 
 @asynccontextmanager
@@ -159,7 +159,7 @@ async def yard_before(
     logs: Any = None,
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncGenerator[Yard]:
-    """A yard before the cluster of this kubeconfig, its mirror synced."""
+    """A yard before the cluster of this kubeconfig, its cache synced."""
     hands = clock or Hands()
     async with AsyncExitStack() as stack:
         client = await KubernetesClient.connect(
@@ -167,11 +167,11 @@ async def yard_before(
         )
         stack.push_async_callback(client.close)
         source = KubernetesSource(client)
-        # Tests jump hours ahead; the mirror would rightly call all that it knows too old.
-        mirror = Mirror(source, clock=hands, pace=QUICK, stale_after=timedelta(days=30))
+        # Tests jump hours ahead; the cache would rightly call all that it knows too old.
+        cache = ClusterCache(source, clock=hands, timing=QUICK, stale_after=timedelta(days=30))
         writer = ClusterWriter(client)
         prometheus = CannedPrometheus()
-        site = ClusterSite(CLUSTER, clock=hands, mirror=mirror, pod_logs=source, writer=writer, logs=logs)
+        site = ClusterSite(CLUSTER, clock=hands, cache=cache, pod_logs=source, writer=writer, logs=logs)
         site.prometheus = prometheus  # type: ignore[assignment]
         store = MemoryStore()
         pipeline = Pipeline(
@@ -186,9 +186,9 @@ async def yard_before(
         )
         performer = Performer(store, {CLUSTER: writer}, hands, pause)
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(mirror.run())
+            task = group.create_task(cache.run())
             try:
-                await mirror.synced(timedelta(seconds=20))
+                await cache.synced(timedelta(seconds=20))
                 yield Yard(
                     site=site,
                     store=store,

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from demo.world.kube import objects, platform, training_objects
 from demo.world.kube.api import Api, Object
-from demo.world.kube.mirror import Mirror
+from demo.world.kube.cache import ObjectCache
 from demo.world.layout import Layout, TrainingSpec, spare_of
 
 AT_ONCE = 16
@@ -79,29 +79,29 @@ async def kept_free(api: Api, layout: Layout) -> AsyncIterator[None]:
         await api.patch(path, {"spec": {"unschedulable": None}})
 
 
-async def everything_runs(mirror: Mirror, layout: Layout) -> None:
+async def everything_runs(cache: ObjectCache, layout: Layout) -> None:
     """Return when every pod that the layout asks for runs. Raises UnfinishedError."""
     try:
         async with asyncio.timeout(PATIENCE.total_seconds()):
-            while missing(mirror, layout):
-                await mirror.changed.wait()
+            while missing(cache, layout):
+                await cache.changed.wait()
     except TimeoutError as error:
         raise UnfinishedError(
-            f"after {PATIENCE} these are not up: {'; '.join(missing(mirror, layout))}"
+            f"after {PATIENCE} these are not up: {'; '.join(missing(cache, layout))}"
         ) from error
 
 
-def missing(mirror: Mirror, layout: Layout) -> list[str]:
+def missing(cache: ObjectCache, layout: Layout) -> list[str]:
     """What is not up yet, in words."""
     running: dict[str, int] = {}
-    for pod in mirror.all("Pod"):
+    for pod in cache.all("Pod"):
         if (pod.get("status") or {}).get("phase") == "Running":
             where = pod["metadata"]["namespace"]
             running[where] = running.get(where, 0) + 1
     gpu_nodes = sum(spec.gpus > 0 for spec in layout.nodes)
     wanted = {"kube-system": 3, "monitoring": len(layout.nodes) + gpu_nodes + 1, "rook-ceph": 1}
     wanted |= {
-        spec.namespace: spec.workers + spec.servers for spec in layout.trainings if not _is_over(mirror, spec)
+        spec.namespace: spec.workers + spec.servers for spec in layout.trainings if not _is_over(cache, spec)
     }
     return [
         f"{where} has {running.get(where, 0)} of {count} pods"
@@ -110,9 +110,9 @@ def missing(mirror: Mirror, layout: Layout) -> list[str]:
     ]
 
 
-def _is_over(mirror: Mirror, spec: TrainingSpec) -> bool:
+def _is_over(cache: ObjectCache, spec: TrainingSpec) -> bool:
     """Whether a training of an earlier run of this world has ended already."""
-    job = mirror.get("Job", spec.namespace, spec.job)
+    job = cache.get("Job", spec.namespace, spec.job)
     held = {
         c["type"] for c in ((job or {}).get("status") or {}).get("conditions") or [] if c["status"] == "True"
     }

@@ -12,7 +12,7 @@ import aiohttp
 
 from demo.world.kube.api import MERGE, Api, RefusedError
 from demo.world.kube.autoscaler import BadParametersError, Linear, counted, linear_of, replicas
-from demo.world.kube.mirror import Mirror
+from demo.world.kube.cache import ObjectCache
 from demo.world.logs.line import Line, klog
 from demo.world.shared_services import PodKey
 from demo.world.state import State
@@ -27,7 +27,7 @@ class DnsScaling:
     """The autoscaler's pod. It works while that pod runs."""
 
     api: Api
-    mirror: Mirror
+    cache: ObjectCache
     state: State
     say: Callable[[Line], None]
     last_good: Linear | None = None
@@ -48,7 +48,7 @@ class DnsScaling:
         )
         if pod is None:
             return
-        config = self.mirror.get("ConfigMap", WHERE, CONFIG)
+        config = self.cache.get("ConfigMap", WHERE, CONFIG)
         try:
             if config is None:
                 raise BadParametersError("configmap not found")
@@ -60,10 +60,10 @@ class DnsScaling:
                 f"autoscaler_server.go:120] Error syncing configMap with apiserver: error parsing "
                 f"linear params: {error}",
             )
-        target = self.mirror.get("Deployment", WHERE, TARGET)
+        target = self.cache.get("Deployment", WHERE, TARGET)
         if self.last_good is None or target is None:
             return
-        nodes, cores = counted(self.mirror.all("Node"), self.last_good)
+        nodes, cores = counted(self.cache.all("Node"), self.last_good)
         wanted = replicas(self.last_good, nodes=nodes, cores=cores)
         now = target["spec"].get("replicas", 1)
         if wanted != now:

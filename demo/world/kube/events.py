@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from demo.world.kube.api import Api, Object
+from demo.world.kube.cache import ObjectCache
 from demo.world.kube.heartbeats import OUTSIDE
-from demo.world.kube.mirror import Mirror
 from demo.world.kube.statuses import moment
 from demo.world.state import Happening
 
@@ -47,7 +47,7 @@ class Events:
     """A queue of Events on their way to the API."""
 
     api: Api
-    mirror: Mirror
+    cache: ObjectCache
     _waiting: deque[Object] = field(default_factory=lambda: deque(maxlen=KEPT))
 
     def add(self, happened: Happening) -> None:
@@ -64,10 +64,10 @@ class Events:
         about, level, reason, message = kind
         facts = {**happened.facts, "node": happened.node or ""}
         if about == "pod" and happened.pod is not None:
-            found, where = self.mirror.get("Pod", *happened.pod), happened.pod.namespace
+            found, where = self.cache.get("Pod", *happened.pod), happened.pod.namespace
             name, subject = happened.pod.name, "Pod"
         else:
-            found, where = self.mirror.get("Node", "", happened.node or ""), "default"
+            found, where = self.cache.get("Node", "", happened.node or ""), "default"
             name, subject = happened.node or "", "Node"
         if found is None:
             return None

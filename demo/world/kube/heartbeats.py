@@ -11,7 +11,7 @@ import aiohttp
 
 from demo.world.kube import platform, statuses
 from demo.world.kube.api import Api, RefusedError
-from demo.world.kube.mirror import Mirror
+from demo.world.kube.cache import ObjectCache
 from demo.world.state import LONG_AGO, Happening, Host, State
 
 BEAT = timedelta(seconds=10)
@@ -24,7 +24,7 @@ class Heartbeats:
     """The nodes' side of all kubelets. Call `tick` once a step; a kubelet that is not alive is left out."""
 
     api: Api
-    mirror: Mirror
+    cache: ObjectCache
     state: State
     say: Callable[[Happening], None]
     _since: dict[str, dict[str, datetime]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Heartbeats:
 
     def _is_stale(self, host: Host) -> bool:
         facts, at = self._posted.get(host.name, (frozenset(), self.state.now))
-        known = self.mirror.get("Node", "", host.name)
+        known = self.cache.get("Node", "", host.name)
         shown = {c["type"]: c["status"] for c in ((known or {}).get("status") or {}).get("conditions") or []}
         return facts != _facts(host) or self.state.now - at >= REPORT or shown.get("Ready") == "Unknown"
 

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 
 from demo.world.kube import bodies, statuses
 from demo.world.kube.api import Api, Object
+from demo.world.kube.cache import ObjectCache
 from demo.world.kube.heartbeats import OUTSIDE
-from demo.world.kube.mirror import Mirror
 from demo.world.placing import NoRoomError, join, place, release, remove
 from demo.world.shared_services import PodKey
 from demo.world.state import Body, Happening, Host, Role, State
@@ -26,7 +26,7 @@ class Kubelets:
     """The pods' side of all kubelets. Feed it pod changes with `hear`, and call `tick` once a step."""
 
     api: Api
-    mirror: Mirror
+    cache: ObjectCache
     state: State
     say: Callable[[Happening], None]
     born: datetime | None = None  # while the world is built, pods claim to have started then
@@ -65,7 +65,7 @@ class Kubelets:
 
     async def _sync(self, key: PodKey) -> None:
         """Bring one pod's body and the API's view of it together."""
-        pod = self.mirror.get("Pod", *key)
+        pod = self.cache.get("Pod", *key)
         body = self.state.bodies.get(key)
         if pod is None or (body is not None and body.uid != pod["metadata"]["uid"]):
             self._gone(key)
@@ -141,7 +141,7 @@ class Kubelets:
     def _enlist(self, pod: Object, body: Body) -> None:
         if body.training is None:
             return
-        job = self.mirror.get("Job", body.training.namespace, body.training.name)
+        job = self.cache.get("Job", body.training.namespace, body.training.name)
         ranks, tasks = bodies.ranks_and_tasks(pod, job, self._servers)
         join(
             self.state,
@@ -155,7 +155,7 @@ class Kubelets:
     def _servers(self, namespace: str) -> int:
         return sum(
             int(found["spec"].get("replicas", 1))
-            for (where, _), found in self.mirror.objects["Deployment"].items()
+            for (where, _), found in self.cache.objects["Deployment"].items()
             if where == namespace
         )
 
@@ -207,7 +207,7 @@ class Kubelets:
                 and self._is_old(body)
             ):
                 body.exit, body.exit_reason = 0, "Completed"  # an ordinary batch job
-        for pod in self.mirror.all("Pod"):
+        for pod in self.cache.all("Pod"):
             key = bodies.key_of(pod)
             if pod["spec"].get("nodeName") in self.state.hosts and self._needs_me(pod, key):
                 self._put(key)

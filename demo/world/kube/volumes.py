@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from demo.world.exporters.quantities import quantity
 from demo.world.kube.api import MERGE, Api
-from demo.world.kube.mirror import Mirror
+from demo.world.kube.cache import ObjectCache
 from demo.world.shared_services import PodKey, Volume
 from demo.world.state import State
 
@@ -16,12 +16,12 @@ class Volumes:
     """Claims and images. A control plane that binds claims itself finds them bound."""
 
     api: Api
-    mirror: Mirror
+    cache: ObjectCache
     state: State
 
     async def bind(self) -> None:
         """Bind what waits, and know every claim's image."""
-        for claim in list(self.mirror.all("PersistentVolumeClaim")):
+        for claim in list(self.cache.all("PersistentVolumeClaim")):
             meta, spec = claim["metadata"], claim["spec"]
             key = PodKey(meta["namespace"], meta["name"])
             if key not in self.state.ceph.volumes:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from collectors.checks.check import CheckInput, SourceState
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Service
 from collectors.facts.results import Blind
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Service
 from collectors.trainings.views import Life, TrainingView
 from tests.alerts.packs.fired import Fired
 from tests.support.objects import NOW, inventory, node, read

@@ -9,9 +9,9 @@ import pytest
 from alerts.rules import Rule
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check import CheckInput, SourceState
+from collectors.cluster.inventory import Inventory
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, QueryResult, Seen
-from collectors.mirror.inventory import Inventory
 from collectors.query_router import QueryRouter
 from tests.alerts.packs.check_cases import CHECK_CASES, CheckCase
 from tests.alerts.packs.judged import fired, once

@@ -47,7 +47,7 @@ class House:
 
     async def begins(self, *own: Rule) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.clock.at)
-        site: Any = SimpleNamespace(name=CLUSTER, mirror=None, pod_logs=self.objects, topology=a_topology)
+        site: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=self.objects, topology=a_topology)
         router = QueryRouter(metrics=Canned(hot(self.hot)), logs=None, checks={}, check_input=no_cluster)
         evaluator = Evaluator(
             site,

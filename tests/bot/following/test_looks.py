@@ -8,8 +8,8 @@ from typing import Any
 from bot.following import Follower
 from bot.sites import ClusterSite
 from bot.store.memory import MemoryStore
+from collectors.cluster.inventory import Inventory
 from collectors.facts.redaction import MARK, Redactor
-from collectors.mirror.inventory import Inventory
 from collectors.trainings.views import Life, Rank, TrainingView
 from commands.rows import Launch
 from tests.support.alerting import CLUSTER, NOON

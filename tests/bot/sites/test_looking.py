@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from bot.sites import ClusterSite
+from collectors.cluster.cache import ClusterCache
+from collectors.cluster.kinds import JOBS, NODES, PODS
 from collectors.facts.clock import SystemClock
 from collectors.facts.errors import SourceError
 from collectors.facts.results import Blind
-from collectors.mirror.kinds import JOBS, NODES, PODS
-from collectors.mirror.mirror import Mirror
 from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from demo.kubernetes import KubernetesLookalike
-from tests.support.mirroring import QUICK, until
+from tests.support.cluster_cache import QUICK, until
 from tests.support.yard import a_node_tree
 
 
@@ -25,21 +25,23 @@ async def test_a_kind_that_is_seen_again_without_a_change_is_missing_no_more(tmp
         kube.fail(lambda seen: away[0] and "/jobs" in seen.path, 503, times=1_000_000)
         config = KubernetesSettings(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
         client = await KubernetesClient.connect(config)
-        mirror = Mirror(KubernetesSource(client), clock=SystemClock(), kinds=(NODES, PODS, JOBS), pace=QUICK)
-        site = ClusterSite("a", clock=SystemClock(), mirror=mirror)
+        cache = ClusterCache(
+            KubernetesSource(client), clock=SystemClock(), kinds=(NODES, PODS, JOBS), timing=QUICK
+        )
+        site = ClusterSite("a", clock=SystemClock(), cache=cache)
 
         def missing() -> set[str]:
             found = site.look()
             return {"everything"} if isinstance(found, Blind) else set(found.missing)
 
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(mirror.run())
-            await until(mirror, lambda: "everything" not in missing())
+            task = group.create_task(cache.run())
+            await until(cache, lambda: "everything" not in missing())
             assert "jobs" in missing()
             with pytest.raises(SourceError, match="trainings made of a Job cannot be seen"):
                 site.trainings()
             assert isinstance(site.check_input(SystemClock().now(), ()).trainings, Blind)
             away[0] = False
-            await until(mirror, lambda: "jobs" not in missing())
+            await until(cache, lambda: "jobs" not in missing())
             task.cancel()
         await client.close()

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Deployment, Job, Namespace, Pod, ReplicaSet
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Deployment, Job, Namespace, Pod, ReplicaSet
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
 from collectors.trainings.views import Life, TrainingView
 from tests.support.objects import container, gpus, inventory, owned, pod, read

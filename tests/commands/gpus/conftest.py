@@ -47,7 +47,7 @@ async def trained(
     resource: str = "nvidia.com/gpu",
     began: timedelta = timedelta(hours=3),
 ) -> None:
-    """A training in a namespace of its own whose pods run, seen by the mirror."""
+    """A training in a namespace of its own whose pods run, seen by the cache."""
     labels = {"training": name, "team": "vision", "owner": owner}
     place = f"vision-{name}"
     kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place, "labels": labels}})

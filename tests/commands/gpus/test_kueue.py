@@ -1,6 +1,6 @@
 """This file tests that whoever is asked for the GPUs of a Job of Kueue's is told that it is deleted, not suspended."""
 
-from collectors.mirror.objects import Job
+from collectors.cluster.objects import Job
 from commands.claims import claim_view
 from demo.kubernetes import KubernetesLookalike
 from tests.commands.gpus.conftest import measured, trained

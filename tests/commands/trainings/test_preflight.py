@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from collectors.mirror.base import Object
+from collectors.cluster.base import KubernetesObject
 from commands.trainings.preflight import Fit, Need, place, rooms_of
 from commands.trainings.shortage import helps, shortage
 from tests.support import objects
@@ -12,7 +12,7 @@ from tests.support import objects
 GPU, MIG, VCUDA = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "tencent.com/vcuda-core"
 
 
-def a_node(name: str, *, gpus: int = 8, spec: dict[str, Any] | None = None, **more: Any) -> Object:
+def a_node(name: str, *, gpus: int = 8, spec: dict[str, Any] | None = None, **more: Any) -> KubernetesObject:
     amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **more.pop("amounts", {})}
     if gpus:
         amounts[GPU] = str(gpus)
@@ -21,7 +21,7 @@ def a_node(name: str, *, gpus: int = 8, spec: dict[str, Any] | None = None, **mo
     return objects.node(name, status=status, spec=spec or {}, **more)
 
 
-def a_pod(name: str, node: str, *, gpus: int = 0, phase: str = "Running", **asks: str) -> Object:
+def a_pod(name: str, node: str, *, gpus: int = 0, phase: str = "Running", **asks: str) -> KubernetesObject:
     amounts = {**asks, **({GPU: str(gpus)} if gpus else {})}
     container = {"name": "main", "image": "i", "resources": {"requests": amounts, "limits": amounts}}
     spec: dict[str, Any] = {"containers": [container]}
@@ -49,7 +49,7 @@ def servers(count: int, **asks: float) -> Need:
     return Need(role="ps", count=count, amounts=asks, node_selector={})
 
 
-def fit(needs: list[Need], *things: Object) -> Fit:
+def fit(needs: list[Need], *things: KubernetesObject) -> Fit:
     return place(
         needs, rooms_of(objects.inventory(*things), [name for need in needs for name in need.amounts])
     )
@@ -140,7 +140,7 @@ def fit(needs: list[Need], *things: Object) -> Fit:
     ],
 )
 def test_tasks_fit_where_the_scheduler_would_place_them(
-    things: list[Object], need: Need, fitting: int
+    things: list[KubernetesObject], need: Need, fitting: int
 ) -> None:
     found = fit([need], *things)
     placed = sum(count for _, _, count in found.placed)

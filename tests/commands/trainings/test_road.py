@@ -30,7 +30,7 @@ def test_a_command_that_judges_itself_may_be_asked_by_anybody_but_a_guest(name: 
     nobody = Permissions(teams={}, robots={})
     assert nobody.refusal(Actor(id="U", name="u"), command, cluster="c") is None
     assert nobody.refusal(Actor(id="U", name="u", is_guest=True), command, cluster="c") == ""
-    assert nobody.refusal(Actor(id="r", name="r", kind=ActorKind.ROBOT), command, cluster="c")
+    assert nobody.refusal(Actor(id="r", name="r", kind=ActorKind.AUTOMATION), command, cluster="c")
 
 
 async def test_a_plan_is_confirmed_only_by_who_may_do_it_there(yard: Yard) -> None:
@@ -66,7 +66,7 @@ async def test_a_pull_secret_that_is_gone_is_named_before_anything_is_done(
 
 def test_a_robot_may_settle_only_where_the_settings_say_so() -> None:
     command = next(one for one in CATALOGUE if one.name == "gpu settle")
-    robot = Actor(id="claims", name="claims", kind=ActorKind.ROBOT)
+    robot = Actor(id="claims", name="claims", kind=ActorKind.AUTOMATION)
     allowed = Permissions(
         teams={}, robots={"claims": Grant(commands=("gpu settle",), namespaces=("vision-*",))}
     )

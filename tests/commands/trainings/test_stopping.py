@@ -2,9 +2,12 @@
 
 import pytest
 
+from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
 from commands.plans import PlanState
 from commands.steps import Delete
+from commands.trainings.stopping import goes_too
 from demo.kubernetes import KubernetesLookalike
+from tests.support.objects import inventory
 from tests.support.yard import ANA, DANA, NOON, Yard
 
 LAUNCH = "training launch mnist --image registry.example/mnist:7 --workers 2 --gpus 4 --ps 1"
@@ -122,3 +125,8 @@ async def test_a_name_that_two_have_is_not_guessed(yard: Yard, kube: KubernetesL
     said = await yard.say("training show detr", DANA)
     assert "default/detr" in said
     assert "vision-detr/detr" in said
+
+
+def test_volume_claims_that_cannot_be_seen_are_not_taken_for_none() -> None:
+    (note,) = goes_too("mnist", inventory(missing={PERSISTENT_VOLUME_CLAIMS.name: "forbidden"}))
+    assert "not known" in note

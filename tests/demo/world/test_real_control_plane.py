@@ -25,10 +25,10 @@ async def test_the_world_lives_on_a_real_control_plane(tmp_path: Path) -> None:
         async with World(settings) as world, asyncio.timeout(180), asyncio.TaskGroup() as tasks:
             living = tasks.create_task(world.run())
             await world.ready.wait()
-            assert {condition(node, "Ready") for node in world.mirror.all("Node")} == {"True"}
+            assert {condition(node, "Ready") for node in world.cache.all("Node")} == {"True"}
             assert idle_of_the_large_pool(world) == ["gpu-d03"]  # and not one of the scheduler's choice
             assert len(world.exporters.targets()) >= 91
-            claim = world.mirror.get("PersistentVolumeClaim", "vision-detr", "coco-images")
+            claim = world.cache.get("PersistentVolumeClaim", "vision-detr", "coco-images")
             assert (claim or {})["status"]["phase"] == "Bound"
 
             rank = world.state.ranks_of(DETR)[0]
@@ -45,7 +45,7 @@ async def test_the_world_lives_on_a_real_control_plane(tmp_path: Path) -> None:
             node = world.state.ranks_of(DETR)[0].node
             world.faults.start("xid", node=node, gpu=0)
             await until(
-                lambda: condition(world.mirror.get("Job", "vision-detr", "detr-worker"), "Failed") == "True",
+                lambda: condition(world.cache.get("Job", "vision-detr", "detr-worker"), "Failed") == "True",
                 "the real Job controller fails the job",
             )
             living.cancel()

@@ -163,19 +163,19 @@ async def test_the_autoscaler_follows_its_config_map() -> None:
         await until(
             lambda: (
                 'nodesPerReplica": 4'
-                in str(world.mirror.get("ConfigMap", "kube-system", "kube-dns-autoscaler"))
+                in str(world.cache.get("ConfigMap", "kube-system", "kube-dns-autoscaler"))
             ),
-            "the mirror sees it",
+            "the cache sees it",
         )
         await world.scaling.poll()
         await until(lambda: len(world.state.names.servers) == 5, "18 nodes by 4 are 5 replicas")
         kube.patch("configmaps", "kube-system", "kube-dns-autoscaler", {"data": {"linear": "{"}})
         await until(
             lambda: (
-                (world.mirror.get("ConfigMap", "kube-system", "kube-dns-autoscaler") or {})["data"]["linear"]
+                (world.cache.get("ConfigMap", "kube-system", "kube-dns-autoscaler") or {})["data"]["linear"]
                 == "{"
             ),
-            "the mirror sees it",
+            "the cache sees it",
         )
         await world.scaling.poll()
         assert (kube.get("deployments", "kube-system", "coredns") or {})["spec"]["replicas"] == 5, (

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from collectors.facts.dialect import subject_of
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Deployment, Job, Namespace, ReplicaSet, StatefulSet
+from collectors.facts.label_mapping import subject_of
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
-from collectors.mirror.inventory import Inventory
-from collectors.mirror.objects import Deployment, Job, Namespace, ReplicaSet, StatefulSet
-from collectors.mirror.topology import topology_of
+from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings
 from tests.support.objects import NOW, gpus, inventory, node, owned, pod, read
 
@@ -118,7 +118,7 @@ def cluster() -> Inventory:
 @pytest.fixture
 def topology() -> Topology:
     seen = cluster()
-    return topology_of(seen, read_trainings(seen), cluster="prod-a")
+    return build_topology(seen, read_trainings(seen), cluster="prod-a")
 
 
 def test_nodes_pods_and_trainings_are_drawn(topology: Topology) -> None:
@@ -195,5 +195,5 @@ def test_an_empty_topology_changes_nothing_but_the_cluster() -> None:
 def test_a_gpus_alert_finds_the_training_that_it_hurts(topology: Topology) -> None:
     labels = {"Hostname": "gpu-a01", "gpu": "3", "pod": "dcgm-exporter-abc", "job": "dcgm-exporter"}
     subject = topology.complete(subject_of(labels))
-    assert [hurt.id for hurt in topology.hurt_by(subject)] == ["vision-detr/detr"]
+    assert [hurt.id for hurt in topology.affected_by(subject)] == ["vision-detr/detr"]
     assert subject.pod == ""

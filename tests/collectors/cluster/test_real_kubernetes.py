@@ -1,4 +1,4 @@
-"""The source and the mirror against a real API server."""
+"""The source and the cache against a real API server."""
 
 import asyncio
 import random
@@ -9,17 +9,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from collectors.cluster.cache import ClusterCache, ReflectorState
+from collectors.cluster.kinds import DEFAULT_KINDS, NODES, PODS
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.mirror.kinds import DEFAULT_KINDS, NODES, PODS
-from collectors.mirror.mirror import Mirror, Phase
 from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
 from collectors.sources.kubernetes_errors import KubernetesError
 from tests.real.servers.kubernetes import KubernetesCluster
-from tests.support.mirroring import QUICK, Replica, until
+from tests.support.cluster_cache import QUICK, Replica, until
 
-SPACE = "mirror-churn"
+SPACE = "cache-churn"
 SOON = timedelta(seconds=60)
 PODS_PATH = f"/api/v1/namespaces/{SPACE}/pods"
 
@@ -72,13 +72,13 @@ async def churn(client: KubernetesClient, chance: random.Random, names: list[str
         await client.call("DELETE", f"{PODS_PATH}/{name}", body={"gracePeriodSeconds": 0})
 
 
-async def test_the_mirror_equals_the_list_after_churn(admin: KubernetesClient) -> None:
-    mirror = Mirror(KubernetesSource(admin), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+async def test_the_cache_equals_the_list_after_churn(admin: KubernetesClient) -> None:
+    cache = ClusterCache(KubernetesSource(admin), clock=SystemClock(), kinds=(PODS,), timing=QUICK)
     replica = Replica("pods")
-    mirror.subscribe(replica)
+    cache.subscribe(replica)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(mirror.run())
-        await mirror.synced(SOON)
+        running = group.create_task(cache.run())
+        await cache.synced(SOON)
         chance, names = random.Random(11), [key.partition("/")[2] for key in await versions(admin)]
         for _ in range(120):
             await churn(admin, chance, names)
@@ -93,17 +93,15 @@ async def test_the_mirror_equals_the_list_after_churn(admin: KubernetesClient) -
                 theirs = await versions(admin)
         running.cancel()
     assert replica.missed == []
-    assert mirror.report()[0].lists == 1
+    assert cache.status()[0].lists == 1
 
 
 async def test_every_kind_of_a_real_cluster_is_read(admin: KubernetesClient) -> None:
-    mirror = Mirror(KubernetesSource(admin), clock=SystemClock(), pace=QUICK)
+    cache = ClusterCache(KubernetesSource(admin), clock=SystemClock(), timing=QUICK)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(mirror.run())
-        await mirror.synced(SOON)
-        blind = {
-            kind.name: said for kind in DEFAULT_KINDS if isinstance(said := mirror.snapshot(kind), Blind)
-        }
+        running = group.create_task(cache.run())
+        await cache.synced(SOON)
+        blind = {kind.name: said for kind in DEFAULT_KINDS if isinstance(said := cache.snapshot(kind), Blind)}
         running.cancel()
     assert blind == {}
 
@@ -112,12 +110,12 @@ async def test_an_account_without_rights_is_told_which_it_lacks(real_kubernetes:
     client = await KubernetesClient.connect(
         KubernetesSettings(kubeconfig=str(real_kubernetes.bot_kubeconfig))
     )
-    mirror = Mirror(KubernetesSource(client), clock=SystemClock(), kinds=(NODES,), pace=QUICK)
+    cache = ClusterCache(KubernetesSource(client), clock=SystemClock(), kinds=(NODES,), timing=QUICK)
     try:
         async with asyncio.TaskGroup() as group:
-            running = group.create_task(mirror.run())
-            await until(mirror, lambda: mirror.report()[0].phase is Phase.FORBIDDEN)
-            said = mirror.snapshot(NODES)
+            running = group.create_task(cache.run())
+            await until(cache, lambda: cache.status()[0].state is ReflectorState.FORBIDDEN)
+            said = cache.snapshot(NODES)
             running.cancel()
     finally:
         await client.close()
@@ -128,12 +126,12 @@ async def test_an_account_without_rights_is_told_which_it_lacks(real_kubernetes:
 async def test_a_server_that_dies_and_forgets_its_history_costs_one_more_list(
     admin: KubernetesClient, real_kubernetes: KubernetesCluster
 ) -> None:
-    mirror = Mirror(KubernetesSource(admin), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    cache = ClusterCache(KubernetesSource(admin), clock=SystemClock(), kinds=(PODS,), timing=QUICK)
     replica = Replica("pods")
-    mirror.subscribe(replica)
+    cache.subscribe(replica)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(mirror.run())
-        await mirror.synced(SOON)
+        running = group.create_task(cache.run())
+        await cache.synced(SOON)
         chance, names = random.Random(12), [key.partition("/")[2] for key in await versions(admin)]
         for _ in range(10):
             await churn(admin, chance, names)
@@ -148,4 +146,4 @@ async def test_a_server_that_dies_and_forgets_its_history_costs_one_more_list(
         running.cancel()
     assert replica.missed == []
     assert not {key for key in replica.versions if key.startswith(f"{SPACE}/")} - set(theirs)
-    assert mirror.report()[0].lists > 1
+    assert cache.status()[0].lists > 1

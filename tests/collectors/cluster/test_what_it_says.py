@@ -1,4 +1,4 @@
-"""The mirror says what it cannot see, why, and how old it is; listeners and waiters are told of changes."""
+"""The cache says what it cannot see, why, and how old it is; listeners and waiters are told of changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,20 +8,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiohttp import web
 
+from collectors.cluster.cache import ClusterCache, ObjectChange, ReflectorState
+from collectors.cluster.kinds import EVENTS, NODES, PODS, ResourceKind, configmap
+from collectors.cluster.objects import ConfigMap, Node
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.mirror.kinds import EVENTS, NODES, PODS, Kind, configmap
-from collectors.mirror.mirror import Change, Mirror, Phase
-from collectors.mirror.objects import ConfigMap, Node
 from collectors.sources.kubernetes import KubernetesSource
 from demo.kubernetes import KubernetesLookalike
-from tests.support.mirroring import QUICK, ScriptedServer, until
+from tests.support.cluster_cache import QUICK, ScriptedServer, until
 
 Connect = Callable[..., Awaitable[KubernetesSource]]
-Keep = Callable[[Mirror], Awaitable[Mirror]]
+Keep = Callable[[ClusterCache], Awaitable[ClusterCache]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 SOON = timedelta(seconds=20)
-TRAINJOBS = Kind(name="trainjobs", path="/apis/trainer.kubeflow.org/v1alpha1/trainjobs", type=Node)
+TRAINJOBS = ResourceKind(name="trainjobs", path="/apis/trainer.kubeflow.org/v1alpha1/trainjobs", type=Node)
 
 
 class HandClock:
@@ -38,16 +38,16 @@ def node(name: str) -> dict[str, object]:
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"rack": "a"}}}
 
 
-def why(mirror: Mirror, kind: Kind[Node]) -> str:
-    said = mirror.snapshot(kind)
+def why(cache: ClusterCache, kind: ResourceKind[Node]) -> str:
+    said = cache.snapshot(kind)
     assert isinstance(said, Blind)
     return said.reason
 
 
 async def test_before_the_first_list_it_is_blind(kube: KubernetesLookalike, connect: Connect) -> None:
-    mirror = Mirror(await connect(kube.url), clock=SystemClock(), kinds=(NODES,))
-    assert "not been listed yet" in why(mirror, NODES)
-    assert "not mirrored here" in why(mirror, TRAINJOBS)
+    cache = ClusterCache(await connect(kube.url), clock=SystemClock(), kinds=(NODES,))
+    assert "not been listed yet" in why(cache, NODES)
+    assert "not cached here" in why(cache, TRAINJOBS)
 
 
 async def test_objects_are_typed_and_as_of_a_moment(
@@ -55,9 +55,9 @@ async def test_objects_are_typed_and_as_of_a_moment(
 ) -> None:
     kube.create(node("n1"))
     clock = HandClock()
-    mirror = await keep(Mirror(await connect(kube.url), clock=clock, kinds=(NODES,), pace=QUICK))
-    await mirror.synced(SOON)
-    snapshot = mirror.snapshot(NODES)
+    cache = await keep(ClusterCache(await connect(kube.url), clock=clock, kinds=(NODES,), timing=QUICK))
+    await cache.synced(SOON)
+    snapshot = cache.snapshot(NODES)
     assert not isinstance(snapshot, Blind)
     assert snapshot.at == clock.now()
     assert snapshot.objects["n1"].metadata.labels == {"rack": "a"}
@@ -65,18 +65,20 @@ async def test_objects_are_typed_and_as_of_a_moment(
 
 async def test_a_snapshot_does_not_move(kube: KubernetesLookalike, connect: Connect, keep: Keep) -> None:
     kube.create(node("n1"))
-    mirror = await keep(Mirror(await connect(kube.url), clock=SystemClock(), kinds=(NODES,), pace=QUICK))
-    await mirror.synced(SOON)
-    before = mirror.snapshot(NODES)
-    seen = mirror.version
+    cache = await keep(
+        ClusterCache(await connect(kube.url), clock=SystemClock(), kinds=(NODES,), timing=QUICK)
+    )
+    await cache.synced(SOON)
+    before = cache.snapshot(NODES)
+    seen = cache.version
     kube.create(node("n2"))
     async with asyncio.timeout(20):
-        assert await mirror.changed(seen) == seen + 1
-    after = mirror.snapshot(NODES)
+        assert await cache.changed(seen) == seen + 1
+    after = cache.snapshot(NODES)
     assert not isinstance(before, Blind)
     assert not isinstance(after, Blind)
     assert (set(before.objects), set(after.objects)) == ({"n1"}, {"n1", "n2"})
-    assert mirror.snapshot(NODES) == after
+    assert cache.snapshot(NODES) == after
 
 
 async def test_a_missing_right_blinds_its_kind_only_and_is_named(
@@ -100,29 +102,29 @@ async def test_a_missing_right_blinds_its_kind_only_and_is_named(
         }
     )
     source = await connect(kube.url, token="bot")
-    mirror = await keep(Mirror(source, clock=SystemClock(), kinds=(NODES, EVENTS), pace=QUICK))
-    await mirror.synced(SOON)
-    assert not isinstance(mirror.snapshot(NODES), Blind)
-    said = mirror.snapshot(EVENTS)
+    cache = await keep(ClusterCache(source, clock=SystemClock(), kinds=(NODES, EVENTS), timing=QUICK))
+    await cache.synced(SOON)
+    assert not isinstance(cache.snapshot(NODES), Blind)
+    said = cache.snapshot(EVENTS)
     assert isinstance(said, Blind)
     assert 'cannot list resource "events"' in said.reason
     assert "ClusterRole" in said.reason
 
     rules = [{"apiGroups": [""], "resources": ["nodes", "events"], "verbs": ["get", "list", "watch"]}]
     kube.patch("clusterroles", "", "looks", {"rules": rules})
-    await until(mirror, lambda: not isinstance(mirror.snapshot(EVENTS), Blind))
+    await until(cache, lambda: not isinstance(cache.snapshot(EVENTS), Blind))
 
 
 async def test_a_kind_that_is_not_served_is_skipped_and_said(
     kube: KubernetesLookalike, connect: Connect, keep: Keep
 ) -> None:
     source = await connect(kube.url)
-    mirror = await keep(Mirror(source, clock=SystemClock(), kinds=(NODES, TRAINJOBS), pace=QUICK))
-    await mirror.synced(SOON)
-    assert mirror.is_absent(TRAINJOBS)
-    assert not mirror.is_absent(NODES)
-    assert "does not serve" in why(mirror, TRAINJOBS)
-    assert [(one.kind, one.phase) for one in mirror.report()][1] == ("trainjobs", Phase.ABSENT)
+    cache = await keep(ClusterCache(source, clock=SystemClock(), kinds=(NODES, TRAINJOBS), timing=QUICK))
+    await cache.synced(SOON)
+    assert cache.is_absent(TRAINJOBS)
+    assert not cache.is_absent(NODES)
+    assert "does not serve" in why(cache, TRAINJOBS)
+    assert [(one.kind, one.state) for one in cache.status()][1] == ("trainjobs", ReflectorState.ABSENT)
 
 
 async def test_what_is_too_old_is_blind_with_its_age_and_cause_until_the_server_is_back(
@@ -140,27 +142,27 @@ async def test_what_is_too_old_is_blind_with_its_age_and_cause_until_the_server_
         return await server(request)
 
     server.scripts = [hangs_up] * 10_000
-    mirror = Mirror(
+    cache = ClusterCache(
         await connect(await serve(answer)),
         clock=clock,
         kinds=(NODES,),
         stale_after=timedelta(seconds=90),
-        pace=QUICK,
+        timing=QUICK,
     )
-    await keep(mirror)
-    await until(mirror, lambda: "middle of a line" in mirror.report()[0].why)
-    assert not isinstance(mirror.snapshot(NODES), Blind)
+    await keep(cache)
+    await until(cache, lambda: "middle of a line" in cache.status()[0].reason)
+    assert not isinstance(cache.snapshot(NODES), Blind)
     is_away = True
     clock.moment += timedelta(seconds=240)
-    assert "nodes: last seen 4 min ago: " in why(mirror, NODES)
-    await until(mirror, lambda: "etcd has no leader" in mirror.report()[0].why)
-    assert "nodes: last seen 4 min ago: " in why(mirror, NODES)
-    assert "etcd has no leader" in why(mirror, NODES)
+    assert "nodes: last seen 4 min ago: " in why(cache, NODES)
+    await until(cache, lambda: "etcd has no leader" in cache.status()[0].reason)
+    assert "nodes: last seen 4 min ago: " in why(cache, NODES)
+    assert "etcd has no leader" in why(cache, NODES)
 
     server.scripts = []  # from here on a watch says nothing for a minute: nothing changes
     is_away = False
-    await until(mirror, lambda: not isinstance(mirror.snapshot(NODES), Blind))
-    assert mirror.snapshot(NODES).at == clock.now()
+    await until(cache, lambda: not isinstance(cache.snapshot(NODES), Blind))
+    assert cache.snapshot(NODES).at == clock.now()
     assert server.lists == 2
 
 
@@ -174,10 +176,10 @@ async def test_a_quiet_watch_that_ends_in_order_keeps_it_fresh(
 
     server.scripts = [ends, ends, ends]
     pace = replace(QUICK, watch=30, grace=10)
-    mirror = Mirror(await connect(await serve(server)), clock=clock, kinds=(NODES,), pace=pace)
-    await keep(mirror)
-    await until(mirror, lambda: len(server.watched_from) == 4)
-    snapshot = mirror.snapshot(NODES)
+    cache = ClusterCache(await connect(await serve(server)), clock=clock, kinds=(NODES,), timing=pace)
+    await keep(cache)
+    await until(cache, lambda: len(server.watched_from) == 4)
+    snapshot = cache.snapshot(NODES)
     assert not isinstance(snapshot, Blind)
     assert snapshot.at == clock.now()
 
@@ -186,37 +188,37 @@ async def test_waiting_for_the_first_list_names_what_is_late(
     connect: Connect, keep: Keep, unused_tcp_port_factory: Callable[[], int]
 ) -> None:
     source = await connect(f"http://127.0.0.1:{unused_tcp_port_factory()}")
-    mirror = await keep(Mirror(source, clock=SystemClock(), kinds=(NODES,), pace=QUICK))
-    await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
+    cache = await keep(ClusterCache(source, clock=SystemClock(), kinds=(NODES,), timing=QUICK))
+    await until(cache, lambda: cache.status()[0].state is ReflectorState.WAITING)
     with pytest.raises(TimeoutError, match=r"nodes: .*cannot be reached"):
-        await mirror.synced(timedelta(seconds=0.05))
+        await cache.synced(timedelta(seconds=0.05))
 
 
 async def test_a_listener_that_fails_harms_nobody(
     kube: KubernetesLookalike, connect: Connect, keep: Keep, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(_: Change) -> None:
+    def fail(_: ObjectChange) -> None:
         raise RuntimeError("boom")
 
-    told: list[Change] = []
-    mirror = Mirror(await connect(kube.url), clock=SystemClock(), kinds=(NODES,), pace=QUICK)
-    mirror.subscribe(fail)
-    stop = mirror.subscribe(told.append)
-    await keep(mirror)
-    await mirror.synced(SOON)
+    told: list[ObjectChange] = []
+    cache = ClusterCache(await connect(kube.url), clock=SystemClock(), kinds=(NODES,), timing=QUICK)
+    cache.subscribe(fail)
+    stop = cache.subscribe(told.append)
+    await keep(cache)
+    await cache.synced(SOON)
     kube.create(node("n1"))
-    await until(mirror, lambda: len(told) == 1)
+    await until(cache, lambda: len(told) == 1)
     assert "a listener failed on a change of nodes n1" in caplog.text
     stop()
     kube.create(node("n2"))
-    await until(mirror, lambda: len(mirror.snapshot(NODES).objects) == 2)  # type: ignore[union-attr]
+    await until(cache, lambda: len(cache.snapshot(NODES).objects) == 2)  # type: ignore[union-attr]
     assert len(told) == 1
 
 
 async def test_a_config_map_is_followed_by_its_name_alone(
     kube: KubernetesLookalike, connect: Connect, keep: Keep
 ) -> None:
-    kind: Kind[ConfigMap] = configmap("kube-system", "dns-autoscaler")
+    kind: ResourceKind[ConfigMap] = configmap("kube-system", "dns-autoscaler")
     for name in ("dns-autoscaler", "secretive"):
         kube.create(
             {
@@ -226,9 +228,11 @@ async def test_a_config_map_is_followed_by_its_name_alone(
                 "data": {"linear": "{}"},
             }
         )
-    mirror = await keep(Mirror(await connect(kube.url), clock=SystemClock(), kinds=(kind, PODS), pace=QUICK))
-    await mirror.synced(SOON)
-    snapshot = mirror.snapshot(kind)
+    cache = await keep(
+        ClusterCache(await connect(kube.url), clock=SystemClock(), kinds=(kind, PODS), timing=QUICK)
+    )
+    await cache.synced(SOON)
+    snapshot = cache.snapshot(kind)
     assert not isinstance(snapshot, Blind)
     assert {key: one.data for key, one in snapshot.objects.items()} == {
         "kube-system/dns-autoscaler": {"linear": "{}"}

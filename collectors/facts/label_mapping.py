@@ -13,7 +13,7 @@ from functools import lru_cache
 from collectors.facts.subjects import Subject
 
 
-class About(StrEnum):
+class ExporterScope(StrEnum):
     """What an exporter speaks of; anything that is no exporter speaks of itself."""
 
     NODE = "node"  # the machine that it runs on
@@ -21,28 +21,28 @@ class About(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Speaker:
+class Exporter:
     """An exporter, known by its `job`, or by the name of its own pods, containers and services."""
 
     name: re.Pattern[str]
-    about: About
+    scope: ExporterScope
     jobs: frozenset[str] = frozenset()  # more names of its job, too common to know its pods by
 
     def is_own(self, label: str) -> bool:
-        return _found(self.name, label)
+        return _matches(self.name, label)
 
 
 @lru_cache(maxsize=8192)  # a cluster has few names, and says them again each cycle
-def _found(pattern: re.Pattern[str], label: str) -> bool:
+def _matches(pattern: re.Pattern[str], label: str) -> bool:
     return pattern.search(label) is not None
 
 
-def _speaker(pattern: str, about: About, *jobs: str) -> Speaker:
-    return Speaker(name=re.compile(rf"(^|[-/])({pattern})([-/]|$)"), about=about, jobs=frozenset(jobs))
+def _exporter(pattern: str, about: ExporterScope, *jobs: str) -> Exporter:
+    return Exporter(name=re.compile(rf"(^|[-/])({pattern})([-/]|$)"), scope=about, jobs=frozenset(jobs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class LabelMapping:
     """Which labels say what, best first."""
 
     nodes: Sequence[str] = (
@@ -74,15 +74,20 @@ class Dialect:
     claims: Sequence[str] = ("exported_persistentvolumeclaim", "persistentvolumeclaim")
     trainings: Sequence[str] = ("training", "label_yardmaster_io_training", "label_training")
     racks: Sequence[str] = ("rack", "label_topology_kubernetes_io_rack")
-    speakers: Sequence[Speaker] = (
-        _speaker("kube-state-metrics", About.OTHERS),
-        _speaker("rook-ceph-mgr|ceph-mgr|rook-ceph-exporter|ceph-exporter", About.OTHERS),
-        _speaker("blackbox-exporter|pushgateway|elasticsearch-exporter|snmp-exporter", About.OTHERS),
-        _speaker("dcgm-exporter|dcgm|gpu-metrics-exporter|device-metrics-exporter|gpu-manager", About.NODE),
-        _speaker(
-            "node-exporter|process-exporter|smartctl-exporter|ipmi-exporter", About.NODE, "node", "nodes"
+    exporters: Sequence[Exporter] = (
+        _exporter("kube-state-metrics", ExporterScope.OTHERS),
+        _exporter("rook-ceph-mgr|ceph-mgr|rook-ceph-exporter|ceph-exporter", ExporterScope.OTHERS),
+        _exporter("blackbox-exporter|pushgateway|elasticsearch-exporter|snmp-exporter", ExporterScope.OTHERS),
+        _exporter(
+            "dcgm-exporter|dcgm|gpu-metrics-exporter|device-metrics-exporter|gpu-manager", ExporterScope.NODE
         ),
-        _speaker("kubelet|cadvisor|node-problem-detector", About.NODE),
+        _exporter(
+            "node-exporter|process-exporter|smartctl-exporter|ipmi-exporter",
+            ExporterScope.NODE,
+            "node",
+            "nodes",
+        ),
+        _exporter("kubelet|cadvisor|node-problem-detector", ExporterScope.NODE),
     )
     components: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (re.compile(rf"^({pattern})$"), component)
@@ -107,68 +112,70 @@ class Dialect:
     )
 
 
-DEFAULT = Dialect()
+DEFAULT = LabelMapping()
 
 _GPU_MARKS = ("gpu", "UUID", "GPU_I_ID", "modelName", "DCGM_FI_DRIVER_VERSION")
 _GPU_NUMBER = re.compile(r"^(?:gpu|nvidia)?(\d+)$")
 _NO_CONTAINER = ("", "POD")
 
 
-def subject_of(labels: Mapping[str, str], *, dialect: Dialect = DEFAULT) -> Subject:
+def subject_of(labels: Mapping[str, str], *, mapping: LabelMapping = DEFAULT) -> Subject:
     """What these labels are about. What they do not say stays empty; owner and team are never read from labels.
 
     The node may still be an address: `Topology.complete` knows better and fills in the rest.
     """
-    speaker = _speaker_of(labels, dialect)
-    namespace, pod, container = _victim(labels, speaker, dialect)
-    workload = _first_pair(labels, dialect.workloads)
-    claim = _first(labels, dialect.claims)
-    if not namespace and (pod or workload or claim or speaker is None):
+    exporter = _exporter_of(labels, mapping)
+    namespace, pod, container = _victim(labels, exporter, mapping)
+    workload = _first_pair(labels, mapping.workloads)
+    claim = _first(labels, mapping.claims)
+    if not namespace and (pod or workload or claim or exporter is None):
         namespace = labels.get("exported_namespace") or labels.get("namespace", "")
     has_victim = bool(pod or workload or claim)
     return Subject(
         cluster=labels.get("cluster", ""),
-        rack=_first(labels, dialect.racks),
-        node=_node(labels, speaker, has_victim, dialect),
-        gpu=_gpu(labels, dialect),
+        rack=_first(labels, mapping.racks),
+        node=_node(labels, exporter, has_victim, mapping),
+        gpu=_gpu(labels, mapping),
         uuid=next(
-            (said for name in dialect.uuids if (said := labels.get(name, ""))[:4] in ("GPU-", "MIG-")), ""
+            (said for name in mapping.uuids if (said := labels.get(name, ""))[:4] in ("GPU-", "MIG-")), ""
         ),
         namespace=namespace or labels.get("exported_namespace", ""),
         pod=pod,
         container=container,
-        training=_training(labels, namespace, dialect),
+        training=_training(labels, namespace, mapping),
         workload=f"{namespace}/{workload[0]}/{workload[1]}" if workload and namespace else "",
-        service=_service(labels, speaker, namespace),
+        service=_service(labels, exporter, namespace),
         volume=_volume(labels, namespace, claim),
-        component=_component(labels, speaker, has_victim, dialect),
+        component=_component(labels, exporter, has_victim, mapping),
     )
 
 
-def _speaker_of(labels: Mapping[str, str], dialect: Dialect) -> Speaker | None:
+def _exporter_of(labels: Mapping[str, str], mapping: LabelMapping) -> Exporter | None:
     if job := labels.get("job", ""):
-        said = (one for one in dialect.speakers if job in one.jobs or one.is_own(job))
-        return next(said, None) or _by_own_name(labels, dialect)
-    return _by_own_name(labels, dialect)
+        said = (one for one in mapping.exporters if job in one.jobs or one.is_own(job))
+        return next(said, None) or _by_own_name(labels, mapping)
+    return _by_own_name(labels, mapping)
 
 
-def _by_own_name(labels: Mapping[str, str], dialect: Dialect) -> Speaker | None:
+def _by_own_name(labels: Mapping[str, str], mapping: LabelMapping) -> Exporter | None:
     """For a job under another name, or aggregated away: the target's own pod or container gives it away."""
     if not ("instance" in labels or any(mark in labels for mark in _GPU_MARKS)):
         return None
-    for one in dialect.speakers:
+    for one in mapping.exporters:
         if any(one.is_own(labels[name]) for name in ("container", "pod", "service") if name in labels):
             return one
     return None
 
 
-def _victim(labels: Mapping[str, str], speaker: Speaker | None, dialect: Dialect) -> tuple[str, str, str]:
-    for namespace_label, pod_label, container_label in dialect.pods:
+def _victim(
+    labels: Mapping[str, str], exporter: Exporter | None, mapping: LabelMapping
+) -> tuple[str, str, str]:
+    for namespace_label, pod_label, container_label in mapping.pods:
         pod = labels.get(pod_label, "")
-        if not pod or (speaker and pod_label == "pod" and speaker.is_own(pod)):
+        if not pod or (exporter and pod_label == "pod" and exporter.is_own(pod)):
             continue
         container = labels.get(container_label, "")
-        if container in _NO_CONTAINER or (speaker and speaker.is_own(container)):
+        if container in _NO_CONTAINER or (exporter and exporter.is_own(container)):
             container = ""
         namespace = labels.get(namespace_label, "")
         if namespace or pod_label != "pod_name":
@@ -176,17 +183,19 @@ def _victim(labels: Mapping[str, str], speaker: Speaker | None, dialect: Dialect
     return "", "", ""
 
 
-def _node(labels: Mapping[str, str], speaker: Speaker | None, has_victim: bool, dialect: Dialect) -> str:
-    if said := _first(labels, dialect.nodes):
+def _node(
+    labels: Mapping[str, str], exporter: Exporter | None, has_victim: bool, mapping: LabelMapping
+) -> str:
+    if said := _first(labels, mapping.nodes):
         return said
     instance = labels.get("instance", "")
-    is_elsewhere = speaker is not None and speaker.about is About.OTHERS
+    is_elsewhere = exporter is not None and exporter.scope is ExporterScope.OTHERS
     return "" if is_elsewhere or has_victim or "/" in instance else instance
 
 
-def _gpu(labels: Mapping[str, str], dialect: Dialect) -> str:
+def _gpu(labels: Mapping[str, str], mapping: LabelMapping) -> str:
     """The plain index, on a MIG slice too, so that it fits a command line."""
-    for name in dialect.gpus:
+    for name in mapping.gpus:
         if number := _GPU_NUMBER.match(labels.get(name, "")):
             if name == "device" and not labels[name].startswith("nvidia"):
                 continue
@@ -194,19 +203,19 @@ def _gpu(labels: Mapping[str, str], dialect: Dialect) -> str:
     return ""
 
 
-def _training(labels: Mapping[str, str], namespace: str, dialect: Dialect) -> str:
-    said = _first(labels, dialect.trainings)
+def _training(labels: Mapping[str, str], namespace: str, mapping: LabelMapping) -> str:
+    said = _first(labels, mapping.trainings)
     if "/" in said:
         return said
     return f"{namespace}/{said}" if said and namespace else ""
 
 
-def _service(labels: Mapping[str, str], speaker: Speaker | None, namespace: str) -> str:
+def _service(labels: Mapping[str, str], exporter: Exporter | None, namespace: str) -> str:
     said = labels.get("exported_service", "")
     is_target = "instance" in labels or "job" in labels or "endpoint" in labels
-    if not said and (not is_target or (speaker and speaker.about is About.OTHERS)):
+    if not said and (not is_target or (exporter and exporter.scope is ExporterScope.OTHERS)):
         own = labels.get("service", "")
-        said = "" if speaker and speaker.is_own(own) else own
+        said = "" if exporter and exporter.is_own(own) else own
     where = namespace or labels.get("exported_namespace", "") or labels.get("namespace", "")
     return f"{where}/{said}" if said and where else ""
 
@@ -219,21 +228,23 @@ def _volume(labels: Mapping[str, str], namespace: str, claim: str) -> str:
     return labels.get("persistentvolume", "")
 
 
-def _component(labels: Mapping[str, str], speaker: Speaker | None, has_victim: bool, dialect: Dialect) -> str:
+def _component(
+    labels: Mapping[str, str], exporter: Exporter | None, has_victim: bool, mapping: LabelMapping
+) -> str:
     if said := labels.get("exported_component") or labels.get("component"):
-        return _named(said, dialect) or said
+        return _named(said, mapping) or said
     if "ceph_daemon" in labels:
         return "ceph"
-    speaks_of_a_node = speaker and speaker.about is About.OTHERS and _first(labels, dialect.nodes)
-    if speaker and (has_victim or speaks_of_a_node or _first(labels, _GPU_MARKS)):
+    speaks_of_a_node = exporter and exporter.scope is ExporterScope.OTHERS and _first(labels, mapping.nodes)
+    if exporter and (has_victim or speaks_of_a_node or _first(labels, _GPU_MARKS)):
         return ""  # the exporter is only the messenger
     candidates = ("job", "deployment", "daemonset", "statefulset", "container", "namespace")
-    found = (_named(labels[name], dialect) for name in candidates if name in labels)
+    found = (_named(labels[name], mapping) for name in candidates if name in labels)
     return next((one for one in found if one), "")
 
 
-def _named(label: str, dialect: Dialect) -> str:
-    return next((component for pattern, component in dialect.components if _found(pattern, label)), "")
+def _named(label: str, mapping: LabelMapping) -> str:
+    return next((component for pattern, component in mapping.components if _matches(pattern, label)), "")
 
 
 def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:

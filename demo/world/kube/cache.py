@@ -35,7 +35,7 @@ def key_of(found: Object) -> Key:
 
 
 @dataclass(slots=True)
-class Mirror:
+class ObjectCache:
     """Objects by kind and key. `on_change` hears of pods: (what, object), what is ADDED, MODIFIED or DELETED."""
 
     api: Api
@@ -63,7 +63,7 @@ class Mirror:
         """Follow all kinds until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             for kind in PATHS:
-                tasks.create_task(self._follow(kind), name=f"world mirror {kind}")
+                tasks.create_task(self._follow(kind), name=f"world cache {kind}")
 
     async def _follow(self, kind: str) -> None:
         version, pause = "", 0.2

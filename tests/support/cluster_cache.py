@@ -1,4 +1,4 @@
-"""This file has what tests of the mirror share: a replica built from changes, a scripted API server, fast timers."""
+"""This file has what tests of the cache share: a replica built from changes, a scripted API server, fast timers."""
 
 import asyncio
 import json
@@ -8,9 +8,9 @@ from typing import Any
 
 from aiohttp import web
 
-from collectors.mirror.mirror import Change, Mirror, Pace
+from collectors.cluster.cache import ClusterCache, ObjectChange, ReflectorTiming
 
-QUICK = Pace(watch=2, grace=0.5, first_wait=0.01, longest_wait=0.05, refused_wait=0.05, page=7)
+QUICK = ReflectorTiming(watch=2, grace=0.5, first_wait=0.01, longest_wait=0.05, refused_wait=0.05, page=7)
 
 
 class Replica:
@@ -19,10 +19,10 @@ class Replica:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.versions: dict[str, str] = {}
-        self.missed: list[Change] = []
+        self.missed: list[ObjectChange] = []
         self.count = 0
 
-    def __call__(self, change: Change) -> None:
+    def __call__(self, change: ObjectChange) -> None:
         if change.kind != self.kind:
             return
         self.count += 1
@@ -40,14 +40,14 @@ class Replica:
         self.versions[change.key] = change.after.metadata.resource_version
 
 
-async def until(mirror: Mirror, holds: Callable[[], bool], *, seconds: float = 20) -> None:
-    """Wait for the mirror to change until the condition holds; TimeoutError with its report otherwise."""
+async def until(cache: ClusterCache, holds: Callable[[], bool], *, seconds: float = 20) -> None:
+    """Wait for the cache to change until the condition holds; TimeoutError with its report otherwise."""
     try:
         async with asyncio.timeout(seconds):
             while not holds():  # noqa: ASYNC110 - a phase has no event of its own
                 await asyncio.sleep(0.01)
     except TimeoutError:
-        raise TimeoutError(f"it never came true: {mirror.report()}") from None
+        raise TimeoutError(f"it never came true: {cache.status()}") from None
 
 
 Script = Callable[[web.Request, web.StreamResponse], Awaitable[None]]

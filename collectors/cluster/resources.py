@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from collectors.mirror.base import Quantities, Quantity
-from collectors.mirror.objects import Container, Node, Pod
-from collectors.mirror.pods import PodSpec
+from collectors.cluster.base import Quantities, Quantity
+from collectors.cluster.objects import Container, Node, Pod
+from collectors.cluster.pods import PodSpec
 
 _FINISHED = ("Succeeded", "Failed")
 _SAID_ALREADY = (  # by the cordon and the Ready condition
@@ -61,7 +61,7 @@ GPU_RESOURCES: tuple[GpuResource, ...] = (
 
 
 @lru_cache(maxsize=1024)
-def quantity(text: Quantity) -> float:
+def parse_quantity(text: Quantity) -> float:
     """Read a Kubernetes quantity: `2`, `500m`, `64Gi`, `1e3`. Raises ValueError that names the text."""
     if not isinstance(text, str):
         return float(text)
@@ -107,13 +107,13 @@ def gpus_requested(spec: PodSpec) -> dict[str, float]:
     return found
 
 
-def counts(pod: Pod) -> bool:
+def holds_resources(pod: Pod) -> bool:
     """Whether the pod holds what it requested: also while it ends, until it is gone."""
     return pod.status.phase not in _FINISHED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class GpuCounts:
     """One GPU resource on one node, in devices or slices. `free` is below zero when GPUs turned unhealthy."""
 
     capacity: float
@@ -136,21 +136,21 @@ class NodeGpus:
     """The GPUs of a node by resource name; names of different meaning are never added up."""
 
     node: str
-    shares: Mapping[str, Share]
-    why_not: tuple[str, ...] = ()  # what keeps new pods off this node
+    counts: Mapping[str, GpuCounts]
+    unusable_reason: tuple[str, ...] = ()  # what keeps new pods off this node
 
     @property
     def usable(self) -> bool:
-        return not self.why_not
+        return not self.unusable_reason
 
 
 def node_gpus(node: Node, pods: tuple[Pod, ...], waiting: tuple[Pod, ...]) -> NodeGpus:
     """`pods` are those bound to the node, `waiting` those nominated for it."""
     names = [name for name in node.status.capacity or {} if gpu_resource(name)]
-    asked = [gpus_requested(pod.spec) for pod in pods if counts(pod)]
+    asked = [gpus_requested(pod.spec) for pod in pods if holds_resources(pod)]
     nominated = [gpus_requested(pod.spec) for pod in waiting]
     shares = {
-        name: Share(
+        name: GpuCounts(
             capacity=_devices(node.status.capacity, name),
             allocatable=_devices(node.status.allocatable, name),
             requested=sum(one.get(name, 0) for one in asked),
@@ -158,7 +158,7 @@ def node_gpus(node: Node, pods: tuple[Pod, ...], waiting: tuple[Pod, ...]) -> No
         )
         for name in names
     }
-    return NodeGpus(node=node.metadata.name, shares=shares, why_not=tuple(_why_not(node)))
+    return NodeGpus(node=node.metadata.name, counts=shares, unusable_reason=tuple(_why_not(node)))
 
 
 def whole_gpus(node: Node) -> int:
@@ -201,7 +201,7 @@ def _asks(one: Container, resource: str) -> float:
 
 
 def _of(quantities: Quantities | None, resource: str) -> float:
-    return quantity(quantities[resource]) if quantities and resource in quantities else 0.0
+    return parse_quantity(quantities[resource]) if quantities and resource in quantities else 0.0
 
 
 def _devices(quantities: Quantities | None, resource: str) -> float:

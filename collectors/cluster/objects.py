@@ -1,30 +1,30 @@
-"""This file has every mirrored kind in one place: nodes and small kinds here, pods and workloads from their files."""
+"""This file has every cached kind in one place: nodes and small kinds here, pods and workloads from their files."""
 
 from datetime import datetime
 
 import msgspec
 
-from collectors.mirror.base import (
+from collectors.cluster.base import (
+    ApiStruct,
     Condition,
-    Metadata,
-    Object,
+    KubernetesObject,
+    LabelSelector,
+    ObjectMeta,
     OwnerReference,
     Quantities,
-    Resources,
-    Selector,
-    Thing,
+    ResourceRequirements,
 )
-from collectors.mirror.pods import (
+from collectors.cluster.pods import (
     Container,
     ContainerState,
+    ContainerStateTerminated,
+    ContainerStateWaiting,
     ContainerStatus,
     Pod,
     PodSpec,
     PodStatus,
-    Terminated,
-    Waiting,
 )
-from collectors.mirror.workloads import (
+from collectors.cluster.workloads import (
     DaemonSet,
     Deployment,
     Job,
@@ -36,11 +36,12 @@ from collectors.mirror.workloads import (
 )
 
 __all__ = [
-    "Claim",
     "Condition",
     "ConfigMap",
     "Container",
     "ContainerState",
+    "ContainerStateTerminated",
+    "ContainerStateWaiting",
     "ContainerStatus",
     "DaemonSet",
     "Deployment",
@@ -48,52 +49,51 @@ __all__ = [
     "Job",
     "JobSpec",
     "JobStatus",
-    "Metadata",
+    "KubernetesObject",
+    "LabelSelector",
     "Namespace",
     "Node",
     "NodeStatus",
-    "Object",
+    "ObjectMeta",
     "OwnerReference",
+    "PersistentVolumeClaim",
     "Pod",
     "PodSpec",
     "PodStatus",
     "Quantities",
     "ReplicaSet",
-    "Resources",
-    "Selector",
+    "ResourceRequirements",
     "Service",
     "StatefulSet",
     "Taint",
-    "Terminated",
-    "Waiting",
     "Workload",
 ]
 
 
-class Taint(Thing, frozen=True):
+class Taint(ApiStruct, frozen=True):
     key: str
     value: str = ""
     effect: str = ""
     time_added: datetime | None = None
 
 
-class NodeAddress(Thing, frozen=True):
+class NodeAddress(ApiStruct, frozen=True):
     type: str
     address: str
 
 
-class NodeSystemInfo(Thing, frozen=True):
+class NodeSystemInfo(ApiStruct, frozen=True):
     boot_id: str = msgspec.field(default="", name="bootID")
     kernel_version: str = ""
     kubelet_version: str = ""
 
 
-class NodeSpec(Thing, frozen=True):
+class NodeSpec(ApiStruct, frozen=True):
     unschedulable: bool = False
     taints: tuple[Taint, ...] | None = None
 
 
-class NodeStatus(Thing, frozen=True):
+class NodeStatus(ApiStruct, frozen=True):
     capacity: Quantities | None = None
     allocatable: Quantities | None = None
     conditions: tuple[Condition, ...] | None = None
@@ -101,54 +101,54 @@ class NodeStatus(Thing, frozen=True):
     node_info: NodeSystemInfo = NodeSystemInfo()
 
 
-class Node(Object, frozen=True):
+class Node(KubernetesObject, frozen=True):
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
 
-class NamespaceStatus(Thing, frozen=True):
+class NamespaceStatus(ApiStruct, frozen=True):
     phase: str = ""
 
 
-class Namespace(Object, frozen=True):
+class Namespace(KubernetesObject, frozen=True):
     status: NamespaceStatus = NamespaceStatus()
 
 
-class ServicePort(Thing, frozen=True):
+class ServicePort(ApiStruct, frozen=True):
     name: str = ""
     port: int = 0
     protocol: str = ""
 
 
-class ServiceSpec(Thing, frozen=True):
+class ServiceSpec(ApiStruct, frozen=True):
     type: str = ""
     cluster_ip: str = msgspec.field(default="", name="clusterIP")
     selector: dict[str, str] | None = None
     ports: tuple[ServicePort, ...] | None = None
 
 
-class Service(Object, frozen=True):
+class Service(KubernetesObject, frozen=True):
     spec: ServiceSpec = ServiceSpec()
 
 
-class ObjectReference(Thing, frozen=True):
+class ObjectReference(ApiStruct, frozen=True):
     kind: str = ""
     namespace: str = ""
     name: str = ""
     uid: str = ""
 
 
-class EventSource(Thing, frozen=True):
+class EventSource(ApiStruct, frozen=True):
     component: str = ""
     host: str = ""
 
 
-class EventSeries(Thing, frozen=True):
+class EventSeries(ApiStruct, frozen=True):
     count: int = 0
     last_observed_time: datetime | None = None
 
 
-class Event(Object, frozen=True):
+class Event(KubernetesObject, frozen=True):
     """A core/v1 Event. Both styles: `count` and `last_timestamp`, or `series` and `event_time`."""
 
     involved_object: ObjectReference = ObjectReference()
@@ -174,25 +174,25 @@ class Event(Object, frozen=True):
         return max((self.series.count if self.series else 0), self.count or 0, 1)
 
 
-class ConfigMap(Object, frozen=True):
+class ConfigMap(KubernetesObject, frozen=True):
     data: dict[str, str] | None = None
 
 
-class ClaimSpec(Thing, frozen=True):
+class PersistentVolumeClaimSpec(ApiStruct, frozen=True):
     volume_name: str = ""
     storage_class_name: str | None = None
     access_modes: tuple[str, ...] | None = None
     volume_mode: str = ""
-    resources: Resources = Resources()
+    resources: ResourceRequirements = ResourceRequirements()
 
 
-class ClaimStatus(Thing, frozen=True):
+class PersistentVolumeClaimStatus(ApiStruct, frozen=True):
     phase: str = ""
     capacity: Quantities | None = None
 
 
-class Claim(Object, frozen=True):
+class PersistentVolumeClaim(KubernetesObject, frozen=True):
     """A PersistentVolumeClaim."""
 
-    spec: ClaimSpec = ClaimSpec()
-    status: ClaimStatus = ClaimStatus()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()

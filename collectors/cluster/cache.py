@@ -1,4 +1,4 @@
-"""This file has the mirror: the kinds of one cluster kept in memory, each by its reflector."""
+"""This file has the cache: the kinds of one cluster kept in memory, each by its reflector."""
 
 import asyncio
 import logging
@@ -7,35 +7,35 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from collectors.cluster.base import KubernetesObject
+from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
+from collectors.cluster.reflector import ObjectChange, Reflector, ReflectorState, ReflectorTiming, Snapshot
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
-from collectors.mirror.base import Object
-from collectors.mirror.kinds import DEFAULT_KINDS, Kind
-from collectors.mirror.reflector import Change, Pace, Phase, Reflector, Snapshot
 from collectors.sources.kubernetes import KubernetesSource
 
-__all__ = ["Change", "KindReport", "Mirror", "Pace", "Phase", "Snapshot"]
+__all__ = ["ClusterCache", "KindStatus", "ObjectChange", "ReflectorState", "ReflectorTiming", "Snapshot"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=KubernetesObject)
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KindReport:
-    """How the mirror of one kind is, for doctor and metrics. `changes` counts since the start."""
+class KindStatus:
+    """How the cache of one kind is, for doctor and metrics. `changes` counts since the start."""
 
     kind: str
-    phase: Phase
+    state: ReflectorState
     objects: int
     as_of: datetime | None
-    why: str
+    reason: str
     lists: int
     watches: int
     changes: int
 
 
-class Mirror:
+class ClusterCache:
     """Keeps what it may see. What it may not, is Blind by name, and the rest still works.
 
     One owner runs `run()`; everybody else reads. Subscribers are called in the loop, at once and in order,
@@ -48,28 +48,28 @@ class Mirror:
         source: KubernetesSource,
         *,
         clock: Clock,
-        kinds: Sequence[Kind[Any]] = DEFAULT_KINDS,
+        kinds: Sequence[ResourceKind[Any]] = DEFAULT_KINDS,
         stale_after: timedelta = timedelta(seconds=90),
         name: str = "kubernetes",
-        pace: Pace | None = None,
+        timing: ReflectorTiming | None = None,
     ) -> None:
         self.name = name
         self.version = 0
         self._clock = clock
         self._reflectors: dict[str, Reflector[Any]] = {
             kind.name: Reflector(
-                kind, source, clock=clock, on_change=self._tell, stale_after=stale_after, pace=pace
+                kind, source, clock=clock, on_change=self._publish, stale_after=stale_after, timing=timing
             )
             for kind in kinds
         }
-        self._subscribers: list[Callable[[Change], None]] = []
-        self._stirred: asyncio.Event | None = None  # there while somebody waits
+        self._subscribers: list[Callable[[ObjectChange], None]] = []
+        self._changed: asyncio.Event | None = None  # there while somebody waits
 
     async def run(self) -> None:
         """For ever; cancel it to stop."""
         async with asyncio.TaskGroup() as group:
             for reflector in self._reflectors.values():
-                group.create_task(reflector.run(), name=f"mirror {reflector.kind.name}")
+                group.create_task(reflector.run(), name=f"cache {reflector.kind.name}")
 
     async def synced(self, timeout: timedelta) -> None:
         """Wait until each kind was listed once or is known to be refused. Raises TimeoutError that names the rest."""
@@ -79,15 +79,17 @@ class Mirror:
                     await reflector.settled.wait()
         except TimeoutError:
             late = "; ".join(
-                f"{one.kind.name}: {one.why}" for one in self._reflectors.values() if not one.settled.is_set()
+                f"{one.kind.name}: {one.reason}"
+                for one in self._reflectors.values()
+                if not one.settled.is_set()
             )
             raise TimeoutError(f"not seen in time: {late}") from None
 
-    def snapshot(self, kind: Kind[T]) -> Snapshot[T] | Blind:
+    def snapshot(self, kind: ResourceKind[T]) -> Snapshot[T] | Blind:
         """What is known of a kind, or why nothing is: not listed yet, forbidden, not served, or too old."""
         if (reflector := self._reflectors.get(kind.name)) is not None:
             return reflector.view(source=self.name)
-        return Blind(source=self.name, at=self._clock.now(), reason=f"{kind.name} are not mirrored here")
+        return Blind(source=self.name, at=self._clock.now(), reason=f"{kind.name} are not cached here")
 
     def blind_kinds(self) -> frozenset[str]:
         """The names of the kinds that cannot be seen now."""
@@ -95,31 +97,31 @@ class Mirror:
             name for name, one in self._reflectors.items() if isinstance(one.view(source=self.name), Blind)
         )
 
-    def is_absent(self, kind: Kind[Any]) -> bool:
+    def is_absent(self, kind: ResourceKind[Any]) -> bool:
         """Whether the cluster is known not to serve this kind, so that there can be none."""
         reflector = self._reflectors.get(kind.name)
-        return reflector is not None and reflector.phase is Phase.ABSENT
+        return reflector is not None and reflector.state is ReflectorState.ABSENT
 
     async def changed(self, after: int) -> int:
         """Wait until the version is greater than `after`; gives the version then. Bound the wait yourself."""
         while self.version <= after:
-            self._stirred = self._stirred or asyncio.Event()
-            await self._stirred.wait()
+            self._changed = self._changed or asyncio.Event()
+            await self._changed.wait()
         return self.version
 
-    def subscribe(self, callback: Callable[[Change], None]) -> Callable[[], None]:
+    def subscribe(self, callback: Callable[[ObjectChange], None]) -> Callable[[], None]:
         """Have each change told to `callback`; call what comes back to end it."""
         self._subscribers.append(callback)
         return lambda: self._subscribers.remove(callback)
 
-    def report(self) -> tuple[KindReport, ...]:
+    def status(self) -> tuple[KindStatus, ...]:
         return tuple(
-            KindReport(
+            KindStatus(
                 kind=one.kind.name,
-                phase=one.phase,
+                state=one.state,
                 objects=one.count,
                 as_of=one.as_of,
-                why=one.why,
+                reason=one.reason,
                 lists=one.lists,
                 watches=one.watches,
                 changes=one.changes,
@@ -127,11 +129,11 @@ class Mirror:
             for one in self._reflectors.values()
         )
 
-    def _tell(self, change: Change) -> None:
+    def _publish(self, change: ObjectChange) -> None:
         self.version += 1
-        if self._stirred is not None:
-            self._stirred.set()
-            self._stirred = None
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
         for callback in tuple(self._subscribers):
             try:
                 callback(change)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from collectors.cluster.inventory import Inventory, controller_of
+from collectors.cluster.objects import Node
+from collectors.cluster.resources import gpus_requested, holds_resources, is_ready, whole_gpus
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
-from collectors.mirror.inventory import Inventory, controller_of
-from collectors.mirror.objects import Node
-from collectors.mirror.resources import counts, gpus_requested, is_ready, whole_gpus
 from collectors.trainings.views import TrainingView
 
 RACK_KEYS = (
@@ -17,7 +17,7 @@ RACK_KEYS = (
 PRODUCT_KEYS = ("nvidia.com/gpu.product", "amd.com/gpu.product-name", "nvidia-gpu-type")
 
 
-def topology_of(
+def build_topology(
     inventory: Inventory,
     trainings: Sequence[TrainingView],
     *,
@@ -40,7 +40,7 @@ def topology_of(
     }
     for pod in inventory.pods.values():
         namespace, name = pod.metadata.namespace, pod.metadata.name
-        is_held = counts(pod)
+        is_held = holds_resources(pod)
         facts = PodFacts(
             namespace=namespace,
             name=name,

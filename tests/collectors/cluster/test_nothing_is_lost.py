@@ -1,4 +1,4 @@
-"""Whatever happens to lists and watches, every change arrives once and in order, and the mirror equals the list."""
+"""Whatever happens to lists and watches, every change arrives once and in order, and the cache equals the list."""
 
 import asyncio
 import random
@@ -9,16 +9,16 @@ from datetime import timedelta
 import pytest
 from aiohttp import web
 
+from collectors.cluster.cache import ClusterCache, ReflectorState
+from collectors.cluster.kinds import NODES, PODS
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.mirror.kinds import NODES, PODS
-from collectors.mirror.mirror import Mirror, Phase
 from collectors.sources.kubernetes import KubernetesSource
 from demo.kubernetes import KubernetesLookalike
-from tests.support.mirroring import QUICK, Replica, Script, ScriptedServer, tell, until
+from tests.support.cluster_cache import QUICK, Replica, Script, ScriptedServer, tell, until
 
 Connect = Callable[..., Awaitable[KubernetesSource]]
-Keep = Callable[[Mirror], Awaitable[Mirror]]
+Keep = Callable[[ClusterCache], Awaitable[ClusterCache]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 SOON = timedelta(seconds=20)
 
@@ -84,7 +84,7 @@ def limiting(kube: KubernetesLookalike) -> None:
 
 
 @pytest.mark.parametrize("trouble", [quiet, torn, ended, forgotten, refusing, limiting])
-async def test_the_mirror_equals_the_list_after_churn(
+async def test_the_cache_equals_the_list_after_churn(
     kube: KubernetesLookalike,
     connect: Connect,
     keep: Keep,
@@ -94,24 +94,24 @@ async def test_the_mirror_equals_the_list_after_churn(
     names: list[str] = []
     for _ in range(30):
         churn(kube, chance, names)
-    mirror = Mirror(await connect(kube.url), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    cache = ClusterCache(await connect(kube.url), clock=SystemClock(), kinds=(PODS,), timing=QUICK)
     replica = Replica("pods")
-    mirror.subscribe(replica)
-    await keep(mirror)
-    await mirror.synced(SOON)
+    cache.subscribe(replica)
+    await keep(cache)
+    await cache.synced(SOON)
     for turn in range(200):
         churn(kube, chance, names)
         if turn % 25 == 10:
             trouble(kube)
         if turn % 5 == 0:
             await asyncio.sleep(0.005)
-    await until(mirror, lambda: replica.versions == versions(kube))
+    await until(cache, lambda: replica.versions == versions(kube))
     assert replica.missed == []
-    snapshot = mirror.snapshot(PODS)
+    snapshot = cache.snapshot(PODS)
     assert not isinstance(snapshot, Blind)
     assert {key: one.metadata.resource_version for key, one in snapshot.objects.items()} == versions(kube)
-    (report,) = mirror.report()
-    assert report.changes == replica.count == mirror.version
+    (report,) = cache.status()
+    assert report.changes == replica.count == cache.version
     if trouble in (quiet, torn, ended):
         assert report.lists == 1  # what a watch gives is enough
 
@@ -119,11 +119,11 @@ async def test_the_mirror_equals_the_list_after_churn(
 async def test_every_single_change_is_told_when_watches_only_break(
     kube: KubernetesLookalike, connect: Connect, keep: Keep
 ) -> None:
-    mirror = Mirror(await connect(kube.url), clock=SystemClock(), kinds=(PODS,), pace=QUICK)
+    cache = ClusterCache(await connect(kube.url), clock=SystemClock(), kinds=(PODS,), timing=QUICK)
     told: list[str] = []
-    mirror.subscribe(lambda change: told.append((change.after or change.before).metadata.resource_version))
-    await keep(mirror)
-    await mirror.synced(SOON)
+    cache.subscribe(lambda change: told.append((change.after or change.before).metadata.resource_version))
+    await keep(cache)
+    await cache.synced(SOON)
     done: list[str] = []
     stop = kube.store.listen(
         lambda change: done.append(str(change.version)) if change.kind.plural == "pods" else None
@@ -136,7 +136,7 @@ async def test_every_single_change_is_told_when_watches_only_break(
             kube.drop_watches(abruptly=turn % 40 == 5)
         await asyncio.sleep(0.002)
     stop()
-    await until(mirror, lambda: len(told) >= len(done))
+    await until(cache, lambda: len(told) >= len(done))
     assert told == done
 
 
@@ -145,17 +145,17 @@ async def test_a_server_that_answers_nothing_for_a_while_costs_nothing(
 ) -> None:
     source = await connect(kube.url, timeout=timedelta(seconds=0.3))
     pace = replace(QUICK, watch=0.3, grace=0.2)
-    mirror = Mirror(source, clock=SystemClock(), kinds=(PODS,), pace=pace)
+    cache = ClusterCache(source, clock=SystemClock(), kinds=(PODS,), timing=pace)
     replica = Replica("pods")
-    mirror.subscribe(replica)
-    await keep(mirror)
-    await mirror.synced(SOON)
+    cache.subscribe(replica)
+    await keep(cache)
+    await cache.synced(SOON)
     kube.pause()
     for number in range(10):
         kube.create(pod(f"p{number}"))
-    await until(mirror, lambda: mirror.report()[0].phase is Phase.WAITING)
+    await until(cache, lambda: cache.status()[0].state is ReflectorState.WAITING)
     kube.resume()
-    await until(mirror, lambda: replica.versions == versions(kube))
+    await until(cache, lambda: replica.versions == versions(kube))
     assert replica.missed == []
 
 
@@ -199,7 +199,7 @@ TROUBLES = [
 
 
 @pytest.mark.parametrize(("trouble", "lists", "case"), TROUBLES, ids=[case for _, _, case in TROUBLES])
-async def test_after_each_trouble_the_mirror_goes_on_where_it_was(
+async def test_after_each_failure_the_cache_resumes_where_it_was(
     serve: Serve, connect: Connect, keep: Keep, trouble: Script, lists: int, case: str
 ) -> None:
     server = ScriptedServer()
@@ -215,11 +215,13 @@ async def test_after_each_trouble_the_mirror_goes_on_where_it_was(
 
     server.scripts = [first, trouble, last]
     source = await connect(await serve(server))
-    mirror = Mirror(source, clock=SystemClock(), kinds=(NODES,), pace=replace(QUICK, watch=0.2, grace=0.2))
+    cache = ClusterCache(
+        source, clock=SystemClock(), kinds=(NODES,), timing=replace(QUICK, watch=0.2, grace=0.2)
+    )
     replica = Replica("nodes")
-    mirror.subscribe(replica)
-    await keep(mirror)
-    await until(mirror, lambda: set(replica.versions) == {"n1", "n2"})
+    cache.subscribe(replica)
+    await keep(cache)
+    await until(cache, lambda: set(replica.versions) == {"n1", "n2"})
     assert replica.missed == []
     assert server.lists == lists
     assert server.watched_from[:3] == ["101", "102", "102"], case
@@ -239,9 +241,9 @@ async def test_a_cluster_that_was_restored_from_a_backup_is_listed_again(
 
     server.scripts = [goes_back_in_time]
     pace = replace(QUICK, watch=0.05, rewind_check=0.0)
-    mirror = Mirror(await connect(await serve(server)), clock=SystemClock(), kinds=(NODES,), pace=pace)
+    cache = ClusterCache(await connect(await serve(server)), clock=SystemClock(), kinds=(NODES,), timing=pace)
     replica = Replica("nodes")
-    mirror.subscribe(replica)
-    await keep(mirror)
-    await until(mirror, lambda: set(replica.versions) == {"after"})
+    cache.subscribe(replica)
+    await keep(cache)
+    await until(cache, lambda: set(replica.versions) == {"after"})
     assert replica.missed == []

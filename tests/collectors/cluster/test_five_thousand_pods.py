@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from collectors.cluster.cache import ClusterCache, ReflectorTiming
+from collectors.cluster.inventory import inventory_of
+from collectors.cluster.kinds import NODES, PODS
+from collectors.cluster.objects import Pod
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.mirror.inventory import inventory_of
-from collectors.mirror.kinds import NODES, PODS
-from collectors.mirror.mirror import Mirror, Pace
-from collectors.mirror.objects import Pod
 from collectors.sources.kubernetes import KubernetesSource
 
 Connect = Callable[..., Awaitable[KubernetesSource]]
-Keep = Callable[[Mirror], Awaitable[Mirror]]
+Keep = Callable[[ClusterCache], Awaitable[ClusterCache]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 COUNT, PAGE, NODE_COUNT = 5000, 500, 250
 
@@ -96,10 +96,10 @@ async def test_all_of_them_are_there_typed_and_counted(
         return web.Response(body=pages[int(asked[-1] or 0) // PAGE], content_type="application/json")
 
     source = await connect(await serve(answer))
-    pace = Pace(watch=5, grace=5, first_wait=5)
-    mirror = await keep(Mirror(source, clock=SystemClock(), kinds=(NODES, PODS), pace=pace))
-    await mirror.synced(timedelta(seconds=60))
-    snapshot = mirror.snapshot(PODS)
+    pace = ReflectorTiming(watch=5, grace=5, first_wait=5)
+    cache = await keep(ClusterCache(source, clock=SystemClock(), kinds=(NODES, PODS), timing=pace))
+    await cache.synced(timedelta(seconds=60))
+    snapshot = cache.snapshot(PODS)
     assert not isinstance(snapshot, Blind)
     assert len(snapshot.objects) == COUNT
     assert asked == ["", *(str(start) for start in range(PAGE, COUNT, PAGE))]
@@ -108,9 +108,9 @@ async def test_all_of_them_are_there_typed_and_counted(
     assert one.spec.node_name == "gpu-7"
     assert one.status.container_statuses is not None
     assert one.status.container_statuses[0].ready
-    seen = inventory_of(mirror)
+    seen = inventory_of(cache)
     assert not isinstance(seen, Blind)
     shares = [
-        there.shares["nvidia.com/gpu"] for n in range(NODE_COUNT) if (there := seen.gpus_on(f"gpu-{n}"))
+        there.counts["nvidia.com/gpu"] for n in range(NODE_COUNT) if (there := seen.gpus_on(f"gpu-{n}"))
     ]
     assert [share.requested for share in shares] == [COUNT / NODE_COUNT] * NODE_COUNT

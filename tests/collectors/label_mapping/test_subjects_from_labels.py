@@ -2,7 +2,7 @@
 
 import pytest
 
-from collectors.facts.dialect import subject_of
+from collectors.facts.label_mapping import subject_of
 from collectors.facts.subjects import Subject
 
 UUID = "GPU-5fd4f087-86f3-7a43-b711-4771313afc50"

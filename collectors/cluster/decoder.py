@@ -6,12 +6,12 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from collectors.cluster.base import KubernetesObject
+from collectors.cluster.kinds import ResourceKind
 from collectors.facts.errors import SourceError
-from collectors.mirror.base import Object
-from collectors.mirror.kinds import Kind
 from collectors.sources.kubernetes_errors import Status
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=KubernetesObject)
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):
@@ -32,29 +32,29 @@ class _Bookmark(msgspec.Struct):
     metadata: _ListMeta
 
 
-class Turn(StrEnum):
+class WatchEventType(StrEnum):
     """What a line of a watch says happened."""
 
-    PUT = "put"
-    DELETE = "delete"
+    MODIFIED = "modified"  # or added
+    DELETED = "deleted"
     BOOKMARK = "bookmark"
     ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told(Generic[T]):
+class WatchEvent(Generic[T]):
     """One line of a watch, read. `version` is where to go on from; `status` is there for an ERROR."""
 
-    turn: Turn
+    type: WatchEventType
     version: str = ""
     object: T | None = None
     status: Status | None = None
 
 
-class Reader(Generic[T]):
+class KindDecoder(Generic[T]):
     """Reads one kind. Raises SourceError that names the field which is not as the API promises."""
 
-    def __init__(self, kind: Kind[T]) -> None:
+    def __init__(self, kind: ResourceKind[T]) -> None:
         self._kind = kind
         self._list: msgspec.json.Decoder[_List[T]] = msgspec.json.Decoder(_List[kind.type])  # type: ignore[name-defined]
         self._object: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind.type)
@@ -70,16 +70,16 @@ class Reader(Generic[T]):
             raise SourceError(f"the list of {self._kind.name} cannot be read: {failure}") from failure
         return found.metadata.resource_version, found.items or []
 
-    def line(self, line: bytes) -> Told[T]:
+    def line(self, line: bytes) -> WatchEvent[T]:
         try:
-            told = self._line.decode(line)
-            if told.type == "BOOKMARK":
-                mark = self._bookmark.decode(told.object).metadata.resource_version
-                return Told(turn=Turn.BOOKMARK, version=mark)
-            if told.type == "ERROR":
-                return Told(turn=Turn.ERROR, status=self._status.decode(told.object))
-            thing = self._object.decode(told.object)
+            event = self._line.decode(line)
+            if event.type == "BOOKMARK":
+                mark = self._bookmark.decode(event.object).metadata.resource_version
+                return WatchEvent(type=WatchEventType.BOOKMARK, version=mark)
+            if event.type == "ERROR":
+                return WatchEvent(type=WatchEventType.ERROR, status=self._status.decode(event.object))
+            object_ = self._object.decode(event.object)
         except msgspec.DecodeError as failure:
             raise SourceError(f"the watch of {self._kind.name} cannot be read: {failure}") from failure
-        turn = Turn.DELETE if told.type == "DELETED" else Turn.PUT
-        return Told(turn=turn, version=thing.metadata.resource_version, object=thing)
+        type_ = WatchEventType.DELETED if event.type == "DELETED" else WatchEventType.MODIFIED
+        return WatchEvent(type=type_, version=object_.metadata.resource_version, object=object_)

@@ -2,22 +2,22 @@
 
 from datetime import datetime
 
-from collectors.mirror.base import Condition, Object, Selector, Thing
-from collectors.mirror.pods import PodSpec
+from collectors.cluster.base import ApiStruct, Condition, KubernetesObject, LabelSelector
+from collectors.cluster.pods import PodSpec
 
 
-class PodTemplateSpec(Thing, frozen=True):
+class PodTemplateSpec(ApiStruct, frozen=True):
     spec: PodSpec = PodSpec()
 
 
-class WorkloadSpec(Thing, frozen=True):
+class WorkloadSpec(ApiStruct, frozen=True):
     replicas: int | None = None
-    selector: Selector = Selector()
+    selector: LabelSelector = LabelSelector()
     template: PodTemplateSpec = PodTemplateSpec()
     paused: bool = False
 
 
-class WorkloadStatus(Thing, frozen=True):
+class WorkloadStatus(ApiStruct, frozen=True):
     """Of a Deployment, ReplicaSet, StatefulSet or DaemonSet; the last three fields are the DaemonSet's."""
 
     observed_generation: int = 0
@@ -31,7 +31,7 @@ class WorkloadStatus(Thing, frozen=True):
     number_unavailable: int = 0
 
 
-class Workload(Object, frozen=True):
+class Workload(KubernetesObject, frozen=True):
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
 
@@ -52,7 +52,7 @@ class DaemonSet(Workload, frozen=True):
     pass
 
 
-class JobSpec(Thing, frozen=True):
+class JobSpec(ApiStruct, frozen=True):
     parallelism: int | None = None
     completions: int | None = None
     completion_mode: str = ""
@@ -62,7 +62,7 @@ class JobSpec(Thing, frozen=True):
     template: PodTemplateSpec = PodTemplateSpec()
 
 
-class JobStatus(Thing, frozen=True):
+class JobStatus(ApiStruct, frozen=True):
     active: int = 0
     ready: int = 0
     succeeded: int = 0
@@ -74,6 +74,6 @@ class JobStatus(Thing, frozen=True):
     conditions: tuple[Condition, ...] | None = None
 
 
-class Job(Object, frozen=True):
+class Job(KubernetesObject, frozen=True):
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()

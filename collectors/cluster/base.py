@@ -1,4 +1,4 @@
-"""This file has what all mirrored objects are made of.
+"""This file has what all cached objects are made of.
 
 Objects are typed, frozen, and decoded straight from the API's JSON. Field names are the API's in snake_case; what
 an object lacks has the empty value; quantities stay text until `resources.quantity` reads them. Source: the
@@ -13,11 +13,11 @@ Quantity = str | int | float
 Quantities = dict[str, Quantity]
 
 
-class Thing(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True):
+class ApiStruct(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True):
     """What all of them are made as: no cycles, so the collector need not look at them."""
 
 
-class OwnerReference(Thing, frozen=True):
+class OwnerReference(ApiStruct, frozen=True):
     kind: str
     name: str
     uid: str = ""
@@ -25,7 +25,7 @@ class OwnerReference(Thing, frozen=True):
     controller: bool = False
 
 
-class Metadata(Thing, frozen=True):
+class ObjectMeta(ApiStruct, frozen=True):
     name: str
     namespace: str = ""
     uid: str = ""
@@ -37,7 +37,7 @@ class Metadata(Thing, frozen=True):
     deletion_timestamp: datetime | None = None
 
 
-class Condition(Thing, frozen=True):
+class Condition(ApiStruct, frozen=True):
     type: str
     status: str = ""
     reason: str = ""
@@ -45,14 +45,14 @@ class Condition(Thing, frozen=True):
     last_transition_time: datetime | None = None
 
 
-class Selector(Thing, frozen=True):
+class LabelSelector(ApiStruct, frozen=True):
     match_labels: dict[str, str] | None = None
 
 
-class Object(Thing, frozen=True):
+class KubernetesObject(ApiStruct, frozen=True):
     """Anything with a name of its own."""
 
-    metadata: Metadata
+    metadata: ObjectMeta
 
     @property
     def key(self) -> str:
@@ -61,6 +61,6 @@ class Object(Thing, frozen=True):
         return f"{of.namespace}/{of.name}" if of.namespace else of.name
 
 
-class Resources(Thing, frozen=True):
+class ResourceRequirements(ApiStruct, frozen=True):
     requests: Quantities | None = None
     limits: Quantities | None = None

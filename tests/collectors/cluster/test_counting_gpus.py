@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.mirror.resources import gpus_requested, quantity, requested, whole_gpus
+from collectors.cluster.resources import gpus_requested, parse_quantity, requested, whole_gpus
 from tests.support.objects import gpus, inventory, node, pod
 
 GPU = "nvidia.com/gpu"
@@ -29,13 +29,13 @@ GPU = "nvidia.com/gpu"
     ],
 )
 def test_a_quantity_is_read(text: str | int, number: float) -> None:
-    assert quantity(text) == pytest.approx(number)
+    assert parse_quantity(text) == pytest.approx(number)
 
 
 @pytest.mark.parametrize("text", ["", "many", "Gi", "1 Gi"])
 def test_what_is_no_quantity_is_refused_by_name(text: str) -> None:
     with pytest.raises(ValueError, match=text.strip() or "``"):
-        quantity(text)
+        parse_quantity(text)
 
 
 def sidecar(count: int) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def test_a_node_counts_every_bound_pod_until_it_is_over() -> None:
     )
     there = seen.gpus_on("n1")
     assert there is not None
-    share = there.shares[GPU]
+    share = there.counts[GPU]
     assert (share.allocatable, share.requested, share.free, share.reserved) == (8, 4, 4, 2)
     assert seen.gpus_on("n3") is None
 
@@ -119,7 +119,7 @@ def test_gpus_that_turned_unhealthy_show_and_nothing_is_clamped() -> None:
     status = {"capacity": {GPU: "8"}, "allocatable": {GPU: "5"}}
     there = inventory(node("n1", status=status), on("p", 8)).gpus_on("n1")
     assert there is not None
-    assert (there.shares[GPU].unhealthy, there.shares[GPU].free) == (3, -3)
+    assert (there.counts[GPU].unhealthy, there.counts[GPU].free) == (3, -3)
 
 
 UNUSABLE: list[tuple[dict[str, Any], tuple[str, ...]]] = [
@@ -151,7 +151,7 @@ UNUSABLE: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 def test_free_is_not_usable_and_says_why(parts: dict[str, Any], why_not: tuple[str, ...]) -> None:
     there = inventory(node("n1", **parts)).gpus_on("n1")
     assert there is not None
-    assert there.why_not == why_not
+    assert there.unusable_reason == why_not
     assert there.usable is (not why_not)
 
 

@@ -1,31 +1,31 @@
-"""This file has the inventory: the mirror at one moment, with the look-ups that everybody needs. Pure."""
+"""This file has the inventory: the cache at one moment, with the look-ups that everybody needs. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from collectors.facts.results import Blind
-from collectors.mirror import kinds
-from collectors.mirror.base import Metadata, Object, OwnerReference
-from collectors.mirror.kinds import Kind
-from collectors.mirror.mirror import Mirror
-from collectors.mirror.objects import (
-    Claim,
+from collectors.cluster import kinds
+from collectors.cluster.base import KubernetesObject, ObjectMeta, OwnerReference
+from collectors.cluster.cache import ClusterCache
+from collectors.cluster.kinds import ResourceKind
+from collectors.cluster.objects import (
     DaemonSet,
     Deployment,
     Event,
     Job,
     Namespace,
     Node,
+    PersistentVolumeClaim,
     Pod,
     ReplicaSet,
     Service,
     StatefulSet,
 )
-from collectors.mirror.resources import NodeGpus, node_gpus
+from collectors.cluster.resources import NodeGpus, node_gpus
+from collectors.facts.results import Blind
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=KubernetesObject)
 
 _DEEPEST = 8  # owners above a pod; a ring of references ends there
 
@@ -43,7 +43,7 @@ class Inventory:
     namespaces: Mapping[str, Namespace] = field(default_factory=dict)
     services: Mapping[str, Service] = field(default_factory=dict)
     events: Mapping[str, Event] = field(default_factory=dict)
-    claims: Mapping[str, Claim] = field(default_factory=dict)
+    persistent_volume_claims: Mapping[str, PersistentVolumeClaim] = field(default_factory=dict)
     deployments: Mapping[str, Deployment] = field(default_factory=dict)
     replicasets: Mapping[str, ReplicaSet] = field(default_factory=dict)
     statefulsets: Mapping[str, StatefulSet] = field(default_factory=dict)
@@ -67,6 +67,10 @@ class Inventory:
         object.__setattr__(self, "_on_node", _frozen(on_node))
         object.__setattr__(self, "_nominated", _frozen(nominated))
         object.__setattr__(self, "_of_workload", _frozen(of_workload))
+
+    def missing_reason(self, kind: ResourceKind[Any]) -> str:
+        """Why the objects of this kind cannot be seen; empty when they can."""
+        return self.missing.get(kind.name, "")
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         """The pods that are bound to a node, finished ones too."""
@@ -112,14 +116,14 @@ class Inventory:
         return None
 
 
-def controller_of(of: Metadata) -> OwnerReference | None:
+def controller_of(of: ObjectMeta) -> OwnerReference | None:
     """The one owner that makes and unmakes the object."""
     return next((owner for owner in of.owner_references or () if owner.controller), None)
 
 
-def inventory_of(mirror: Mirror) -> Inventory | Blind:
+def inventory_of(cache: ClusterCache) -> Inventory | Blind:
     """The inventory as of now. Without nodes or pods there is none; any other kind may be missing, and is named."""
-    nodes, pods = mirror.snapshot(kinds.NODES), mirror.snapshot(kinds.PODS)
+    nodes, pods = cache.snapshot(kinds.NODES), cache.snapshot(kinds.PODS)
     if isinstance(nodes, Blind):
         return nodes
     if isinstance(pods, Blind):
@@ -127,9 +131,9 @@ def inventory_of(mirror: Mirror) -> Inventory | Blind:
     oldest = min(nodes.at, pods.at)
     missing: dict[str, str] = {}
 
-    def seen(kind: Kind[T]) -> Mapping[str, T]:
+    def seen(kind: ResourceKind[T]) -> Mapping[str, T]:
         nonlocal oldest
-        snapshot = mirror.snapshot(kind)
+        snapshot = cache.snapshot(kind)
         if isinstance(snapshot, Blind):
             missing[kind.name] = snapshot.reason
             return {}
@@ -140,7 +144,7 @@ def inventory_of(mirror: Mirror) -> Inventory | Blind:
         "namespaces": seen(kinds.NAMESPACES),
         "services": seen(kinds.SERVICES),
         "events": seen(kinds.EVENTS),
-        "claims": seen(kinds.CLAIMS),
+        "persistent_volume_claims": seen(kinds.PERSISTENT_VOLUME_CLAIMS),
         "deployments": seen(kinds.DEPLOYMENTS),
         "replicasets": seen(kinds.REPLICASETS),
         "statefulsets": seen(kinds.STATEFULSETS),

@@ -4,36 +4,36 @@ from datetime import datetime
 
 import msgspec
 
-from collectors.mirror.base import Condition, Object, Quantities, Resources, Thing
+from collectors.cluster.base import ApiStruct, Condition, KubernetesObject, Quantities, ResourceRequirements
 
 
-class Container(Thing, frozen=True):
+class Container(ApiStruct, frozen=True):
     name: str
     image: str = ""
-    resources: Resources = Resources()
+    resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""  # Always on an init container: a sidecar
 
 
-class ClaimReference(Thing, frozen=True):
+class PersistentVolumeClaimSource(ApiStruct, frozen=True):
     claim_name: str
     read_only: bool = False
 
 
-class Volume(Thing, frozen=True):
+class Volume(ApiStruct, frozen=True):
     name: str
-    persistent_volume_claim: ClaimReference | None = None
+    persistent_volume_claim: PersistentVolumeClaimSource | None = None
 
 
-class Running(Thing, frozen=True):
+class ContainerStateRunning(ApiStruct, frozen=True):
     started_at: datetime | None = None
 
 
-class Waiting(Thing, frozen=True):
+class ContainerStateWaiting(ApiStruct, frozen=True):
     reason: str = ""
     message: str = ""
 
 
-class Terminated(Thing, frozen=True):
+class ContainerStateTerminated(ApiStruct, frozen=True):
     exit_code: int = 0
     signal: int = 0
     reason: str = ""
@@ -42,22 +42,22 @@ class Terminated(Thing, frozen=True):
     finished_at: datetime | None = None
 
 
-class ContainerState(Thing, frozen=True):
-    waiting: Waiting | None = None
-    running: Running | None = None
-    terminated: Terminated | None = None
+class ContainerState(ApiStruct, frozen=True):
+    waiting: ContainerStateWaiting | None = None
+    running: ContainerStateRunning | None = None
+    terminated: ContainerStateTerminated | None = None
 
 
-class ContainerStatus(Thing, frozen=True):
+class ContainerStatus(ApiStruct, frozen=True):
     name: str
     ready: bool = False
     restart_count: int = 0
     state: ContainerState = ContainerState()
     last_state: ContainerState = ContainerState()
-    resources: Resources | None = None
+    resources: ResourceRequirements | None = None
 
 
-class PodSpec(Thing, frozen=True):
+class PodSpec(ApiStruct, frozen=True):
     node_name: str = ""
     containers: tuple[Container, ...] | None = None
     init_containers: tuple[Container, ...] | None = None
@@ -72,7 +72,7 @@ class PodSpec(Thing, frozen=True):
     node_selector: dict[str, str] | None = None
 
 
-class PodStatus(Thing, frozen=True):
+class PodStatus(ApiStruct, frozen=True):
     phase: str = ""
     reason: str = ""
     message: str = ""
@@ -86,6 +86,6 @@ class PodStatus(Thing, frozen=True):
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
 
 
-class Pod(Object, frozen=True):
+class Pod(KubernetesObject, frozen=True):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

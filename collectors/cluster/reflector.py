@@ -16,20 +16,20 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from collectors.cluster.base import KubernetesObject
+from collectors.cluster.decoder import KindDecoder, WatchEventType
+from collectors.cluster.kinds import ResourceKind
 from collectors.facts.clock import Clock
 from collectors.facts.durations import in_words
 from collectors.facts.errors import SourceError
 from collectors.facts.results import Blind
-from collectors.mirror.base import Object
-from collectors.mirror.kinds import Kind
-from collectors.mirror.wire import Reader, Turn
 from collectors.sources.kubernetes import KubernetesSource
 from collectors.sources.kubernetes_errors import error_from
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=KubernetesObject)
 
 
-class Phase(StrEnum):
+class ReflectorState(StrEnum):
     STARTING = "starting"
     LISTING = "listing"
     WATCHING = "watching"
@@ -38,7 +38,7 @@ class Phase(StrEnum):
     ABSENT = "absent"  # the cluster does not serve this kind
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ObjectChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One object changed. `before` is None when it is new, `after` when it is gone.
 
     A Struct, since a first list makes thousands of them at once.
@@ -61,7 +61,7 @@ class Snapshot(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class ReflectorTiming:
     """How a reflector takes its time. Seconds, because they go to timers."""
 
     watch: float = 40
@@ -78,18 +78,18 @@ class Reflector(Generic[T]):
 
     def __init__(
         self,
-        kind: Kind[T],
+        kind: ResourceKind[T],
         source: KubernetesSource,
         *,
         clock: Clock,
-        on_change: Callable[[Change], None],
+        on_change: Callable[[ObjectChange], None],
         stale_after: timedelta = timedelta(seconds=90),
-        pace: Pace | None = None,
+        timing: ReflectorTiming | None = None,
         chance: random.Random | None = None,
     ) -> None:
         self.kind = kind
-        self.phase = Phase.STARTING
-        self.why = "it has not been listed yet"
+        self.state = ReflectorState.STARTING
+        self.reason = "it has not been listed yet"
         self.as_of: datetime | None = None
         self.lists = self.watches = self.changes = 0
         self.settled = asyncio.Event()  # listed once, or known to be refused
@@ -97,13 +97,13 @@ class Reflector(Generic[T]):
         self._clock = clock
         self._on_change = on_change
         self._stale_after = stale_after
-        self._pace = pace or Pace()
+        self._timing = timing or ReflectorTiming()
         self._chance = chance or random.Random()
-        self._reader = Reader(kind)
+        self._decoder = KindDecoder(kind)
         self._objects: dict[str, T] = {}
         self._shown: Mapping[str, T] | None = None
         self._version = ""  # of the last line; empty: list first
-        self._wait = self._pace.first_wait
+        self._wait = self._timing.first_wait
         self._checked = 0.0
 
     @property
@@ -118,10 +118,10 @@ class Reflector(Generic[T]):
 
     def view(self, *, source: str) -> Snapshot[T] | Blind:
         now = self._clock.now()
-        if self.as_of is None or self.phase in (Phase.FORBIDDEN, Phase.ABSENT):
-            return Blind(source=source, at=now, reason=f"{self.kind.name}: {self.why}")
+        if self.as_of is None or self.state in (ReflectorState.FORBIDDEN, ReflectorState.ABSENT):
+            return Blind(source=source, at=now, reason=f"{self.kind.name}: {self.reason}")
         if self.is_stale:
-            cause = f": {self.why}" if self.why else ""
+            cause = f": {self.reason}" if self.reason else ""
             age = in_words(now - self.as_of)
             return Blind(source=source, at=now, reason=f"{self.kind.name}: last seen {age} ago{cause}")
         if self._shown is None:
@@ -142,25 +142,25 @@ class Reflector(Generic[T]):
                     await self._pause(self._wait)
 
     async def _list(self) -> None:
-        self.phase = Phase.LISTING
+        self.state = ReflectorState.LISTING
         began = self._clock.now()
         found: dict[str, T] = {}
         version = ""
         async with aclosing(
-            self._source.pages(self.kind.path, limit=self._pace.page, params=self.kind.params)
+            self._source.pages(self.kind.path, limit=self._timing.page, params=self.kind.params)
         ) as pages:
             async for body in pages:
-                of_list, things = self._reader.page(body)
+                of_list, things = self._decoder.page(body)
                 version = version or of_list
                 found.update((thing.key, thing) for thing in things)
-        # The last page was just read: others, and timers too, have a turn before all of it is told.
+        # The last page was just read: others, and timers too, have a turn before all of it is event.
         await asyncio.sleep(0.001)
         self.lists += 1
         self.as_of = began
         self._replace(found)
         self._version = version
         self._checked = asyncio.get_running_loop().time()
-        self.why = ""
+        self.reason = ""
         self.settled.set()
 
     async def _watch(self) -> bool:
@@ -172,29 +172,29 @@ class Reflector(Generic[T]):
                 self.kind.path,
                 self._version,
                 params=self.kind.params,
-                seconds=self._pace.watch,
-                grace=self._pace.grace,
+                seconds=self._timing.watch,
+                grace=self._timing.grace,
             )
         ) as lines:
             async for line in lines:
                 if not line:  # it is open
                     self.watches += 1
-                    self.phase, self.why = Phase.WATCHING, ""
+                    self.state, self.reason = ReflectorState.WATCHING, ""
                     continue
-                told = self._reader.line(line)
-                if told.turn is Turn.ERROR and told.status is not None:
+                event = self._decoder.line(line)
+                if event.type is WatchEventType.ERROR and event.status is not None:
                     attempt = f"GET {self.kind.path}?watch=true"
-                    raise error_from(told.status, self._source.where, attempt)
-                lively, self._wait = True, self._pace.first_wait
+                    raise error_from(event.status, self._source.where, attempt)
+                lively, self._wait = True, self._timing.first_wait
                 self.as_of = self._clock.now()
-                if told.object is not None:
-                    self._apply(told.object.key, told.object, gone=told.turn is Turn.DELETE)
-                self._version = told.version or self._version
+                if event.object is not None:
+                    self._apply(event.object.key, event.object, gone=event.type is WatchEventType.DELETED)
+                self._version = event.version or self._version
         self.as_of = self._clock.now()  # the server was there to the end and has said all it had
-        lively = lively or loop.time() - began > self._pace.watch / 2
+        lively = lively or loop.time() - began > self._timing.watch / 2
         if lively:
-            self._wait = self._pace.first_wait
-        if loop.time() - self._checked > self._pace.rewind_check:
+            self._wait = self._timing.first_wait
+        if loop.time() - self._checked > self._timing.rewind_check:
             await self._notice_rewind()
             self._checked = loop.time()
         return lively
@@ -202,28 +202,28 @@ class Reflector(Generic[T]):
     async def _notice_rewind(self) -> None:
         """A cluster restored from a backup counts from behind us and would tell us nothing for long."""
         asked = {**self.kind.params, "limit": "1"}
-        theirs, _ = self._reader.page(await self._source.get(self.kind.path, asked))
+        theirs, _ = self._decoder.page(await self._source.get(self.kind.path, asked))
         if theirs.isdigit() and self._version.isdigit() and int(theirs) < int(self._version):
             self._version = ""
 
     async def _after(self, failure: SourceError) -> None:
         """Say what is wrong, decide whether the watch may go on where it was, and wait."""
-        self.why = str(failure)
+        self.reason = str(failure)
         if failure.status in (403, 404):
-            self.phase = Phase.FORBIDDEN if failure.status == 403 else Phase.ABSENT
+            self.state = ReflectorState.FORBIDDEN if failure.status == 403 else ReflectorState.ABSENT
             if failure.status == 404:
-                self.why = f"the cluster does not serve {self.kind.path}"
+                self.reason = f"the cluster does not serve {self.kind.path}"
             self._version = ""
             self.settled.set()
-            await asyncio.sleep(self._pace.refused_wait * self._chance.uniform(0.9, 1.1))
+            await asyncio.sleep(self._timing.refused_wait * self._chance.uniform(0.9, 1.1))
             return
-        self.phase = Phase.WAITING
-        if failure.status in (400, 410) or "cannot be read" in self.why:
+        self.state = ReflectorState.WAITING
+        if failure.status in (400, 410) or "cannot be read" in self.reason:
             self._version = ""  # the only cure is to list again
         await self._pause(self._wait)
 
     async def _pause(self, seconds: float) -> None:
-        self._wait = min(seconds * 2, self._pace.longest_wait)
+        self._wait = min(seconds * 2, self._timing.longest_wait)
         await asyncio.sleep(seconds * self._chance.uniform(0.5, 1.0))
 
     def _replace(self, found: dict[str, T]) -> None:
@@ -249,4 +249,4 @@ class Reflector(Generic[T]):
         self._shown = None
         self.changes += 1
         at = self.as_of or self._clock.now()
-        self._on_change(Change(kind=self.kind.name, key=key, before=before, after=after, at=at))
+        self._on_change(ObjectChange(kind=self.kind.name, key=key, before=before, after=after, at=at))

@@ -1,0 +1,23 @@
+"""This file has the fixture of these tests: caches that run until the test ends."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+
+from collectors.cluster.cache import ClusterCache
+
+
+@pytest.fixture
+async def keep() -> AsyncIterator[Callable[[ClusterCache], Awaitable[ClusterCache]]]:
+    """A function that runs a cache until the test ends."""
+    async with asyncio.TaskGroup() as group:
+        running: list[asyncio.Task[None]] = []
+
+        async def start(cache: ClusterCache) -> ClusterCache:
+            running.append(group.create_task(cache.run()))
+            return cache
+
+        yield start
+        for task in running:
+            task.cancel()
