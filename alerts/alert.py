@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from alerts.lifecycle import Life, Phase
+from alerts.lifecycle import AlertLife, AlertState
 from alerts.rules import Severity
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.subjects import Subject
@@ -17,15 +17,15 @@ class Alert:
     cluster: str
     rule: str  # Rule.id, or the sender's name for a received alert
     labels: Labels
-    own: Subject  # what the labels alone say: decides folding, and does not move with the cluster
+    own_subject: Subject  # what the labels alone say: decides folding, and does not move with the cluster
     subject: Subject  # the same, completed from the topology: decides offers and permission
-    life: Life
+    life: AlertLife
     value: float
     annotations: Mapping[str, str] = field(default_factory=dict)  # rendered
     texts: tuple[str, ...] = ()  # words that came with the sample: a log line, a reason
     is_on_node: bool = False  # its node was one of the cluster's when it breached
     unseen_since: datetime | None = None  # what it speaks of is not watched: it stands, and nobody knows
-    ended: str = ""  # why it clears, where it is not that all is well
+    ended_reason: str = ""  # why it clears, where it is not that all is well
 
     @property
     def name(self) -> str:
@@ -46,4 +46,4 @@ class Alert:
 
     @property
     def is_firing(self) -> bool:
-        return self.life.phase is Phase.FIRING
+        return self.life.state is AlertState.FIRING

@@ -6,16 +6,16 @@ from datetime import datetime
 from typing import Protocol
 
 from alerts.alert import Alert
-from alerts.lifecycle import Phase, Verdict, advance
+from alerts.lifecycle import AlertState, Verdict, advance
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.subjects import Subject
 
-ALERTS_AT_MOST = 2_000  # of one rule that sets no limit of its own: the rest are only counted
+MAX_ALERTS = 2_000  # of one rule that sets no limit of its own: the rest are only counted
 
 
-class Wording(Protocol):
+class AlertRenderer(Protocol):
     """Renders a rule's words for a sample, and finds the subject behind its labels."""
 
     def labels(self, rule: Rule, sample: Sample) -> Labels:
@@ -24,7 +24,7 @@ class Wording(Protocol):
 
     def annotations(self, rule: Rule, labels: Labels, sample: Sample) -> Mapping[str, str]: ...
 
-    def own(self, labels: Labels) -> Subject: ...
+    def subject(self, labels: Labels) -> Subject: ...
 
     def complete(self, subject: Subject) -> Subject: ...
 
@@ -34,20 +34,20 @@ class Wording(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class AlertChange:
     """An alert that took another phase. `before` is None for one that was not there."""
 
     alert: Alert
-    before: Phase | None
+    before: AlertState | None
     at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class RuleEvaluation:
     """A rule's alerts after one look, the changes among them, why it could not look, and what it left out, if so."""
 
     alerts: Mapping[AlertKey, Alert]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[AlertChange, ...] = ()
     blind: str = ""
     left_out: str = ""
 
@@ -55,83 +55,83 @@ class Judgement:
 Known = Mapping[AlertKey, Alert]
 
 
-def judge(
-    rule: Rule, known: Known, result: QueryResult, *, cluster: str, wording: Wording, now: datetime
-) -> Judgement:
+def evaluate(
+    rule: Rule, known: Known, result: QueryResult, *, cluster: str, renderer: AlertRenderer, now: datetime
+) -> RuleEvaluation:
     """What `rule` holds after `observation`. A look that failed, or that cannot be told apart, changes nothing."""
     if isinstance(result, Blind):
-        return Judgement(alerts=known, blind=result.reason)
+        return RuleEvaluation(alerts=known, blind=result.reason)
     found: dict[AlertKey, tuple[Labels, Sample]] = {}
     for sample in result.samples:
-        labels = wording.labels(rule, sample)
+        labels = renderer.labels(rule, sample)
         if labels.key in found:
-            return Judgement(
+            return RuleEvaluation(
                 alerts=known, blind=f"two results of {rule.name} have the same labels {labels!r}"
             )
         found[labels.key] = (labels, sample)
     left_out = ""
     if rule.limit and len(found) > rule.limit:  # its author's own: it fails, as in Prometheus
-        return Judgement(
+        return RuleEvaluation(
             alerts=known, blind=f"{rule.name} gave {len(found)} alerts, its limit is {rule.limit}"
         )
-    if len(found) > ALERTS_AT_MOST:  # no hour to be silent in: what is told stays, the rest is sampled
-        left_out = f"{rule.name} gave {len(found)} alerts; {ALERTS_AT_MOST} of them are told"
-        kept = sorted(found, key=lambda key: (key not in known, key))[:ALERTS_AT_MOST]
+    if len(found) > MAX_ALERTS:  # no hour to be silent in: what is told stays, the rest is sampled
+        left_out = f"{rule.name} gave {len(found)} alerts; {MAX_ALERTS} of them are told"
+        kept = sorted(found, key=lambda key: (key not in known, key))[:MAX_ALERTS]
         found = {key: found[key] for key in kept}
 
     alerts: dict[AlertKey, Alert] = {}
-    changes: list[Change] = []
+    changes: list[AlertChange] = []
     for key in [*known, *(key for key in found if key not in known)]:
         before = known.get(key)
         ended = ""
         verdict = _verdict(key, before, found, result)
-        if verdict is Verdict.BLIND and before is not None and _is_gone(before, wording):
-            verdict, ended = Verdict.CLEAR, f"{before.subject.node} is no longer in the cluster"
-        life = advance(before.life if before else None, verdict, rule.patience, now)
+        if verdict is Verdict.UNKNOWN and before is not None and _is_gone(before, renderer):
+            verdict, ended = Verdict.INACTIVE, f"{before.subject.node} is no longer in the cluster"
+        life = advance(before.life if before else None, verdict, rule.timing, now)
         if life is None:
             continue
         if key in found:
             labels, sample = found[key]
-            own = before.own if before else wording.own(labels)
-            subject = wording.complete(own).or_else(before.subject if before else own)
+            own = before.own_subject if before else renderer.subject(labels)
+            subject = renderer.complete(own).or_else(before.subject if before else own)
             alert = Alert(
                 cluster=cluster,
                 rule=rule.id,
                 labels=labels,
-                own=own,
+                own_subject=own,
                 subject=subject,
                 life=life,
                 value=sample.value,
-                annotations=wording.annotations(rule, labels, sample),
+                annotations=renderer.annotations(rule, labels, sample),
                 texts=sample.texts or (before.texts if before else ()),
-                is_on_node=wording.has_node(subject) is True or (before is not None and before.is_on_node),
+                is_on_node=renderer.has_node(subject) is True or (before is not None and before.is_on_node),
             )
         elif before is not None:
-            unseen_since = (before.unseen_since or now) if verdict is Verdict.BLIND else None
-            alert = replace(before, life=life, unseen_since=unseen_since, ended=ended)
+            unseen_since = (before.unseen_since or now) if verdict is Verdict.UNKNOWN else None
+            alert = replace(before, life=life, unseen_since=unseen_since, ended_reason=ended)
         else:
             continue
-        was = before.life.phase if before else None
-        if was is not life.phase:
-            changes.append(Change(alert=alert, before=was, at=now))
-        if life.phase is not Phase.RESOLVED:
+        was = before.life.state if before else None
+        if was is not life.state:
+            changes.append(AlertChange(alert=alert, before=was, at=now))
+        if life.state is not AlertState.RESOLVED:
             alerts[key] = alert
-    return Judgement(alerts=alerts, changes=tuple(changes), left_out=left_out)
+    return RuleEvaluation(alerts=alerts, changes=tuple(changes), left_out=left_out)
 
 
 def _verdict(key: AlertKey, before: Alert | None, found: Mapping[AlertKey, object], result: Seen) -> Verdict:
     if key in found:
-        return Verdict.BREACH
-    if before is not None and result.present is not None and not is_watched(before.labels, result.present):
-        return Verdict.BLIND
-    return Verdict.CLEAR
+        return Verdict.ACTIVE
+    if before is not None and result.present is not None and not is_present(before.labels, result.present):
+        return Verdict.UNKNOWN
+    return Verdict.INACTIVE
 
 
-def _is_gone(alert: Alert, wording: Wording) -> bool:
+def _is_gone(alert: Alert, renderer: AlertRenderer) -> bool:
     """Whether its node has left the cluster. A host that never was a node of it may well be there, unseen."""
-    return alert.is_on_node and wording.has_node(alert.subject) is False
+    return alert.is_on_node and renderer.has_node(alert.subject) is False
 
 
-def is_watched(labels: Labels, present: Iterable[Labels]) -> bool:
+def is_present(labels: Labels, present: Iterable[Labels]) -> bool:
     """Whether something in `present` speaks of these labels: every label that both have is equal."""
     return any(all(labels.get(name, value) == value for name, value in one.items()) for one in present)

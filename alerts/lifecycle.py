@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from alerts.rules import Patience
+from alerts.rules import Timing
 
 
-class Phase(StrEnum):
+class AlertState(StrEnum):
     PENDING = "pending"
     FIRING = "firing"
     RESOLVED = "resolved"
@@ -16,47 +16,47 @@ class Phase(StrEnum):
 class Verdict(StrEnum):
     """What one look says of one alert."""
 
-    BREACH = "breach"
-    CLEAR = "clear"
-    BLIND = "blind"
+    ACTIVE = "breach"
+    INACTIVE = "clear"
+    UNKNOWN = "blind"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Life:
+class AlertLife:
     """Where an alert stands: `since` its condition holds without a gap; `quiet_since` it stopped, if it did."""
 
-    phase: Phase
+    state: AlertState
     since: datetime
     fired_at: datetime | None = None
-    quiet_since: datetime | None = None
+    inactive_since: datetime | None = None
     resolved_at: datetime | None = None
 
 
-def advance(life: Life | None, verdict: Verdict, patience: Patience, now: datetime) -> Life | None:
+def advance(life: AlertLife | None, verdict: Verdict, timing: Timing, now: datetime) -> AlertLife | None:
     """The life after this verdict, or None when there is none. A resolved life is over: a breach starts a new one."""
-    if life is not None and life.phase is Phase.RESOLVED:
+    if life is not None and life.state is AlertState.RESOLVED:
         life = None
     match verdict, life:
-        case Verdict.BLIND, _:
+        case Verdict.UNKNOWN, _:
             return life
-        case Verdict.BREACH, None:
-            return _ripen(Life(phase=Phase.PENDING, since=now), patience, now)
-        case Verdict.BREACH, Life():
-            return _ripen(replace(life, quiet_since=None), patience, now)
-        case Verdict.CLEAR, Life(phase=Phase.FIRING):
-            return _linger(life, patience, now)
+        case Verdict.ACTIVE, None:
+            return _fire_if_due(AlertLife(state=AlertState.PENDING, since=now), timing, now)
+        case Verdict.ACTIVE, AlertLife():
+            return _fire_if_due(replace(life, inactive_since=None), timing, now)
+        case Verdict.INACTIVE, AlertLife(state=AlertState.FIRING):
+            return _keep_firing(life, timing, now)
         case _:
             return None
 
 
-def _ripen(life: Life, patience: Patience, now: datetime) -> Life:
-    if life.phase is Phase.PENDING and now - life.since >= patience.hold:
-        return replace(life, phase=Phase.FIRING, fired_at=now)
+def _fire_if_due(life: AlertLife, timing: Timing, now: datetime) -> AlertLife:
+    if life.state is AlertState.PENDING and now - life.since >= timing.for_:
+        return replace(life, state=AlertState.FIRING, fired_at=now)
     return life
 
 
-def _linger(life: Life, patience: Patience, now: datetime) -> Life:
-    quiet_since = life.quiet_since or now
-    if now - quiet_since >= patience.linger:
-        return replace(life, phase=Phase.RESOLVED, quiet_since=quiet_since, resolved_at=now)
-    return replace(life, quiet_since=quiet_since)
+def _keep_firing(life: AlertLife, timing: Timing, now: datetime) -> AlertLife:
+    quiet_since = life.inactive_since or now
+    if now - quiet_since >= timing.keep_firing_for:
+        return replace(life, state=AlertState.RESOLVED, inactive_since=quiet_since, resolved_at=now)
+    return replace(life, inactive_since=quiet_since)

@@ -42,11 +42,11 @@ class Closes(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Timing:
     """How long a condition must hold before it fires, and how long a firing alert outlives it."""
 
-    hold: timedelta = timedelta()  # `for`
-    linger: timedelta = timedelta()  # `keep_firing_for`
+    for_: timedelta = timedelta()  # `for`
+    keep_firing_for: timedelta = timedelta()  # `keep_firing_for`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FileLocation:
     """Where in a file something stands; both numbers count from 1."""
 
     file: str
@@ -80,49 +80,49 @@ class Rule:
     id: str
     name: str
     query: Query
-    patience: Patience = Patience()
+    timing: Timing = Timing()
     words: Words = Words()
     interval: timedelta = timedelta(seconds=15)
     limit: int = 0  # alerts at most; 0: no limit of its own
-    place: Place = Place(file="")
+    location: FileLocation = FileLocation(file="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class RecordingRule:
     """A recording rule: listed, not evaluated."""
 
     name: str
     expr: str
     labels: Mapping[str, str] = field(default_factory=dict)
-    place: Place = Place(file="")
+    location: FileLocation = FileLocation(file="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class RuleGroup:
     """A group of rules, in the order of its file."""
 
     name: str
     file: str
     interval: timedelta | None
     rules: tuple[Rule, ...] = ()
-    recordings: tuple[Recording, ...] = ()
+    recording_rules: tuple[RecordingRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
+class Diagnostic:
     """What is wrong in a rule file, where, and what to do."""
 
-    place: Place
-    what: str
+    location: FileLocation
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.what}"
+        return f"{self.location}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vocabulary:
+class Symbols:
     """What rule files may name: checks with their parameters, commands that may be offered, words of subjects."""
 
     checks: Mapping[str, frozenset[str]] = field(default_factory=dict)  # name -> the parameters it knows
-    words: frozenset[str] = frozenset(WORDS)
-    wrong_with_offer: Callable[[str], str | None] = lambda _line: None  # the catalogue's word, or None
+    subject_fields: frozenset[str] = frozenset(WORDS)
+    check_action: Callable[[str], str | None] = lambda _line: None  # the catalogue's word, or None

@@ -40,16 +40,16 @@ def run(config: Path | None) -> None:
 @main.command()
 @CONFIG
 def check(config: Path | None) -> None:
-    """Check settings, the files they name, and rules: every mistake with its place; exit 1 when there is one."""
+    """Check settings, the files they name, and rules: every diagnostic with its place; exit 1 when there is one."""
     from bot.reading import unreadable_files
     from bot.rulebook import read_rulebook
 
     settings = _settings(config)
     rulebook = read_rulebook(settings.rules)
-    mistakes = [*unreadable_files(settings), *(str(mistake) for mistake in rulebook.mistakes)]
-    for mistake in mistakes:
-        click.echo(mistake, err=True)
-    if mistakes:
+    diagnostics = [*unreadable_files(settings), *(str(diagnostic) for diagnostic in rulebook.diagnostics)]
+    for diagnostic in diagnostics:
+        click.echo(diagnostic, err=True)
+    if diagnostics:
         sys.exit(1)
     click.echo(f"The settings are in order; {len(rulebook.rules)} rules are in force.")
 
@@ -62,19 +62,19 @@ def rules() -> None:
 @rules.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 def rules_check(files: tuple[Path, ...]) -> None:
-    """Judge rule files as promtool does: all mistakes at once, with file and line; exit 1 when there is one."""
+    """Judge rule files as promtool does: all diagnostics at once, with file and line; exit 1 when there is one."""
     from alerts.loading import load, verdict
-    from bot.rulebook import vocabulary
+    from bot.rulebook import symbols
 
-    words, failed = vocabulary(), False
+    words, failed = symbols(), False
     for file in files:
         try:
-            loaded = load(file.read_bytes(), file=str(file), vocabulary=words, own=_is_own(file))
+            loaded = load(file.read_bytes(), file=str(file), symbols=words, own=_is_own(file))
         except OSError as error:
             click.echo(f"{file}: cannot be read: {error.strerror}", err=True)
             failed = True
             continue
-        failed = failed or bool(loaded.mistakes)
+        failed = failed or bool(loaded.diagnostics)
         for line in verdict(str(file), loaded):
             click.echo(line)
     sys.exit(1 if failed else 0)
@@ -95,10 +95,10 @@ def rules_list(config: Path | None, file: Path | None, as_json: bool) -> None:
     from rich.table import Table
 
     from alerts.loading import describe, load
-    from bot.rulebook import read_rulebook, vocabulary
+    from bot.rulebook import read_rulebook, symbols
 
     if file is not None:
-        groups = load(file.read_bytes(), file=str(file), vocabulary=vocabulary(), own=_is_own(file)).groups
+        groups = load(file.read_bytes(), file=str(file), symbols=symbols(), own=_is_own(file)).groups
     else:
         groups = read_rulebook(_settings(config).rules).groups
     rows = [row.as_json() for row in describe(groups)]
@@ -145,8 +145,8 @@ def _settings(config: Path | None) -> "Settings":
     try:
         return read_settings(config)
     except SettingsError as error:
-        for mistake in error.mistakes:
-            click.echo(str(mistake), err=True)
+        for diagnostic in error.diagnostics:
+            click.echo(str(diagnostic), err=True)
         sys.exit(1)
 
 

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import structlog
 
 from alerts.alert import Alert
-from alerts.engine import Change
-from alerts.lifecycle import Phase
+from alerts.engine import AlertChange
+from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from bot.judging import Judge, Round
 from bot.keeping import Keeper
@@ -79,10 +79,10 @@ class Evaluator:
             return
         self._objects_due = now + OBJECTS_EVERY
         found = await read_rule_objects(self._site.pod_logs)
-        self._metrics.object_mistakes.labels(self._site.name).set(len(found.loaded.mistakes))
-        for mistake in found.loaded.mistakes[:20]:
-            _log.warning("a PrometheusRule is wrong", cluster=self._site.name, mistake=str(mistake))
-        if found.loaded.mistakes and not found.loaded.groups:
+        self._metrics.object_mistakes.labels(self._site.name).set(len(found.loaded.diagnostics))
+        for diagnostic in found.loaded.diagnostics[:20]:
+            _log.warning("a PrometheusRule is wrong", cluster=self._site.name, diagnostic=str(diagnostic))
+        if found.loaded.diagnostics and not found.loaded.groups:
             return  # not seen, or nothing usable: what was in force stays
         theirs = tuple(rule for group in found.loaded.groups for rule in group.rules)
         gone = self._judge.swap((*self._own, *theirs))
@@ -114,7 +114,7 @@ class Evaluator:
             return
         now = self._clock.now()
         changes = tuple(
-            Change(alert=_ended(alert, now), before=Phase.FIRING, at=now)
+            AlertChange(alert=_ended(alert, now), before=AlertState.FIRING, at=now)
             for alert in alerts
             if alert.is_firing
         )
@@ -145,5 +145,5 @@ class Evaluator:
 
 def _ended(alert: Alert, now: datetime) -> Alert:
     """The alert, resolved now because nobody asks about it any more."""
-    life = replace(alert.life, phase=Phase.RESOLVED, resolved_at=now)
-    return replace(alert, life=life, ended=f"the rule {alert.name} is no longer in force")
+    life = replace(alert.life, state=AlertState.RESOLVED, resolved_at=now)
+    return replace(alert, life=life, ended_reason=f"the rule {alert.name} is no longer in force")

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from alerts.alert import Alert
-from alerts.engine import Change, Judgement, Wording, judge
-from alerts.lifecycle import Phase
+from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
+from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey
 from collectors.facts.queries import CheckQuery, PromQLQuery, Query
@@ -56,7 +56,7 @@ class Round:
     """What one round of evaluation gave."""
 
     at: datetime
-    changes: tuple[Change, ...] = ()
+    changes: tuple[AlertChange, ...] = ()
     standing: tuple[Alert, ...] = ()  # every alert that stands now, of the rules that were due
     judged: frozenset[str] = frozenset()  # the ids of the rules that were answered
     blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> why
@@ -66,10 +66,12 @@ class Round:
 class Judge:
     """Holds the live state of one cluster's rules. It is rebuilt from the store at start."""
 
-    def __init__(self, cluster: str, rules: Sequence[Rule], router: QueryRouter, wording: Wording) -> None:
+    def __init__(
+        self, cluster: str, rules: Sequence[Rule], router: QueryRouter, renderer: AlertRenderer
+    ) -> None:
         self._cluster = cluster
         self._router = router
-        self._wording = wording
+        self._renderer = renderer
         self._states: dict[str, _RuleState] = {}
         self.rules: dict[str, Rule] = {}
         self.swap(rules)
@@ -97,7 +99,7 @@ class Judge:
         for alert in alerts:
             if alert.rule not in self._states:
                 orphans.append(alert)
-            elif alert.life.phase is not Phase.RESOLVED:
+            elif alert.life.state is not AlertState.RESOLVED:
                 state = self._states[alert.rule]
                 state.alerts = {**state.alerts, alert.key: alert}
         return tuple(orphans)
@@ -116,14 +118,14 @@ class Judge:
         for id, rule in due.items():
             self._states[id].due = _next(self._states[id].due or now, rule.interval, now)
         answers = await self._router.query_all({id: self._asked(rule) for id, rule in due.items()}, at=now)
-        changes: list[Change] = []
+        changes: list[AlertChange] = []
         blind: dict[str, str] = {}
         catching = _CatchingUp()
         for id, rule in due.items():
-            judgement = await self._settle(rule, answers[id], now, catching)
-            changes += judgement.changes
-            if judgement.blind:
-                blind[id] = judgement.blind
+            evaluation = await self._settle(rule, answers[id], now, catching)
+            changes += evaluation.changes
+            if evaluation.blind:
+                blind[id] = evaluation.blind
         standing = tuple(alert for id in due for alert in self._states[id].alerts.values())
         judged_now = frozenset(due) - frozenset(blind)
         return Round(
@@ -137,16 +139,16 @@ class Judge:
 
     async def _settle(
         self, rule: Rule, answer: QueryResult, now: datetime, catching: "_CatchingUp"
-    ) -> Judgement:
+    ) -> RuleEvaluation:
         state = self._states[rule.id]
         if isinstance(answer, Blind):
             if not isinstance(rule.query, CheckQuery):
                 state.missed = [*state.missed, now][-MISSED_AT_MOST:]
-            return Judgement(alerts=state.alerts, blind=answer.reason)
+            return RuleEvaluation(alerts=state.alerts, blind=answer.reason)
         changes, why = await self._make_up(rule, state, catching)
         if why:
             state.missed = [*state.missed, now][-MISSED_AT_MOST:]
-            return Judgement(alerts=state.alerts, changes=tuple(changes), blind=why)
+            return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=why)
         state.is_proven = True
         judged = self._judge(rule, answer, now)
         self._router.record_unusable(rule.id, rule.query, judged.blind or judged.left_out)
@@ -154,12 +156,12 @@ class Judge:
 
     async def _make_up(
         self, rule: Rule, state: _RuleState, catching: "_CatchingUp"
-    ) -> tuple[list[Change], str]:
+    ) -> tuple[list[AlertChange], str]:
         """Judge what was missed, in its order: the changes, and why the rest has to wait for another round, if so.
 
         A moment that can never be answered is left out; so is, after some rounds, one that still cannot be.
         """
-        changes: list[Change] = []
+        changes: list[AlertChange] = []
         source = source_of(rule.query)
         while state.missed:
             if why := catching.stopped(source):
@@ -184,9 +186,9 @@ class Judge:
             return rule.query.without_presence()
         return rule.query
 
-    def _judge(self, rule: Rule, answer: QueryResult, now: datetime) -> Judgement:
+    def _judge(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
         state = self._states[rule.id]
-        judged = judge(rule, state.alerts, answer, cluster=self._cluster, wording=self._wording, now=now)
+        judged = evaluate(rule, state.alerts, answer, cluster=self._cluster, renderer=self._renderer, now=now)
         state.alerts, state.judged = judged.alerts, now
         return judged
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from alerts.alert import Alert
 from alerts.incidents.folding import Folding, belongs, fold_of, open_incident, settle, take
 from alerts.incidents.incident import Incident
-from alerts.lifecycle import Life, Phase
+from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of
 from alerts.rules import Rule, Severity
 from alerts.silences import Silence
@@ -40,7 +40,9 @@ class Keeper:
         self._store = store
         self._tellings = tellings
         self._blind: frozenset[str] = frozenset()  # the sources that could not be seen at the last round
-        self._kept: dict[str, tuple[datetime, Life]] = {}  # Alert.id -> when it was last written, and how
+        self._kept: dict[
+            str, tuple[datetime, AlertLife]
+        ] = {}  # Alert.id -> when it was last written, and how
 
     async def restore(self) -> tuple[list[Alert], Mapping[str, datetime]]:
         """The alerts that stood when the last process ended, and up to when it had judged each rule."""
@@ -48,8 +50,8 @@ class Keeper:
             progress = await unit.progress.get(self._cluster)
             standing = [
                 alert
-                for phase in (Phase.PENDING, Phase.FIRING)
-                for alert in await unit.alerts.find(cluster=self._cluster, phase=phase.value, limit=100_000)
+                for state in (AlertState.PENDING, AlertState.FIRING)
+                for alert in await unit.alerts.find(cluster=self._cluster, state=state.value, limit=100_000)
             ]
         return standing, progress.judged if progress else {}
 
@@ -67,7 +69,9 @@ class Keeper:
         """
         is_news, self._blind = blind != self._blind, blind
         changed = {change.alert.id: change.alert for change in round.changes}
-        dropped = {change.alert.id for change in round.changes if change.alert.life.phase is Phase.RESOLVED}
+        dropped = {
+            change.alert.id for change in round.changes if change.alert.life.state is AlertState.RESOLVED
+        }
         fresh = {alert.id: alert for alert in round.standing if self._is_stale(alert, round.at)}
         latest = {**changed, **fresh}  # one that changed while it was made up for may have moved on since
         folding = Folding(rules=rules, topology=topology)
@@ -97,7 +101,9 @@ class Keeper:
     async def _forget_pending(self, unit: Unit, round: Round) -> None:
         """A pending alert that went away without firing leaves no trace."""
         standing = {alert.id for alert in round.standing}
-        for alert in await unit.alerts.find(cluster=self._cluster, phase=Phase.PENDING.value, limit=10_000):
+        for alert in await unit.alerts.find(
+            cluster=self._cluster, state=AlertState.PENDING.value, limit=10_000
+        ):
             if alert.rule in round.judged and alert.id not in standing:
                 await unit.alerts.delete(alert.id)
 
@@ -113,7 +119,7 @@ class Keeper:
         touched: dict[str, Incident] = {}
         changes = [(change.alert, change.at) for change in round.changes]
         told = [*changes, *((alert, round.at) for alert in fresh)]
-        speaking = [(alert, at) for alert, at in told if alert.life.phase is not Phase.PENDING]
+        speaking = [(alert, at) for alert, at in told if alert.life.state is not AlertState.PENDING]
         homes = {member.alert: incident for incident in live for member in incident.members}
         for alert, at in speaking:
             home = homes.get(alert.id)

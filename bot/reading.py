@@ -1,4 +1,4 @@
-"""This file reads the settings file: every mistake at once, each with file and line."""
+"""This file reads the settings file: every diagnostic at once, each with file and line."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,28 +7,28 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from alerts.rules import Mistake, Place
+from alerts.rules import Diagnostic, FileLocation
 from bot.secrets import Secret, SecretError
 from bot.settings import Settings
 
 
 class SettingsError(Exception):
-    """The settings cannot be used. `mistakes` are all that is wrong."""
+    """The settings cannot be used. `diagnostics` are all that is wrong."""
 
-    def __init__(self, mistakes: Sequence[Mistake]) -> None:
-        super().__init__("\n".join(str(mistake) for mistake in mistakes))
-        self.mistakes = tuple(mistakes)
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__("\n".join(str(diagnostic) for diagnostic in diagnostics))
+        self.diagnostics = tuple(diagnostics)
 
 
 def read_settings(file: Path | None) -> Settings:
-    """The settings in the file and the environment. Raises SettingsError with all mistakes; no secret is shown."""
+    """The settings in the file and the environment. Raises SettingsError with all diagnostics; no secret is shown."""
     raw, lines = _parsed(file) if file is not None else ({}, {})
     try:
         return Settings(**raw)
     except ValidationError as error:
         where = str(file) if file is not None else "environment"
         raise SettingsError(
-            [_mistake(one, lines, where) for one in error.errors(include_input=False)]
+            [_diagnostic(one, lines, where) for one in error.errors(include_input=False)]
         ) from None
 
 
@@ -59,24 +59,28 @@ def _parsed(file: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
-            [Mistake(place=Place(file=str(file)), what=f"cannot be read: {error}")]
+            [Diagnostic(location=FileLocation(file=str(file)), message=f"cannot be read: {error}")]
         ) from error
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         raw = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = Place(
+        place = FileLocation(
             file=str(file), line=mark.line + 1 if mark else 0, column=mark.column + 1 if mark else 0
         )
         raise SettingsError(
-            [Mistake(place=place, what=f"is not YAML: {getattr(error, 'problem', error)}")]
+            [Diagnostic(location=place, message=f"is not YAML: {getattr(error, 'problem', error)}")]
         ) from error
     if raw is None:
         return {}, {}
     if not isinstance(raw, dict):
         raise SettingsError(
-            [Mistake(place=Place(file=str(file), line=1), what="has to be a mapping of settings")]
+            [
+                Diagnostic(
+                    location=FileLocation(file=str(file), line=1), message="has to be a mapping of settings"
+                )
+            ]
         )
     lines: dict[tuple[str | int, ...], int] = {}
     _note_lines(root, (), lines)
@@ -99,7 +103,7 @@ def _note_lines(
             _note_lines(value, (*path, number), lines)
 
 
-def _mistake(error: Any, lines: dict[tuple[str | int, ...], int], where: str) -> Mistake:
+def _diagnostic(error: Any, lines: dict[tuple[str | int, ...], int], where: str) -> Diagnostic:
     path = tuple(error["loc"])
     known = path
     while known and known not in lines:
@@ -108,6 +112,7 @@ def _mistake(error: Any, lines: dict[tuple[str | int, ...], int], where: str) ->
     what = error["msg"].removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
         what = "there is no such setting"
-    return Mistake(
-        place=Place(file=where, line=lines.get(known, 0)), what=f"{name}: {what}" if name else what
+    return Diagnostic(
+        location=FileLocation(file=where, line=lines.get(known, 0)),
+        message=f"{name}: {what}" if name else what,
     )

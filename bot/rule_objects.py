@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import msgspec
 
 from alerts.loading import Loaded, load, together
-from alerts.rules import Mistake, Place
-from bot.rulebook import vocabulary
+from alerts.rules import Diagnostic, FileLocation
+from bot.rulebook import symbols
 from collectors.facts.errors import SourceError
 from collectors.sources.kubernetes import KubernetesSource
 
@@ -22,7 +22,7 @@ class RuleObjects:
 
 
 async def read_rule_objects(source: KubernetesSource) -> RuleObjects:
-    """All of them. Each object is judged alone: a broken one is a mistake, and the others load."""
+    """All of them. Each object is judged alone: a broken one is a diagnostic, and the others load."""
     found: list[Loaded] = []
     try:
         async for page in source.pages(PATH):
@@ -31,10 +31,10 @@ async def read_rule_objects(source: KubernetesSource) -> RuleObjects:
                 name = f"{meta['namespace']}:{meta['name']}"  # its rules' ids begin with all of it: no `/`
                 whole = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", **item}
                 text = msgspec.json.encode(whole)  # JSON is YAML
-                found.append(load(text, file=name, vocabulary=vocabulary(), own=False))
+                found.append(load(text, file=name, symbols=symbols(), own=False))
     except SourceError as why:
         if why.status == 404:
             return RuleObjects(loaded=Loaded(), is_served=False)
-        mistake = Mistake(place=Place(file=PATH), what=str(why))
-        return RuleObjects(loaded=Loaded(mistakes=(mistake,)))
+        diagnostic = Diagnostic(location=FileLocation(file=PATH), message=str(why))
+        return RuleObjects(loaded=Loaded(diagnostics=(diagnostic,)))
     return RuleObjects(loaded=together(found))

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from alerts.loading import Loaded, load, override, together
-from alerts.rules import Group, Mistake, Place, Rule, Vocabulary
+from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
 from bot.settings import Override, Rules
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.subjects import WORDS
@@ -19,26 +19,28 @@ SUFFIXES = (".yard.yaml", ".yaml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rulebook:
-    """The groups in force, and everything that is wrong with what was read. With mistakes nothing is put in force."""
+    """The groups in force, and everything that is wrong with what was read. With diagnostics nothing is put in
+    force.
+    """
 
-    groups: tuple[Group, ...]
-    mistakes: tuple[Mistake, ...] = ()
+    groups: tuple[RuleGroup, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(rule for group in self.groups for rule in group.rules)
 
 
-def vocabulary() -> Vocabulary:
+def symbols() -> Symbols:
     """What rule files may name: our checks, our commands, our words."""
-    return Vocabulary(
+    return Symbols(
         checks={name: frozenset(check.parameters) for name, check in CHECKS.items()},
-        words=frozenset(WORDS),
-        wrong_with_offer=wrong_with_offer,
+        subject_fields=frozenset(WORDS),
+        check_action=check_action,
     )
 
 
-def wrong_with_offer(line: str) -> str | None:
+def check_action(line: str) -> str | None:
     """Why an offered line is no command, or None. Placeholders stand for one word each."""
     try:
         parse(line, CATALOGUE)
@@ -56,36 +58,42 @@ def read_rulebook(settings: Rules) -> Rulebook:
     """Read it all. Mistakes of every file are gathered; so is a pack or an override that is not there."""
     known = pack_names()
     wanted = settings.packs if settings.packs is not None else known
-    mistakes = [
-        Mistake(
-            place=Place(file="rules.packs"), what=f"there is no pack `{name}`; there are {', '.join(known)}"
+    diagnostics = [
+        Diagnostic(
+            location=FileLocation(file="rules.packs"),
+            message=f"there is no pack `{name}`; there are {', '.join(known)}",
         )
         for name in wanted
         if name not in known
     ]
-    words = vocabulary()
+    words = symbols()
     loaded = [
-        load(file.read_text(encoding="utf-8"), file=file.name, vocabulary=words, own=True)
+        load(file.read_text(encoding="utf-8"), file=file.name, symbols=words, own=True)
         for file in _shipped()
         if _pack(file.name) in wanted
     ]
     loaded += [_from_file(path, words) for path in settings.files]
     whole = together(loaded)
     changed = override(_with_interval(whole.groups, settings), _plain(settings.overrides))
-    return Rulebook(groups=changed.groups, mistakes=(*mistakes, *whole.mistakes, *changed.mistakes))
+    return Rulebook(
+        groups=changed.groups, diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics)
+    )
 
 
-def _from_file(path: Path, words: Vocabulary) -> Loaded:
+def _from_file(path: Path, words: Symbols) -> Loaded:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         return Loaded(
-            groups=(), mistakes=(Mistake(place=Place(file=str(path)), what=f"cannot be read: {error}"),)
+            groups=(),
+            diagnostics=(
+                Diagnostic(location=FileLocation(file=str(path)), message=f"cannot be read: {error}"),
+            ),
         )
-    return load(text, file=str(path), vocabulary=words, own=True)
+    return load(text, file=str(path), symbols=words, own=True)
 
 
-def _with_interval(groups: Iterable[Group], settings: Rules) -> tuple[Group, ...]:
+def _with_interval(groups: Iterable[RuleGroup], settings: Rules) -> tuple[RuleGroup, ...]:
     """Groups that name no interval of their own are evaluated at the settings'."""
     return tuple(
         group

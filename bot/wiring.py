@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
-from alerts.wording import RuleWording
 from bot.agenda import Agenda
 from bot.composing import Showing, composers
 from bot.console import CHANNEL, ConsoleSpeaker
@@ -44,7 +44,7 @@ _log = structlog.get_logger()
 
 
 class RulesRefusedError(Exception):
-    """The rules cannot be put in force. The text has every mistake."""
+    """The rules cannot be put in force. The text has every diagnostic."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,8 +80,8 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
     """
     clock = clock or SystemClock()
     rulebook = read_rulebook(settings.rules)
-    if rulebook.mistakes:
-        raise RulesRefusedError("\n".join(str(mistake) for mistake in rulebook.mistakes))
+    if rulebook.diagnostics:
+        raise RulesRefusedError("\n".join(str(diagnostic) for diagnostic in rulebook.diagnostics))
     redact = Redactor(settings.redact)
     async with AsyncExitStack() as stack:
         store = await SqlStore.open(settings.store.url)
@@ -195,7 +195,7 @@ def _evaluator(
         check_input=site.check_input,
         has_cluster=site.cache is not None,
     )
-    judge = Judge(site.name, rulebook.rules, router, RuleWording(site.topology, clean=redact.clean))
+    judge = Judge(site.name, rulebook.rules, router, RuleRenderer(site.topology, clean=redact.clean))
     return Evaluator(
         site,
         judge,

@@ -99,7 +99,7 @@ def _pack(name: str, rules: Iterable[Rule]) -> str:
 def _rule(rule: Rule) -> str:
     severity = rule.words.labels.get("severity", "warning")
     shown = severity if "{{" not in severity else "by the XID"
-    hold = in_words(rule.patience.hold) if rule.patience.hold else "at once"
+    hold = in_words(rule.timing.for_) if rule.timing.for_ else "at once"
     book = rule.words.runbook
     page = f"[{book}](runbooks/{book}.md)" if book else ""
     return f"| {rule.name} | {shown} | {hold} | {_query(rule.query)} | {page} |"

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Happening, Hurt, Incident, Member
-from alerts.lifecycle import Phase
+from alerts.lifecycle import AlertState
 from alerts.rules import Closes, Rule, Severity
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
@@ -37,7 +37,7 @@ CLUSTER_WIDE = frozenset(
 
 def fold_of(alert: Alert) -> str:
     """The broken thing that an alert speaks of, as `kind/name`: the first of these that its own labels name."""
-    own = alert.own
+    own = alert.own_subject
     if own.component in CLUSTER_WIDE:
         return f"component/{own.component}"
     for kind in ("volume", "training", "workload"):
@@ -163,7 +163,7 @@ def summary_of(alert: Alert) -> str:
     """The alert in one sentence: its own, or its name and what it is about."""
     if said := alert.annotations.get("summary") or alert.annotations.get("message"):
         return said
-    about = ", ".join(alert.own.words().values()) or ", ".join(
+    about = ", ".join(alert.own_subject.words().values()) or ", ".join(
         alert.labels.without("alertname", "severity").values()
     )
     return f"{alert.name}: {about}" if about else alert.name
@@ -175,7 +175,7 @@ def _member(alert: Alert) -> Member:
         rule=alert.rule,
         name=alert.name,
         severity=alert.severity,
-        phase=alert.life.phase,
+        state=alert.life.state,
         since=alert.life.since,
         summary=summary_of(alert),
         description=alert.annotations.get("description", ""),
@@ -184,14 +184,14 @@ def _member(alert: Alert) -> Member:
         subject=alert.subject,
         resolved_at=alert.life.resolved_at,
         unseen_since=alert.unseen_since,
-        ended=alert.ended,
+        ended_reason=alert.ended_reason,
     )
 
 
 def _hurt(incident: Incident, alert: Alert, topology: Topology) -> tuple[Hurt, ...]:
     """Everybody who was hurt at any time: a training that ended because of it stays on the card."""
     known = {one.training: one for one in incident.hurt}
-    if alert.life.phase is Phase.FIRING:
+    if alert.life.state is AlertState.FIRING:
         for training in topology.affected_by(alert.subject):
             known[training.id] = Hurt(
                 training=training.id, owner=training.owner, team=training.team, gpus=training.gpus

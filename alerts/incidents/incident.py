@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from alerts.lifecycle import Phase
+from alerts.lifecycle import AlertState
 from alerts.rules import Closes, Severity
 from collectors.facts.subjects import Subject
 
@@ -46,7 +46,7 @@ class Member:
     rule: str
     name: str
     severity: Severity
-    phase: Phase
+    state: AlertState
     since: datetime
     summary: str
     description: str = ""
@@ -55,11 +55,11 @@ class Member:
     subject: Subject = field(default_factory=Subject)
     resolved_at: datetime | None = None
     unseen_since: datetime | None = None  # and the next: as the alert has them
-    ended: str = ""
+    ended_reason: str = ""
 
     @property
     def is_firing(self) -> bool:
-        return self.phase is Phase.FIRING
+        return self.state is AlertState.FIRING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

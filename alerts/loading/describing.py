@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from alerts.loading.files import Loaded
-from alerts.rules import Group
+from alerts.rules import RuleGroup
 from collectors.facts.durations import written
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class RuleRow:
     """A rule in a list. `question` is PromQL, or our own words for a search or a check; durations as in rule files."""
 
     kind: Literal["alert", "record"]
@@ -21,22 +21,22 @@ class Row:
     query: str
     id: str = ""  # alerts only, as are the rest
     severity: str = ""
-    hold: str = ""
-    linger: str = ""
+    for_: str = ""
+    keep_firing_for: str = ""
     interval: str = ""
     line: int = 0
 
     def as_json(self) -> dict[str, str | int]:
-        """Fields as they are, in their order."""
-        return asdict(self)
+        """The fields in their order, named as in rule files."""
+        return {name.rstrip("_"): value for name, value in asdict(self).items()}
 
 
-def describe(groups: Iterable[Group]) -> list[Row]:
+def describe(groups: Iterable[RuleGroup]) -> list[RuleRow]:
     """Alerting and recording rules of these groups, each group's in the order of its file."""
-    rows: list[Row] = []
+    rows: list[RuleRow] = []
     for group in groups:
         found = [
-            Row(
+            RuleRow(
                 kind="alert",
                 file=group.file,
                 group=group.name,
@@ -44,23 +44,23 @@ def describe(groups: Iterable[Group]) -> list[Row]:
                 query=in_words(rule.query),
                 id=rule.id,
                 severity=rule.words.labels.get("severity", ""),
-                hold=written(rule.patience.hold),
-                linger=written(rule.patience.linger),
+                for_=written(rule.timing.for_),
+                keep_firing_for=written(rule.timing.keep_firing_for),
                 interval=written(rule.interval),
-                line=rule.place.line,
+                line=rule.location.line,
             )
             for rule in group.rules
         ]
         found += [
-            Row(
+            RuleRow(
                 kind="record",
                 file=group.file,
                 group=group.name,
                 name=recording.name,
                 query=recording.expr,
-                line=recording.place.line,
+                line=recording.location.line,
             )
-            for recording in group.recordings
+            for recording in group.recording_rules
         ]
         rows += sorted(found, key=lambda row: row.line)
     return rows
@@ -80,9 +80,9 @@ def in_words(query: Query) -> str:
 
 
 def verdict(file: str, loaded: Loaded) -> list[str]:
-    """What `rules check` prints of a file, as promtool would: a count of rules, or every mistake."""
+    """What `rules check` prints of a file, as promtool would: a count of rules, or every diagnostic."""
     lines = [f"Checking {file}"]
-    if loaded.mistakes:
-        return [*lines, "  FAILED:", *(str(mistake) for mistake in loaded.mistakes)]
-    count = sum(len(group.rules) + len(group.recordings) for group in loaded.groups)
+    if loaded.diagnostics:
+        return [*lines, "  FAILED:", *(str(diagnostic) for diagnostic in loaded.diagnostics)]
+    count = sum(len(group.rules) + len(group.recording_rules) for group in loaded.groups)
     return [*lines, f"  SUCCESS: {count} rules found"]

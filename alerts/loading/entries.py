@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from alerts.loading import queries
-from alerts.loading.promql import wrong_with
-from alerts.loading.reading import Reading, did_you_mean, is_null
+from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
+from alerts.loading.promql import find_error
 from alerts.loading.words import label_set, words
 from alerts.loading.yaml_nodes import Node, ScalarNode
-from alerts.rules import Patience, Place, Recording, Rule, Vocabulary
+from alerts.rules import FileLocation, RecordingRule, Rule, Symbols, Timing
 from collectors.facts.queries import PromQLQuery, Query
 
 _SHARED = ("alert", "for", "keep_firing_for", "labels", "annotations")
@@ -29,40 +29,40 @@ class Surroundings:
     interval: timedelta
     limit: int
     labels: Mapping[str, str]
-    vocabulary: Vocabulary
+    symbols: Symbols
     own: bool
     is_yard: bool
 
 
-def entry(reading: Reading, node: Node, number: int, around: Surroundings) -> Rule | Recording | None:
-    """One entry, `number` counting from 1; None where a mistake leaves nothing to evaluate."""
-    known = len(reading.found) + reading.more
-    fields = _fields(reading, node, around, f'group "{around.group}", rule {number}')
+def entry(reader: NodeReader, node: Node, number: int, around: Surroundings) -> Rule | RecordingRule | None:
+    """One entry, `number` counting from 1; None where a diagnostic leaves nothing to evaluate."""
+    known = len(reader.found) + reader.more
+    fields = _fields(reader, node, around, f'group "{around.group}", rule {number}')
     name_node = fields.get("alert") or fields.get("record")
     shown = name_node.text if isinstance(name_node, ScalarNode) and not is_null(name_node) else ""
     before = f'group "{around.group}", rule {number}, "{shown}": '
-    alert = reading.text(fields.get("alert"), f"{before}alert") or ""
-    record = reading.text(fields.get("record"), f"{before}record") or ""
+    alert = reader.text(fields.get("alert"), f"{before}alert") or ""
+    record = reader.text(fields.get("record"), f"{before}record") or ""
     if alert and record:
-        reading.wrong(fields["record"], f"{before}only one of 'record' and 'alert' must be set")
+        reader.error(fields["record"], f"{before}only one of 'record' and 'alert' must be set")
     if not alert and not record:
         what = "'alert' must be set" if around.is_yard else "one of 'record' or 'alert' must be set"
-        reading.wrong(node, before + what)
-    query = _query(reading, node, fields, before, around)
-    patience = Patience(
-        hold=reading.span(fields.get("for"), f"{before}for") or timedelta(),
-        linger=reading.span(fields.get("keep_firing_for"), f"{before}keep_firing_for") or timedelta(),
+        reader.error(node, before + what)
+    query = _query(reader, node, fields, before, around)
+    timing = Timing(
+        for_=reader.span(fields.get("for"), f"{before}for") or timedelta(),
+        keep_firing_for=reader.span(fields.get("keep_firing_for"), f"{before}keep_firing_for") or timedelta(),
     )
     if record:
-        recording = _recording(reading, fields, record, query, patience, before, around)
-        return recording if len(reading.found) + reading.more == known else None
+        recording = _recording(reader, fields, record, query, timing, before, around)
+        return recording if len(reader.found) + reader.more == known else None
     said = words(
-        reading,
+        reader,
         fields.get("labels"),
         fields.get("annotations"),
         before=before,
         group_labels=around.labels,
-        vocabulary=around.vocabulary,
+        symbols=around.symbols,
         own=around.own,
         has_templates=bool(alert),
     )
@@ -70,27 +70,27 @@ def entry(reading: Reading, node: Node, number: int, around: Surroundings) -> Ru
         if isinstance(query, PromQLQuery):
             query = replace(query, presence=said.presence)
         else:
-            reading.wrong(
+            reader.error(
                 fields["annotations"], f"{before}presence: only a rule with `expr` has a presence query"
             )
-    if len(reading.found) + reading.more > known or query is None:
+    if len(reader.found) + reader.more > known or query is None:
         return None
     return Rule(
         id=f"{around.pack}/{around.group}/{alert}",
         name=alert,
         query=query,
-        patience=patience,
+        timing=timing,
         words=said.words,
         interval=around.interval,
         limit=around.limit,
-        place=reading.place(node),
+        location=reader.location(node),
     )
 
 
-def _fields(reading: Reading, node: Node, around: Surroundings, what: str) -> dict[str, Node]:
+def _fields(reader: NodeReader, node: Node, around: Surroundings, what: str) -> dict[str, Node]:
     """The fields that such a file may have; a question in the wrong kind of file is said in its own words."""
     known = YARD if around.is_yard else PROMETHEUS
-    given = reading.pairs(node, what)
+    given = reader.pairs(node, what)
     for name, key, _value in given:
         if name in known:
             continue
@@ -100,78 +100,78 @@ def _fields(reading: Reading, node: Node, around: Surroundings, what: str) -> di
             hint = ": it belongs in a Prometheus rule file; a *.yard.yaml file has `logs` or `check`"
         else:
             hint = f" in {what}{did_you_mean(name, known)}"
-        reading.wrong(
+        reader.error(
             key, f"unknown field `{name}`{hint}" if hint.startswith(" ") else f"{what}: `{name}`{hint}"
         )
     return {name: value for name, _key, value in given if name in known}
 
 
 def _query(
-    reading: Reading, node: Node, fields: Mapping[str, Node], before: str, around: Surroundings
+    reader: NodeReader, node: Node, fields: Mapping[str, Node], before: str, around: Surroundings
 ) -> Query | None:
     if not around.is_yard:
-        return _promql(reading, node, fields.get("expr"), before)
+        return _promql(reader, node, fields.get("expr"), before)
     if "unusual" in fields:
-        reading.wrong(fields["unusual"], f"{before}`unusual` is reserved: learned judgement is not yet there")
+        reader.error(fields["unusual"], f"{before}`unusual` is reserved: learned judgement is not yet there")
         return None
     given = [name for name in ("logs", "check") if name in fields and not is_null(fields[name])]
     if len(given) != 1:
-        reading.wrong(node, f"{before}one of 'logs' or 'check' must be set" + (", not both" if given else ""))
+        reader.error(node, f"{before}one of 'logs' or 'check' must be set" + (", not both" if given else ""))
         return None
     if "with" in fields and given != ["check"]:
-        reading.wrong(fields["with"], f"{before}`with` goes with `check`")
+        reader.error(fields["with"], f"{before}`with` goes with `check`")
     if given == ["logs"]:
-        return queries.log_query(reading, fields["logs"], before=before, vocabulary=around.vocabulary)
+        return queries.log_query(reader, fields["logs"], before=before, symbols=around.symbols)
     return queries.check_query(
-        reading, fields["check"], fields.get("with"), before=before, vocabulary=around.vocabulary
+        reader, fields["check"], fields.get("with"), before=before, symbols=around.symbols
     )
 
 
-def _promql(reading: Reading, node: Node, given: Node | None, before: str) -> PromQLQuery | None:
-    expr = reading.text(given, f"{before}expr") if isinstance(given, ScalarNode) else ""
+def _promql(reader: NodeReader, node: Node, given: Node | None, before: str) -> PromQLQuery | None:
+    expr = reader.text(given, f"{before}expr") if isinstance(given, ScalarNode) else ""
     if given is None or not expr:
-        reading.wrong(given or node, f"{before}field 'expr' must be set in rule")
+        reader.error(given or node, f"{before}field 'expr' must be set in rule")
         return None
-    if wrong := wrong_with(expr):
+    if wrong := find_error(expr):
         inner = f"{wrong.line}:{wrong.column}: " if wrong.line else ""
-        place = _place_within(reading, given, expr, wrong.line, wrong.column)
-        reading.wrong_at(place, f"{before}could not parse expression: {inner}parse error: {wrong.what}")
+        location = _place_within(reader, given, expr, wrong.line, wrong.column)
+        reader.error_at(location, f"{before}could not parse expression: {inner}parse error: {wrong.what}")
         return None
     return PromQLQuery(expr=expr)
 
 
-def _place_within(reading: Reading, node: Node, expr: str, line: int, column: int) -> Place:
+def _place_within(reader: NodeReader, node: Node, expr: str, line: int, column: int) -> FileLocation:
     """Where in the file a place of the expression stands, where the expression stands there as it is."""
     shown = expr.split("\n")[line - 1] if line else ""
     style = node.style if isinstance(node, ScalarNode) else ""
     at = node.line - 1 + (line if style == "|" else 0)  # a block begins on the line after its `|`
-    if shown and (style != ">") and at < len(reading.lines):
-        start = reading.lines[at].find(shown, 0 if style == "|" else node.column - 1)
+    if shown and (style != ">") and at < len(reader.lines):
+        start = reader.lines[at].find(shown, 0 if style == "|" else node.column - 1)
         if start >= 0:
-            return Place(file=reading.file, line=at + 1, column=start + column)
-    return reading.place(node)
+            return FileLocation(file=reader.file, line=at + 1, column=start + column)
+    return reader.location(node)
 
 
 def _recording(
-    reading: Reading,
+    reader: NodeReader,
     fields: Mapping[str, Node],
     record: str,
     query: Query | None,
-    patience: Patience,
+    timing: Timing,
     before: str,
     around: Surroundings,
-) -> Recording | None:
+) -> RecordingRule | None:
     node = fields["record"]
-    if "annotations" in fields and reading.texts(fields["annotations"], f"{before}annotations"):
-        reading.wrong(fields["annotations"], f"{before}invalid field 'annotations' in recording rule")
-    if patience.hold:
-        reading.wrong(fields["for"], f"{before}invalid field 'for' in recording rule")
-    if patience.linger:
-        reading.wrong(fields["keep_firing_for"], f"{before}invalid field 'keep_firing_for' in recording rule")
+    if "annotations" in fields and reader.texts(fields["annotations"], f"{before}annotations"):
+        reader.error(fields["annotations"], f"{before}invalid field 'annotations' in recording rule")
+    if timing.for_:
+        reader.error(fields["for"], f"{before}invalid field 'for' in recording rule")
+    if timing.keep_firing_for:
+        reader.error(fields["keep_firing_for"], f"{before}invalid field 'keep_firing_for' in recording rule")
     if not RECORD_NAME.fullmatch(record):
-        reading.wrong(node, f"{before}invalid recording rule name: {record}")
-    tags = label_set(reading, fields.get("labels"), before=before)
+        reader.error(node, f"{before}invalid recording rule name: {record}")
+    tags = label_set(reader, fields.get("labels"), before=before)
     if not isinstance(query, PromQLQuery):
         return None
     merged = {**around.labels, **{name: text for name, (text, _node) in tags.items()}}
-    return Recording(name=record, expr=query.expr, labels=merged, place=reading.place(node))
+    return RecordingRule(name=record, expr=query.expr, labels=merged, location=reader.location(node))

@@ -7,10 +7,10 @@ from datetime import timedelta
 from pathlib import PurePath
 
 from alerts.loading.entries import Surroundings, entry
-from alerts.loading.reading import Reading, is_null
+from alerts.loading.node_reader import NodeReader, is_null
 from alerts.loading.words import check_template, label_set
 from alerts.loading.yaml_nodes import MapNode, Node, ScalarNode, YamlError, documents
-from alerts.rules import Group, Mistake, Place, Recording, Rule, Vocabulary
+from alerts.rules import Diagnostic, FileLocation, RecordingRule, Rule, RuleGroup, Symbols
 
 STANDARD_INTERVAL = timedelta(seconds=15)
 _GROUP = ("name", "interval", "query_offset", "limit", "labels", "rules")
@@ -21,17 +21,17 @@ _ENDINGS = (".yard.yaml", ".yard.yml", ".rules.yaml", ".rules.yml", ".yaml", ".y
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What a rule file gives: its groups without what is wrong in them, and every mistake."""
+    """What a rule file gives: its groups without what is wrong in them, and every diagnostic."""
 
-    groups: tuple[Group, ...] = ()
-    mistakes: tuple[Mistake, ...] = ()
+    groups: tuple[RuleGroup, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def load(
     text: str | bytes,
     *,
     file: str,
-    vocabulary: Vocabulary,
+    symbols: Symbols,
     own: bool,
     interval: timedelta = STANDARD_INTERVAL,
 ) -> Loaded:
@@ -53,27 +53,27 @@ def load(
         found = documents(text)
     except YamlError as error:
         return _refused(file, str(error), error.line, error.column)
-    reading = Reading(file=file, text=text)
-    file_reader = _File(reading, pack=pack_of(file), vocabulary=vocabulary, own=own, interval=interval)
+    reader = NodeReader(file=file, text=text)
+    file_reader = _File(reader, pack=pack_of(file), symbols=symbols, own=own, interval=interval)
     groups = file_reader.roots(found)
-    return Loaded(groups=with_distinct_ids(groups), mistakes=reading.mistakes)
+    return Loaded(groups=with_distinct_ids(groups), diagnostics=reader.diagnostics)
 
 
 def together(loaded: Iterable[Loaded]) -> Loaded:
-    """Several files as one: their groups and mistakes, and no two rules with one id."""
+    """Several files as one: their groups and diagnostics, and no two rules with one id."""
     files = tuple(loaded)
     return Loaded(
         groups=with_distinct_ids([group for one in files for group in one.groups]),
-        mistakes=tuple(mistake for one in files for mistake in one.mistakes),
+        diagnostics=tuple(diagnostic for one in files for diagnostic in one.diagnostics),
     )
 
 
-def with_distinct_ids(groups: Iterable[Group]) -> tuple[Group, ...]:
+def with_distinct_ids(groups: Iterable[RuleGroup]) -> tuple[RuleGroup, ...]:
     """The groups with `#2`, `#3`, … at the ids that repeat, in their order."""
     taken: set[str] = set()
     counts: Counter[str] = Counter()
 
-    def numbered(group: Group, rule: Rule) -> Rule:
+    def numbered(group: RuleGroup, rule: Rule) -> Rule:
         plain = name = f"{pack_of(group.file)}/{group.name}/{rule.name}"
         while name in taken:
             counts[plain] += 1
@@ -97,99 +97,101 @@ def is_yard(file: str) -> bool:
 
 
 def _refused(file: str, what: str, line: int, column: int) -> Loaded:
-    return Loaded(mistakes=(Mistake(place=Place(file=file, line=line, column=column), what=what),))
+    return Loaded(
+        diagnostics=(Diagnostic(location=FileLocation(file=file, line=line, column=column), message=what),)
+    )
 
 
 class _File:
     def __init__(
-        self, reading: Reading, *, pack: str, vocabulary: Vocabulary, own: bool, interval: timedelta
+        self, reader: NodeReader, *, pack: str, symbols: Symbols, own: bool, interval: timedelta
     ) -> None:
-        self.reading = reading
+        self.reader = reader
         self.pack = pack
-        self.vocabulary = vocabulary
+        self.symbols = symbols
         self.own = own
         self.interval = interval
 
-    def roots(self, found: list[Node]) -> list[Group]:
-        groups: list[Group] = []
+    def roots(self, found: list[Node]) -> list[RuleGroup]:
+        groups: list[RuleGroup] = []
         filled = [node for node in found if not is_null(node)]
         for number, node in enumerate(filled):
             kind = _kind(node)
             if kind is not None:
                 groups += self.object(node, kind)
             elif number == 0:
-                groups += self.groups(self.reading.fields(node, ("groups",), "a rule file").get("groups"))
+                groups += self.groups(self.reader.fields(node, ("groups",), "a rule file").get("groups"))
             else:
-                self.reading.wrong(
+                self.reader.error(
                     node,
                     "Prometheus reads only the first document of a file: put these rules in a file of their own",
                 )
         return groups
 
-    def object(self, node: Node, kind: str) -> list[Group]:
+    def object(self, node: Node, kind: str) -> list[RuleGroup]:
         if kind in ("List", "PrometheusRuleList"):
-            items = self.reading.fields(node, (*_OBJECT, "items"), f"a {kind}").get("items")
-            groups: list[Group] = []
-            for item in self.reading.items(items, "items"):
+            items = self.reader.fields(node, (*_OBJECT, "items"), f"a {kind}").get("items")
+            groups: list[RuleGroup] = []
+            for item in self.reader.items(items, "items"):
                 inner = _kind(item)
                 if inner is None or inner.endswith("List"):
-                    self.reading.wrong(item, "an item of the list is not a PrometheusRule")
+                    self.reader.error(item, "an item of the list is not a PrometheusRule")
                 else:
                     groups += self.object(item, inner)
             return groups
         if kind != "PrometheusRule":
-            self.reading.wrong(
+            self.reader.error(
                 node, f"a {kind} holds no rules: give a PrometheusRule or a Prometheus rule file"
             )
             return []
-        spec = self.reading.fields(node, _OBJECT, "a PrometheusRule").get("spec")
+        spec = self.reader.fields(node, _OBJECT, "a PrometheusRule").get("spec")
         if spec is None:
-            self.reading.wrong(node, "a PrometheusRule needs `spec`")
+            self.reader.error(node, "a PrometheusRule needs `spec`")
             return []
-        fields = self.reading.fields(spec, ("groups",), "the spec of a PrometheusRule")
+        fields = self.reader.fields(spec, ("groups",), "the spec of a PrometheusRule")
         return self.groups(fields.get("groups"), in_object=True)
 
-    def groups(self, node: Node | None, *, in_object: bool = False) -> list[Group]:
-        groups: list[Group] = []
+    def groups(self, node: Node | None, *, in_object: bool = False) -> list[RuleGroup]:
+        groups: list[RuleGroup] = []
         names: set[str] = set()
-        for item in self.reading.items(node, "`groups`"):
-            fields = self.reading.fields(item, _OBJECT_GROUP if in_object else _GROUP, "a group")
-            name = self.reading.text(fields.get("name"), "the name of a group") or ""
+        for item in self.reader.items(node, "`groups`"):
+            fields = self.reader.fields(item, _OBJECT_GROUP if in_object else _GROUP, "a group")
+            name = self.reader.text(fields.get("name"), "the name of a group") or ""
             if not name:
-                self.reading.wrong(item, "Groupname must not be empty")
+                self.reader.error(item, "Groupname must not be empty")
             elif name in names:
-                self.reading.wrong(fields["name"], f'groupname: "{name}" is repeated in the same file')
+                self.reader.error(fields["name"], f'groupname: "{name}" is repeated in the same file')
             names.add(name)
             groups.append(self.group(name, fields))
         return groups
 
-    def group(self, name: str, fields: dict[str, Node]) -> Group:
+    def group(self, name: str, fields: dict[str, Node]) -> RuleGroup:
         what = f'group "{name}"'
-        interval = self.reading.span(fields.get("interval"), f"{what}: interval")
-        self.reading.span(fields.get("query_offset"), f"{what}: query_offset")
-        labels = label_set(self.reading, fields.get("labels"), before=f"{what}: ")
+        interval = self.reader.span(fields.get("interval"), f"{what}: interval")
+        self.reader.span(fields.get("query_offset"), f"{what}: query_offset")
+        labels = label_set(self.reader, fields.get("labels"), before=f"{what}: ")
         for label, (text, node) in labels.items():
-            check_template(self.reading, node, text, f'{what}: label "{label}"')
+            check_template(self.reader, node, text, f'{what}: label "{label}"')
         around = Surroundings(
             group=name,
             pack=self.pack,
             interval=interval or self.interval,
-            limit=max(0, self.reading.whole(fields.get("limit"), f"{what}: limit")),
+            limit=max(0, self.reader.whole(fields.get("limit"), f"{what}: limit")),
             labels={label: text for label, (text, _node) in labels.items()},
-            vocabulary=self.vocabulary,
+            symbols=self.symbols,
             own=self.own,
-            is_yard=is_yard(self.reading.file),
+            is_yard=is_yard(self.reader.file),
         )
         entries = [
-            entry(self.reading, item, number, around)
-            for number, item in enumerate(self.reading.items(fields.get("rules"), f"{what}: rules"), start=1)
+            entry(self.reader, item, number, around)
+            for number, item in enumerate(self.reader.items(fields.get("rules"), f"{what}: rules"), start=1)
         ]
-        return Group(
+        return RuleGroup(
             name=name,
-            file=self.reading.file,
+            file=self.reader.file,
             interval=interval or None,
             rules=tuple(one for one in entries if isinstance(one, Rule)),
-            recordings=tuple(one for one in entries if isinstance(one, Recording)),
+            recording_rules=tuple(one for one in entries if isinstance(one, RecordingRule)),
         )
 
 

@@ -4,60 +4,60 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from alerts.loading.reading import did_you_mean, span_of
-from alerts.rules import Group, Mistake, Patience, Place, Rule, Severity
+from alerts.loading.node_reader import did_you_mean, parse_span
+from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Severity, Timing
 from collectors.facts.queries import LogQuery
 
 KEYS = ("for", "keep_firing_for", "severity", "enabled", "interval", "above")
-PLACE = "rules.overrides"  # where in the settings the overrides stand
+LOCATION = "rules.overrides"  # where in the settings the overrides stand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overridden:
     """The groups as the settings want them, and what is wrong with the overrides themselves."""
 
-    groups: tuple[Group, ...]
-    mistakes: tuple[Mistake, ...] = ()
+    groups: tuple[RuleGroup, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def override(groups: Iterable[Group], overrides: Mapping[str, Mapping[str, object]]) -> Overridden:
+def override(groups: Iterable[RuleGroup], overrides: Mapping[str, Mapping[str, object]]) -> Overridden:
     """Change rules by name, or by id where one rule of a name is meant; both apply, the id's word being the last.
 
-    A value that is wrong changes nothing and is a mistake at `rules.overrides.<name>.<key>`.
+    A value that is wrong changes nothing and is a diagnostic at `rules.overrides.<name>.<key>`.
     """
     before = tuple(groups)
     known = {word for group in before for rule in group.rules for word in (rule.name, rule.id)}
-    mistakes: list[Mistake] = []
+    diagnostics: list[Diagnostic] = []
     wishes: dict[str, dict[str, object]] = {}
     for name, given in overrides.items():
         if name not in known:
             near = did_you_mean(name, known)
-            mistakes.append(_mistake(name, f"no rule is called `{name}`{near if '`' in near else ''}"))
+            diagnostics.append(_diagnostic(name, f"no rule is called `{name}`{near if '`' in near else ''}"))
             continue
         wishes[name] = {}
         for key, value in given.items():
             try:
                 wishes[name][key] = _value(key, value)
             except ValueError as error:
-                mistakes.append(_mistake(f"{name}.{key}", str(error)))
+                diagnostics.append(_diagnostic(f"{name}.{key}", str(error)))
     after = tuple(
         replace(
             group,
-            rules=tuple(_changed(rule, wishes, mistakes) for rule in group.rules if _is_on(rule, wishes)),
+            rules=tuple(_changed(rule, wishes, diagnostics) for rule in group.rules if _is_on(rule, wishes)),
         )
         for group in before
     )
-    return Overridden(groups=after, mistakes=tuple(mistakes))
+    return Overridden(groups=after, diagnostics=tuple(diagnostics))
 
 
-def _mistake(where: str, what: str) -> Mistake:
-    return Mistake(place=Place(file=f"{PLACE}.{where}"), what=what)
+def _diagnostic(where: str, what: str) -> Diagnostic:
+    return Diagnostic(location=FileLocation(file=f"{LOCATION}.{where}"), message=what)
 
 
 def _value(key: str, value: object) -> object:
     match key:
         case "for" | "keep_firing_for" | "interval":
-            span = value if isinstance(value, timedelta) else span_of(str(value))
+            span = value if isinstance(value, timedelta) else parse_span(str(value))
             if span < timedelta() or (key == "interval" and not span):
                 raise ValueError(f"`{key}` must be longer than 0")
             return span
@@ -86,13 +86,13 @@ def _is_on(rule: Rule, wishes: Mapping[str, Mapping[str, object]]) -> bool:
     return _wish(rule, wishes).get("enabled", True) is not False
 
 
-def _changed(rule: Rule, wishes: Mapping[str, Mapping[str, object]], mistakes: list[Mistake]) -> Rule:
+def _changed(rule: Rule, wishes: Mapping[str, Mapping[str, object]], diagnostics: list[Diagnostic]) -> Rule:
     for key, value in _wish(rule, wishes).items():
         match key, value:
             case "for", timedelta():
-                rule = replace(rule, patience=Patience(hold=value, linger=rule.patience.linger))
+                rule = replace(rule, timing=Timing(for_=value, keep_firing_for=rule.timing.keep_firing_for))
             case "keep_firing_for", timedelta():
-                rule = replace(rule, patience=Patience(hold=rule.patience.hold, linger=value))
+                rule = replace(rule, timing=Timing(for_=rule.timing.for_, keep_firing_for=value))
             case "interval", timedelta():
                 rule = replace(rule, interval=value)
             case "severity", str():
@@ -103,7 +103,7 @@ def _changed(rule: Rule, wishes: Mapping[str, Mapping[str, object]], mistakes: l
                     rule = replace(rule, query=replace(rule.query, above=value))
                 else:
                     what = "`above` is for log searches: in PromQL the limit stands in the expression"
-                    mistakes.append(_mistake(f"{rule.name}.above", what))
+                    diagnostics.append(_diagnostic(f"{rule.name}.above", what))
             case _:
                 pass
     return rule

@@ -1,4 +1,4 @@
-"""This file judges PromQL: Prometheus' grammar by promql-parser, its known gaps mended, and where the mistake is."""
+"""This file judges PromQL: Prometheus' grammar by promql-parser, its known gaps mended, and where the diagnostic is."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _NAME = re.compile(r"'([^']+)'")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wrong:
+class PromQLDiagnostic:
     """What is wrong with an expression; line and column count from 1 within it, 0 where they are not known."""
 
     what: str
@@ -29,12 +29,12 @@ class Wrong:
     column: int = 0
 
 
-def wrong_with(expr: str) -> Wrong | None:
+def find_error(expr: str) -> PromQLDiagnostic | None:
     """What Prometheus would say against an expression, or None."""
     if not expr.strip():
-        return Wrong(what="no expression found in input", line=1, column=1)
+        return PromQLDiagnostic(what="no expression found in input", line=1, column=1)
     if len(expr) > LONGEST:
-        return Wrong(what=f"longer than {LONGEST} characters")
+        return PromQLDiagnostic(what=f"longer than {LONGEST} characters")
     if too_much := _beyond_bounds(expr):
         return too_much
     _teach_older_functions()
@@ -44,15 +44,15 @@ def wrong_with(expr: str) -> Wrong | None:
         said = str(error)
         if said == "invalid promql query":  # all that its grammar says
             said = "unexpected word or sign, or the expression ends too early"
-        return _placed(expr, said)
+        return _locate(expr, said)
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # the parser is Rust: its panics are no Exception
             raise
-        return Wrong(what="the parser cannot read this")
+        return PromQLDiagnostic(what="the parser cannot read this")
     return _empty_range(tree)
 
 
-def _beyond_bounds(expr: str) -> Wrong | None:
+def _beyond_bounds(expr: str) -> PromQLDiagnostic | None:
     depth = operators = 0
     for piece in _PIECE.finditer(expr):
         text = piece.group()
@@ -72,25 +72,25 @@ def _teach_older_functions() -> None:
     promql_parser.register_extra_functions([promql_parser.Function("holt_winters", takes, kinds.Vector)])
 
 
-def _empty_range(tree: promql_parser.Expr) -> Wrong | None:
+def _empty_range(tree: promql_parser.Expr) -> PromQLDiagnostic | None:
     """A range of nothing (`x[0]`), which Prometheus refuses and the parser lets through."""
-    found: list[Wrong] = []
+    found: list[PromQLDiagnostic] = []
 
     def visit(node: promql_parser.Expr) -> None:
         if isinstance(node, promql_parser.MatrixSelector) and node.range <= timedelta():
-            found.append(Wrong(what="duration must be greater than 0"))
+            found.append(PromQLDiagnostic(what="duration must be greater than 0"))
 
     promql_parser.walk(tree, pre_visit=visit)
     return found[0] if found else None
 
 
-def _placed(expr: str, what: str) -> Wrong:
+def _locate(expr: str, what: str) -> PromQLDiagnostic:
     """The parser does not say where; most often it can be found."""
     if "parenthesis" in what or "bracket" in what or "brace" in what:
         return _unbalanced(expr, what)
     if number := _NUMBER.search(what):
-        place = expr.find(number[1])
-        return _at(expr, place, what) if place >= 0 else Wrong(what=what)
+        location = expr.find(number[1])
+        return _at(expr, location, what) if location >= 0 else PromQLDiagnostic(what=what)
     if name := _NAME.search(what):
         places = [
             piece.start()
@@ -99,10 +99,10 @@ def _placed(expr: str, what: str) -> Wrong:
         ]
         if len(places) == 1:
             return _at(expr, places[0], what)
-    return Wrong(what=what)
+    return PromQLDiagnostic(what=what)
 
 
-def _unbalanced(expr: str, what: str) -> Wrong:
+def _unbalanced(expr: str, what: str) -> PromQLDiagnostic:
     waiting: list[tuple[str, int]] = []
     for piece in _PIECE.finditer(expr):
         text = piece.group()
@@ -112,9 +112,9 @@ def _unbalanced(expr: str, what: str) -> Wrong:
             if not waiting or waiting[-1][0] != _OPENING[text]:
                 return _at(expr, piece.start(), what)
             waiting.pop()
-    return _at(expr, waiting[-1][1], what) if waiting else Wrong(what=what)
+    return _at(expr, waiting[-1][1], what) if waiting else PromQLDiagnostic(what=what)
 
 
-def _at(expr: str, place: int, what: str) -> Wrong:
-    line = expr.count("\n", 0, place) + 1
-    return Wrong(what=what, line=line, column=place - expr.rfind("\n", 0, place))
+def _at(expr: str, location: int, what: str) -> PromQLDiagnostic:
+    line = expr.count("\n", 0, location) + 1
+    return PromQLDiagnostic(what=what, line=line, column=location - expr.rfind("\n", 0, location))

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from alerts.loading.promql import wrong_with
-from alerts.loading.reading import Reading, did_you_mean
+from alerts.loading.node_reader import NodeReader, did_you_mean
+from alerts.loading.promql import find_error
 from alerts.loading.yaml_nodes import Node, ScalarNode
-from alerts.rules import Closes, Place, Vocabulary, Words
+from alerts.rules import Closes, FileLocation, Symbols, Words
 from alerts.templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
@@ -24,68 +24,68 @@ class Said:
 
 
 def words(
-    reading: Reading,
+    reader: NodeReader,
     labels: Node | None,
     annotations: Node | None,
     *,
     before: str,
     group_labels: Mapping[str, str],
-    vocabulary: Vocabulary,
+    symbols: Symbols,
     own: bool,
     has_templates: bool = True,
 ) -> Said:
-    """The words of a rule. `before` is put in front of each mistake (`group "g", rule 1, "A": `)."""
-    tags = label_set(reading, labels, before=before)
-    notes = reading.texts(annotations, f"{before}annotations")
+    """The words of a rule. `before` is put in front of each diagnostic (`group "g", rule 1, "A": `)."""
+    tags = label_set(reader, labels, before=before)
+    notes = reader.texts(annotations, f"{before}annotations")
     for name, (_text, node) in notes.items():
         if not LABEL_NAME.fullmatch(name):
-            reading.wrong(node, f"{before}invalid annotation name: {name}")
+            reader.error(node, f"{before}invalid annotation name: {name}")
     if has_templates:
         for kind, texts in (("label", tags), ("annotation", notes)):
             for name, (text, node) in texts.items():
-                check_template(reading, node, text, f'{before}{kind} "{name}"')
+                check_template(reader, node, text, f'{before}{kind} "{name}"')
     merged = {**group_labels, **{name: text for name, (text, _node) in tags.items()}}
     if not own:
         plain = {name: text for name, (text, _node) in notes.items()}
         return Said(words=Words(labels=merged, annotations=plain))
-    return _own(reading, notes, merged, before=before, vocabulary=vocabulary)
+    return _own(reader, notes, merged, before=before, symbols=symbols)
 
 
-def label_set(reading: Reading, node: Node | None, *, before: str) -> dict[str, tuple[str, Node]]:
-    tags = reading.texts(node, f"{before}labels")
+def label_set(reader: NodeReader, node: Node | None, *, before: str) -> dict[str, tuple[str, Node]]:
+    tags = reader.texts(node, f"{before}labels")
     for name, (_text, value) in tags.items():
         if not LABEL_NAME.fullmatch(name) or name == "__name__":
-            reading.wrong(value, f"{before}invalid label name: {name}")
+            reader.error(value, f"{before}invalid label name: {name}")
     return tags
 
 
-def check_template(reading: Reading, node: Node, text: str, what: str) -> None:
+def check_template(reader: NodeReader, node: Node, text: str, what: str) -> None:
     try:
         parse(text)
     except TemplateError as error:
-        reading.wrong(node, f"{what}: template: {error}")
+        reader.error(node, f"{what}: template: {error}")
 
 
 def _own(
-    reading: Reading,
+    reader: NodeReader,
     notes: Mapping[str, tuple[str, Node]],
     labels: Mapping[str, str],
     *,
     before: str,
-    vocabulary: Vocabulary,
+    symbols: Symbols,
 ) -> Said:
     offers = tuple(
         line
-        for place, line in _lines(reading, notes.get("offer"))
-        if _is_offer(reading, place, line, f"{before}offer", vocabulary)
+        for location, line in _lines(reader, notes.get("offer"))
+        if _is_offer(reader, location, line, f"{before}offer", symbols)
     )
     remedies = [
-        (place, line)
-        for place, line in _lines(reading, notes.get("remedy"))
-        if _is_offer(reading, place, line, f"{before}remedy", vocabulary)
+        (location, line)
+        for location, line in _lines(reader, notes.get("remedy"))
+        if _is_offer(reader, location, line, f"{before}remedy", symbols)
     ]
     if len(remedies) > 1:
-        reading.wrong_at(
+        reader.error_at(
             remedies[1][0], f"{before}remedy: one command line only; put the others under `offer`"
         )
     return Said(
@@ -95,63 +95,64 @@ def _own(
             offers=offers,
             remedy=remedies[0][1] if remedies else "",
             runbook=notes["runbook"][0].strip() if "runbook" in notes else "",
-            closes=_closes(reading, notes.get("closes"), before),
+            closes=_closes(reader, notes.get("closes"), before),
         ),
-        presence=_presence(reading, notes.get("presence"), before),
+        presence=_presence(reader, notes.get("presence"), before),
     )
 
 
-def _lines(reading: Reading, note: tuple[str, Node] | None) -> list[tuple[Place, str]]:
+def _lines(reader: NodeReader, note: tuple[str, Node] | None) -> list[tuple[FileLocation, str]]:
     """The lines of a text that are not empty, each with its own place where the text stands as it is written."""
     if note is None:
         return []
     text, node = note
-    found: list[tuple[Place, str]] = []
+    found: list[tuple[FileLocation, str]] = []
     literal = isinstance(node, ScalarNode) and node.style == "|"
     for number, line in enumerate(text.splitlines()):
         if not line.strip():
             continue
-        place = reading.place(node)
+        location = reader.location(node)
         at = node.line + number  # of the line after the `|`, counted from 0
-        if literal and at < len(reading.lines) and (column := reading.lines[at].find(line.strip())) >= 0:
-            place = Place(file=reading.file, line=at + 1, column=column + 1)
-        found.append((place, line.strip()))
+        if literal and at < len(reader.lines) and (column := reader.lines[at].find(line.strip())) >= 0:
+            location = FileLocation(file=reader.file, line=at + 1, column=column + 1)
+        found.append((location, line.strip()))
     return found
 
 
-def _is_offer(reading: Reading, place: Place, line: str, what: str, vocabulary: Vocabulary) -> bool:
+def _is_offer(reader: NodeReader, location: FileLocation, line: str, what: str, symbols: Symbols) -> bool:
     is_right = True
     for word in _PLACEHOLDER.findall(line):
-        if word not in vocabulary.words:
-            reading.wrong_at(
-                place, f"{what}: `{{{word}}}` is no word of subjects{did_you_mean(word, vocabulary.words)}"
+        if word not in symbols.subject_fields:
+            reader.error_at(
+                location,
+                f"{what}: `{{{word}}}` is no word of subjects{did_you_mean(word, symbols.subject_fields)}",
             )
             is_right = False
-    if wrong := vocabulary.wrong_with_offer(line):
-        reading.wrong_at(place, f"{what}: `{line}`: {wrong}")
+    if wrong := symbols.check_action(line):
+        reader.error_at(location, f"{what}: `{line}`: {wrong}")
         return False
     return is_right
 
 
-def _closes(reading: Reading, note: tuple[str, Node] | None, before: str) -> Closes:
+def _closes(reader: NodeReader, note: tuple[str, Node] | None, before: str) -> Closes:
     if note is None:
         return Closes.CLEAR
     try:
         return Closes(note[0].strip())
     except ValueError:
-        reading.wrong(
+        reader.error(
             note[1],
             f"{before}closes: `{note[0].strip()[:40]}` must be one of {', '.join(kind.value for kind in Closes)}",
         )
         return Closes.CLEAR
 
 
-def _presence(reading: Reading, note: tuple[str, Node] | None, before: str) -> str | None:
+def _presence(reader: NodeReader, note: tuple[str, Node] | None, before: str) -> str | None:
     if note is None:
         return None
     text, node = note
-    if wrong := wrong_with(text):
+    if wrong := find_error(text):
         inner = f"{wrong.line}:{wrong.column}: " if wrong.line else ""
-        reading.wrong(node, f"{before}presence: could not parse expression: {inner}parse error: {wrong.what}")
+        reader.error(node, f"{before}presence: could not parse expression: {inner}parse error: {wrong.what}")
         return None
     return text.strip()

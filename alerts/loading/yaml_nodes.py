@@ -72,9 +72,9 @@ def documents(text: str) -> list[Node]:
     if len(text) > LARGEST:
         raise YamlError(f"larger than {LARGEST // (1024 * 1024)} MiB: split it", line=1, column=1)
     if found := _SURROGATE.search(text):
-        place = found.start()
-        line = text.count("\n", 0, place) + 1
-        raise YamlError("not valid UTF-8", line=line, column=place - text.rfind("\n", 0, place))
+        location = found.start()
+        line = text.count("\n", 0, location) + 1
+        raise YamlError("not valid UTF-8", line=line, column=location - text.rfind("\n", 0, location))
     try:
         return _Composer(yaml.parse(text, Loader=_Loader)).run()
     except yaml.MarkedYAMLError as error:
@@ -84,8 +84,8 @@ def documents(text: str) -> list[Node]:
             f"not YAML: {what}", line=mark.line + 1 if mark else 1, column=mark.column + 1 if mark else 1
         ) from None
     except yaml.YAMLError as error:
-        place = getattr(error, "position", 0) or 0
-        line = text.count("\n", 0, place) + 1
+        location = getattr(error, "position", 0) or 0
+        line = text.count("\n", 0, location) + 1
         raise YamlError(f"not YAML: {_first_line(error)}", line=line, column=1) from None
 
 

@@ -176,7 +176,7 @@ def _unseen(incident: Incident, around: Surroundings) -> Text:
 
 def _ended(incident: Incident, around: Surroundings) -> Text:
     lasted = in_words(incident.lasted(incident.resolved_at or incident.opened_at))
-    if gone := sorted({member.ended for member in incident.members if member.ended}):
+    if gone := sorted({member.ended_reason for member in incident.members if member.ended_reason}):
         return text(bold("Resolved"), f" after {lasted}: {', '.join(gone)}.")
     done = [deed for deed in around.deeds if deed.state == "done"]
     if not done:

@@ -60,7 +60,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 def _patience(folder: Path, wanted: Sequence[str]) -> timedelta:
     """The longest `for` of the rules that make the scenario's incident, as the demo has them."""
     book = read_rulebook(Rules(packs=(), files=tuple(write_packs(folder / "rules", FACTOR))))
-    holds = [rule.patience.hold for rule in book.rules if rule.name in wanted]
+    holds = [rule.timing.for_ for rule in book.rules if rule.name in wanted]
     if not holds:
         raise CannotRunError(f"no rule is called {' or '.join(wanted)}")
     return max(holds)

@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 import aiohttp
 import msgspec
 
+from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
-from alerts.wording import RuleWording
 from benchmarks.live_prometheus import READY
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row, Stall
 from benchmarks.stalls import longest_decode, longest_stall
@@ -61,8 +61,8 @@ _decode = msgspec.json.Decoder(_Answer).decode
 
 async def run(_: Mapping[str, Outcome]) -> Outcome:
     book = read_rulebook(Rules())
-    if book.mistakes:
-        raise CannotRunError("; ".join(str(mistake) for mistake in book.mistakes))
+    if book.diagnostics:
+        raise CannotRunError("; ".join(str(diagnostic) for diagnostic in book.diagnostics))
     always = timedelta(milliseconds=1)  # so that every rule is due whenever a round is asked for
     rules = tuple(
         replace(rule, interval=always) for rule in book.rules if isinstance(rule.query, PromQLQuery)
@@ -127,7 +127,7 @@ def _judge(rules: Sequence[Rule], source: PrometheusSource) -> Judge:
 
     router = QueryRouter(metrics=source, logs=None, checks={}, check_input=inputs)
     return Judge(
-        CLUSTER, rules, router, RuleWording(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean)
+        CLUSTER, rules, router, RuleRenderer(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean)
     )
 
 

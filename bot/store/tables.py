@@ -78,7 +78,7 @@ def _forgotten_card(card: Told) -> datetime | None:
 ALERTS = Table(
     name="alerts",
     row=Alert,
-    columns={"cluster": "cluster", "rule": "rule", "phase": "life.phase"},
+    columns={"cluster": "cluster", "rule": "rule", "state": "life.state"},
     over=lambda alert: alert.life.resolved_at,
     floats=lambda alert: (alert.value,),
 )

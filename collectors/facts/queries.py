@@ -29,7 +29,7 @@ class TimesUsual:
 class LogQuery:
     """Counts log documents by our own words.
 
-    `match` is an Elasticsearch query string. `by` are words of `alerts/rules.py`'s vocabulary (node, pod,
+    `match` is an Elasticsearch query string. `by` are words of `alerts/rules.py`'s symbols (node, pod,
     namespace, container, component, level), which the source turns into fields. A group counts when more than
     `above` documents fell into the last `over`. `novel`: only message patterns never seen in that long
     before the window count. `times_usual`: the count must also exceed what is usual.

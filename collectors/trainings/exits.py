@@ -3,7 +3,7 @@
 EXIT_CODES = {
     0: "it finished",
     1: "the program ended with an error of its own",
-    2: "the program was called wrongly, or a shell script has a mistake",
+    2: "the program was called wrongly, or a shell script has a diagnostic",
     126: "the command cannot be executed: check its permissions and its first line",
     127: "the command was not found in the image",
     128: "the container could not be started",

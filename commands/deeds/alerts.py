@@ -47,9 +47,9 @@ class Named:
 async def listing(deed: Listing, desk: Desk) -> Answer:
     """Firing alerts, the worst first; with --pending those that still wait, too."""
     async with desk.store.unit() as unit:
-        found = list(await unit.alerts.find(cluster=desk.site.name, phase="firing"))
+        found = list(await unit.alerts.find(cluster=desk.site.name, state="firing"))
         if deed.pending:
-            found += await unit.alerts.find(cluster=desk.site.name, phase="pending")
+            found += await unit.alerts.find(cluster=desk.site.name, state="pending")
         silences = await unit.silences.find(cluster=desk.site.name, limit=ALL)
     if not found:
         return Answer(view=View(title=text("Nothing fires."), tone=Tone.GOOD))
@@ -57,7 +57,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
 
     def state(alert: Alert) -> str:
         silenced = any(silence.covers(alert.labels, desk.now) for silence in silences)
-        return "silenced" if silenced else alert.life.phase.value
+        return "silenced" if silenced else alert.life.state.value
 
     rows = tuple(
         (
@@ -117,8 +117,8 @@ async def why(deed: Named, desk: Desk) -> Answer:
         incident = await unit.incidents.get(deed.name.lower())
         alerts = [
             a
-            for phase in ("firing", "pending")
-            for a in await unit.alerts.find(cluster=desk.site.name, phase=phase)
+            for state in ("firing", "pending")
+            for a in await unit.alerts.find(cluster=desk.site.name, state=state)
         ]
     wanted = {member.alert for member in incident.members} if incident else set()
     found = [a for a in alerts if a.id in wanted or str(a.key).startswith(deed.name) or a.name == deed.name]
@@ -138,12 +138,15 @@ def _explained(alert: Alert, desk: Desk) -> list[Block]:
     rule = desk.rules.get(alert.rule)
     rows: list[tuple[str, Text]] = [("rule", text(code(alert.rule)))]
     if rule is not None:
-        rows.append(("at", text(str(rule.place))))
-        rows.append(("waits", text(in_words(rule.patience.hold) if rule.patience.hold else "not at all")))
+        rows.append(("at", text(str(rule.location))))
+        rows.append(("for", text(in_words(rule.timing.for_) if rule.timing.for_ else "0 s")))
         rows.append(
-            ("lingers", text(in_words(rule.patience.linger) if rule.patience.linger else "not at all"))
+            (
+                "keep firing for",
+                text(in_words(rule.timing.keep_firing_for) if rule.timing.keep_firing_for else "0 s"),
+            )
         )
-    rows.append(("state", text(alert.life.phase.value, " since ", moment(alert.life.since))))
+    rows.append(("state", text(alert.life.state.value, " since ", moment(alert.life.since))))
     rows.append(("value", text(f"{alert.value:g}")))
     rows.append(("labels", text(code(repr(alert.labels)))))
     rows.append(

@@ -52,7 +52,7 @@ async def add(deed: Add, desk: Desk) -> Answer:
             comment=deed.reason,
         )
         await unit.silences.put(silence)
-        firing = await unit.alerts.find(cluster=desk.site.name, phase="firing")
+        firing = await unit.alerts.find(cluster=desk.site.name, state="firing")
     hidden = [alert for alert in firing if silence.covers(alert.labels, desk.now)]
     told = (
         f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "nothing that fires now"

@@ -1,4 +1,4 @@
-"""This file checks objects as the real server does, where a mistake there is likely: one fault list per object."""
+"""This file checks objects as the real server does, where a diagnostic there is likely: one fault list per object."""
 
 from __future__ import annotations
 

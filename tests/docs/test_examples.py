@@ -7,7 +7,7 @@ import pytest
 
 from alerts.loading import load
 from bot.reading import read_settings
-from bot.rulebook import read_rulebook, vocabulary
+from bot.rulebook import read_rulebook, symbols
 from commands.catalogue import CATALOGUE
 from commands.parsing import parse
 from helm.generate import CHART
@@ -34,14 +34,14 @@ def test_settings_load_and_name_rules_that_exist(block: str, tmp_path: Path) -> 
     file = tmp_path / "settings.yaml"
     file.write_text(block)
     settings = read_settings(file)
-    assert read_rulebook(settings.rules).mistakes == ()
+    assert read_rulebook(settings.rules).diagnostics == ()
 
 
 @pytest.mark.parametrize("block", _blocks("yaml", "# rules: "))
 def test_rules_are_right(block: str) -> None:
     name = block.splitlines()[0].removeprefix("# rules: ")
-    loaded = load(block, file=name, vocabulary=vocabulary(), own=True)
-    assert loaded.mistakes == ()
+    loaded = load(block, file=name, symbols=symbols(), own=True)
+    assert loaded.diagnostics == ()
     assert loaded.groups
 
 

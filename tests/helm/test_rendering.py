@@ -12,7 +12,7 @@ import yaml
 
 from alerts.loading import load
 from bot.reading import read_settings
-from bot.rulebook import vocabulary
+from bot.rulebook import symbols
 from commands.catalogue import CATALOGUE
 from commands.parsing import parse
 from helm.generate import CHART
@@ -178,8 +178,8 @@ def test_helm_finds_nothing_to_complain_about(helm_path: Path, values: str) -> N
 def test_the_drill_of_the_notes_is_a_rule_file() -> None:
     notes = (CHART / "templates" / "NOTES.txt").read_text()
     drill = notes.partition("<<'DRILL'\n")[2].partition("DRILL\n")[0]
-    loaded = load(textwrap.dedent(drill), file="drill.yaml", vocabulary=vocabulary(), own=False)
-    assert loaded.mistakes == ()
+    loaded = load(textwrap.dedent(drill), file="drill.yaml", symbols=symbols(), own=False)
+    assert loaded.diagnostics == ()
     assert [rule.name for group in loaded.groups for rule in group.rules] == ["Drill"]
 
 

@@ -129,14 +129,14 @@ async def state(stage: Light) -> tuple[set[Any], list[Any]]:
         alerts = await unit.alerts.find(cluster=CLUSTER)
         incidents = await unit.incidents.find(cluster=CLUSTER)
     standing = {
-        (alert.name, alert.labels, alert.life.phase) for alert in alerts if alert.name != "SourceBlind"
+        (alert.name, alert.labels, alert.life.state) for alert in alerts if alert.name != "SourceBlind"
     }
     told = sorted(
         (
             one.fold,
             one.state,
             one.severity.value,
-            sorted((member.name, member.phase.value, member.summary) for member in one.members),
+            sorted((member.name, member.state.value, member.summary) for member in one.members),
             [event.what.value for event in one.events],
         )
         for one in incidents

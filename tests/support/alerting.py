@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.lifecycle import Life, Phase
-from alerts.rules import Closes, Patience, Rule, Words
-from alerts.wording import RuleWording
+from alerts.lifecycle import AlertLife, AlertState
+from alerts.rendering import RuleRenderer
+from alerts.rules import Closes, Rule, Timing, Words
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -25,8 +25,8 @@ def minutes(count: float) -> timedelta:
 def a_rule(
     name: str = "GpuHot",
     *,
-    hold: timedelta = timedelta(),
-    linger: timedelta = timedelta(),
+    for_: timedelta = timedelta(),
+    keep_firing_for: timedelta = timedelta(),
     severity: str = "warning",
     labels: Mapping[str, str] | None = None,
     summary: str = "{{ $labels.node }} is hot: {{ $value }}.",
@@ -44,7 +44,7 @@ def a_rule(
         id=f"gpu/heat/{name}",
         name=name,
         query=PromQLQuery(expr=expr, presence=presence),
-        patience=Patience(hold=hold, linger=linger),
+        timing=Timing(for_=for_, keep_firing_for=keep_firing_for),
         words=Words(
             labels={"severity": severity, **(labels or {})},
             annotations={key: value for key, value in annotations.items() if value},
@@ -92,15 +92,15 @@ def a_topology() -> Topology:
     )
 
 
-def a_wording(topology: Topology | None = None) -> RuleWording:
+def a_renderer(topology: Topology | None = None) -> RuleRenderer:
     known = topology or a_topology()
-    return RuleWording(lambda: known, clean=lambda text: text)
+    return RuleRenderer(lambda: known, clean=lambda text: text)
 
 
 def an_alert(
     name: str = "GpuHot",
     *,
-    phase: Phase = Phase.FIRING,
+    state: AlertState = AlertState.FIRING,
     severity: str = "warning",
     at: datetime = NOON,
     summary: str = "",
@@ -116,13 +116,13 @@ def an_alert(
         cluster=CLUSTER,
         rule=f"gpu/heat/{name}",
         labels=about,
-        own=own,
+        own_subject=own,
         subject=(topology or a_topology()).complete(own),
-        life=Life(
-            phase=phase,
+        life=AlertLife(
+            state=state,
             since=at,
-            fired_at=at if phase is not Phase.PENDING else None,
-            resolved_at=at if phase is Phase.RESOLVED else None,
+            fired_at=at if state is not AlertState.PENDING else None,
+            resolved_at=at if state is AlertState.RESOLVED else None,
         ),
         value=91,
         annotations={"summary": summary or f"{name} of {own.node or own.pod or own.component}."},
@@ -130,4 +130,4 @@ def an_alert(
 
 
 def resolved(alert: Alert, at: datetime) -> Alert:
-    return replace(alert, life=replace(alert.life, phase=Phase.RESOLVED, resolved_at=at))
+    return replace(alert, life=replace(alert.life, state=AlertState.RESOLVED, resolved_at=at))

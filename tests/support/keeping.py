@@ -20,7 +20,7 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
 from collectors.query_router import QueryRouter
-from tests.support.alerting import CLUSTER, NOON, a_topology, a_wording
+from tests.support.alerting import CLUSTER, NOON, a_renderer, a_topology
 
 Heat = Callable[[str, datetime], Mapping[str, float]]  # expression and moment -> value by node
 EVERY = timedelta(minutes=1)
@@ -71,7 +71,7 @@ class Yard:
 
     def process(self) -> None:
         router = QueryRouter(metrics=self.metrics, logs=None, checks={}, check_input=no_cluster)
-        self.judge = Judge(CLUSTER, self.rules, router, a_wording(self.topology))
+        self.judge = Judge(CLUSTER, self.rules, router, a_renderer(self.topology))
         self.keeper = Keeper(CLUSTER, self.store, Tellings(routes=self.routes, default="C1"))
 
     async def restart(self, minute: float) -> None:

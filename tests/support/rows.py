@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from alerts.alert import Alert
-from alerts.lifecycle import Life, Phase
+from alerts.lifecycle import AlertLife, AlertState
 from alerts.telling.cards import CardId, CardKind, Line, Told, card_id, line_id
 from alerts.telling.views import text
 from collectors.facts.labels import Labels
@@ -85,16 +85,16 @@ def rich(kind: Any) -> st.SearchStrategy[Any]:
 
 
 def an_alert(
-    node: str = "gpu-a04", *, phase: Phase = Phase.FIRING, at: datetime = NOON, value: float = 91
+    node: str = "gpu-a04", *, state: AlertState = AlertState.FIRING, at: datetime = NOON, value: float = 91
 ) -> Alert:
     subject = Subject(cluster="lab", node=node)
     return Alert(
         cluster="lab",
         rule="gpu/heat/GpuHot",
         labels=Labels({"alertname": "GpuHot", "node": node, "severity": "warning"}),
-        own=subject,
+        own_subject=subject,
         subject=subject,
-        life=Life(phase=phase, since=at, resolved_at=at if phase is Phase.RESOLVED else None),
+        life=AlertLife(state=state, since=at, resolved_at=at if state is AlertState.RESOLVED else None),
         value=value,
     )
 

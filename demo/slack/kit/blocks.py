@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from demo.slack.kit.elements import elements
-from demo.slack.kit.shapes import Shape, anything, array, boolean, mistake, record, string, text, typed
+from demo.slack.kit.shapes import Shape, anything, array, boolean, diagnostic, record, string, text, typed
 from demo.slack.limits import Limits, documented
 
 _MENUS = (
@@ -114,7 +114,7 @@ def mistakes_in_view(view: Any, limits: Limits | None = None) -> list[str]:
     """What Slack would say about a modal or a home tab."""
     limits = limits or documented()
     if not isinstance(view, dict) or view.get("type") not in ("modal", "home"):
-        return [mistake("must be one of: modal, home", "/type")]
+        return [diagnostic("must be one of: modal, home", "/type")]
     common = {
         "type": anything,
         "callback_id": string(limits["callback_id"]),
@@ -135,7 +135,7 @@ def mistakes_in_view(view: Any, limits: Limits | None = None) -> list[str]:
         isinstance(block, dict) and block.get("type") == "input" for block in view["blocks"]
     )
     if view["type"] == "modal" and has_input and "submit" not in view:
-        found.append(mistake("missing required field: submit (there are input blocks)", ""))
+        found.append(diagnostic("missing required field: submit (there are input blocks)", ""))
     return found
 
 
@@ -176,7 +176,7 @@ def _some(names: tuple[str, ...], shape: Shape) -> Shape:
     def check(value: Any, pointer: str) -> Iterator[str]:
         yield from shape(value, pointer)
         if not any(value.get(name) for name in names):
-            yield mistake(f"must define at least one of: {', '.join(names)}", pointer)
+            yield diagnostic(f"must define at least one of: {', '.join(names)}", pointer)
 
     return check
 
@@ -186,13 +186,13 @@ def _repeated(blocks: list[dict[str, Any]]) -> Iterator[str]:
     for place, block in enumerate(blocks):
         name = block.get("block_id")
         if name in seen:
-            yield mistake(f"`block_id` already exists: {name}", f"/blocks/{place}/block_id")
+            yield diagnostic(f"`block_id` already exists: {name}", f"/blocks/{place}/block_id")
         seen |= {name} if name else set()
         actions: set[str] = set()
         for number, element in enumerate(block.get("elements") or ()):
             action = element.get("action_id") if isinstance(element, dict) else None
             if action in actions:
-                yield mistake(
+                yield diagnostic(
                     f"`action_id` already exists: {action}", f"/blocks/{place}/elements/{number}/action_id"
                 )
             actions |= {action} if action else set()

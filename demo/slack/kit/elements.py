@@ -8,8 +8,8 @@ from demo.slack.kit.shapes import (
     anything,
     array,
     boolean,
+    diagnostic,
     integer,
-    mistake,
     one_of,
     record,
     string,
@@ -159,7 +159,7 @@ def _either(shape: Shape) -> Shape:
     def check(value: Any, pointer: str) -> Iterator[str]:
         yield from shape(value, pointer)
         if isinstance(value, dict) and ("options" in value) == ("option_groups" in value):
-            yield mistake("must define either `options` or `option_groups`", pointer)
+            yield diagnostic("must define either `options` or `option_groups`", pointer)
 
     return check
 
@@ -168,6 +168,6 @@ def _at_most(most: int) -> Shape:
     def check(value: Any, pointer: str) -> Iterator[str]:
         yield from integer(value, pointer)
         if isinstance(value, int) and not 1 <= value <= most:
-            yield mistake(f"must be between 1 and {most}", pointer)
+            yield diagnostic(f"must be between 1 and {most}", pointer)
 
     return check

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-#: Yields the mistakes of one value; the second argument is its JSON pointer.
+#: Yields the diagnostics of one value; the second argument is its JSON pointer.
 Shape = Callable[[Any, str], Iterator[str]]
 
 
-def mistake(words: str, pointer: str) -> str:
-    """One mistake as Slack words it."""
+def diagnostic(words: str, pointer: str) -> str:
+    """One diagnostic as Slack words it."""
     return f"{words} [json-pointer:{pointer or '/'}]"
 
 
@@ -17,11 +17,11 @@ def string(most: int, *, least: int = 0) -> Shape:
 
     def check(value: Any, pointer: str) -> Iterator[str]:
         if not isinstance(value, str):
-            yield mistake("must provide a string", pointer)
+            yield diagnostic("must provide a string", pointer)
         elif len(value) > most:
-            yield mistake(f"must be less than {most + 1} characters", pointer)
+            yield diagnostic(f"must be less than {most + 1} characters", pointer)
         elif len(value) < least:
-            yield mistake(f"must be more than {least - 1} characters", pointer)
+            yield diagnostic(f"must be more than {least - 1} characters", pointer)
 
     return check
 
@@ -29,13 +29,13 @@ def string(most: int, *, least: int = 0) -> Shape:
 def boolean(value: Any, pointer: str) -> Iterator[str]:
     """True or false."""
     if not isinstance(value, bool):
-        yield mistake("must provide a boolean", pointer)
+        yield diagnostic("must provide a boolean", pointer)
 
 
 def integer(value: Any, pointer: str) -> Iterator[str]:
     """A whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
-        yield mistake("must provide an integer", pointer)
+        yield diagnostic("must provide an integer", pointer)
 
 
 def anything(value: Any, pointer: str) -> Iterator[str]:
@@ -48,7 +48,7 @@ def one_of(*words: str) -> Shape:
 
     def check(value: Any, pointer: str) -> Iterator[str]:
         if value not in words:
-            yield mistake(f"must be one of: {', '.join(words)}", pointer)
+            yield diagnostic(f"must be one of: {', '.join(words)}", pointer)
 
     return check
 
@@ -59,14 +59,14 @@ def record(required: Mapping[str, Shape], optional: Mapping[str, Shape] | None =
 
     def check(value: Any, pointer: str) -> Iterator[str]:
         if not isinstance(value, dict):
-            yield mistake("must provide an object", pointer)
+            yield diagnostic("must provide an object", pointer)
             return
         for name in required:
             if value.get(name) is None:
-                yield mistake(f"missing required field: {name}", pointer)
+                yield diagnostic(f"missing required field: {name}", pointer)
         for name, inner in value.items():
             if name not in known:
-                yield mistake(f"invalid additional property: {name}", pointer)
+                yield diagnostic(f"invalid additional property: {name}", pointer)
             elif inner is not None:
                 yield from known[name](inner, f"{pointer}/{name}")
 
@@ -78,12 +78,12 @@ def array(of: Shape, most: int, *, least: int = 0) -> Shape:
 
     def check(value: Any, pointer: str) -> Iterator[str]:
         if not isinstance(value, list):
-            yield mistake("must provide an array", pointer)
+            yield diagnostic("must provide an array", pointer)
             return
         if len(value) > most:
-            yield mistake(f"no more than {most} items allowed", pointer)
+            yield diagnostic(f"no more than {most} items allowed", pointer)
         if len(value) < least:
-            yield mistake(f"no less than {least} items allowed", pointer)
+            yield diagnostic(f"no less than {least} items allowed", pointer)
         for place, item in enumerate(value):
             yield from of(item, f"{pointer}/{place}")
 
@@ -95,11 +95,11 @@ def typed(kinds: Mapping[str, Shape]) -> Shape:
 
     def check(value: Any, pointer: str) -> Iterator[str]:
         if not isinstance(value, dict):
-            yield mistake("must provide an object", pointer)
+            yield diagnostic("must provide an object", pointer)
         elif not isinstance(value.get("type"), str):
-            yield mistake("missing required field: type", pointer)
+            yield diagnostic("missing required field: type", pointer)
         elif value["type"] not in kinds:
-            yield mistake(f"unsupported type: {value['type']}", f"{pointer}/type")
+            yield diagnostic(f"unsupported type: {value['type']}", f"{pointer}/type")
         else:
             yield from kinds[value["type"]](value, pointer)
 
@@ -119,7 +119,7 @@ def text(most: int, *, plain: bool = False) -> Shape:
     def check(value: Any, pointer: str) -> Iterator[str]:
         found = list(inner(value, pointer))
         if found:
-            yield mistake("failed to match all allowed schemas", pointer)
+            yield diagnostic("failed to match all allowed schemas", pointer)
         yield from found
 
     return check

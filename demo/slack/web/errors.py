@@ -28,8 +28,10 @@ class SlackError(Exception):
         return {"ok": False, "error": self.error, **self.more}
 
 
-def invalid_blocks(mistakes: list[str], *, error: str = "invalid_blocks") -> SlackError:
+def invalid_blocks(diagnostics: list[str], *, error: str = "invalid_blocks") -> SlackError:
     """Blocks that break the rules, each with its place."""
     return SlackError(
-        error, errors=mistakes, response_metadata={"messages": [f"[ERROR] {words}" for words in mistakes]}
+        error,
+        errors=diagnostics,
+        response_metadata={"messages": [f"[ERROR] {words}" for words in diagnostics]},
     )

@@ -54,8 +54,8 @@ def judge_blocks(workspace: Workspace, blocks: list[dict[str, Any]]) -> None:
     Raises:
         SlackError: invalid_blocks with the places, or msg_blocks_too_long.
     """
-    if mistakes := mistakes_in_blocks(blocks, workspace.limits):
-        raise invalid_blocks(mistakes)
+    if diagnostics := mistakes_in_blocks(blocks, workspace.limits):
+        raise invalid_blocks(diagnostics)
     if is_too_large(blocks, workspace.limits):
         raise SlackError("msg_blocks_too_long")
 

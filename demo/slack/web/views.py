@@ -58,11 +58,13 @@ def judged(workspace: Workspace, view: Any, *, kinds: tuple[str, ...]) -> dict[s
     Raises:
         SlackError: invalid_arguments with the places, view_too_large or duplicate_external_id.
     """
-    mistakes = mistakes_in_view(view, workspace.limits)
-    if not mistakes and view["type"] not in kinds:
-        mistakes = [f"must be one of: {', '.join(kinds)} [json-pointer:/view/type]"]
-    if mistakes:
-        words = [f"[ERROR] {each}".replace("[json-pointer:/", "[json-pointer:/view/", 1) for each in mistakes]
+    diagnostics = mistakes_in_view(view, workspace.limits)
+    if not diagnostics and view["type"] not in kinds:
+        diagnostics = [f"must be one of: {', '.join(kinds)} [json-pointer:/view/type]"]
+    if diagnostics:
+        words = [
+            f"[ERROR] {each}".replace("[json-pointer:/", "[json-pointer:/view/", 1) for each in diagnostics
+        ]
         raise SlackError("invalid_arguments", response_metadata={"messages": words})
     if size_in_bytes(view) > workspace.limits["view_bytes"]:
         raise SlackError("view_too_large")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.engine import Judgement, Known, is_watched, judge
-from alerts.lifecycle import Phase
+from alerts.engine import Known, RuleEvaluation, evaluate, is_present
+from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, QueryResult
@@ -16,10 +16,10 @@ from collectors.facts.topology import Topology
 from tests.support.alerting import (
     CLUSTER,
     NOON,
+    a_renderer,
     a_rule,
     a_sample,
     a_topology,
-    a_wording,
     minutes,
     seen,
 )
@@ -32,13 +32,13 @@ def judged(
     *,
     after: float = 0,
     topology: Topology | None = None,
-) -> Judgement:
-    return judge(
+) -> RuleEvaluation:
+    return evaluate(
         rule,
         known or {},
         result,
         cluster=CLUSTER,
-        wording=a_wording(topology),
+        renderer=a_renderer(topology),
         now=NOON + minutes(after),
     )
 
@@ -75,12 +75,12 @@ def test_the_value_is_in_the_words_and_not_in_the_identity() -> None:
 
 def test_a_label_with_the_value_never_fires() -> None:
     """Prometheus' own trap: another alert each time."""
-    rule = a_rule(hold=minutes(2), labels={"value": "{{ $value }}"})
+    rule = a_rule(for_=minutes(2), labels={"value": "{{ $value }}"})
     known: Known = {}
     for number in range(10):
         result = judged(rule, seen(a_sample(90 + number)), known, after=number)
         known = result.alerts
-        assert [alert.life.phase for alert in known.values()] == [Phase.PENDING]
+        assert [alert.life.state for alert in known.values()] == [AlertState.PENDING]
 
 
 def test_two_results_with_the_same_labels_are_refused_and_nothing_changes() -> None:
@@ -135,7 +135,7 @@ def test_one_that_was_left_out_is_told_once_there_is_room() -> None:
 
 
 def test_a_look_that_failed_changes_nothing_and_says_why() -> None:
-    rule = a_rule(hold=minutes(1))
+    rule = a_rule(for_=minutes(1))
     known = firing(rule, "gpu-a01")
 
     result = judged(rule, Blind(source="prometheus", at=NOON, reason="refused"), known, after=60)
@@ -144,24 +144,24 @@ def test_a_look_that_failed_changes_nothing_and_says_why() -> None:
 
 
 def test_a_change_is_told_with_the_phase_before() -> None:
-    rule = a_rule(hold=minutes(1), linger=minutes(1))
-    told: list[tuple[Phase | None, Phase]] = []
+    rule = a_rule(for_=minutes(1), keep_firing_for=minutes(1))
+    told: list[tuple[AlertState | None, AlertState]] = []
     known: Known = {}
     for number, breaches in enumerate([True, True, True, False, False]):
         result = judged(rule, seen(a_sample()) if breaches else seen(), known, after=number)
         known = result.alerts
-        told += [(change.before, change.alert.life.phase) for change in result.changes]
+        told += [(change.before, change.alert.life.state) for change in result.changes]
 
     assert told == [
-        (None, Phase.PENDING),
-        (Phase.PENDING, Phase.FIRING),
-        (Phase.FIRING, Phase.RESOLVED),
+        (None, AlertState.PENDING),
+        (AlertState.PENDING, AlertState.FIRING),
+        (AlertState.FIRING, AlertState.RESOLVED),
     ]
     assert known == {}
 
 
 def test_a_pending_alert_that_clears_is_no_change() -> None:
-    rule = a_rule(hold=minutes(5))
+    rule = a_rule(for_=minutes(5))
     known = judged(rule, seen(a_sample())).alerts
 
     result = judged(rule, seen(), known, after=1)
@@ -181,7 +181,7 @@ def test_what_is_not_watched_is_blind_alone() -> None:
 
 
 def test_what_stood_on_a_node_that_left_the_cluster_clears_and_says_so() -> None:
-    rule = a_rule(presence="heat", linger=minutes(5))
+    rule = a_rule(presence="heat", keep_firing_for=minutes(5))
     known = firing(rule, "gpu-a01")
     without = replace(a_topology(), nodes={"gpu-a02": a_topology().nodes["gpu-a02"]})
 
@@ -191,20 +191,20 @@ def test_what_stood_on_a_node_that_left_the_cluster_clears_and_says_so() -> None
     lingers = judged(rule, seen(present=()), stale.alerts, after=1, topology=without)
     gone = judged(rule, seen(present=()), lingers.alerts, after=6, topology=without)
 
-    assert [alert.life.phase for alert in lingers.alerts.values()] == [Phase.FIRING]
+    assert [alert.life.state for alert in lingers.alerts.values()] == [AlertState.FIRING]
     (change,) = gone.changes
-    assert change.alert.life.phase is Phase.RESOLVED
-    assert change.alert.ended == "gpu-a01 is no longer in the cluster"
+    assert change.alert.life.state is AlertState.RESOLVED
+    assert change.alert.ended_reason == "gpu-a01 is no longer in the cluster"
 
 
 def test_a_node_that_comes_back_unseen_is_blind_again() -> None:
-    rule = a_rule(presence="heat", linger=minutes(5))
+    rule = a_rule(presence="heat", keep_firing_for=minutes(5))
     without = replace(a_topology(), nodes={"gpu-a02": a_topology().nodes["gpu-a02"]})
     lingers = judged(rule, seen(present=()), firing(rule, "gpu-a01"), after=1, topology=without)
 
     back = judged(rule, seen(present=()), lingers.alerts, after=60)
 
-    assert [alert.life.phase for alert in back.alerts.values()] == [Phase.FIRING]
+    assert [alert.life.state for alert in back.alerts.values()] == [AlertState.FIRING]
 
 
 @pytest.mark.parametrize("node", ["ceph-01", "gpu-a01"])
@@ -247,7 +247,7 @@ def test_what_breaches_is_seen_whatever_the_presence_query_says() -> None:
 def test_watched_means_no_label_that_both_have_differs(
     labels: Mapping[str, str], present: Mapping[str, str], is_there: bool
 ) -> None:
-    assert is_watched(Labels(labels), [Labels(present)]) is is_there
+    assert is_present(Labels(labels), [Labels(present)]) is is_there
 
 
 def test_the_subject_that_the_labels_name_does_not_move_with_the_cluster() -> None:
@@ -259,7 +259,7 @@ def test_the_subject_that_the_labels_name_does_not_move_with_the_cluster() -> No
     third = judged(rule, seen(sample), second.alerts, after=2, topology=empty)
 
     (before,), (known,), (after,) = (list(one.alerts.values()) for one in (first, second, third))
-    assert before.own == known.own == after.own
+    assert before.own_subject == known.own_subject == after.own_subject
     assert before.subject.training == ""
     assert known.subject.training == after.subject.training == "vision/detr"
     assert after.subject.owner == "ana"
@@ -282,7 +282,7 @@ looks = st.lists(
 @given(looks)
 def test_each_subject_lives_its_own_life(strip: list[set[str] | None]) -> None:
     """Three nodes judged together are as each judged alone."""
-    rule = a_rule(hold=minutes(2), linger=minutes(2))
+    rule = a_rule(for_=minutes(2), keep_firing_for=minutes(2))
     together: Known = {}
     alone: dict[str, Known] = {"gpu-a01": {}, "gpu-a02": {}, "gpu-a03": {}}
     for number, look in enumerate(strip):

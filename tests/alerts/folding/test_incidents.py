@@ -182,7 +182,7 @@ def test_an_incident_that_is_back_is_nobodys_again() -> None:
 def test_the_fold_does_not_move_once_it_is_chosen() -> None:
     alert = an_alert(namespace="vision", pod="detr-0", topology=Topology(cluster="prod-a"))
     incident = opened(alert)
-    known = replace(alert, subject=a_topology().complete(alert.own))
+    known = replace(alert, subject=a_topology().complete(alert.own_subject))
 
     assert incident.fold == "pod/vision/detr-0"
     assert take(incident, known, FOLDING, NOON).fold == "pod/vision/detr-0"
@@ -241,7 +241,7 @@ def test_of_too_many_members_a_milder_one_makes_room_for_a_worse() -> None:
 
 def test_an_alert_without_words_is_told_by_what_it_is_about() -> None:
     assert summary_of(replace(an_alert(node="n"), annotations={})) == "GpuHot: n"
-    assert summary_of(replace(an_alert(colour="red"), annotations={}, own=Subject())) == "GpuHot: red"
+    assert summary_of(replace(an_alert(colour="red"), annotations={}, own_subject=Subject())) == "GpuHot: red"
     assert (
         summary_of(replace(an_alert(), annotations={"message": "an old rule's word"})) == "an old rule's word"
     )

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.lifecycle import Life, Phase, Verdict, advance
-from alerts.rules import Patience
+from alerts.lifecycle import AlertLife, AlertState, Verdict, advance
+from alerts.rules import Timing
 from tests.support.alerting import NOON, minutes
 
-VERDICTS = {"!": Verdict.BREACH, ".": Verdict.CLEAR, "?": Verdict.BLIND}
-LETTERS = {Phase.PENDING: "p", Phase.FIRING: "F", Phase.RESOLVED: "R"}
+VERDICTS = {"!": Verdict.ACTIVE, ".": Verdict.INACTIVE, "?": Verdict.UNKNOWN}
+LETTERS = {AlertState.PENDING: "p", AlertState.FIRING: "F", AlertState.RESOLVED: "R"}
 
 
-def film(strip: str, patience: Patience) -> str:
-    life: Life | None = None
+def film(strip: str, timing: Timing) -> str:
+    life: AlertLife | None = None
     told = ""
     for number, letter in enumerate(strip):
-        life = advance(life, VERDICTS[letter], patience, NOON + minutes(number))
-        told += LETTERS[life.phase] if life else "-"
+        life = advance(life, VERDICTS[letter], timing, NOON + minutes(number))
+        told += LETTERS[life.state] if life else "-"
     return told
 
 
@@ -48,7 +48,7 @@ def film(strip: str, patience: Patience) -> str:
     ],
 )
 def test_film_of_five_minutes_hold_and_two_of_linger(strip: str, told: str) -> None:
-    assert film(strip, Patience(hold=minutes(5), linger=minutes(2))) == told
+    assert film(strip, Timing(for_=minutes(5), keep_firing_for=minutes(2))) == told
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,20 @@ def test_film_of_five_minutes_hold_and_two_of_linger(strip: str, told: str) -> N
     ],
 )
 def test_film_without_patience(strip: str, told: str) -> None:
-    assert film(strip, Patience()) == told
+    assert film(strip, Timing()) == told
 
 
 def test_a_life_remembers_when_it_began_and_fired() -> None:
-    patience = Patience(hold=minutes(2), linger=minutes(1))
-    life: Life | None = None
+    timing = Timing(for_=minutes(2), keep_firing_for=minutes(1))
+    life: AlertLife | None = None
     for number, letter in enumerate("!!!!.."):
-        life = advance(life, VERDICTS[letter], patience, NOON + minutes(number))
+        life = advance(life, VERDICTS[letter], timing, NOON + minutes(number))
 
-    assert life == Life(
-        phase=Phase.RESOLVED,
+    assert life == AlertLife(
+        state=AlertState.RESOLVED,
         since=NOON,
         fired_at=NOON + minutes(2),
-        quiet_since=NOON + minutes(4),
+        inactive_since=NOON + minutes(4),
         resolved_at=NOON + minutes(5),
     )
 
@@ -109,53 +109,53 @@ class Reference:
 
 strips = st.text("!.?", min_size=1, max_size=60)
 patiences = st.builds(
-    lambda hold, linger: Patience(hold=minutes(hold), linger=minutes(linger)),
+    lambda hold, linger: Timing(for_=minutes(hold), keep_firing_for=minutes(linger)),
     st.sampled_from([0, 1, 2.5, 5]),
     st.sampled_from([0, 1, 2.5, 5]),
 )
 
 
 @given(st.text("!.", min_size=1, max_size=60), patiences)
-def test_it_is_as_prometheus_does_it(strip: str, patience: Patience) -> None:
-    reference = Reference(hold=patience.hold, keep_firing_for=patience.linger)
+def test_it_is_as_prometheus_does_it(strip: str, timing: Timing) -> None:
+    reference = Reference(hold=timing.for_, keep_firing_for=timing.keep_firing_for)
 
     wanted = "".join(
         reference.eval(letter == "!", NOON + minutes(number)) for number, letter in enumerate(strip)
     )
 
-    assert film(strip, patience) == wanted
+    assert film(strip, timing) == wanted
 
 
 @given(strips, patiences)
-def test_a_failed_look_is_as_no_look(strip: str, patience: Patience) -> None:
+def test_a_failed_look_is_as_no_look(strip: str, timing: Timing) -> None:
     """Prometheus touches no alert when a query fails: the strip with its blind letters left out ends the same."""
     life = other = None
     for number, letter in enumerate(strip):
         now = NOON + minutes(number)
-        life = advance(life, VERDICTS[letter], patience, now)
+        life = advance(life, VERDICTS[letter], timing, now)
         if letter != "?":
-            other = advance(other, VERDICTS[letter], patience, now)
+            other = advance(other, VERDICTS[letter], timing, now)
     if strip[-1] != "?":
         assert life == other
 
 
 @given(strips, patiences)
-def test_blindness_changes_nothing_that_stands(strip: str, patience: Patience) -> None:
-    life: Life | None = None
+def test_blindness_changes_nothing_that_stands(strip: str, timing: Timing) -> None:
+    life: AlertLife | None = None
     for number, letter in enumerate(strip):
         before = life
-        life = advance(life, VERDICTS[letter], patience, NOON + minutes(number))
-        if letter == "?" and before is not None and before.phase is not Phase.RESOLVED:
+        life = advance(life, VERDICTS[letter], timing, NOON + minutes(number))
+        if letter == "?" and before is not None and before.state is not AlertState.RESOLVED:
             assert life is before
 
 
 @given(strips, patiences)
-def test_nothing_fires_before_its_time_or_without_a_breach(strip: str, patience: Patience) -> None:
-    life: Life | None = None
+def test_nothing_fires_before_its_time_or_without_a_breach(strip: str, timing: Timing) -> None:
+    life: AlertLife | None = None
     for number, letter in enumerate(strip):
-        before = life.phase if life else None
-        life = advance(life, VERDICTS[letter], patience, NOON + minutes(number))
-        if life and life.phase is Phase.FIRING and before is not Phase.FIRING:
+        before = life.state if life else None
+        life = advance(life, VERDICTS[letter], timing, NOON + minutes(number))
+        if life and life.state is AlertState.FIRING and before is not AlertState.FIRING:
             assert letter == "!"
             assert life.fired_at == NOON + minutes(number)
-            assert life.fired_at - life.since >= patience.hold
+            assert life.fired_at - life.since >= timing.for_

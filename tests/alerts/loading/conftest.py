@@ -1,11 +1,11 @@
-"""What the tests of loading share: a vocabulary, and loading of one rule of our own."""
+"""What the tests of loading share: a symbols, and loading of one rule of our own."""
 
 from collections.abc import Callable
 
 import pytest
 
 from alerts.loading import Loaded, load
-from alerts.rules import Vocabulary
+from alerts.rules import Symbols
 from tests.alerts.loading.cases import rule
 
 LoadRule = Callable[..., Loaded]
@@ -16,18 +16,18 @@ def _wrong_with_offer(line: str) -> str | None:
 
 
 @pytest.fixture
-def vocabulary() -> Vocabulary:
-    return Vocabulary(
+def symbols() -> Symbols:
+    return Symbols(
         checks={"dns-autoscaler-capped": frozenset({"growth"}), "bare": frozenset()},
-        wrong_with_offer=_wrong_with_offer,
+        check_action=_wrong_with_offer,
     )
 
 
 @pytest.fixture
-def load_rule(vocabulary: Vocabulary) -> LoadRule:
+def load_rule(symbols: Symbols) -> LoadRule:
     """Load a file of one rule, given its lines."""
 
     def loading(body: str, *, file: str = "packs/gpu.yml", own: bool = True) -> Loaded:
-        return load(rule(body), file=file, vocabulary=vocabulary, own=own)
+        return load(rule(body), file=file, symbols=symbols, own=own)
 
     return loading

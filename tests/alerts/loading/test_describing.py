@@ -1,7 +1,7 @@
 """Rules in rows, and a file's verdict in promtool's words."""
 
 from alerts.loading import describe, load, verdict
-from alerts.rules import Vocabulary
+from alerts.rules import Symbols
 
 MIXED = """\
 groups:
@@ -22,7 +22,7 @@ groups:
 
 
 def test_rules_are_listed_in_the_order_of_their_file() -> None:
-    rows = describe(load(MIXED, file="gpu.yml", vocabulary=Vocabulary(), own=True).groups)
+    rows = describe(load(MIXED, file="gpu.yml", symbols=Symbols(), own=True).groups)
 
     assert [(row.kind, row.name) for row in rows] == [("alert", "Hot"), ("record", "a:b"), ("alert", "Cold")]
     assert rows[0].as_json() == {
@@ -33,17 +33,17 @@ def test_rules_are_listed_in_the_order_of_their_file() -> None:
         "query": "t > 85",
         "id": "gpu/g/Hot",
         "severity": "critical",
-        "hold": "1m30s",
-        "linger": "0s",
+        "for": "1m30s",
+        "keep_firing_for": "0s",
         "interval": "1m",
         "line": 5,
     }
 
 
 def test_searches_and_checks_are_put_in_words() -> None:
-    vocabulary = Vocabulary(checks={"dns": frozenset({"growth"})})
+    symbols = Symbols(checks={"dns": frozenset({"growth"})})
 
-    rows = describe(load(YARD, file="l.yard.yaml", vocabulary=vocabulary, own=True).groups)
+    rows = describe(load(YARD, file="l.yard.yaml", symbols=symbols, own=True).groups)
 
     assert [row.query for row in rows] == [
         "logs: x over 5m above 0 by node",
@@ -52,13 +52,13 @@ def test_searches_and_checks_are_put_in_words() -> None:
 
 
 def test_a_right_file_is_a_success_with_its_count() -> None:
-    loaded = load(MIXED, file="gpu.yml", vocabulary=Vocabulary(), own=False)
+    loaded = load(MIXED, file="gpu.yml", symbols=Symbols(), own=False)
 
     assert verdict("gpu.yml", loaded) == ["Checking gpu.yml", "  SUCCESS: 3 rules found"]
 
 
 def test_a_wrong_file_has_failed_with_every_mistake() -> None:
-    loaded = load(MIXED.replace("expr: t < 5", "for: 5"), file="gpu.yml", vocabulary=Vocabulary(), own=False)
+    loaded = load(MIXED.replace("expr: t < 5", "for: 5"), file="gpu.yml", symbols=Symbols(), own=False)
 
     assert verdict("gpu.yml", loaded) == [
         "Checking gpu.yml",

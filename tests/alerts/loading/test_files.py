@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.loading import load, together
-from alerts.rules import Group, Vocabulary
+from alerts.rules import RuleGroup, Symbols
 from tests.alerts.loading.cases import rule
 
 TWO_WRONG = """\
@@ -43,18 +43,18 @@ spec:
 """
 
 
-def mistakes(text: str | bytes, file: str = "x.yml") -> list[str]:
-    return [str(mistake) for mistake in load(text, file=file, vocabulary=Vocabulary(), own=False).mistakes]
+def diagnostics(text: str | bytes, file: str = "x.yml") -> list[str]:
+    return [str(diagnostic) for diagnostic in load(text, file=file, symbols=Symbols(), own=False).diagnostics]
 
 
-def groups(text: str, file: str = "x.yml") -> tuple[Group, ...]:
-    loaded = load(text, file=file, vocabulary=Vocabulary(), own=False)
-    assert loaded.mistakes == ()
+def groups(text: str, file: str = "x.yml") -> tuple[RuleGroup, ...]:
+    loaded = load(text, file=file, symbols=Symbols(), own=False)
+    assert loaded.diagnostics == ()
     return loaded.groups
 
 
 def test_all_mistakes_of_a_file_come_at_once_each_with_its_place() -> None:
-    assert mistakes(TWO_WRONG) == [
+    assert diagnostics(TWO_WRONG) == [
         'x.yml:5:14: group "one", rule 1, "A": could not parse expression: 1:4: parse error: unclosed left parenthesis',
         'x.yml:6:10: group "one", rule 1, "A": for: `never` is not a duration: write it like 30s, 5m, 1h30m or 7d',
         'x.yml:7:19: group "one", rule 1, "A": invalid label name: a-b',
@@ -67,10 +67,10 @@ def test_all_mistakes_of_a_file_come_at_once_each_with_its_place() -> None:
 def test_a_rule_that_is_wrong_is_left_out_and_the_others_stay() -> None:
     text = "groups:\n- name: g\n  rules:\n  - {alert: A, expr: up}\n  - {alert: B}\n"
 
-    loaded = load(text, file="x.yml", vocabulary=Vocabulary(), own=False)
+    loaded = load(text, file="x.yml", symbols=Symbols(), own=False)
 
     assert [one.name for one in loaded.groups[0].rules] == ["A"]
-    assert len(loaded.mistakes) == 1
+    assert len(loaded.diagnostics) == 1
 
 
 def test_an_object_of_kubernetes_loads_by_the_same_road() -> None:
@@ -79,9 +79,9 @@ def test_an_object_of_kubernetes_loads_by_the_same_road() -> None:
     assert [one.id for one in group.rules] == ["gpu/g/A", "gpu/g/A#2"]
     assert group.rules[0].words.labels == {"team": "sre", "severity": "info"}
     assert group.rules[0].interval == timedelta(minutes=1)
-    assert group.recordings[0].name == "a:b"
-    assert group.recordings[0].labels == {"team": "sre"}
-    assert group.rules[1].place.line == 12
+    assert group.recording_rules[0].name == "a:b"
+    assert group.recording_rules[0].labels == {"team": "sre"}
+    assert group.rules[1].location.line == 12
 
 
 def test_a_list_and_a_stream_of_objects_load_too() -> None:
@@ -106,12 +106,12 @@ def test_a_list_and_a_stream_of_objects_load_too() -> None:
     ],
 )
 def test_a_wrong_object_is_named_in_the_outer_file(text: str, why: str) -> None:
-    assert any(why in mistake for mistake in mistakes(text)), mistakes(text)
+    assert any(why in diagnostic for diagnostic in diagnostics(text)), diagnostics(text)
 
 
 def test_files_of_one_name_keep_their_rules_apart() -> None:
-    one = load(rule("alert: A\nexpr: up"), file="a/x.yml", vocabulary=Vocabulary(), own=False)
-    other = load(rule("alert: A\nexpr: up"), file="b/x.yml", vocabulary=Vocabulary(), own=False)
+    one = load(rule("alert: A\nexpr: up"), file="a/x.yml", symbols=Symbols(), own=False)
+    other = load(rule("alert: A\nexpr: up"), file="b/x.yml", symbols=Symbols(), own=False)
 
     both = together([one, other])
 
@@ -156,17 +156,17 @@ LAUGHS = "a0: &a0 [x]\n" + "".join(
     ids=lambda value: str(value)[:40],
 )
 def test_a_hostile_file_is_refused_and_costs_little(text: str | bytes, why: str) -> None:
-    found = mistakes(text)
+    found = diagnostics(text)
 
     assert len(found) == 1
     assert why in found[0]
 
 
 def test_very_many_mistakes_are_counted_and_not_all_listed() -> None:
-    found = mistakes("groups:\n- name: g\n  rules:\n" + "  - {alert: A}\n" * 600)
+    found = diagnostics("groups:\n- name: g\n  rules:\n" + "  - {alert: A}\n" * 600)
 
     assert len(found) == 501
-    assert found[-1] == "x.yml: and 100 more mistakes"
+    assert found[-1] == "x.yml: and 100 more diagnostics"
 
 
 PIECES = st.sampled_from(
@@ -228,16 +228,16 @@ PIECES = st.sampled_from(
     st.booleans(),
 )
 def test_any_text_gives_groups_and_mistakes_and_no_crash(text: str | bytes, file: str, own: bool) -> None:
-    loaded = load(text, file=file, vocabulary=Vocabulary(), own=own)
+    loaded = load(text, file=file, symbols=Symbols(), own=own)
 
-    assert all(str(mistake).startswith(file) for mistake in loaded.mistakes)
+    assert all(str(diagnostic).startswith(file) for diagnostic in loaded.diagnostics)
 
 
 @given(st.lists(PIECES, max_size=12).map("".join) | st.text(max_size=40))
 def test_no_alert_is_ever_loaded_without_an_expression(expr: str) -> None:
     text = rule("alert: A\nexpr: " + expr.replace("\n", "\n      "))
 
-    loaded = load(text, file="x.yml", vocabulary=Vocabulary(), own=False)
+    loaded = load(text, file="x.yml", symbols=Symbols(), own=False)
 
     assert all(getattr(one.query, "expr", "").strip() for group in loaded.groups for one in group.rules)
-    assert loaded.mistakes or loaded.groups
+    assert loaded.diagnostics or loaded.groups

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from alerts.rules import Closes, Patience
+from alerts.rules import Closes, Timing
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, TimesUsual
 from tests.alerts.loading.conftest import LoadRule
 
@@ -30,24 +30,24 @@ annotations:
 def test_the_words_of_our_own_rules_are_read(load_rule: LoadRule) -> None:
     loaded = load_rule(HOT)
 
-    assert loaded.mistakes == ()
+    assert loaded.diagnostics == ()
     (rule,) = loaded.groups[0].rules
     assert rule.id == "gpu/g/GpuHot"
     assert rule.query == PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP > 85", presence="DCGM_FI_DEV_GPU_TEMP")
-    assert rule.patience == Patience(hold=timedelta(minutes=2), linger=timedelta(minutes=5))
+    assert rule.timing == Timing(for_=timedelta(minutes=2), keep_firing_for=timedelta(minutes=5))
     assert rule.words.labels == {"severity": "critical"}
     assert rule.words.offers == ("node cordon {node}", "node drain {node}")
     assert rule.words.remedy == "node cordon {node}"
     assert rule.words.closes is Closes.PROOF
     assert rule.words.runbook == "gpu-hot"
     assert set(rule.words.annotations) == {"summary", "runbook"}
-    assert (rule.place.line, rule.place.column) == (4, 5)
+    assert (rule.location.line, rule.location.column) == (4, 5)
 
 
 def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> None:
     loaded = load_rule(HOT.replace("node", "nosuch").replace("proof", "whenever"), own=False)
 
-    assert loaded.mistakes == ()
+    assert loaded.diagnostics == ()
     (rule,) = loaded.groups[0].rules
     assert set(rule.words.annotations) == {"summary", "runbook", "presence", "closes", "remedy", "offer"}
     assert rule.words.offers == ()
@@ -79,10 +79,10 @@ def test_a_wrong_word_is_named_with_its_place(
 ) -> None:
     loaded = load_rule(f"alert: A\nexpr: up\nannotations:\n  {annotation}")
 
-    (mistake,) = loaded.mistakes
-    assert why in mistake.what
-    assert mistake.what.startswith('group "g", rule 1, "A": ')
-    assert (mistake.place.line, mistake.place.column) == place
+    (diagnostic,) = loaded.diagnostics
+    assert why in diagnostic.message
+    assert diagnostic.message.startswith('group "g", rule 1, "A": ')
+    assert (diagnostic.location.line, diagnostic.location.column) == place
 
 
 def test_a_log_search_is_read(load_rule: LoadRule) -> None:
@@ -102,7 +102,7 @@ keep_firing_for: 10m
         file="logs.yard.yaml",
     )
 
-    assert loaded.mistakes == ()
+    assert loaded.diagnostics == ()
     (rule,) = loaded.groups[0].rules
     assert rule.id == "logs/g/FellOffBus"
     assert rule.query == LogQuery(
@@ -119,7 +119,7 @@ keep_firing_for: 10m
 def test_a_check_is_read_with_its_parameters(load_rule: LoadRule) -> None:
     loaded = load_rule("alert: A\ncheck: dns-autoscaler-capped\nwith: {growth: 1.5}", file="dns.yard.yaml")
 
-    assert loaded.mistakes == ()
+    assert loaded.diagnostics == ()
     assert loaded.groups[0].rules[0].query == CheckQuery(
         name="dns-autoscaler-capped", parameters={"growth": 1.5}
     )
@@ -161,7 +161,7 @@ def test_a_check_is_read_with_its_parameters(load_rule: LoadRule) -> None:
 def test_a_wrong_question_is_refused(load_rule: LoadRule, body: str, why: str) -> None:
     loaded = load_rule(body, file="x.yard.yaml")
 
-    assert any(why in mistake.what for mistake in loaded.mistakes), loaded.mistakes
+    assert any(why in diagnostic.message for diagnostic in loaded.diagnostics), loaded.diagnostics
     assert loaded.groups[0].rules == ()
 
 
@@ -169,5 +169,5 @@ def test_a_wrong_question_is_refused(load_rule: LoadRule, body: str, why: str) -
 def test_our_questions_in_a_prometheus_file_are_told_where_they_belong(load_rule: LoadRule, key: str) -> None:
     loaded = load_rule(f"alert: A\nexpr: up\n{key}")
 
-    (mistake,) = loaded.mistakes
-    assert "it belongs in a *.yard.yaml file" in mistake.what
+    (diagnostic,) = loaded.diagnostics
+    assert "it belongs in a *.yard.yaml file" in diagnostic.message

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from alerts.loading import load, override
-from alerts.rules import Group, Rule, Vocabulary
+from alerts.rules import Rule, RuleGroup, Symbols
 from collectors.facts.queries import LogQuery
 
 RULES = """\
@@ -20,18 +20,18 @@ SEARCH = "groups:\n- name: g\n  rules:\n  - {alert: Logged, logs: {match: x, ove
 
 
 @pytest.fixture
-def groups() -> tuple[Group, ...]:
-    prometheus = load(RULES, file="gpu.yml", vocabulary=Vocabulary(), own=True)
-    search = load(SEARCH, file="logs.yard.yaml", vocabulary=Vocabulary(), own=True)
-    assert prometheus.mistakes == search.mistakes == ()
+def groups() -> tuple[RuleGroup, ...]:
+    prometheus = load(RULES, file="gpu.yml", symbols=Symbols(), own=True)
+    search = load(SEARCH, file="logs.yard.yaml", symbols=Symbols(), own=True)
+    assert prometheus.diagnostics == search.diagnostics == ()
     return (*prometheus.groups, *search.groups)
 
 
-def by_id(groups: tuple[Group, ...]) -> dict[str, Rule]:
+def by_id(groups: tuple[RuleGroup, ...]) -> dict[str, Rule]:
     return {rule.id: rule for group in groups for rule in group.rules}
 
 
-def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[Group, ...]) -> None:
+def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[RuleGroup, ...]) -> None:
     changed = override(
         groups,
         {
@@ -42,14 +42,14 @@ def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[
         },
     )
 
-    assert changed.mistakes == ()
+    assert changed.diagnostics == ()
     rules = by_id(changed.groups)
     assert set(rules) == {"gpu/g/Hot", "gpu/g/Hot#2", "logs/g/Logged"}
-    assert rules["gpu/g/Hot"].patience.hold == timedelta(minutes=5)
+    assert rules["gpu/g/Hot"].timing.for_ == timedelta(minutes=5)
     assert rules["gpu/g/Hot"].words.labels == {"severity": "warning", "x": "y"}
     assert rules["gpu/g/Hot"].interval == timedelta(minutes=1)
-    assert rules["gpu/g/Hot#2"].patience.hold == timedelta(minutes=10)
-    assert rules["gpu/g/Hot#2"].patience.linger == timedelta(hours=1)
+    assert rules["gpu/g/Hot#2"].timing.for_ == timedelta(minutes=10)
+    assert rules["gpu/g/Hot#2"].timing.keep_firing_for == timedelta(hours=1)
     query = rules["logs/g/Logged"].query
     assert isinstance(query, LogQuery)
     assert query.above == 3
@@ -69,10 +69,10 @@ def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[
     ],
 )
 def test_a_wrong_override_is_said_and_changes_nothing(
-    groups: tuple[Group, ...], name: str, key: str, value: object, said: str
+    groups: tuple[RuleGroup, ...], name: str, key: str, value: object, said: str
 ) -> None:
     changed = override(groups, {name: {key: value}})
 
-    (mistake,) = changed.mistakes
-    assert str(mistake).startswith(said)
+    (diagnostic,) = changed.diagnostics
+    assert str(diagnostic).startswith(said)
     assert changed.groups == groups

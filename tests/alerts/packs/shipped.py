@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from alerts.loading import Loaded, load
-from alerts.rules import Rule, Vocabulary
+from alerts.rules import Rule, Symbols
 from collectors.checks.catalogue import CHECKS
 
 PACKS = Path(str(resources.files("alerts.packs")))
@@ -27,8 +27,8 @@ def prometheus_files() -> list[Path]:
 @cache
 def loaded(path: Path) -> Loaded:
     """The file's rules. Any offer is taken here: whether it parses is a test of its own."""
-    words = Vocabulary(checks={name: frozenset(check.parameters) for name, check in CHECKS.items()})
-    return load(path.read_text(encoding="utf-8"), file=path.name, vocabulary=words, own=True)
+    words = Symbols(checks={name: frozenset(check.parameters) for name, check in CHECKS.items()})
+    return load(path.read_text(encoding="utf-8"), file=path.name, symbols=words, own=True)
 
 
 def shipped_rules() -> dict[str, Rule]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from alerts.lifecycle import Phase
+from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -90,11 +90,11 @@ def test_a_subject_that_is_watched_and_well_again_resolves(rule: Rule) -> None:
     known = {a.key: a for a in fired(rule, _seen(rule, NOW, breaches=True, watched=True), NOW)}
 
     first = once(rule, known, _seen(rule, LATER, breaches=False, watched=True), LATER)
-    end = LATER + rule.patience.linger
+    end = LATER + rule.timing.keep_firing_for
     after = once(rule, first.alerts, _seen(rule, end, breaches=False, watched=True), end)
 
     assert not after.alerts
-    assert [change.alert.life.phase for change in (*first.changes, *after.changes)] == [Phase.RESOLVED]
+    assert [change.alert.life.state for change in (*first.changes, *after.changes)] == [AlertState.RESOLVED]
 
 
 def test_every_rule_of_metrics_is_looked_at() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from alerts.templates import TemplateError, parse
-from alerts.wording import RuleWording
-from bot.rulebook import wrong_with_offer
+from bot.rulebook import check_action
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
@@ -22,7 +22,7 @@ from tests.alerts.packs.shipped import PACKS, RUNBOOKS, loaded, pack_files, prom
 
 RULES = shipped_rules()
 EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
-WORDING = RuleWording(lambda: Topology(cluster="prod-a"), clean=lambda text: text)
+WORDING = RuleRenderer(lambda: Topology(cluster="prod-a"), clean=lambda text: text)
 
 
 def test_there_are_packs() -> None:
@@ -33,7 +33,7 @@ def test_there_are_packs() -> None:
 
 @pytest.mark.parametrize("path", pack_files(), ids=lambda path: path.name)
 def test_a_pack_loads_without_a_mistake(path: Path) -> None:
-    assert [str(mistake) for mistake in loaded(path).mistakes] == []
+    assert [str(diagnostic) for diagnostic in loaded(path).diagnostics] == []
 
 
 def test_a_name_is_used_once() -> None:
@@ -46,7 +46,7 @@ def test_a_name_is_used_once() -> None:
 def test_a_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: Rule) -> None:
     match rule.query:
         case PromQLQuery():
-            told = promtool_cases(PACKS / rule.place.file)[rule.name]
+            told = promtool_cases(PACKS / rule.location.file)[rule.name]
         case LogQuery():
             told = [bool(case.fired) for case in LOG_CASES if case.rule == rule.name]
         case CheckQuery():
@@ -71,7 +71,7 @@ def test_a_rule_names_a_runbook_that_is_there(rule: Rule) -> None:
 
 @EVERY
 def test_an_offer_is_a_command(rule: Rule) -> None:
-    wrong = {line: why for line in rule.words.offers if (why := wrong_with_offer(line))}
+    wrong = {line: why for line in rule.words.offers if (why := check_action(line))}
 
     assert wrong == {}
 

@@ -89,7 +89,7 @@ async def test_an_alert_brings_a_line_as_evidence_and_knows_its_node(case: LogCa
 
     for alert in fired(rule, seen, NOW):
         assert alert.texts
-        assert alert.own.node == alert.labels["node"]
+        assert alert.own_subject.node == alert.labels["node"]
 
 
 @pytest.mark.parametrize("name", RULES)

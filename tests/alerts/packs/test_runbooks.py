@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from alerts.loading.promql import wrong_with
-from bot.rulebook import wrong_with_offer
+from alerts.loading.promql import find_error
+from bot.rulebook import check_action
 from tests.alerts.packs.shipped import RUNBOOKS, shipped_rules
 
 PAGES = sorted(path for path in RUNBOOKS.glob("*.md") if path.name != "README.md")
@@ -45,7 +45,7 @@ def test_a_page_tells_commands_that_exist(page: Path) -> None:
     lines = re.findall(r"/yard ([^`\n]+)", page.read_text(encoding="utf-8"))
 
     assert lines
-    assert {line: why for line in lines if (why := wrong_with_offer(line))} == {}
+    assert {line: why for line in lines if (why := check_action(line))} == {}
 
 
 @EVERY
@@ -53,7 +53,7 @@ def test_a_page_tells_queries_that_parse(page: Path) -> None:
     blocks = re.findall(r"```promql\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
     for query in "".join(blocks).splitlines():
-        assert wrong_with(query) is None, query
+        assert find_error(query) is None, query
 
 
 @EVERY

@@ -37,7 +37,7 @@ def incident(*, severity: str = "warning", summary: str = "GPU 3 is hot: 91 °C.
 
 def over(one: Incident) -> Incident:
     (member,) = one.members
-    cleared = replace(one, members=(replace(member, phase=resolved(an_alert(), NOON).life.phase),))
+    cleared = replace(one, members=(replace(member, state=resolved(an_alert(), NOON).life.state),))
     return settle(cleared, NOON + minutes(12))
 
 
@@ -364,7 +364,7 @@ def test_the_last_line_says_what_fixed_it() -> None:
 
 def test_the_last_line_says_that_the_node_has_left_rather_than_that_all_is_well() -> None:
     one = over(incident())
-    left = replace(one.members[0], ended="gpu-a01 is no longer in the cluster")
+    left = replace(one.members[0], ended_reason="gpu-a01 is no longer in the cluster")
     one = replace(one, members=(left, *one.members[1:]))
 
     said = event_line(one, one.events[-1], around=replace(AROUND, deeds=(DONE,)))

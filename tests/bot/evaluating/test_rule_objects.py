@@ -15,7 +15,7 @@ from bot.metrics import Metrics
 from bot.store.memory import MemoryStore
 from collectors.facts.errors import SourceError
 from collectors.query_router import QueryRouter
-from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, a_wording
+from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
 from tests.support.keeping import Canned, hot, no_cluster
 
 
@@ -51,7 +51,7 @@ class House:
         router = QueryRouter(metrics=Canned(hot(self.hot)), logs=None, checks={}, check_input=no_cluster)
         evaluator = Evaluator(
             site,
-            Judge(CLUSTER, own, router, a_wording()),
+            Judge(CLUSTER, own, router, a_renderer()),
             Keeper(CLUSTER, self.store, Tellings(default="C1")),
             router,
             clock,
@@ -112,7 +112,7 @@ async def test_what_one_of_them_would_have_told_while_the_process_was_down_is_to
 
     await house.begins(a_rule("Ours"))
 
-    assert sorted((alert.name, alert.life.phase.value) for alert in await house.alerts()) == [
+    assert sorted((alert.name, alert.life.state.value) for alert in await house.alerts()) == [
         ("Ours", "resolved"),
         ("Theirs", "resolved"),
     ]

@@ -11,7 +11,7 @@ from collectors.checks.catalogue import CHECKS
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.query_router import QueryRouter
-from tests.support.alerting import CLUSTER, NOON, a_rule, a_wording, minutes
+from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
 from tests.support.keeping import Canned, hot, no_cluster
 
 GOOD = tuple(a_rule(f"R{number}") for number in range(30))
@@ -35,7 +35,7 @@ class Partial(Canned):
 def judging(*rules: Rule, metrics: Canned | None = None) -> tuple[Judge, QueryRouter]:
     metrics = metrics or Partial(hot())
     router = QueryRouter(metrics=metrics, logs=None, checks=CHECKS, check_input=no_cluster)
-    return Judge(CLUSTER, (*rules, *OWN_SIGHT), router, a_wording()), router
+    return Judge(CLUSTER, (*rules, *OWN_SIGHT), router, a_renderer()), router
 
 
 async def blind_alone(judge: Judge, minute: float) -> list[str]:
@@ -101,7 +101,7 @@ async def test_a_source_that_the_settings_leave_out_is_not_called_blind(*, has_c
     router = QueryRouter(
         metrics=Canned(hot()), logs=None, checks=CHECKS, check_input=no_cluster, has_cluster=has_cluster
     )
-    judge = Judge(CLUSTER, (*GOOD, *OWN_SIGHT), router, a_wording())
+    judge = Judge(CLUSTER, (*GOOD, *OWN_SIGHT), router, a_renderer())
 
     found = await judge.round(NOON)
 
@@ -126,7 +126,7 @@ async def test_logs_that_nobody_ships_are_blind_and_not_well() -> None:
     logs = Shipped()
     logged = replace(a_rule("Logged"), query=LogQuery(match="x", by=("node",), over=minutes(5)))
     router = QueryRouter(metrics=None, logs=logs, checks=CHECKS, check_input=no_cluster)
-    judge = Judge(CLUSTER, (logged, *OWN_SIGHT), router, a_wording())
+    judge = Judge(CLUSTER, (logged, *OWN_SIGHT), router, a_renderer())
     await judge.round(NOON)
     logs.is_shipped = False
 

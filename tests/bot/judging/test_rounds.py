@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.lifecycle import Phase
+from alerts.lifecycle import AlertState
 from bot.judging import MISSED_AT_MOST, TRIES
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -17,7 +17,7 @@ from tests.support.alerting import NOON, a_rule, an_alert, minutes
 from tests.support.examples import share
 from tests.support.keeping import EVERY, Canned, Yard, hot
 
-RULE = a_rule(hold=minutes(3), linger=minutes(2))
+RULE = a_rule(for_=minutes(3), keep_firing_for=minutes(2))
 THERE = (Labels({"node": "gpu-a01"}),)
 
 
@@ -58,7 +58,7 @@ async def test_blindness_in_the_middle_resolves_nothing_and_is_told() -> None:
 
     assert [len(one.changes) for one in rounds[5:]] == [0] * 55
     assert all(one.blind == {RULE.id: "refused"} and not one.judged for one in rounds[5:])
-    assert [alert.life.phase for alert in rounds[-1].standing] == [Phase.FIRING]
+    assert [alert.life.state for alert in rounds[-1].standing] == [AlertState.FIRING]
 
 
 async def test_what_began_and_ended_unseen_is_found_afterwards() -> None:
@@ -69,10 +69,10 @@ async def test_what_began_and_ended_unseen_is_found_afterwards() -> None:
 
     back = await yard.round(20)
 
-    assert [(change.alert.life.phase, change.at) for change in back.changes] == [
-        (Phase.PENDING, NOON + minutes(4)),
-        (Phase.FIRING, NOON + minutes(7)),
-        (Phase.RESOLVED, NOON + minutes(14)),
+    assert [(change.alert.life.state, change.at) for change in back.changes] == [
+        (AlertState.PENDING, NOON + minutes(4)),
+        (AlertState.FIRING, NOON + minutes(7)),
+        (AlertState.RESOLVED, NOON + minutes(14)),
     ]
     assert back.standing == ()
 
@@ -110,7 +110,7 @@ class Relapsing(Canned):
 
 
 async def test_a_source_that_fails_again_while_the_past_is_asked_stops_nothing_and_loses_nothing() -> None:
-    rules = tuple(a_rule(f"R{number}", hold=minutes(3)) for number in range(20))
+    rules = tuple(a_rule(f"R{number}", for_=minutes(3)) for number in range(20))
     metrics = Relapsing(hot((4, 12)), dark=lambda at: minutes(2) <= at - NOON < minutes(20))
     yard = Yard(rules=rules, metrics=metrics)
     await yard.run(20)
@@ -123,10 +123,10 @@ async def test_a_source_that_fails_again_while_the_past_is_asked_stops_nothing_a
     assert metrics.in_vain == AT_ONCE  # of one rule; the others of that source were not tried
     assert relapse.blind == {rule.id: "timeout" for rule in rules}
     assert back.blind == {}
-    assert {(change.alert.rule, change.alert.life.phase, change.at) for change in back.changes} == {
-        (rule.id, phase, NOON + minutes(at))
+    assert {(change.alert.rule, change.alert.life.state, change.at) for change in back.changes} == {
+        (rule.id, state, NOON + minutes(at))
         for rule in rules
-        for phase, at in ((Phase.PENDING, 4), (Phase.FIRING, 7), (Phase.RESOLVED, 12))
+        for state, at in ((AlertState.PENDING, 4), (AlertState.FIRING, 7), (AlertState.RESOLVED, 12))
     }
 
 
@@ -159,9 +159,9 @@ async def test_a_subject_that_is_not_watched_is_not_made_well_by_a_restart_of_it
     metrics.present = lambda at: () if NOON + minutes(6) <= at < NOON + minutes(30) else THERE
     yard = Yard(rules=(replace(RULE, query=PromQLQuery(expr="heat > 83", presence="heat")),), metrics=metrics)
     rounds = [await yard.round(minute) for minute in range(34)]
-    phases = [[alert.life.phase for alert in one.standing] for one in rounds]
+    phases = [[alert.life.state for alert in one.standing] for one in rounds]
 
-    assert phases[29] == [Phase.FIRING]
+    assert phases[29] == [AlertState.FIRING]
     assert phases[33] == []
 
 
@@ -192,7 +192,7 @@ async def test_alerts_of_another_process_are_taken_up_and_strangers_given_back()
     yard = Yard(rules=(RULE,), metrics=Canned(hot()))
 
     orphans = yard.judge.restore(
-        [an_alert("GpuHot"), an_alert("Forgotten"), an_alert(phase=Phase.RESOLVED)], {}, NOON
+        [an_alert("GpuHot"), an_alert("Forgotten"), an_alert(state=AlertState.RESOLVED)], {}, NOON
     )
 
     assert [alert.name for alert in orphans] == ["Forgotten"]
@@ -217,7 +217,7 @@ async def test_after_any_outage_the_state_is_the_undisturbed_one(
 
     Prometheus is away in the dark spans; in the gone ones it answers, and the exporter is not there.
     """
-    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]), presence="heat")
+    rule = a_rule(for_=minutes(patience[0]), keep_firing_for=minutes(patience[1]), presence="heat")
     last = max((end for _begin, end in dark_spans), default=0) + 2
     gone, heat = hot(*gone_spans), hot(*hot_spans)
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from alerts.incidents.folding import acknowledge
-from alerts.lifecycle import Phase
+from alerts.lifecycle import AlertState
 from alerts.matching import parse_matchers
 from alerts.routing import Route
 from alerts.rules import Closes, Severity
@@ -19,7 +19,7 @@ from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, minutes
 from tests.support.examples import share
 from tests.support.keeping import EVERY, Canned, Yard, hot
 
-RULE = a_rule(hold=minutes(2), linger=minutes(1))
+RULE = a_rule(for_=minutes(2), keep_firing_for=minutes(1))
 SILENCE = Silence(
     id="s1",
     cluster=CLUSTER,
@@ -64,7 +64,7 @@ async def test_the_whole_story_of_one_fault() -> None:
     (incident,) = await yard.incidents()
     (alert,) = await yard.alerts()
     assert incident.resolved_at == NOON + minutes(11)
-    assert alert.life.phase is Phase.RESOLVED
+    assert alert.life.state is AlertState.RESOLVED
     assert [card.id for card in await yard.cards()] == ["incident/i1/C1"]
     assert await yard.said() == [
         ("incident/i1/C1", "Resolved after 9 min; it cleared without a deed of ours.")
@@ -74,10 +74,10 @@ async def test_the_whole_story_of_one_fault() -> None:
 async def test_pending_disappears_without_a_trace() -> None:
     yard = a_yard((0, 2))
     await yard.round(0)
-    pending = [alert.life.phase for alert in await yard.alerts()]
+    pending = [alert.life.state for alert in await yard.alerts()]
     await yard.run(4, start=1)
 
-    assert pending == [Phase.PENDING]
+    assert pending == [AlertState.PENDING]
     assert (await yard.alerts(), await yard.incidents(), await yard.cards()) == ([], [], [])
 
 
@@ -330,7 +330,9 @@ async def test_rows_of_two_clusters_do_not_meet() -> None:
     await yard.run(3)
     async with yard.store.unit() as unit:
         (alert,) = await unit.alerts.find()
-        await unit.alerts.put(replace(alert, cluster="prod-b", life=replace(alert.life, phase=Phase.PENDING)))
+        await unit.alerts.put(
+            replace(alert, cluster="prod-b", life=replace(alert.life, state=AlertState.PENDING))
+        )
     await yard.run(20, start=3)
 
     assert {alert.cluster for alert in await yard.alerts()} == {"prod-a", "prod-b"}
@@ -352,7 +354,7 @@ strips = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=4)
 async def test_a_restart_at_any_moment_changes_nothing(
     spans: tuple[tuple[int, int], ...], restarts: set[int], patience: tuple[int, int]
 ) -> None:
-    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]))
+    rule = a_rule(for_=minutes(patience[0]), keep_firing_for=minutes(patience[1]))
     one, other = (a_yard(*spans, rules=(rule,)) for _ in range(2))
     for minute in range(56):
         if minute in restarts:
@@ -379,7 +381,7 @@ async def test_a_restart_at_any_moment_changes_nothing(
 async def test_what_happens_while_the_process_is_down_is_made_up_for(
     spans: tuple[tuple[int, int], ...], aways: list[tuple[int, int]], patience: tuple[int, int]
 ) -> None:
-    rule = a_rule(hold=minutes(patience[0]), linger=minutes(patience[1]))
+    rule = a_rule(for_=minutes(patience[0]), keep_firing_for=minutes(patience[1]))
     one, other = (a_yard(*spans, rules=(rule,)) for _ in range(2))
     down = {minute for begin, length in aways for minute in range(begin, begin + length)}
     for minute in range(80):
@@ -427,7 +429,7 @@ async def test_a_restart_while_an_alert_lingers_keeps_its_patience(restart_at: i
         quarter = (at - NOON) / minutes(0.25)
         return {"gpu-a01": 91} if quarter < 3 or quarter == 4 else {}
 
-    rule = replace(a_rule(linger=minutes(1)), interval=minutes(0.25))
+    rule = replace(a_rule(keep_firing_for=minutes(1)), interval=minutes(0.25))
     yard = a_yard(rules=(rule,), metrics=Canned(heat))
     for quarter in range(14):
         if quarter == restart_at:

@@ -1,4 +1,4 @@
-"""This file reads settings that are right and wrong: every mistake with its line, and never a secret in print."""
+"""This file reads settings that are right and wrong: every diagnostic with its line, and never a secret in print."""
 
 import os
 from datetime import timedelta
@@ -30,12 +30,12 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
-def mistakes(folder: Path, text: str) -> list[str]:
+def diagnostics(folder: Path, text: str) -> list[str]:
     with pytest.raises(SettingsError) as caught:
         read_settings(written(folder, text))
     assert SECRET not in str(caught.value)
     assert SECRET not in repr(caught.value)
-    return [str(one) for one in caught.value.mistakes]
+    return [str(one) for one in caught.value.diagnostics]
 
 
 def test_nothing_at_all_is_a_settings_file(tmp_path: Path) -> None:
@@ -71,20 +71,20 @@ WRONG = {
 
 @pytest.mark.parametrize(("text", "line", "words"), list(WRONG.values()), ids=list(WRONG))
 def test_a_mistake_is_told_with_its_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
-    (told,) = mistakes(tmp_path, text)
+    (told,) = diagnostics(tmp_path, text)
     assert words in told
     assert told.startswith(f"{tmp_path / 'yardmaster.yaml'}:{line}" if line else str(tmp_path))
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
-    told = mistakes(
+    told = diagnostics(
         tmp_path, f"clusterz: []\nrules: {{interval: soon}}\nslack: {{channel: x, bot_token: {SECRET}}}\n"
     )
     assert len(told) >= 3
 
 
 def test_a_wrong_value_of_a_secret_is_not_printed(tmp_path: Path) -> None:
-    told = mistakes(tmp_path, f"slack: {{bot_token: [{SECRET}], app_token: {SECRET}, channel: C0123}}\n")
+    told = diagnostics(tmp_path, f"slack: {{bot_token: [{SECRET}], app_token: {SECRET}, channel: C0123}}\n")
     assert "bot_token" in told[0]
 
 
@@ -118,7 +118,7 @@ def test_a_secret_of_the_environment_is_not_printed_when_it_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("YARDMASTER_SLACK__BOT_TOKEN", SECRET)
-    told = mistakes(tmp_path, "slack: {channel: wrong}\n")
+    told = diagnostics(tmp_path, "slack: {channel: wrong}\n")
     assert any("channel" in one for one in told)
 
 

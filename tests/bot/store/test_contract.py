@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from alerts.lifecycle import Phase
+from alerts.lifecycle import AlertState
 from bot.store.memory import MemoryStore
 from bot.store.sql import SqlStore
 from bot.store.tables import CARDS
@@ -115,14 +115,14 @@ async def test_rows_are_found_by_each_column(store: Stores, column: str) -> None
 
 async def test_a_changed_column_is_what_counts(store: Stores) -> None:
     firing = an_alert()
-    resolved = replace(firing, life=replace(firing.life, phase=Phase.RESOLVED))
+    resolved = replace(firing, life=replace(firing.life, state=AlertState.RESOLVED))
     async with store.unit() as unit:
         await unit.alerts.put(firing)
     async with store.unit() as unit:
         await unit.alerts.put(resolved)
     async with store.unit() as unit:
-        assert list(await unit.alerts.find(phase="firing")) == []
-        assert list(await unit.alerts.find(phase=Phase.RESOLVED, rule=firing.rule)) == [resolved]
+        assert list(await unit.alerts.find(state="firing")) == []
+        assert list(await unit.alerts.find(state=AlertState.RESOLVED, rule=firing.rule)) == [resolved]
 
 
 async def test_a_column_that_is_not_there_is_named(store: Stores) -> None:
@@ -220,8 +220,8 @@ async def test_what_is_long_over_is_forgotten_and_the_rest_stays(store: Stores) 
         for card in (settled, fresh, live):
             await unit.cards.put(card)
             await unit.lines.put(a_line(card, at=old))
-        await unit.alerts.put(an_alert("a", phase=Phase.RESOLVED, at=old))
-        await unit.alerts.put(an_alert("b", phase=Phase.FIRING, at=old))
+        await unit.alerts.put(an_alert("a", state=AlertState.RESOLVED, at=old))
+        await unit.alerts.put(an_alert("b", state=AlertState.FIRING, at=old))
         await unit.gestures.put(a_gesture("g", at=old))
         await unit.audit.put(an_audit_entry(at=old))
     assert await store.prune(old + MINUTE) == {"cards": 1, "lines": 1, "alerts": 1, "gestures": 1}

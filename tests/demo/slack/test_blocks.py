@@ -1,4 +1,4 @@
-"""Blocks are refused with Slack's words and the place of each mistake."""
+"""Blocks are refused with Slack's words and the place of each diagnostic."""
 
 from typing import Any
 

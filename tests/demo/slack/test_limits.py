@@ -129,7 +129,7 @@ ELSEWHERE = {
 }
 
 
-def mistakes(made: Any) -> list[str]:
+def diagnostics(made: Any) -> list[str]:
     return mistakes_in_view(made) if isinstance(made, dict) else mistakes_in_blocks(made)
 
 
@@ -147,12 +147,12 @@ def test_a_limit_says_where_it_comes_from(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_the_limit_itself_is_allowed(name: str) -> None:
-    assert mistakes(CASES[name](LIMITS[name])) == []
+    assert diagnostics(CASES[name](LIMITS[name])) == []
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_one_more_than_the_limit_is_refused(name: str) -> None:
-    found = mistakes(CASES[name](LIMITS[name] + 1))
+    found = diagnostics(CASES[name](LIMITS[name] + 1))
     assert any("[json-pointer:/" in words for words in found)
 
 

@@ -8,7 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    _rows("alerts", "cluster", "rule", "phase")
+    _rows("alerts", "cluster", "rule", "state")
     _rows("incidents", "cluster", "state", "fold")
     _rows("silences", "cluster")
     _rows("cards", "cluster", "state", "kind", "of", "channel")

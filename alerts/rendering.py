@@ -12,7 +12,7 @@ from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 
 
-class RuleWording:
+class RuleRenderer:
     """Words one cluster's alerts. `clean` takes secrets out of what is rendered from outside text."""
 
     def __init__(
@@ -35,7 +35,7 @@ class RuleWording:
             for name, value in rule.words.annotations.items()
         }
 
-    def own(self, labels: Labels) -> Subject:
+    def subject(self, labels: Labels) -> Subject:
         return subject_of(labels)
 
     def complete(self, subject: Subject) -> Subject:

@@ -1,4 +1,6 @@
-"""This file takes values out of YAML nodes and notes every mistake on the way, as Prometheus' loader would make it."""
+"""This file takes values out of YAML nodes and notes every diagnostic on the way, as Prometheus' loader would
+make it.
+"""
 
 import binascii
 import re
@@ -8,44 +10,48 @@ from datetime import timedelta
 from difflib import get_close_matches
 
 from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
-from alerts.rules import Mistake, Place
+from alerts.rules import Diagnostic, FileLocation
 from collectors.facts.durations import duration
 
-MOST_MISTAKES = 500  # of one file; what is beyond them is counted
+MAX_DIAGNOSTICS = 500  # of one file; what is beyond them is counted
 _LONGEST_SPAN = timedelta(microseconds=(2**63 - 1) // 1000)  # what Prometheus' durations hold
 _DURATION = re.compile(r"(?:[0-9]{1,18}(?:ms|[ywdhms]))+", re.ASCII)
 
 
-class Reading:
-    """One file being read: its name, its lines, and the mistakes found so far."""
+class NodeReader:
+    """One file being read: its name, its lines, and the diagnostics found so far."""
 
     def __init__(self, *, file: str, text: str) -> None:
         self.file = file
         self.lines = text.split("\n")
-        self.found: list[Mistake] = []
+        self.found: list[Diagnostic] = []
         self.more = 0
 
     @property
-    def mistakes(self) -> tuple[Mistake, ...]:
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
         """In the order of the file."""
-        found = sorted(self.found, key=lambda mistake: (mistake.place.line, mistake.place.column))
+        found = sorted(
+            self.found, key=lambda diagnostic: (diagnostic.location.line, diagnostic.location.column)
+        )
         if self.more:
-            found.append(Mistake(place=Place(file=self.file), what=f"and {self.more} more mistakes"))
+            found.append(
+                Diagnostic(location=FileLocation(file=self.file), message=f"and {self.more} more diagnostics")
+            )
         return tuple(found)
 
-    def place(self, node: Node) -> Place:
-        return Place(file=self.file, line=node.line, column=node.column)
+    def location(self, node: Node) -> FileLocation:
+        return FileLocation(file=self.file, line=node.line, column=node.column)
 
-    def wrong(self, node: Node, what: str) -> None:
-        self.wrong_at(self.place(node), what)
+    def error(self, node: Node, what: str) -> None:
+        self.error_at(self.location(node), what)
 
-    def wrong_at(self, place: Place, what: str) -> None:
-        if len(self.found) >= MOST_MISTAKES:
+    def error_at(self, location: FileLocation, what: str) -> None:
+        if len(self.found) >= MAX_DIAGNOSTICS:
             self.more += 1
             return
-        mistake = Mistake(place=place, what=what)
-        if mistake not in self.found[-5:]:  # an alias is read wherever it stands
-            self.found.append(mistake)
+        diagnostic = Diagnostic(location=location, message=what)
+        if diagnostic not in self.found[-5:]:  # an alias is read wherever it stands
+            self.found.append(diagnostic)
 
     # -- shapes
 
@@ -54,7 +60,7 @@ class Reading:
         if is_null(node):
             return []
         if not isinstance(node, MapNode):
-            self.wrong(node, f"{what} must be a mapping, not {described(node)}")
+            self.error(node, f"{what} must be a mapping, not {described(node)}")
             return []
         found: dict[str, tuple[str, Node, Node]] = {}
         merged: list[tuple[str, Node, Node]] = []
@@ -66,7 +72,7 @@ class Reading:
             if name is None:
                 continue
             if name in found:
-                self.wrong(key, f'mapping key "{name}" already defined at line {found[name][1].line}')
+                self.error(key, f'mapping key "{name}" already defined at line {found[name][1].line}')
             else:
                 found[name] = (name, key, value)
         for entry in merged:
@@ -79,7 +85,7 @@ class Reading:
             if isinstance(source, MapNode):
                 yield from self.pairs(source, what)
             else:
-                self.wrong(node, "map merge requires map or sequence of maps as the value")
+                self.error(node, "map merge requires map or sequence of maps as the value")
 
     def fields(self, node: Node, known: Collection[str], what: str) -> dict[str, Node]:
         """The fields of a mapping that has these and no others."""
@@ -88,7 +94,7 @@ class Reading:
             if name in known:
                 found[name] = value
             else:
-                self.wrong(key, f"unknown field `{name}` in {what}{did_you_mean(name, known)}")
+                self.error(key, f"unknown field `{name}` in {what}{did_you_mean(name, known)}")
         return found
 
     def items(self, node: Node | None, what: str) -> tuple[Node, ...]:
@@ -97,23 +103,25 @@ class Reading:
             return ()
         if isinstance(node, ListNode):
             return tuple(item for item in node.items if not is_null(item))
-        self.wrong(node, f"{what} must be a list, not {described(node)}")
+        self.error(node, f"{what} must be a list, not {described(node)}")
         return ()
 
     # -- values
 
     def text(self, node: Node | None, what: str) -> str | None:
-        """A text as written, whatever it looks like; empty for null, None (and a mistake) for a list or a mapping."""
+        """A text as written, whatever it looks like; empty for null, None (and a diagnostic) for a list or a
+        mapping.
+        """
         if node is None:
             return None
         if not isinstance(node, ScalarNode):
-            self.wrong(node, f"{what} must be text, not {described(node)}")
+            self.error(node, f"{what} must be text, not {described(node)}")
             return None
         if node.kind == "binary":
             try:
                 return b64decode(node.text, validate=False).decode("utf-8")
             except (binascii.Error, ValueError):
-                self.wrong(node, f"{what} is not valid base64 of UTF-8 text")
+                self.error(node, f"{what} is not valid base64 of UTF-8 text")
                 return None
         return "" if node.kind == "null" else node.text
 
@@ -134,9 +142,9 @@ class Reading:
         if text is None:
             return None
         try:
-            return span_of(text)
+            return parse_span(text)
         except ValueError as error:
-            self.wrong(node, f"{what}: {error}")
+            self.error(node, f"{what}: {error}")
             return None
 
     def whole(self, node: Node | None, what: str) -> int:
@@ -148,7 +156,7 @@ class Reading:
                 return _integer(digits) if node.kind == "int" else int(float(digits))
             except (ValueError, OverflowError):
                 pass
-        self.wrong(node, f"{what} must be a whole number, not {described(node)}")
+        self.error(node, f"{what} must be a whole number, not {described(node)}")
         return 0
 
     def number(self, node: Node | None, what: str, *, otherwise: float) -> float:
@@ -162,7 +170,7 @@ class Reading:
                     return value
             except (ValueError, OverflowError):
                 pass
-        self.wrong(node, f"{what} must be a number, not {described(node)}")
+        self.error(node, f"{what} must be a number, not {described(node)}")
         return otherwise
 
 
@@ -176,7 +184,7 @@ def _integer(digits: str) -> int:
     return sign * int(plain, 0)
 
 
-def span_of(text: str) -> timedelta:
+def parse_span(text: str) -> timedelta:
     """A duration of a rule file. Raises ValueError with a sentence."""
     if not text:
         raise ValueError("empty duration: write it like 30s, 5m, 1h30m or 7d")
