@@ -25,14 +25,16 @@ class RuleRenderer:
     def labels(self, rule: Rule, sample: Sample) -> Labels:
         """The sample's labels without its metric name, then the rule's, then alertname; a later one wins."""
         seen = sample.labels.without("__name__")
-        own = {name: self._rendered(value, seen, sample.value) for name, value in rule.words.labels.items()}
+        own = {
+            name: self._rendered(value, seen, sample.value) for name, value in rule.template.labels.items()
+        }
         return Labels({**seen, **own, "alertname": rule.name})
 
     def annotations(self, rule: Rule, labels: Labels, sample: Sample) -> Mapping[str, str]:
         seen = sample.labels.without("__name__")
         return {
             name: self._clean(self._rendered(value, {**labels, **seen}, sample.value))
-            for name, value in rule.words.annotations.items()
+            for name, value in rule.template.annotations.items()
         }
 
     def subject(self, labels: Labels) -> Subject:

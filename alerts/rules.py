@@ -33,12 +33,11 @@ class Severity(StrEnum):
         )
 
 
-class Closes(StrEnum):
-    """What ends an incident: its alerts clearing, a person's word too, or proof of health."""
+class ResolveWhen(StrEnum):
+    """What resolves an incident: its alerts clearing, or an acknowledgement as well."""
 
-    CLEAR = "clear"
-    ACK = "ack"
-    PROOF = "proof"
+    CLEARED = "cleared"
+    ACKNOWLEDGED = "acknowledged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +49,14 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class AlertTemplate:
     """What a rule says. Values are Go templates, as in Prometheus; the rest is read from our own files only."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
-    offers: tuple[str, ...] = ()  # command lines with {placeholders}
-    remedy: str = ""  # the one command line that a robot may run, where the settings list it
+    actions: tuple[str, ...] = ()  # command lines with {placeholders}
     runbook: str = ""  # a page of docs/runbooks
-    closes: Closes = Closes.CLEAR
+    resolve_when: ResolveWhen = ResolveWhen.CLEARED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +79,7 @@ class Rule:
     name: str
     query: Query
     timing: Timing = Timing()
-    words: Words = Words()
+    template: AlertTemplate = AlertTemplate()
     interval: timedelta = timedelta(seconds=15)
     limit: int = 0  # alerts at most; 0: no limit of its own
     location: FileLocation = FileLocation(file="")

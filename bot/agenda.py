@@ -7,14 +7,14 @@ from datetime import timedelta
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from alerts.telling.views import plain
+from alerts.cards.message import plain
 from collectors.facts.clock import Clock
 from collectors.facts.people import Actor, ActorKind
 from commands.command import Answer
 from commands.gpus.unsettled import unsettled
 from commands.plans import Origin
 from commands.requests import Request
-from commands.rows import AuditEntry, Due
+from commands.rows import AuditEntry, DueCommand
 from commands.stores import Store, Unit
 
 LONGEST_SLEEP = timedelta(seconds=30)  # the clock may be set; nothing is overslept for longer
@@ -63,7 +63,7 @@ class Agenda:
             return timedelta()
         return min(all_due[0].at - now, LONGEST_SLEEP) if all_due else LONGEST_SLEEP
 
-    async def _run_one(self, due: Due) -> None:
+    async def _run_one(self, due: DueCommand) -> None:
         robot = Actor(id=due.actor, name=due.actor, kind=ActorKind.AUTOMATION)
         request = Request(
             id=_gesture(due),
@@ -84,7 +84,7 @@ class Agenda:
             await self._bring_back(unit, tried=due, answer=answer)
 
     async def _bring_back(
-        self, unit: Unit, *, tried: Due | None = None, answer: Answer | None = None
+        self, unit: Unit, *, tried: DueCommand | None = None, answer: Answer | None = None
     ) -> None:
         """Put the claims back on the agenda that are open and not on it; in the audit stands why, where it is late."""
         now = self._clock.now()
@@ -92,7 +92,7 @@ class Agenda:
             await unit.agenda.put(due)
             why = "it is open and nothing was to settle it"
             if tried is not None and due.id == tried.id:
-                why = plain(answer.view.title) if answer else "it was begun and not finished"
+                why = plain(answer.message.title) if answer else "it was begun and not finished"
             _log.warning("a claim is not settled", line=due.line, why=why, again_at=due.at.isoformat())
             entry = AuditEntry(
                 id=f"{_gesture(due)}/put-off",
@@ -107,7 +107,7 @@ class Agenda:
             await unit.audit.put(entry)
 
 
-def _gesture(due: Due) -> str:
+def _gesture(due: DueCommand) -> str:
     """The id under which a line on the agenda is taken: another one for each moment at which it was due."""
     return f"due/{due.id}/{due.at.isoformat()}"
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from alerts.incidents.folding import REOPENS_WITHIN
+from alerts.cards.incident_card import incident_card
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.grouping import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
-from alerts.telling.cards import CardKind, Told
-from alerts.telling.composing import incident_view
 from bot.telling.composing import Composed, Composer, Composers
 from collectors.query_router import source_of
 from collectors.trainings.views import TrainingView
@@ -45,63 +45,63 @@ def _unseen(incident: Incident, showing: Showing) -> str:
 def composers(showing: Showing) -> Composers:
     """A composer for each kind of card."""
 
-    async def incident(told: Told, unit: Unit, now: datetime) -> Composed:
-        found = await unit.incidents.get(told.of)
+    async def incident(told: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await unit.incidents.get(told.row_id)
         if found is None:
-            return Composed(view=None, is_settled=True)
-        around = replace(
+            return Composed(message=None, is_final=True)
+        context = replace(
             await surroundings_of(found, unit, rules=showing.rules(), now=now),
             people=showing.people,
             links=showing.links.get(found.cluster, {}),
             runbooks=showing.runbooks,
             blind=_unseen(found, showing),
         )
-        view = incident_view(found, around=around, now=now)
+        view = incident_card(found, context=context, now=now)
         if found.resolved_at is None:
-            return Composed(view=view, next_due=around.silenced_until)
+            return Composed(message=view, next_due=context.silenced_until)
         over_at = found.resolved_at + REOPENS_WITHIN
-        return Composed(view=view, is_settled=now >= over_at, next_due=over_at)
+        return Composed(message=view, is_final=now >= over_at, next_due=over_at)
 
-    async def deed(told: Told, unit: Unit, now: datetime) -> Composed:
-        found = await unit.plans.get(told.of)
+    async def action(told: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await unit.plans.get(told.row_id)
         if found is None:
-            return Composed(view=None, is_settled=True)
+            return Composed(message=None, is_final=True)
         if found.ended_at is None:
-            return Composed(view=card_of(found))
+            return Composed(message=card_of(found))
         until = found.ended_at + DEED_LIVES
         over = now >= until or not can_undo(found)
-        return Composed(view=card_of(found), is_settled=over, next_due=None if over else until)
+        return Composed(message=card_of(found), is_final=over, next_due=None if over else until)
 
-    async def claim(told: Told, unit: Unit, now: datetime) -> Composed:
-        found = await unit.claims.get(told.of)
+    async def claim(told: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await unit.reclaim_requests.get(told.row_id)
         if found is None:
-            return Composed(view=None, is_settled=True)
-        over = found.standing not in OPEN
+            return Composed(message=None, is_final=True)
+        over = found.state not in OPEN
         return Composed(
-            view=claim_view(found, now), is_settled=over, next_due=None if over else found.grace_until
+            message=claim_view(found, now), is_final=over, next_due=None if over else found.grace_until
         )
 
-    async def training(told: Told, unit: Unit, now: datetime) -> Composed:
-        found = await unit.launches.get(told.of)
+    async def training(told: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await unit.launches.get(told.row_id)
         if found is None:
-            return Composed(view=None, is_settled=True)
+            return Composed(message=None, is_final=True)
         view = launch_view(
             found, showing.training(found.cluster, found.training), now, last_lines=found.last_lines
         )
-        return Composed(view=view, is_settled=found.is_over)
+        return Composed(message=view, is_final=found.is_over)
 
     made = {
         CardKind.INCIDENT: incident,
-        CardKind.DEED: deed,
-        CardKind.CLAIM: claim,
-        CardKind.TRAINING: training,
+        CardKind.PLAN: action,
+        CardKind.RECLAIM_REQUEST: claim,
+        CardKind.LAUNCH: training,
     }
     return {kind: _placed(one) for kind, one in made.items()} if showing.many_clusters else made
 
 
 def _placed(compose: Composer) -> Composer:
-    async def composed(told: Told, unit: Unit, now: datetime) -> Composed:
+    async def composed(told: PostedCard, unit: Unit, now: datetime) -> Composed:
         found = await compose(told, unit, now)
-        return replace(found, view=at_cluster(found.view, told.cluster)) if found.view else found
+        return replace(found, message=at_cluster(found.message, told.cluster)) if found.message else found
 
     return composed

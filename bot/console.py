@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import structlog
 
-from alerts.telling.views import Text, View, plain
+from alerts.cards.message import Message, Text, plain
 from bot.plain import rendered
 
 CHANNEL = "console"
@@ -19,7 +19,7 @@ class ConsoleSpeaker:
     async def post(
         self,
         channel: str,
-        said: View | Text,
+        said: Message | Text,
         *,
         thread: str | None = None,
         nonce: str,
@@ -28,7 +28,7 @@ class ConsoleSpeaker:
         _log.info("told", channel=channel, thread=thread or "", text=_text(said))
         return uuid4().hex
 
-    async def edit(self, channel: str, ts: str, view: View) -> None:
+    async def edit(self, channel: str, ts: str, view: Message) -> None:
         _log.info("told", channel=channel, text=_text(view))
 
     async def find(self, channel: str, nonce: str, since: datetime, thread: str | None = None) -> None:
@@ -38,5 +38,5 @@ class ConsoleSpeaker:
         return None
 
 
-def _text(said: View | Text) -> str:
-    return rendered(said) if isinstance(said, View) else plain(said)
+def _text(said: Message | Text) -> str:
+    return rendered(said) if isinstance(said, Message) else plain(said)

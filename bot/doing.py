@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import structlog
 
-from alerts.telling.cards import CardId, CardKind, Told, card_id
+from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
 from commands.performing import Performer
 from commands.plans import Plan, PlanState
 from commands.steps import Record
@@ -87,11 +87,11 @@ class Doer:
             above = card_id(CardKind.INCIDENT, plan.origin.incident, channel)
             parent = above if await unit.cards.get(above) is not None else None
         await unit.cards.add(
-            Told(
-                id=card_id(CardKind.DEED, plan.id, channel),
+            PostedCard(
+                id=card_id(CardKind.PLAN, plan.id, channel),
                 cluster=plan.cluster,
-                kind=CardKind.DEED,
-                of=plan.id,
+                kind=CardKind.PLAN,
+                row_id=plan.id,
                 channel=channel,
                 parent=parent,
                 thread="" if parent else plan.origin.thread,

@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from alerts.telling.cards import CardKind, Line, Told, card_id, line_id
-from alerts.telling.views import Text, code, person, text
+from alerts.cards.message import Text, code, person, text
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id, reply_id
 from bot.sites import ClusterSite
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
 from collectors.trainings.views import Life, Rank, TrainingView
-from commands.rows import Claim, ClaimState, Launch
+from commands.rows import Launch, ReclaimRequest, ReclaimState
 from commands.stores import Store, Unit
 from commands.waking import wake
 
@@ -50,7 +50,7 @@ class Follower:
         """One look at every launch that is not over, and at every claim that waits for its card."""
         async with self._store.unit() as unit:
             launches = await unit.launches.find(state="live")
-            for claim in await unit.claims.find(state=ClaimState.ASKED.value):
+            for claim in await unit.reclaim_requests.find(state=ReclaimState.ASKED.value):
                 await self._ask(unit, claim)
         for launch in launches:
             site = self._sites.get(launch.cluster)
@@ -68,28 +68,28 @@ class Follower:
             return
         life = view.life.value if view else Life.STOPPED.value
         reason = view.reason if view else "it is not in the cluster any more"
-        if life == launch.told and reason == launch.told_reason:
+        if life == launch.reported_state and reason == launch.reported_reason:
             return
         lines: tuple[str, ...] = launch.last_lines
         if view is not None and view.life is Life.FAILED and view.first_failure is not None and not lines:
             lines = await self._last_words(view, view.first_failure, site)
         told = replace(
             launch,
-            told=life,
-            told_reason=reason,
-            told_at=now,
+            reported_state=life,
+            reported_reason=reason,
+            reported_at=now,
             last_lines=lines,
             is_over=Life(life).is_over,
         )
         async with self._store.unit() as unit:
             await unit.launches.put(told)
             card = _card(launch)
-            if launch.told:
+            if launch.reported_state:
                 await unit.cards.add(card)
             else:  # the card of an earlier launch of that name is told to its end, in another thread
                 await unit.cards.put(card)
-            if life != launch.told:
-                await unit.lines.add(_line(told, view, card, now))
+            if life != launch.reported_state:
+                await unit.replies.add(_line(told, view, card, now))
 
     async def _last_words(self, view: TrainingView, rank: Rank, site: ClusterSite) -> tuple[str, ...]:
         """The failing task's last lines: from the API, or from Elasticsearch when the pod is gone."""
@@ -114,23 +114,25 @@ class Follower:
             _log.info("no log from Elasticsearch", pod=rank.pod, why=str(why))
         return ()
 
-    async def _ask(self, unit: Unit, claim: Claim) -> None:
+    async def _ask(self, unit: Unit, claim: ReclaimRequest) -> None:
         """See that a claim has its card: in its channel, where its owner is named."""
         channel = claim.channel or self._channel
         if channel:
-            id = card_id(CardKind.CLAIM, claim.id, channel)
+            id = card_id(CardKind.RECLAIM_REQUEST, claim.id, channel)
             if (card := await unit.cards.get(id)) is not None:
                 await wake(card, unit)  # what became of it was undone: it asks again
                 return
-            card = Told(id=id, cluster=claim.cluster, kind=CardKind.CLAIM, of=claim.id, channel=channel)
+            card = PostedCard(
+                id=id, cluster=claim.cluster, kind=CardKind.RECLAIM_REQUEST, row_id=claim.id, channel=channel
+            )
             await unit.cards.put(card)
 
 
 def life_line(launch: Launch, view: TrainingView | None) -> Text:
     """What the owner is told when the training moves on; a failure and the end name them."""
-    why = f": {launch.told_reason}" if launch.told_reason else ""
+    why = f": {launch.reported_reason}" if launch.reported_reason else ""
     who = person(launch.by, launch.by_name)
-    match Life(launch.told):
+    match Life(launch.reported_state):
         case Life.FAILED:
             first = view.first_failure if view else None
             fell = (
@@ -145,23 +147,23 @@ def life_line(launch: Launch, view: TrainingView | None) -> Text:
             return text(code(launch.training), f" is {life.value}{why}")
 
 
-def _card(launch: Launch) -> Told:
-    return Told(
-        id=card_id(CardKind.TRAINING, launch.id, launch.channel),
+def _card(launch: Launch) -> PostedCard:
+    return PostedCard(
+        id=card_id(CardKind.LAUNCH, launch.id, launch.channel),
         cluster=launch.cluster,
-        kind=CardKind.TRAINING,
-        of=launch.id,
+        kind=CardKind.LAUNCH,
+        row_id=launch.id,
         channel=launch.channel,
         thread=launch.thread,
     )
 
 
-def _line(launch: Launch, view: TrainingView | None, card: Told, now: datetime) -> Line:
-    return Line(
-        id=line_id(card.id, f"{launch.told}/{now:%Y%m%d%H%M%S}"),
+def _line(launch: Launch, view: TrainingView | None, card: PostedCard, now: datetime) -> ThreadReply:
+    return ThreadReply(
+        id=reply_id(card.id, f"{launch.reported_state}/{now:%Y%m%d%H%M%S}"),
         cluster=launch.cluster,
         card=card.id,
-        said=life_line(launch, view),
+        text=life_line(launch, view),
         at=now,
-        broadcast=launch.told == Life.FAILED.value,
+        broadcast=launch.reported_state == Life.FAILED.value,
     )

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import structlog
 
-from alerts.telling.cards import CardKind
+from alerts.cards.posted import CardKind
 from bot.metrics import Metrics
 from bot.people import People
 from bot.slack.heard import Heard
@@ -120,9 +120,9 @@ class Inbox:
             async with self._store.unit() as unit:
                 cards = await unit.cards.find(channel=heard.channel, newest=True, limit=CARDS_LOOKED_AT)
                 for card in cards:
-                    if card.ts in stands_on and card.kind is CardKind.INCIDENT:
-                        incident = card.of
-                    elif card.ts in stands_on and card.kind is CardKind.DEED:
-                        plan = await unit.plans.get(card.of)
+                    if card.message_id in stands_on and card.kind is CardKind.INCIDENT:
+                        incident = card.row_id
+                    elif card.message_id in stands_on and card.kind is CardKind.PLAN:
+                        plan = await unit.plans.get(card.row_id)
                         incident = incident or (plan.origin.incident if plan else "")
         return Origin(via="slack", channel=heard.channel, thread=heard.thread_ts, incident=incident)

@@ -5,15 +5,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.incidents.folding import Folding, belongs, fold_of, open_incident, settle, take
+from alerts.cards.desired import desired_cards, desired_replies
+from alerts.cards.posted import CardKind
+from alerts.incidents.grouping import (
+    GroupingContext,
+    add_alert,
+    belongs,
+    group_key_of,
+    open_incident,
+    resolve_if_over,
+)
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of
 from alerts.rules import Rule, Severity
 from alerts.silences import Silence
-from alerts.stores import ALL, Progress
-from alerts.telling.cards import CardKind
-from alerts.telling.wanted import wanted_cards, wanted_lines
+from alerts.store import ALL, EvaluationProgress
 from bot.judging import Round
 from collectors.facts.topology import Topology
 from commands.stores import Store, Unit
@@ -53,7 +60,7 @@ class Keeper:
                 for state in (AlertState.PENDING, AlertState.FIRING)
                 for alert in await unit.alerts.find(cluster=self._cluster, state=state.value, limit=100_000)
             ]
-        return standing, progress.judged if progress else {}
+        return standing, progress.evaluated if progress else {}
 
     async def keep(
         self,
@@ -74,20 +81,20 @@ class Keeper:
         }
         fresh = {alert.id: alert for alert in round.standing if self._is_stale(alert, round.at)}
         latest = {**changed, **fresh}  # one that changed while it was made up for may have moved on since
-        folding = Folding(rules=rules, topology=topology)
+        grouping = GroupingContext(rules=rules, topology=topology)
         async with self._store.unit() as unit:
             for alert in latest.values():
                 await unit.alerts.put(alert)
             await self._forget_pending(unit, round)
             if round.progress:
-                await unit.progress.put(Progress(cluster=self._cluster, judged=round.progress))
+                await unit.progress.put(EvaluationProgress(cluster=self._cluster, evaluated=round.progress))
             silences = await unit.silences.find(cluster=self._cluster, limit=ALL)
             live = await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL)
-            touched = await self._fold(unit, round, fresh.values(), folding, live)
+            touched = await self._fold(unit, round, fresh.values(), grouping, live)
             if is_news:
                 for incident in live:
                     await unit.incidents.put(incident)  # it has not changed, but what its card says has
-            await self._tell(unit, touched, silences, folding, round.at, live)
+            await self._tell(unit, touched, silences, grouping, round.at, live)
         for id, alert in latest.items():
             self._kept[id] = round.at, alert.life
         for id in dropped:
@@ -112,7 +119,7 @@ class Keeper:
         unit: Unit,
         round: Round,
         fresh: Iterable[Alert],
-        folding: Folding,
+        grouping: GroupingContext,
         live: Sequence[Incident],
     ) -> dict[str, Incident]:
         """Each change in its order: what fired and ended while we were blind has happened too."""
@@ -126,7 +133,7 @@ class Keeper:
             home = touched.get(home.id, home) if home else None
             incident = await self._incident_of(unit, alert, home, touched, at)
             if incident is not None:
-                touched[incident.id] = homes[alert.id] = take(incident, alert, folding, at)
+                touched[incident.id] = homes[alert.id] = add_alert(incident, alert, grouping, at)
         return touched
 
     async def _incident_of(
@@ -136,7 +143,7 @@ class Keeper:
         known = [home] if home else [one for one in touched.values() if belongs(one, alert, now)]
         if not known:
             found = await unit.incidents.find(
-                cluster=self._cluster, fold=fold_of(alert), newest=True, limit=5
+                cluster=self._cluster, group_key=group_key_of(alert), newest=True, limit=5
             )
             known = [one for one in found if belongs(one, alert, now)]
         channels = channels_of(alert, self._tellings.routes, default=self._tellings.default)
@@ -154,26 +161,26 @@ class Keeper:
         unit: Unit,
         touched: Mapping[str, Incident],
         silences: Sequence[Silence],
-        folding: Folding,
+        grouping: GroupingContext,
         now: datetime,
         live: Sequence[Incident],
     ) -> None:
         """Close what is over, and see that every incident that is not silenced has its cards and lines."""
         before = {one.id: one for one in live}
         for id, incident in {**before, **touched}.items():
-            settled = settle(incident, now)
+            settled = resolve_if_over(incident, now)
             kept = before.get(id) or await unit.incidents.get(id)
             if settled != before.get(id):
                 await unit.incidents.put(settled)
-            there = {card.id: card for card in await unit.cards.find(kind=CardKind.INCIDENT.value, of=id)}
+            there = {card.id: card for card in await unit.cards.find(kind=CardKind.INCIDENT.value, row_id=id)}
             was_told = bool(there) and not settled.firing
             if not was_told and await silenced_until(settled, unit, silences, now=now) is not None:
                 continue
             after = kept.events[-1].number if kept and kept.events else 0
-            for card in wanted_cards(settled, there, after=after):
+            for card in desired_cards(settled, there, after=after):
                 await unit.cards.put(card)
                 there[card.id] = card
             if settled is not before.get(id):
-                around = await surroundings_of(settled, unit, rules=folding.rules, now=now)
-                for line in wanted_lines(settled, tuple(there.values()), around=around):
-                    await unit.lines.add(line)
+                context = await surroundings_of(settled, unit, rules=grouping.rules, now=now)
+                for line in desired_replies(settled, tuple(there.values()), context=context):
+                    await unit.replies.add(line)

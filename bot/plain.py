@@ -1,21 +1,21 @@
 """This file renders neutral views as plain text, for terminals and logs."""
 
-from alerts.telling.views import (
+from alerts.cards.message import (
     Block,
     Buttons,
-    Facts,
+    Context,
+    Fields,
+    Message,
     Paragraph,
-    Quote,
-    Small,
+    Preformatted,
     Table,
-    View,
     plain,
 )
 
 CELL_AT_MOST = 60
 
 
-def rendered(view: View) -> str:
+def rendered(view: Message) -> str:
     """The view as lines of text. Buttons become the command lines that they stand for."""
     parts = [plain(view.title), *(_block(block) for block in view.blocks)]
     return "\n".join(part for part in parts if part)
@@ -23,12 +23,12 @@ def rendered(view: View) -> str:
 
 def _block(block: Block) -> str:
     match block:
-        case Paragraph() | Small():
+        case Paragraph() | Context():
             return plain(block.text)
-        case Facts():
+        case Fields():
             width = max((len(name) for name, _ in block.rows), default=0)
             return "\n".join(f"  {name:<{width}}  {plain(value)}" for name, value in block.rows)
-        case Quote():
+        case Preformatted():
             return "\n".join(f"  {line}" for line in block.lines)
         case Table():
             return table(block)

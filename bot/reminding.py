@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import structlog
 
-from alerts.telling.cards import CardKind, Line, Told, line_id
-from alerts.telling.views import Text, code, moment, person, text
+from alerts.cards.message import Text, code, moment, person, text
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from bot.sites import ClusterSite
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
@@ -45,12 +45,12 @@ class Reminder:
                 if lease.until is None or lease.until > now or lease.reminded_at is not None:
                     continue
                 for card in await cards_of(lease, unit):
-                    await unit.lines.add(
-                        Line(
-                            id=line_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
+                    await unit.replies.add(
+                        ThreadReply(
+                            id=reply_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
                             cluster=lease.cluster,
                             card=card.id,
-                            said=reminder(lease, is_cordoned=self._is_cordoned(lease)),
+                            text=reminder(lease, is_cordoned=self._is_cordoned(lease)),
                             at=now,
                         )
                     )
@@ -67,7 +67,7 @@ class Reminder:
         return node is not None and bool(node.spec.unschedulable)
 
 
-async def cards_of(lease: CordonLease, unit: Unit) -> list[Told]:
+async def cards_of(lease: CordonLease, unit: Unit) -> list[PostedCard]:
     """Where to remind: the cards of the deed that cordoned, else those of the incident it was done for."""
     for plan in await unit.plans.find(cluster=lease.cluster, newest=True):
         # Not only of plans that went to their end: one that failed, or was stopped, cordoned the nodes before that.
@@ -77,10 +77,10 @@ async def cards_of(lease: CordonLease, unit: Unit) -> list[Told]:
             if record.state is StepState.DONE and isinstance(step, Record) and step.row is not None
         )
         if any((step.table, step.id) == ("leases", lease.id) for step in done):
-            cards = await unit.cards.find(kind=CardKind.DEED.value, of=plan.id)
+            cards = await unit.cards.find(kind=CardKind.PLAN.value, row_id=plan.id)
             return [await wake(card, unit) for card in cards]
     if lease.incident:
-        cards = await unit.cards.find(kind=CardKind.INCIDENT.value, of=lease.incident)
+        cards = await unit.cards.find(kind=CardKind.INCIDENT.value, row_id=lease.incident)
         return [await wake(card, unit) for card in cards]
     return []
 

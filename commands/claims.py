@@ -3,16 +3,16 @@
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
-from alerts.telling.views import (
+from alerts.cards.message import (
     Block,
     Button,
     Buttons,
     ButtonStyle,
+    Color,
+    Context,
+    Message,
     Paragraph,
-    Small,
     Text,
-    Tone,
-    View,
     bold,
     code,
     moment,
@@ -21,9 +21,9 @@ from alerts.telling.views import (
 )
 from collectors.facts.durations import in_words
 from collectors.facts.people import Actor
-from commands.rows import Claim, ClaimState, Due
+from commands.rows import DueCommand, ReclaimRequest, ReclaimState
 
-OPEN = frozenset({ClaimState.ASKED, ClaimState.SNOOZED})
+OPEN = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
 KEPT_FOR = timedelta(hours=12)  # an owner who said that they need their GPUs is not asked again for so long
 ROBOT = "claims"  # the actor that settles what nobody answered
 
@@ -34,9 +34,9 @@ def claim_id(cluster: str, training: str, earlier: int) -> str:
     return f"c{blake2b(told, digest_size=4).hexdigest()}"
 
 
-def due_of(claim: Claim) -> Due:
+def due_of(claim: ReclaimRequest) -> DueCommand:
     """When the claim is settled without an answer, and how. A later one of the same claim replaces it."""
-    return Due(
+    return DueCommand(
         id=due_id(claim),
         cluster=claim.cluster,
         at=claim.grace_until,
@@ -45,11 +45,11 @@ def due_of(claim: Claim) -> Due:
     )
 
 
-def due_id(claim: Claim) -> str:
+def due_id(claim: ReclaimRequest) -> str:
     return f"claim/{claim.id}"
 
 
-def is_owner(claim: Claim, actor: Actor, *, by_name: bool) -> bool:
+def is_owner(claim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:
     """Whether the actor owns the claimed training. A name is only believed where the chat id is not known, and
     only for what does no harm: people choose their names themselves."""
     if claim.owner_id:
@@ -57,12 +57,12 @@ def is_owner(claim: Claim, actor: Actor, *, by_name: bool) -> bool:
     return by_name and bool(claim.owner) and actor.name == claim.owner
 
 
-def taken(claim: Claim) -> str:
+def taken(claim: ReclaimRequest) -> str:
     """What becomes of the training that gives its GPUs back."""
     return "deleted (Kueue would wake it up again)" if claim.is_for_good else "suspended"
 
 
-def claim_view(claim: Claim, now: datetime) -> View:
+def claim_view(claim: ReclaimRequest, now: datetime) -> Message:
     """The claim's card: the question to the owner with its evidence and answers, and what came of it."""
     asked = text(
         f"{claim.gpus:g} GPUs of ",
@@ -70,57 +70,57 @@ def claim_view(claim: Claim, now: datetime) -> View:
         f" did nothing: {claim.evidence}." if claim.evidence else " did nothing.",
     )
     blocks: list[Block] = [Paragraph(text=asked), Paragraph(text=_state(claim, now))]
-    if claim.standing in OPEN:
+    if claim.state in OPEN:
         blocks.append(Buttons(buttons=_answers(claim)))
     by = text("asked by ", person(claim.asked_by, claim.asked_by_name), " ", moment(claim.asked_at))
-    blocks.append(Small(text=text(by, " · claim ", code(claim.id))))
+    blocks.append(Context(text=text(by, " · claim ", code(claim.id))))
     title, tone = _title(claim)
-    return View(title=title, tone=tone, blocks=tuple(blocks))
+    return Message(title=title, color=tone, blocks=tuple(blocks))
 
 
-def _title(claim: Claim) -> tuple[Text, Tone]:
+def _title(claim: ReclaimRequest) -> tuple[Text, Color]:
     gpus, training = f"{claim.gpus:g} idle GPUs", code(claim.training)
-    match claim.standing:
-        case ClaimState.ASKED | ClaimState.SNOOZED:
-            return text(_owner(claim), f": may I have {gpus} of ", training, " back?"), Tone.WARNING
-        case ClaimState.KEPT:
-            return text(bold("Kept: "), f"{gpus} of ", training), Tone.QUIET
-        case ClaimState.FREED:
-            return text(bold("Freed: "), f"{gpus} of ", training), Tone.GOOD
-        case ClaimState.VOID:
-            return text(bold("Settled by itself: "), training), Tone.QUIET
+    match claim.state:
+        case ReclaimState.ASKED | ReclaimState.SNOOZED:
+            return text(_owner(claim), f": may I have {gpus} of ", training, " back?"), Color.WARNING
+        case ReclaimState.KEPT:
+            return text(bold("Kept: "), f"{gpus} of ", training), Color.QUIET
+        case ReclaimState.FREED:
+            return text(bold("Freed: "), f"{gpus} of ", training), Color.GOOD
+        case ReclaimState.VOID:
+            return text(bold("Settled by itself: "), training), Color.QUIET
 
 
-def _state(claim: Claim, now: datetime) -> Text:
+def _state(claim: ReclaimRequest, now: datetime) -> Text:
     answerer = person(claim.answered_by) if claim.answered_by else text("its owner")
     why = f": {claim.keep_reason}" if claim.keep_reason else ""
-    match claim.standing:
-        case ClaimState.ASKED:
+    match claim.state:
+        case ReclaimState.ASKED:
             if now < claim.grace_until:
                 return text("Without an answer it is ", taken(claim), " ", _when(claim, now), ".")
             return text("Nobody answered until ", _when(claim, now), ": it is looked at once more.")
-        case ClaimState.SNOOZED:
+        case ReclaimState.SNOOZED:
             asked = text(answerer, " asked for more time", why, ". It is ")
             return text(asked, taken(claim), " ", _when(claim, now), ".")
-        case ClaimState.KEPT:
+        case ReclaimState.KEPT:
             return text(answerer, " needs them", why, ".")
-        case ClaimState.FREED if claim.answered_by:
+        case ReclaimState.FREED if claim.answered_by:
             return text(answerer, " gave them back.")
-        case ClaimState.FREED if claim.is_for_good:
+        case ReclaimState.FREED if claim.is_for_good:
             return text("Nobody answered in time, so it was deleted.")
-        case ClaimState.FREED:
+        case ReclaimState.FREED:
             return text("Nobody answered in time. `plan undo` of the plan that suspended it starts it anew.")
-        case ClaimState.VOID:
+        case ReclaimState.VOID:
             return text(f"Nothing was done{why}.")
 
 
-def _when(claim: Claim, now: datetime) -> Text:
+def _when(claim: ReclaimRequest, now: datetime) -> Text:
     left = claim.grace_until - now
     told = f" (in {in_words(left, parts=1)})" if left > timedelta() else ""
     return text(moment(claim.grace_until), told)
 
 
-def _answers(claim: Claim) -> tuple[Button, ...]:
+def _answers(claim: ReclaimRequest) -> tuple[Button, ...]:
     at = f"{claim.id} --cluster {claim.cluster}"
     return (
         Button(label="I need them", line=f"gpu keep {at}", style=ButtonStyle.PRIMARY),
@@ -129,7 +129,7 @@ def _answers(claim: Claim) -> tuple[Button, ...]:
     )
 
 
-def _owner(claim: Claim) -> Text:
+def _owner(claim: ReclaimRequest) -> Text:
     if claim.owner_id:
         return text(person(claim.owner_id, claim.owner))
     return text(claim.owner or "whoever owns it")

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from alerts.telling.views import Button, View
+from alerts.cards.message import Button, Message
 from commands.desk import Desk
 from commands.plans import Risk
 from commands.steps import Step
@@ -30,7 +30,7 @@ class DeniedError(UnusableError):
 class Answer:
     """What goes back to one person at once, and is not kept."""
 
-    view: View
+    message: Message
     is_public: bool = False  # in the channel, for everybody there
 
 

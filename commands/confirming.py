@@ -8,7 +8,7 @@ from commands.command import AnyCommand, DeniedError, Draft, UnusableError
 from commands.desk import Desk
 from commands.plans import Plan, PlanState, Risk, StepRecord
 from commands.records import answered_meanwhile
-from commands.rows import AuditEntry, ClaimState
+from commands.rows import AuditEntry, ReclaimState
 from commands.steps import Record, Step
 from commands.stores import Unit
 
@@ -97,8 +97,8 @@ def _namespace_of(step: Step) -> str:
 
 def _asked_in(step: Record) -> str:
     """Where the training is on which the step makes a claim: a question without an answer suspends it."""
-    if step.table != "claims" or step.row is None or step.row["standing"] != ClaimState.ASKED:
+    if step.table != "reclaim_requests" or step.row is None or step.row["state"] != ReclaimState.ASKED:
         return ""
-    if step.inverse is not None and step.inverse["standing"] != ClaimState.VOID:
+    if step.inverse is not None and step.inverse["state"] != ReclaimState.VOID:
         return ""  # it was asked before
     return str(step.row["training"]).partition("/")[0]

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from alerts.telling.views import (
+from alerts.cards.message import (
     Block,
     Button,
     Buttons,
     ButtonStyle,
-    Facts,
+    Color,
+    Context,
+    Fields,
+    Message,
     Paragraph,
-    Quote,
-    Small,
+    Preformatted,
     Text,
-    Tone,
-    View,
     bold,
     code,
     moment,
@@ -40,7 +40,7 @@ _MARKS = {
 
 def launch_view(
     launch: Launch, training: TrainingView | None, now: datetime, *, last_lines: Sequence[str] = ()
-) -> View:
+) -> Message:
     """Where a launched training stands. `training` is None when the cluster does not show it (any more).
 
     `last_lines` are the first failing task's, redacted already.
@@ -59,22 +59,22 @@ def launch_view(
     blocks: list[Block] = []
     if training.reason and training.life is not Life.RUNNING:
         blocks.append(Paragraph(text=text(bold("Why: "), training.reason)))
-    blocks.append(Facts(rows=tuple(rows)))
+    blocks.append(Fields(rows=tuple(rows)))
     if training.life is Life.FAILED and (first := training.first_failure):
         blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
         if last_lines:
-            blocks.append(Quote(lines=tuple(last_lines[-LINES_SHOWN:])))
+            blocks.append(Preformatted(lines=tuple(last_lines[-LINES_SHOWN:])))
     blocks.append(Buttons(buttons=_buttons(training)))
     blocks.append(_foot(launch))
     title = text(f"{_MARKS[training.life]} ", bold(training.id), f": {training.life.value}")
-    return View(title=title, tone=TONES[training.life], blocks=tuple(blocks))
+    return Message(title=title, color=TONES[training.life], blocks=tuple(blocks))
 
 
-def _unseen(launch: Launch) -> View:
-    was = f"; it was {launch.told} when last seen" if launch.told else ""
-    said = "is gone" if launch.told or launch.is_over else "is not seen yet"
-    return View(
-        title=text("– ", bold(launch.training), f": {said}{was}"), tone=Tone.QUIET, blocks=(_foot(launch),)
+def _unseen(launch: Launch) -> Message:
+    was = f"; it was {launch.reported_state} when last seen" if launch.reported_state else ""
+    said = "is gone" if launch.reported_state or launch.is_over else "is not seen yet"
+    return Message(
+        title=text("– ", bold(launch.training), f": {said}{was}"), color=Color.QUIET, blocks=(_foot(launch),)
     )
 
 
@@ -87,6 +87,6 @@ def _buttons(training: TrainingView) -> tuple[Button, ...]:
     )
 
 
-def _foot(launch: Launch) -> Small:
+def _foot(launch: Launch) -> Context:
     plan = text(" · plan ", code(launch.plan)) if launch.plan else text()
-    return Small(text=text("launched by ", person(launch.by, launch.by_name), " ", moment(launch.at), plan))
+    return Context(text=text("launched by ", person(launch.by, launch.by_name), " ", moment(launch.at), plan))

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from alerts.incidents.folding import add_deed
-from alerts.telling.cards import CardKind
+from alerts.cards.posted import CardKind
+from alerts.incidents.grouping import add_action
 from commands.plans import Plan, PlanState
 from commands.rows import AuditEntry
 from commands.stores import Unit
@@ -28,10 +28,10 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
         return
     if plan.undo_of and (undone := await unit.plans.get(plan.undo_of)) is not None:
         await unit.plans.put(replace(undone, undone_by=plan.id))
-        for card in await unit.cards.find(kind=CardKind.DEED.value, of=undone.id):
+        for card in await unit.cards.find(kind=CardKind.PLAN.value, row_id=undone.id):
             await wake(card, unit)  # it says that it was undone, however long ago it was done
     if plan.origin.incident and (incident := await unit.incidents.get(plan.origin.incident)) is not None:
-        noted = add_deed(
+        noted = add_action(
             incident,
             plan=plan.id,
             line=plan.line,

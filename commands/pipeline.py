@@ -10,8 +10,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from alerts.cards.message import Color, Message, text
 from alerts.rules import Rule
-from alerts.telling.views import Tone, View, text
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.people import Actor, ActorKind
@@ -33,7 +33,7 @@ from commands.plans import Plan, PlanState
 from commands.previews import preview
 from commands.rehearsing import rehearse
 from commands.requests import Request
-from commands.rows import AuditEntry, Gesture
+from commands.rows import AuditEntry, HandledRequest
 from commands.spoken import spoken
 from commands.stores import Store
 
@@ -59,7 +59,7 @@ class Pipeline:
         A gesture that was taken before gives None; so does everything from a guest.
         """
         async with self.store.unit() as unit:
-            if not await unit.gestures.add(Gesture(id=request.id, at=request.at)):
+            if not await unit.handled_requests.add(HandledRequest(id=request.id, at=request.at)):
                 return None
         if request.actor.is_guest:
             return None
@@ -103,7 +103,7 @@ class Pipeline:
             return await command.note(deed, desk)
         plan, draft = await self._plan(command, deed, desk, line=request.line)
         if draft.nothing:
-            return Answer(view=View(title=spoken(draft.nothing), tone=Tone.INFO))
+            return Answer(message=Message(title=spoken(draft.nothing), color=Color.INFO))
         if request.actor.kind is ActorKind.AUTOMATION:
             await self._confirm(plan, by=request.actor.id)
             return None
@@ -186,7 +186,7 @@ class Pipeline:
     async def _confirm(self, plan: Plan, *, by: str) -> Answer:
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, now=self.clock.now())
-        return Answer(view=View(title=text(f"{plan.title}: confirmed, it begins."), tone=Tone.BUSY))
+        return Answer(message=Message(title=text(f"{plan.title}: confirmed, it begins."), color=Color.BUSY))
 
     async def _desk(self, request: Request, cluster: str) -> Desk:
         site = self.sites.get(cluster)
@@ -228,7 +228,7 @@ class Pipeline:
     def _placed(self, answer: Answer | None, cluster: str) -> Answer | None:
         if answer is None or len(self.sites) < 2:
             return answer
-        return replace(answer, view=at_cluster(answer.view, cluster))
+        return replace(answer, message=at_cluster(answer.message, cluster))
 
     async def _note(
         self, request: Request, cluster: str, what: str, why: str = "", *, plan: str = ""
@@ -250,4 +250,4 @@ class Pipeline:
 
 def refused(why: str) -> Answer:
     """An answer that says why nothing was done."""
-    return Answer(view=View(title=spoken(why), tone=Tone.QUIET))
+    return Answer(message=Message(title=spoken(why), color=Color.QUIET))

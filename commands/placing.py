@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from alerts.telling.views import Buttons, View
+from alerts.cards.message import Buttons, Message
 from commands.command import AnyCommand, UnusableError
 from commands.plans import Origin
 from commands.stores import Unit
@@ -57,7 +57,7 @@ def _arguments(command: AnyCommand, words: Sequence[str]) -> Iterator[str]:
         before = word
 
 
-def at_cluster(view: View, cluster: str) -> View:
+def at_cluster(view: Message, cluster: str) -> Message:
     """The view with buttons whose lines name the cluster: where there are several, a node's name is not enough."""
     blocks = tuple(
         replace(block, buttons=tuple(replace(one, line=_placed(one.line, cluster)) for one in block.buttons))

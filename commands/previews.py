@@ -2,18 +2,18 @@
 
 from datetime import timedelta
 
-from alerts.telling.views import (
+from alerts.cards.message import (
     Block,
     Button,
     Buttons,
     ButtonStyle,
-    Facts,
+    Color,
+    Context,
+    Fields,
+    Message,
     Paragraph,
-    Quote,
-    Small,
+    Preformatted,
     Text,
-    Tone,
-    View,
     bold,
     code,
     joined,
@@ -58,18 +58,18 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
     )
     blocks.append(Buttons(buttons=(confirm, Button(label="Cancel", line=f"plan cancel {plan.id}"), *also)))
     blocks.append(
-        Small(
+        Context(
             text=text(
                 "Nothing is done yet · ", code(plan.line), f" · on {plan.cluster} · plan ", code(plan.id)
             )
         )
     )
-    view = View(
+    view = Message(
         title=text(bold(f"{plan.title}?")),
-        tone=Tone.WARNING if plan.victims else Tone.INFO,
+        color=Color.WARNING if plan.victims else Color.INFO,
         blocks=tuple(blocks),
     )
-    return Answer(view=view, is_public=needs_second)
+    return Answer(message=view, is_public=needs_second)
 
 
 def _will(plan: Plan) -> Text:
@@ -83,15 +83,15 @@ def _will(plan: Plan) -> Text:
     return text(bold("It will"), "\n", joined("\n", map(spoken, lines)))
 
 
-def card_of(plan: Plan) -> View:
+def card_of(plan: Plan) -> Message:
     """The card of a confirmed plan: how far it is, and how it ended."""
     tone, mark, word = {
-        PlanState.PROPOSED: (Tone.INFO, "○", "proposed"),
-        PlanState.CONFIRMED: (Tone.BUSY, "◔", "about to begin"),
-        PlanState.RUNNING: (Tone.BUSY, "◔", "being done"),
-        PlanState.DONE: (Tone.GOOD, "✓", "done"),
-        PlanState.FAILED: (Tone.CRITICAL, "✗", "failed"),
-        PlanState.CANCELLED: (Tone.QUIET, "–", "cancelled"),
+        PlanState.PROPOSED: (Color.INFO, "○", "proposed"),
+        PlanState.CONFIRMED: (Color.BUSY, "◔", "about to begin"),
+        PlanState.RUNNING: (Color.BUSY, "◔", "being done"),
+        PlanState.DONE: (Color.GOOD, "✓", "done"),
+        PlanState.FAILED: (Color.CRITICAL, "✗", "failed"),
+        PlanState.CANCELLED: (Color.QUIET, "–", "cancelled"),
     }[plan.state]
     blocks: list[Block] = []
     if plan.trouble:
@@ -99,11 +99,11 @@ def card_of(plan: Plan) -> View:
     blocks.append(Paragraph(text=text("\n".join(_step_lines(plan)))))
     if buttons := _buttons(plan):
         blocks.append(Buttons(buttons=buttons))
-    blocks.append(Small(text=_who(plan)))
-    return View(title=text(f"{mark} ", bold(plan.title), f": {word}"), tone=tone, blocks=tuple(blocks))
+    blocks.append(Context(text=_who(plan)))
+    return Message(title=text(f"{mark} ", bold(plan.title), f": {word}"), color=tone, blocks=tuple(blocks))
 
 
-def details(plan: Plan) -> View:
+def details(plan: Plan) -> Message:
     """All that is known of a plan, for `plan show`."""
     rows: list[tuple[str, Text]] = [
         ("line", text(code(plan.line))),
@@ -121,12 +121,12 @@ def details(plan: Plan) -> View:
     if plan.undone_by:
         rows.append(("undone by", text(code(plan.undone_by))))
     blocks: list[Block] = [
-        Facts(rows=tuple(rows)),
-        Quote(lines=tuple(_step_lines(plan, at_most=len(plan.steps)))),
+        Fields(rows=tuple(rows)),
+        Preformatted(lines=tuple(_step_lines(plan, at_most=len(plan.steps)))),
     ]
     if buttons := _buttons(plan):
         blocks.append(Buttons(buttons=buttons))
-    return View(title=text(bold(f"Plan {plan.id}: {plan.title}")), blocks=tuple(blocks))
+    return Message(title=text(bold(f"Plan {plan.id}: {plan.title}")), blocks=tuple(blocks))
 
 
 def can_undo(plan: Plan) -> bool:

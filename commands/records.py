@@ -5,11 +5,16 @@ from typing import Any
 
 import msgspec
 
-from commands.rows import Claim, CordonLease, Due, Launch
+from commands.rows import CordonLease, DueCommand, Launch, ReclaimRequest
 from commands.steps import Record, Step
 from commands.stores import Unit
 
-_TYPES: dict[str, type[Any]] = {"leases": CordonLease, "claims": Claim, "launches": Launch, "agenda": Due}
+_TYPES: dict[str, type[Any]] = {
+    "leases": CordonLease,
+    "reclaim_requests": ReclaimRequest,
+    "launches": Launch,
+    "agenda": DueCommand,
+}
 
 
 def record(table: str, row: Any, *, says: str, before: Any = None) -> Record:
@@ -33,10 +38,12 @@ def forget(table: str, row: Any, *, says: str, has_inverse: bool = True) -> Reco
 async def answered_meanwhile(unit: Unit, steps: Iterable[Step]) -> str:
     """Why these steps may not begin: a claim is not as it was when they were planned. Empty: they may."""
     for step in steps:
-        if isinstance(step, Record) and step.table == "claims" and step.inverse is not None:
-            claim = await unit.claims.get(step.id)
+        if isinstance(step, Record) and step.table == "reclaim_requests" and step.inverse is not None:
+            claim = await unit.reclaim_requests.get(step.id)
             if claim is not None and msgspec.to_builtins(claim) != step.inverse:
-                return f"Claim `{claim.id}` on {claim.training} is {claim.standing.value} by now: nothing was done."
+                return (
+                    f"Claim `{claim.id}` on {claim.training} is {claim.state.value} by now: nothing was done."
+                )
     return ""
 
 

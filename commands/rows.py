@@ -21,7 +21,7 @@ class AuditEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class DueCommand:
     """A command line that is to be run at a moment, by a robot: the one agenda."""
 
     id: str
@@ -47,7 +47,7 @@ class CordonLease:
     reminded_at: datetime | None = None
 
 
-class ClaimState(StrEnum):
+class ReclaimState(StrEnum):
     ASKED = "asked"
     KEPT = "kept"
     SNOOZED = "snoozed"
@@ -56,7 +56,7 @@ class ClaimState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class ReclaimRequest:
     """A request to an owner to give idle GPUs back. Without an answer by `grace_until` they are taken."""
 
     id: str
@@ -69,18 +69,13 @@ class Claim:
     asked_by_name: str
     asked_at: datetime
     grace_until: datetime
-    standing: ClaimState = ClaimState.ASKED
+    state: ReclaimState = ReclaimState.ASKED
     answered_by: str = ""
     answered_at: datetime | None = None
     keep_reason: str = ""
     evidence: str = ""  # why we think them idle
     is_for_good: bool = False  # the training cannot be suspended, only deleted
     channel: str = ""
-
-    @property
-    def state(self) -> str:
-        """For look-ups in the store."""
-        return self.standing.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +91,9 @@ class Launch:
     channel: str
     thread: str = ""
     plan: str = ""
-    told: str = ""  # the last life that was told: queued, running, failed, ...
-    told_reason: str = ""
-    told_at: datetime | None = None
+    reported_state: str = ""  # the last life that was told: queued, running, failed, ...
+    reported_reason: str = ""
+    reported_at: datetime | None = None
     last_lines: tuple[str, ...] = ()  # of the first failing task
     is_over: bool = False
 
@@ -109,7 +104,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gesture:
+class HandledRequest:
     """A typed line or a click that was taken in. Its id is the sender's own, so that a redelivery is known."""
 
     id: str

@@ -2,7 +2,7 @@
 
 import re
 
-from alerts.telling.views import Text, code, text
+from alerts.cards.message import Text, code, text
 
 _CODE = re.compile(r"`([^`\n]+)`")
 

@@ -3,9 +3,9 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from alerts.stores import AlertsUnit, Rows
+from alerts.store import AlertsUnit, Rows
 from commands.plans import Plan
-from commands.rows import AuditEntry, Claim, CordonLease, Due, Gesture, Launch
+from commands.rows import AuditEntry, CordonLease, DueCommand, HandledRequest, Launch, ReclaimRequest
 
 
 class Unit(AlertsUnit, Protocol):
@@ -18,19 +18,19 @@ class Unit(AlertsUnit, Protocol):
     def audit(self) -> Rows[AuditEntry]: ...
 
     @property
-    def agenda(self) -> Rows[Due]: ...
+    def agenda(self) -> Rows[DueCommand]: ...
 
     @property
     def leases(self) -> Rows[CordonLease]: ...
 
     @property
-    def claims(self) -> Rows[Claim]: ...
+    def reclaim_requests(self) -> Rows[ReclaimRequest]: ...
 
     @property
     def launches(self) -> Rows[Launch]: ...
 
     @property
-    def gestures(self) -> Rows[Gesture]: ...
+    def handled_requests(self) -> Rows[HandledRequest]: ...
 
 
 class Store(Protocol):

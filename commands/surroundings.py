@@ -3,24 +3,24 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from alerts.cards.incident_context import IncidentAction, IncidentContext
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.stores import ALL
-from alerts.telling.surroundings import Deed, Surroundings
+from alerts.store import ALL
 from commands.plans import Plan
 from commands.stores import Unit
 
 
 async def surroundings_of(
     incident: Incident, unit: Unit, *, rules: Mapping[str, Rule], now: datetime
-) -> Surroundings:
+) -> IncidentContext:
     """The deeds that were confirmed for the incident, and until when all of it is silenced."""
     plans = await unit.plans.find(incident=incident.id)
     silences = await unit.silences.find(cluster=incident.cluster, limit=ALL)
-    return Surroundings(
+    return IncidentContext(
         rules=rules,
-        deeds=tuple(_deed(plan) for plan in plans if plan.confirmed_at is not None),
+        actions=tuple(_deed(plan) for plan in plans if plan.confirmed_at is not None),
         silenced_until=await silenced_until(incident, unit, silences, now=now),
     )
 
@@ -43,6 +43,6 @@ async def silenced_until(
     return until
 
 
-def _deed(plan: Plan) -> Deed:
+def _deed(plan: Plan) -> IncidentAction:
     state = "undone" if plan.undone_by else plan.state.value
-    return Deed(plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=state)
+    return IncidentAction(plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=state)

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from alerts.telling.cards import Told
+from alerts.cards.posted import PostedCard
 from commands.stores import Unit
 
 
-async def wake(card: Told, unit: Unit) -> Told:
+async def wake(card: PostedCard, unit: Unit) -> PostedCard:
     """The card, live."""
-    if not card.is_settled:
+    if not card.is_final:
         return card
-    woken = replace(card, is_settled=False)
+    woken = replace(card, is_final=False)
     await unit.cards.put(woken)
     return woken

@@ -9,6 +9,6 @@ async def what_is_so(stage: Stage) -> str:
         alerts = [alert for state in ("pending", "firing") for alert in await unit.alerts.find(state=state)]
         incidents = await unit.incidents.find(state="open")
     known = [f"{alert.name} {alert.life.state.value} of {alert.subject}" for alert in alerts]
-    told = [f"{one.fold} ({', '.join(member.name for member in one.members)})" for one in incidents]
+    told = [f"{one.group_key} ({', '.join(member.name for member in one.members)})" for one in incidents]
     blind = dict(stage.yard.evaluators[CLUSTER].blind)
     return f"incidents: {told}; alerts: {known}; blind: {blind}; the world: {stage.world.truth()}"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeVar
 
+from alerts.cards.posted import CardKind
 from alerts.incidents.incident import Incident
-from alerts.telling.cards import CardKind
 from collectors.trainings.views import Life
 from commands.plans import PlanState
 from demo.explaining import what_is_so
@@ -90,7 +90,7 @@ class Player:
     async def _seen(self, scenario: Scenario, result: Result) -> Incident:
         async def look() -> Incident | None:
             for incident in await self._incidents():
-                if incident.fold == scenario.told.fold and self._is_ours(incident):
+                if incident.group_key == scenario.told.fold and self._is_ours(incident):
                     result.opened = result.opened or self._after()
                     names = {member.name for member in incident.members}
                     if set(scenario.seen) <= names:
@@ -105,7 +105,7 @@ class Player:
         kind, of = (
             (CardKind.INCIDENT, incident.id)
             if incident is not None
-            else (CardKind.TRAINING, scenario.told.card)
+            else (CardKind.LAUNCH, scenario.told.card)
         )
 
         async def look() -> list[Message] | None:
@@ -122,9 +122,9 @@ class Player:
         async with stage.yard.store.unit() as unit:
             rows = await unit.cards.find(kind=kind.value, channel=stage.slack.id(channel))
         mine = {
-            row.ts
+            row.message_id
             for row in rows
-            if row.ts and (row.of == of or (kind is CardKind.TRAINING and of in row.of))
+            if row.message_id and (row.row_id == of or (kind is CardKind.LAUNCH and of in row.row_id))
         }
         return [message for message in stage.slack.everything(channel) if message.ts in mine]
 
@@ -218,9 +218,11 @@ class Player:
         """No incident but the named one, and one card of it in each channel where it belongs, none elsewhere."""
         for other in await self._incidents():
             is_named = incident is not None and other.id == incident.id
-            may_come = any(other.fold.startswith(prefix) for prefix in scenario.also)
+            may_come = any(other.group_key.startswith(prefix) for prefix in scenario.also)
             if self._is_ours(other) and not is_named and not may_come:
-                raise FailedError(f"another incident: {other.fold} ({other.lead.name}: {other.lead.summary})")
+                raise FailedError(
+                    f"another incident: {other.group_key} ({other.lead.name}: {other.lead.summary})"
+                )
         if incident is not None:
             for channel in CHANNELS:
                 count = len(await self._cards(channel, CardKind.INCIDENT, incident.id))

@@ -97,10 +97,10 @@ def _pack(name: str, rules: Iterable[Rule]) -> str:
 
 
 def _rule(rule: Rule) -> str:
-    severity = rule.words.labels.get("severity", "warning")
+    severity = rule.template.labels.get("severity", "warning")
     shown = severity if "{{" not in severity else "by the XID"
     hold = in_words(rule.timing.for_) if rule.timing.for_ else "at once"
-    book = rule.words.runbook
+    book = rule.template.runbook
     page = f"[{book}](runbooks/{book}.md)" if book else ""
     return f"| {rule.name} | {shown} | {hold} | {_query(rule.query)} | {page} |"
 

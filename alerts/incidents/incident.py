@@ -5,34 +5,41 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from alerts.lifecycle import AlertState
-from alerts.rules import Closes, Severity
+from alerts.rules import ResolveWhen, Severity
 from collectors.facts.subjects import Subject
 
 
-class Happening(StrEnum):
+class IncidentEventType(StrEnum):
     """What can happen to an incident. The ones in `LOUD` must reach somebody: each is a line in the card's thread."""
 
     OPENED = "opened"
-    WORSE = "worse"
-    JOINED = "joined"  # one more alert
-    CLEARED = "cleared"  # one alert less
-    ACKED = "acked"
-    DEED = "deed"
+    SEVERITY_RAISED = "severity_raised"
+    ALERT_ADDED = "alert_added"  # one more alert
+    ALERT_RESOLVED = "alert_resolved"  # one alert less
+    ACKNOWLEDGED = "acknowledged"
+    ACTION_DONE = "action_done"
     REOPENED = "reopened"
     RESOLVED = "resolved"
 
 
-EVENTS_AT_MOST = 200  # kept of an incident's history: its beginning and the newest
-LOUD = frozenset({Happening.WORSE, Happening.ACKED, Happening.REOPENED, Happening.RESOLVED})
+MAX_EVENTS = 200  # kept of an incident's history: its beginning and the newest
+NOTIFYING = frozenset(
+    {
+        IncidentEventType.SEVERITY_RAISED,
+        IncidentEventType.ACKNOWLEDGED,
+        IncidentEventType.REOPENED,
+        IncidentEventType.RESOLVED,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class IncidentEvent:
     """One thing that happened to an incident; `number` counts within it and keys its line."""
 
     number: int
     at: datetime
-    what: Happening
+    type: IncidentEventType
     text: str = ""
     who: str = ""  # a person's id or a robot's name
     who_name: str = ""
@@ -63,7 +70,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hurt:
+class Impact:
     """A training that the broken thing hurts."""
 
     training: str
@@ -78,18 +85,18 @@ class Incident:
 
     id: str
     cluster: str
-    fold: str
+    group_key: str
     subject: Subject
     opened_at: datetime
     severity: Severity  # the worst of what fires now; of what fired, once resolved
     channels: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
-    hurt: tuple[Hurt, ...] = ()
-    events: tuple[Event, ...] = ()
-    closes: Closes = Closes.CLEAR
-    acked_by: str = ""
-    acked_by_name: str = ""
-    acked_at: datetime | None = None
+    impacts: tuple[Impact, ...] = ()
+    events: tuple[IncidentEvent, ...] = ()
+    resolve_when: ResolveWhen = ResolveWhen.CLEARED
+    acknowledged_by: str = ""
+    acknowledged_by_name: str = ""
+    acknowledged_at: datetime | None = None
     resolved_at: datetime | None = None
     fixed_by: tuple[str, ...] = ()  # the ids of plans done for it, oldest first
 
@@ -117,11 +124,11 @@ class Incident:
         )
 
     def with_event(
-        self, what: Happening, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
+        self, type: IncidentEventType, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
     ) -> "Incident":
         number = self.events[-1].number + 1 if self.events else 1
-        event = Event(number=number, at=at, what=what, text=text, who=who, who_name=who_name)
-        first, latest = self.events[:1], self.events[1:][-(EVENTS_AT_MOST - 2) :]
+        event = IncidentEvent(number=number, at=at, type=type, text=text, who=who, who_name=who_name)
+        first, latest = self.events[:1], self.events[1:][-(MAX_EVENTS - 2) :]
         return replace(self, events=(*first, *latest, event))
 
     def lasted(self, now: datetime) -> timedelta:

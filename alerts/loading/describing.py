@@ -43,7 +43,7 @@ def describe(groups: Iterable[RuleGroup]) -> list[RuleRow]:
                 name=rule.name,
                 query=in_words(rule.query),
                 id=rule.id,
-                severity=rule.words.labels.get("severity", ""),
+                severity=rule.template.labels.get("severity", ""),
                 for_=written(rule.timing.for_),
                 keep_firing_for=written(rule.timing.keep_firing_for),
                 interval=written(rule.interval),

@@ -34,36 +34,36 @@ class Surroundings:
     is_yard: bool
 
 
-def entry(reader: NodeReader, node: Node, number: int, around: Surroundings) -> Rule | RecordingRule | None:
+def entry(reader: NodeReader, node: Node, number: int, context: Surroundings) -> Rule | RecordingRule | None:
     """One entry, `number` counting from 1; None where a diagnostic leaves nothing to evaluate."""
     known = len(reader.found) + reader.more
-    fields = _fields(reader, node, around, f'group "{around.group}", rule {number}')
+    fields = _fields(reader, node, context, f'group "{context.group}", rule {number}')
     name_node = fields.get("alert") or fields.get("record")
     shown = name_node.text if isinstance(name_node, ScalarNode) and not is_null(name_node) else ""
-    before = f'group "{around.group}", rule {number}, "{shown}": '
+    before = f'group "{context.group}", rule {number}, "{shown}": '
     alert = reader.text(fields.get("alert"), f"{before}alert") or ""
     record = reader.text(fields.get("record"), f"{before}record") or ""
     if alert and record:
         reader.error(fields["record"], f"{before}only one of 'record' and 'alert' must be set")
     if not alert and not record:
-        what = "'alert' must be set" if around.is_yard else "one of 'record' or 'alert' must be set"
+        what = "'alert' must be set" if context.is_yard else "one of 'record' or 'alert' must be set"
         reader.error(node, before + what)
-    query = _query(reader, node, fields, before, around)
+    query = _query(reader, node, fields, before, context)
     timing = Timing(
         for_=reader.span(fields.get("for"), f"{before}for") or timedelta(),
         keep_firing_for=reader.span(fields.get("keep_firing_for"), f"{before}keep_firing_for") or timedelta(),
     )
     if record:
-        recording = _recording(reader, fields, record, query, timing, before, around)
+        recording = _recording(reader, fields, record, query, timing, before, context)
         return recording if len(reader.found) + reader.more == known else None
     said = words(
         reader,
         fields.get("labels"),
         fields.get("annotations"),
         before=before,
-        group_labels=around.labels,
-        symbols=around.symbols,
-        own=around.own,
+        group_labels=context.labels,
+        symbols=context.symbols,
+        own=context.own,
         has_templates=bool(alert),
     )
     if said.presence is not None:
@@ -76,20 +76,20 @@ def entry(reader: NodeReader, node: Node, number: int, around: Surroundings) -> 
     if len(reader.found) + reader.more > known or query is None:
         return None
     return Rule(
-        id=f"{around.pack}/{around.group}/{alert}",
+        id=f"{context.pack}/{context.group}/{alert}",
         name=alert,
         query=query,
         timing=timing,
-        words=said.words,
-        interval=around.interval,
-        limit=around.limit,
+        template=said.words,
+        interval=context.interval,
+        limit=context.limit,
         location=reader.location(node),
     )
 
 
-def _fields(reader: NodeReader, node: Node, around: Surroundings, what: str) -> dict[str, Node]:
+def _fields(reader: NodeReader, node: Node, context: Surroundings, what: str) -> dict[str, Node]:
     """The fields that such a file may have; a question in the wrong kind of file is said in its own words."""
-    known = YARD if around.is_yard else PROMETHEUS
+    known = YARD if context.is_yard else PROMETHEUS
     given = reader.pairs(node, what)
     for name, key, _value in given:
         if name in known:
@@ -107,9 +107,9 @@ def _fields(reader: NodeReader, node: Node, around: Surroundings, what: str) -> 
 
 
 def _query(
-    reader: NodeReader, node: Node, fields: Mapping[str, Node], before: str, around: Surroundings
+    reader: NodeReader, node: Node, fields: Mapping[str, Node], before: str, context: Surroundings
 ) -> Query | None:
-    if not around.is_yard:
+    if not context.is_yard:
         return _promql(reader, node, fields.get("expr"), before)
     if "unusual" in fields:
         reader.error(fields["unusual"], f"{before}`unusual` is reserved: learned judgement is not yet there")
@@ -121,9 +121,9 @@ def _query(
     if "with" in fields and given != ["check"]:
         reader.error(fields["with"], f"{before}`with` goes with `check`")
     if given == ["logs"]:
-        return queries.log_query(reader, fields["logs"], before=before, symbols=around.symbols)
+        return queries.log_query(reader, fields["logs"], before=before, symbols=context.symbols)
     return queries.check_query(
-        reader, fields["check"], fields.get("with"), before=before, symbols=around.symbols
+        reader, fields["check"], fields.get("with"), before=before, symbols=context.symbols
     )
 
 
@@ -159,7 +159,7 @@ def _recording(
     query: Query | None,
     timing: Timing,
     before: str,
-    around: Surroundings,
+    context: Surroundings,
 ) -> RecordingRule | None:
     node = fields["record"]
     if "annotations" in fields and reader.texts(fields["annotations"], f"{before}annotations"):
@@ -173,5 +173,5 @@ def _recording(
     tags = label_set(reader, fields.get("labels"), before=before)
     if not isinstance(query, PromQLQuery):
         return None
-    merged = {**around.labels, **{name: text for name, (text, _node) in tags.items()}}
+    merged = {**context.labels, **{name: text for name, (text, _node) in tags.items()}}
     return RecordingRule(name=record, expr=query.expr, labels=merged, location=reader.location(node))

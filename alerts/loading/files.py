@@ -172,7 +172,7 @@ class _File:
         labels = label_set(self.reader, fields.get("labels"), before=f"{what}: ")
         for label, (text, node) in labels.items():
             check_template(self.reader, node, text, f'{what}: label "{label}"')
-        around = Surroundings(
+        context = Surroundings(
             group=name,
             pack=self.pack,
             interval=interval or self.interval,
@@ -183,7 +183,7 @@ class _File:
             is_yard=is_yard(self.reader.file),
         )
         entries = [
-            entry(self.reader, item, number, around)
+            entry(self.reader, item, number, context)
             for number, item in enumerate(self.reader.items(fields.get("rules"), f"{what}: rules"), start=1)
         ]
         return RuleGroup(

@@ -96,8 +96,8 @@ def _changed(rule: Rule, wishes: Mapping[str, Mapping[str, object]], diagnostics
             case "interval", timedelta():
                 rule = replace(rule, interval=value)
             case "severity", str():
-                labels = {**rule.words.labels, "severity": value}
-                rule = replace(rule, words=replace(rule.words, labels=labels))
+                labels = {**rule.template.labels, "severity": value}
+                rule = replace(rule, template=replace(rule.template, labels=labels))
             case "above", float():
                 if isinstance(rule.query, LogQuery):
                     rule = replace(rule, query=replace(rule.query, above=value))

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
 from alerts.loading.yaml_nodes import Node, ScalarNode
-from alerts.rules import Closes, FileLocation, Symbols, Words
+from alerts.rules import AlertTemplate, FileLocation, ResolveWhen, Symbols
 from alerts.templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
-OWN = ("offer", "remedy", "presence", "closes")  # what is read into fields, and leaves the annotations
+OWN = ("actions", "presence", "resolve_when")  # read into fields of the rule, so no longer annotations
+_UNSUPPORTED = ("closes", "remediation", "remedy")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
@@ -19,7 +20,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 class Said:
     """Words, and the presence query that stands among the annotations of our own files."""
 
-    words: Words
+    words: AlertTemplate
     presence: str | None = None
 
 
@@ -47,7 +48,7 @@ def words(
     merged = {**group_labels, **{name: text for name, (text, _node) in tags.items()}}
     if not own:
         plain = {name: text for name, (text, _node) in notes.items()}
-        return Said(words=Words(labels=merged, annotations=plain))
+        return Said(words=AlertTemplate(labels=merged, annotations=plain))
     return _own(reader, notes, merged, before=before, symbols=symbols)
 
 
@@ -74,28 +75,21 @@ def _own(
     before: str,
     symbols: Symbols,
 ) -> Said:
-    offers = tuple(
+    for name in _UNSUPPORTED:
+        if name in notes:
+            reader.error(notes[name][1], f"{before}{name}: no such annotation is supported; remove it")
+    actions = tuple(
         line
-        for location, line in _lines(reader, notes.get("offer"))
-        if _is_offer(reader, location, line, f"{before}offer", symbols)
+        for location, line in _lines(reader, notes.get("actions"))
+        if _is_action(reader, location, line, f"{before}actions", symbols)
     )
-    remedies = [
-        (location, line)
-        for location, line in _lines(reader, notes.get("remedy"))
-        if _is_offer(reader, location, line, f"{before}remedy", symbols)
-    ]
-    if len(remedies) > 1:
-        reader.error_at(
-            remedies[1][0], f"{before}remedy: one command line only; put the others under `offer`"
-        )
     return Said(
-        words=Words(
+        words=AlertTemplate(
             labels=labels,
             annotations={name: text for name, (text, _node) in notes.items() if name not in OWN},
-            offers=offers,
-            remedy=remedies[0][1] if remedies else "",
+            actions=actions,
             runbook=notes["runbook"][0].strip() if "runbook" in notes else "",
-            closes=_closes(reader, notes.get("closes"), before),
+            resolve_when=_resolve_when(reader, notes.get("resolve_when"), before),
         ),
         presence=_presence(reader, notes.get("presence"), before),
     )
@@ -119,7 +113,7 @@ def _lines(reader: NodeReader, note: tuple[str, Node] | None) -> list[tuple[File
     return found
 
 
-def _is_offer(reader: NodeReader, location: FileLocation, line: str, what: str, symbols: Symbols) -> bool:
+def _is_action(reader: NodeReader, location: FileLocation, line: str, what: str, symbols: Symbols) -> bool:
     is_right = True
     for word in _PLACEHOLDER.findall(line):
         if word not in symbols.subject_fields:
@@ -134,17 +128,15 @@ def _is_offer(reader: NodeReader, location: FileLocation, line: str, what: str, 
     return is_right
 
 
-def _closes(reader: NodeReader, note: tuple[str, Node] | None, before: str) -> Closes:
+def _resolve_when(reader: NodeReader, note: tuple[str, Node] | None, before: str) -> ResolveWhen:
     if note is None:
-        return Closes.CLEAR
+        return ResolveWhen.CLEARED
     try:
-        return Closes(note[0].strip())
+        return ResolveWhen(note[0].strip())
     except ValueError:
-        reader.error(
-            note[1],
-            f"{before}closes: `{note[0].strip()[:40]}` must be one of {', '.join(kind.value for kind in Closes)}",
-        )
-        return Closes.CLEAR
+        known = ", ".join(kind.value for kind in ResolveWhen)
+        reader.error(note[1], f"{before}resolve_when: `{note[0].strip()[:40]}` must be one of {known}")
+        return ResolveWhen.CLEARED
 
 
 def _presence(reader: NodeReader, note: tuple[str, Node] | None, before: str) -> str | None:

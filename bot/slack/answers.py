@@ -4,7 +4,7 @@ from typing import Any
 
 import structlog
 
-from bot.slack.blocks import Message, render
+from bot.slack.blocks import SlackMessage, render
 from bot.slack.calling import SlackCalls
 from bot.slack.files import download, upload
 from bot.slack.heard import Heard
@@ -30,7 +30,7 @@ class SlackAnswers:
 
     async def give(self, heard: Heard, answer: Answer) -> None:
         """Say it by the nearest way that works. Raises SendError when none does."""
-        message = render(answer.view)
+        message = render(answer.message)
         if heard.channel.startswith("D"):
             channel = heard.channel
             await self._direct(heard, message)
@@ -56,7 +56,7 @@ class SlackAnswers:
             found.append(Upload(name=file.name, content=content))
         return tuple(found)
 
-    async def _responded(self, heard: Heard, message: Message, *, is_public: bool) -> bool:
+    async def _responded(self, heard: Heard, message: SlackMessage, *, is_public: bool) -> bool:
         """Answer through the gesture's own address; it is good for five answers and half an hour."""
         if not heard.response_url:
             return False
@@ -80,7 +80,7 @@ class SlackAnswers:
             if answer.status != 200 or '"ok":false' in words.replace(" ", ""):
                 raise Permanent(f"response_url: {answer.status}")
 
-    async def _direct(self, heard: Heard, message: Message) -> None:
+    async def _direct(self, heard: Heard, message: SlackMessage) -> None:
         """In a conversation of two, everything is for one person: a message that stays is best."""
         await self._calls.call(
             "chat.postMessage",
@@ -92,7 +92,7 @@ class SlackAnswers:
             ),
         )
 
-    async def _in_channel(self, heard: Heard, message: Message, *, is_public: bool) -> str:
+    async def _in_channel(self, heard: Heard, message: SlackMessage, *, is_public: bool) -> str:
         client, thread = self._calls.client, heard.thread_ts or None
         said = message.arguments()
         try:
@@ -109,7 +109,7 @@ class SlackAnswers:
             return await self._to_person(heard, message)
         return ""
 
-    async def _to_person(self, heard: Heard, message: Message) -> str:
+    async def _to_person(self, heard: Heard, message: SlackMessage) -> str:
         """They, or we, are not in that channel: answer in our own conversation with them."""
         channel = await self._conversation(heard.user_id)
         await self._calls.call(
@@ -123,7 +123,7 @@ class SlackAnswers:
         )
         return str(opened["channel"]["id"])
 
-    async def _attach(self, heard: Heard, message: Message, channel: str) -> None:
+    async def _attach(self, heard: Heard, message: SlackMessage, channel: str) -> None:
         """Files cannot be for one person in a channel: they go to our conversation with them."""
         try:
             where = channel or await self._conversation(heard.user_id)

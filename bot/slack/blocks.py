@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from alerts.telling.views import (
+from alerts.cards.message import (
     Attachment,
     Block,
     Button,
     Buttons,
     ButtonStyle,
-    Facts,
+    Color,
+    Context,
+    Fields,
+    Message,
     Paragraph,
-    Quote,
-    Small,
+    Preformatted,
     Style,
     Table,
     Text,
-    Tone,
-    View,
     plain,
 )
 from bot.slack import limits
@@ -26,12 +26,12 @@ from bot.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mr
 from bot.slack.tables import aligned, laid_out
 
 COLOURS = {
-    Tone.CRITICAL: "#d72b3f",
-    Tone.WARNING: "#e8912d",
-    Tone.INFO: "#1d7fb8",
-    Tone.GOOD: "#2eb67d",
-    Tone.BUSY: "#7c5cd6",
-    Tone.QUIET: "#9a9a9a",
+    Color.CRITICAL: "#d72b3f",
+    Color.WARNING: "#e8912d",
+    Color.INFO: "#1d7fb8",
+    Color.GOOD: "#2eb67d",
+    Color.BUSY: "#7c5cd6",
+    Color.QUIET: "#9a9a9a",
 }
 ACTION = "line"  # action ids begin with it; a button's value is a command line
 _STYLES = {ButtonStyle.PRIMARY: "primary", ButtonStyle.DANGER: "danger"}
@@ -41,7 +41,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class SlackMessage:
     """What goes to chat.postMessage and its like; `files` are uploaded into the message's thread."""
 
     text: str
@@ -63,12 +63,12 @@ class _Page:
     buttons: int = 0
 
 
-def render_line(said: Text) -> Message:
+def render_line(said: Text) -> SlackMessage:
     """A line in a thread: words only."""
-    return Message(text=mrkdwn(cut_spans(said, limits.TEXT)))
+    return SlackMessage(text=mrkdwn(cut_spans(said, limits.TEXT)))
 
 
-def render(view: View) -> Message:
+def render(view: Message) -> SlackMessage:
     """The view within all of Slack's limits; what is cut says so, and is attached whole."""
     page = _Page()
     for block in view.blocks:
@@ -78,9 +78,9 @@ def render(view: View) -> Message:
         shown.append(_context(f"… {left_out} more parts: see the attached card.txt"))
         page.files.append(Attachment(name="card.txt", content="\n\n".join(_written(b) for b in view.blocks)))
     title = _section(f"*{mrkdwn(cut_spans(_not_bold(view.title), 1000))}*")
-    body = {"color": COLOURS[view.tone], "fallback": cut(view.in_short, 1000), "blocks": shown}
-    return Message(
-        text=escaped_within(view.in_short, limits.TEXT) or "…",
+    body = {"color": COLOURS[view.color], "fallback": cut(view.notification, 1000), "blocks": shown}
+    return SlackMessage(
+        text=escaped_within(view.notification, limits.TEXT) or "…",
         blocks=(title,) if view.title else (),
         attachments=(body,) if shown else (),
         files=(*view.attachments, *page.files),
@@ -130,11 +130,11 @@ def _rendered(block: Block, page: _Page) -> list[Json]:
     match block:
         case Paragraph(text=words):
             return [_section(mrkdwn(cut_spans(words, limits.SECTION)))] if plain(words).strip() else []
-        case Small(text=words):
+        case Context(text=words):
             return [_context(mrkdwn(cut_spans(words, limits.CONTEXT)))] if plain(words).strip() else []
-        case Facts():
+        case Fields():
             return _fields(block)
-        case Quote(lines=lines):
+        case Preformatted(lines=lines):
             return _fixed(list(lines), page, "quote.txt", "\n".join(lines) + "\n")
         case Table():
             return _table(block, page)
@@ -142,7 +142,7 @@ def _rendered(block: Block, page: _Page) -> list[Json]:
             return _actions(buttons, page)
 
 
-def _fields(facts: Facts) -> list[Json]:
+def _fields(facts: Fields) -> list[Json]:
     fields = []
     for name, value in facts.rows:
         head = f"*{escaped_within(name, 200)}*\n"
@@ -213,11 +213,11 @@ def _context(words: str) -> Json:
 
 def _written(block: Block) -> str:
     match block:
-        case Paragraph(text=words) | Small(text=words):
+        case Paragraph(text=words) | Context(text=words):
             return plain(words)
-        case Facts(rows=rows):
+        case Fields(rows=rows):
             return "\n".join(f"{name}: {plain(value)}" for name, value in rows)
-        case Quote(lines=lines):
+        case Preformatted(lines=lines):
             return "\n".join(lines)
         case Table():
             return aligned(block)

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from alerts.telling.views import Attachment
+from alerts.cards.message import Attachment
 from bot.slack.calling import SlackCalls
 from bot.slack.limits import FILE_AT_MOST
 from bot.telling.speaking import Permanent

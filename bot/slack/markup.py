@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 
-from alerts.telling.views import Span, Style, Text
+from alerts.cards.message import Span, Style, Text
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 _CHANNEL = re.compile(r"[CGD][A-Z0-9]{2,}")

@@ -7,8 +7,8 @@ from typing import Any
 
 import structlog
 
-from alerts.telling.views import Attachment, Text, View
-from bot.slack.blocks import Message, render, render_line
+from alerts.cards.message import Attachment, Message, Text
+from bot.slack.blocks import SlackMessage, render, render_line
 from bot.slack.calling import SlackCalls
 from bot.slack.files import upload
 from bot.telling.speaking import Permanent, SendError, Twins
@@ -32,13 +32,13 @@ class SlackSpeaker:
     async def post(
         self,
         channel: str,
-        said: View | Text,
+        said: Message | Text,
         *,
         thread: str | None = None,
         nonce: str,
         broadcast: bool = False,
     ) -> str:
-        message = render(said) if isinstance(said, View) else render_line(said)
+        message = render(said) if isinstance(said, Message) else render_line(said)
         answer = await self._calls.call(
             "chat.postMessage",
             self._calls.client.chat_postMessage(
@@ -56,7 +56,7 @@ class SlackSpeaker:
         await self._attach(message, channel, ts, thread or ts)
         return ts
 
-    async def edit(self, channel: str, ts: str, view: View) -> None:
+    async def edit(self, channel: str, ts: str, view: Message) -> None:
         message = render(view)
         await self._calls.call(
             "chat.update",
@@ -119,7 +119,7 @@ class SlackSpeaker:
             self._files.pop(next(iter(self._files)))
         return self._files.setdefault(f"{channel}/{ts}", set())
 
-    async def _attach(self, message: Message, channel: str, ts: str, thread: str) -> None:
+    async def _attach(self, message: SlackMessage, channel: str, ts: str, thread: str) -> None:
         """Upload what is not in the thread yet. A file is a courtesy: its loss must not cost the card."""
         if not message.files:
             return

@@ -2,7 +2,7 @@
 
 from unicodedata import east_asian_width
 
-from alerts.telling.views import Table
+from alerts.cards.message import Table
 
 WIDTH = 36  # characters of fixed width that fit into 400 pixels beside a face and a coloured bar
 CELL_AT_MOST = 60

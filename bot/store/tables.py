@@ -12,12 +12,12 @@ from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
 from alerts.alert import Alert
+from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
-from alerts.stores import Progress
-from alerts.telling.cards import Line, Told
+from alerts.store import EvaluationProgress
 from commands.plans import Plan
-from commands.rows import AuditEntry, Claim, CordonLease, Due, Gesture, Launch
+from commands.rows import AuditEntry, CordonLease, DueCommand, HandledRequest, Launch, ReclaimRequest
 
 
 class HasId(Protocol):
@@ -71,8 +71,8 @@ def _same(*names: str) -> dict[str, str]:
     return {name: name for name in names}
 
 
-def _forgotten_card(card: Told) -> datetime | None:
-    return (card.told_at or card.intent_at) if card.is_settled else None
+def _forgotten_card(card: PostedCard) -> datetime | None:
+    return (card.posted_at or card.intent_at) if card.is_final else None
 
 
 ALERTS = Table(
@@ -85,10 +85,10 @@ ALERTS = Table(
 INCIDENTS = Table(
     name="incidents",
     row=Incident,
-    columns=_same("cluster", "state", "fold"),
+    columns=_same("cluster", "state", "group_key"),
     over=lambda incident: incident.resolved_at,
     floats=lambda incident: chain(
-        (member.value for member in incident.members), (hurt.gpus for hurt in incident.hurt)
+        (member.value for member in incident.members), (impact.gpus for impact in incident.impacts)
     ),
 )
 SILENCES = Table(
@@ -99,39 +99,41 @@ SILENCES = Table(
 )
 CARDS = Table(
     name="cards",
-    row=Told,
-    columns=_same("cluster", "state", "kind", "of", "channel"),
+    row=PostedCard,
+    columns=_same("cluster", "state", "kind", "row_id", "channel"),
     over=_forgotten_card,
 )
-LINES = Table(name="lines", row=Line, columns=_same("cluster", "state", "card"), goes_with=("card", "cards"))
+REPLIES = Table(
+    name="replies", row=ThreadReply, columns=_same("cluster", "state", "card"), goes_with=("card", "cards")
+)
 PLANS = Table(name="plans", row=Plan, columns=_same("cluster", "state", "incident", "actor"))
 AUDIT = Table(name="audit", row=AuditEntry, columns=_same("cluster", "actor", "plan", "at"))
-AGENDA = Table(name="agenda", row=Due, columns=_same("cluster", "at"))
+AGENDA = Table(name="agenda", row=DueCommand, columns=_same("cluster", "at"))
 LEASES = Table(name="leases", row=CordonLease, columns=_same("cluster", "node"))
-CLAIMS = Table(
-    name="claims",
-    row=Claim,
+RECLAIM_REQUESTS = Table(
+    name="reclaim_requests",
+    row=ReclaimRequest,
     columns=_same("cluster", "state", "training"),
     floats=lambda claim: (claim.gpus,),
 )
 LAUNCHES = Table(name="launches", row=Launch, columns=_same("cluster", "state"))
-GESTURES = Table(
-    name="gestures", row=Gesture, columns=_same("at"), over=lambda gesture: gesture.at
+HANDLED_REQUESTS = Table(
+    name="handled_requests", row=HandledRequest, columns=_same("at"), over=lambda gesture: gesture.at
 )  # taken in before anybody knows which cluster is meant
-PROGRESS = Table(name="progress", row=Progress, columns=_same("cluster"))
+PROGRESS = Table(name="progress", row=EvaluationProgress, columns=_same("cluster"))
 
 TABLES: tuple[Table[Any], ...] = (
     ALERTS,
     INCIDENTS,
     SILENCES,
     CARDS,
-    LINES,
+    REPLIES,
     PLANS,
     AUDIT,
     AGENDA,
     LEASES,
-    CLAIMS,
+    RECLAIM_REQUESTS,
     LAUNCHES,
-    GESTURES,
+    HANDLED_REQUESTS,
     PROGRESS,
 )

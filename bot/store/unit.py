@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from alerts.stores import Rows
+from alerts.store import Rows
 from bot.store import tables
 from bot.store.tables import Row, Table
 
@@ -27,14 +27,14 @@ class OpenUnit:
         "alerts",
         "audit",
         "cards",
-        "claims",
-        "gestures",
+        "handled_requests",
         "incidents",
         "launches",
         "leases",
-        "lines",
         "plans",
         "progress",
+        "reclaim_requests",
+        "replies",
         "silences",
     )
 
@@ -44,14 +44,14 @@ class OpenUnit:
         self.incidents = transaction.rows(tables.INCIDENTS)
         self.silences = transaction.rows(tables.SILENCES)
         self.cards = transaction.rows(tables.CARDS)
-        self.lines = transaction.rows(tables.LINES)
+        self.replies = transaction.rows(tables.REPLIES)
         self.plans = transaction.rows(tables.PLANS)
         self.audit = transaction.rows(tables.AUDIT)
         self.agenda = transaction.rows(tables.AGENDA)
         self.leases = transaction.rows(tables.LEASES)
-        self.claims = transaction.rows(tables.CLAIMS)
+        self.reclaim_requests = transaction.rows(tables.RECLAIM_REQUESTS)
         self.launches = transaction.rows(tables.LAUNCHES)
-        self.gestures = transaction.rows(tables.GESTURES)
+        self.handled_requests = transaction.rows(tables.HANDLED_REQUESTS)
         self.progress = transaction.rows(tables.PROGRESS)
 
     async def next_number(self, of: str) -> int:

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import structlog
 
-from alerts.telling.views import View
+from alerts.cards.message import Message
 from bot.telling.entries import METHOD, Act, Attempts, Entry, Job, jobs_of
 from bot.telling.means import Means
 from bot.telling.pacing import Pacer
@@ -73,7 +73,7 @@ class ChannelWorker:
         best: tuple[float, tuple[int, int, str, int], Job] | None = None
         for entry in self._mine():
             parent = self._entries.get(entry.told.parent or "")
-            for job in jobs_of(entry, is_parent_known=parent is None or bool(parent.told.ts)):
+            for job in jobs_of(entry, is_parent_known=parent is None or bool(parent.told.message_id)):
                 ready = max(now, self._ready(job, now))
                 if best is None or (ready, job.rank) < best[:2]:
                     best = (ready, job.rank, job)
@@ -120,14 +120,14 @@ class ChannelWorker:
         """The thread that a card or a line belongs into."""
         told = job.entry.told
         parent = self._entries.get(told.parent or "")
-        above = told.thread or (parent.told.ts if parent is not None else job.entry.parent_ts)
-        return above or (told.ts if job.line is not None else None) or None
+        above = told.thread or (parent.told.message_id if parent is not None else job.entry.parent_ts)
+        return above or (told.message_id if job.line is not None else None) or None
 
     async def _post(self, job: Job) -> None:
         thread = self._thread(job)
         if job.line is not None and thread is None:
             job.attempts.refused = True
-            await self._keep(job, trouble="its card was never told", intent_at=None)
+            await self._keep(job, error="its card was never told", intent_at=None)
             if job.line in job.entry.lines:  # its row may be pruned, and its entry with it
                 job.entry.lines.remove(job.line)
             return
@@ -141,26 +141,26 @@ class ChannelWorker:
             ts = await self._send(
                 "post",
                 lambda speaker: speaker.post(
-                    self.channel, line.said, thread=thread, nonce=nonce, broadcast=line.broadcast
+                    self.channel, line.text, thread=thread, nonce=nonce, broadcast=line.broadcast
                 ),
             )
-            await self._keep(job, ts=ts, trouble="")
+            await self._keep(job, message_id=ts, error="")
             return
         view, digest = self._wanted(job.entry)
         ts = await self._send(
             "post", lambda speaker: speaker.post(self.channel, view, thread=thread, nonce=nonce)
         )
-        await self._keep(job, ts=ts, digest=digest, told_at=self._means.clock.now(), trouble="")
+        await self._keep(job, message_id=ts, digest=digest, posted_at=self._means.clock.now(), error="")
 
     async def _edit(self, entry: Entry) -> None:
         view, digest = self._wanted(entry)
-        await self._send("edit", lambda speaker: speaker.edit(self.channel, entry.told.ts, view))
-        await self._means.journal.keep_card(entry, digest=digest, told_at=self._means.clock.now(), trouble="")
+        await self._send("edit", lambda speaker: speaker.edit(self.channel, entry.told.message_id, view))
+        await self._means.journal.keep_card(entry, digest=digest, posted_at=self._means.clock.now(), error="")
 
-    def _wanted(self, entry: Entry) -> tuple[View, str]:
+    def _wanted(self, entry: Entry) -> tuple[Message, str]:
         assert entry.wanted is not None
-        assert entry.wanted.view is not None  # else there is no such job
-        return entry.wanted.view, entry.digest
+        assert entry.wanted.message is not None  # else there is no such job
+        return entry.wanted.message, entry.digest
 
     async def _adopt(self, job: Job) -> None:
         """Look whether a message in doubt was told: take it for ours, or let it be told anew."""
@@ -176,7 +176,7 @@ class ChannelWorker:
                 await self._remove(younger)
             found = found.eldest
         self._means.counts["adopted"] += 1
-        await self._keep(job, ts=found, trouble="")
+        await self._keep(job, message_id=found, error="")
 
     async def _remove(self, ts: str) -> None:
         self._means.counts["twins"] += 1
@@ -216,9 +216,9 @@ class ChannelWorker:
                 if error.of_channel:
                     self._held_until = now + pause
                 if is_post:
-                    await self._keep(job, trouble=str(error), intent_at=None)
+                    await self._keep(job, error=str(error), intent_at=None)
                 else:
-                    await self._keep(job, trouble=str(error))
+                    await self._keep(job, error=str(error))
             case Recoverable(retry_after=timedelta() as pause_asked):
                 job.attempts.is_surely_unsent = is_post
                 pacer = self._pacer if is_post else self._means.methods[METHOD[job.act]]
@@ -241,6 +241,6 @@ class ChannelWorker:
             job.attempts.refused = True
             pause = self._means.patience.refused.total_seconds()
             job.attempts.not_before = asyncio.get_running_loop().time() + pause
-            await self._keep(job, trouble="its thread is gone", intent_at=None)
+            await self._keep(job, error="its thread is gone", intent_at=None)
             return
-        await self._means.journal.keep_card(job.entry, ts="", nonce="", intent_at=None, digest="")
+        await self._means.journal.keep_card(job.entry, message_id="", nonce="", intent_at=None, digest="")

@@ -7,8 +7,8 @@ from hashlib import blake2b
 
 import msgspec
 
-from alerts.telling.cards import CardKind, Told
-from alerts.telling.views import View
+from alerts.cards.message import Message
+from alerts.cards.posted import CardKind, PostedCard
 from commands.stores import Unit
 
 
@@ -16,8 +16,8 @@ from commands.stores import Unit
 class Composed:
     """What a card should show now: None for nothing. `next_due` is when that changes without any row changing."""
 
-    view: View | None
-    is_settled: bool = False  # nothing more will ever be said
+    message: Message | None
+    is_final: bool = False  # nothing more will ever be said
     next_due: datetime | None = None
 
     def due_after(self, now: datetime) -> datetime | None:
@@ -25,10 +25,10 @@ class Composed:
         return self.next_due if self.next_due is not None and self.next_due > now else None
 
 
-Composer = Callable[[Told, Unit, datetime], Awaitable[Composed]]
+Composer = Callable[[PostedCard, Unit, datetime], Awaitable[Composed]]
 Composers = Mapping[CardKind, Composer]
 
 
-def digest_of(view: View) -> str:
+def digest_of(view: Message) -> str:
     """16 hex digits over all that the view says."""
     return blake2b(msgspec.json.encode(view), digest_size=8).hexdigest()

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 
-from alerts.telling.cards import Line, Told
-from alerts.telling.views import Tone
+from alerts.cards.message import Color
+from alerts.cards.posted import PostedCard, ThreadReply
 from bot.telling.composing import Composed
 
-_URGENCY = {Tone.CRITICAL: 0, Tone.WARNING: 1, Tone.BUSY: 2, Tone.INFO: 3, Tone.GOOD: 4, Tone.QUIET: 5}
+_URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, Color.GOOD: 4, Color.QUIET: 5}
 
 
 class Act(IntEnum):
@@ -38,7 +38,7 @@ class Attempts:
 
 @dataclass(slots=True, kw_only=True)
 class LineEntry:
-    line: Line
+    line: ThreadReply
     attempts: Attempts = field(default_factory=Attempts)
 
 
@@ -46,7 +46,7 @@ class LineEntry:
 class Entry:
     """A card that is being told: the row as it is on disk, and what is wanted of it."""
 
-    told: Told
+    told: PostedCard
     order: int
     wanted: Composed | None = None
     digest: str = ""  # of the wanted view
@@ -58,7 +58,7 @@ class Entry:
 
     @property
     def is_over(self) -> bool:
-        return self.told.is_settled and not self.lines
+        return self.told.is_final and not self.lines
 
     def next_line(self) -> LineEntry | None:
         """The line whose turn it is. One that was refused lets the others pass."""
@@ -83,9 +83,9 @@ class Job:
     def rank(self) -> tuple[int, int, str, int]:
         """Smaller goes first. Of equal edits, the card that waited longest."""
         entry = self.entry
-        view = entry.wanted.view if entry.wanted else None
-        urgency = _URGENCY[view.tone] if view is not None else len(_URGENCY)
-        waited = entry.told.told_at.isoformat() if self.act is Act.EDIT and entry.told.told_at else ""
+        view = entry.wanted.message if entry.wanted else None
+        urgency = _URGENCY[view.color] if view is not None else len(_URGENCY)
+        waited = entry.told.posted_at.isoformat() if self.act is Act.EDIT and entry.told.posted_at else ""
         return (self.act, urgency, waited, entry.order)
 
 
@@ -95,19 +95,19 @@ def jobs_of(entry: Entry, *, is_parent_known: bool) -> Iterable[Job]:
     if act is not None:
         yield Job(act=act, entry=entry)
     line = entry.next_line()
-    if line is not None and (entry.told.ts or entry.told.is_settled):
+    if line is not None and (entry.told.message_id or entry.told.is_final):
         in_doubt = line.line.intent_at is not None and not line.attempts.is_surely_unsent
         yield Job(act=Act.FIND_LINE if in_doubt else Act.POST_LINE, entry=entry, line=line)
 
 
 def _card_act(entry: Entry, *, is_parent_known: bool) -> Act | None:
     told, wanted = entry.told, entry.wanted
-    if told.is_settled or wanted is None:
+    if told.is_final or wanted is None:
         return None
-    if not told.ts and told.intent_at is not None and not entry.attempts.is_surely_unsent:
+    if not told.message_id and told.intent_at is not None and not entry.attempts.is_surely_unsent:
         return Act.FIND
-    if wanted.view is None or (told.ts and told.digest == entry.digest):
-        return Act.SETTLE if wanted.is_settled else None
-    if told.ts:
+    if wanted.message is None or (told.message_id and told.digest == entry.digest):
+        return Act.SETTLE if wanted.is_final else None
+    if told.message_id:
         return Act.EDIT
     return Act.POST if is_parent_known else None

@@ -23,7 +23,7 @@ class Journal:
         async with self._store.unit() as unit:
             row = await unit.cards.get(entry.told.id)
             if row is None:
-                entry.told = replace(entry.told, is_settled=True)
+                entry.told = replace(entry.told, is_final=True)
                 entry.lines.clear()
                 return False
             changed = replace(row, **changes)
@@ -35,11 +35,11 @@ class Journal:
     async def keep_line(self, entry: Entry, one: LineEntry, **changes: Any) -> bool:
         """Change a line's row; a line that was told leaves the entry. False when somebody took it away."""
         async with self._store.unit() as unit:
-            row = await unit.lines.get(one.line.id)
+            row = await unit.replies.get(one.line.id)
             if row is not None:
                 one.line = replace(row, **changes)
-                await unit.lines.put(one.line)
-        if row is None or one.line.ts:
+                await unit.replies.put(one.line)
+        if row is None or one.line.message_id:
             entry.lines = [other for other in entry.lines if other is not one]
         return row is not None
 
@@ -48,15 +48,17 @@ class Journal:
         async with self._store.unit() as unit:
             row = await unit.cards.get(entry.told.id)
             if row is None:
-                entry.told = replace(entry.told, is_settled=True)
+                entry.told = replace(entry.told, is_final=True)
                 return
             try:
                 composed = await self._composers[row.kind](row, unit, now)
             except Exception as error:  # one card's bug must not silence the others
                 raise InDoubt(f"composing broke: {type(error).__name__}") from error
             entry.wanted, entry.due = composed, composed.due_after(now)
-            entry.digest = "" if composed.view is None else digest_of(composed.view)
-            if composed.is_settled and (composed.view is None or (row.ts and row.digest == entry.digest)):
-                row = replace(row, is_settled=True, told_at=row.told_at or now)
+            entry.digest = "" if composed.message is None else digest_of(composed.message)
+            if composed.is_final and (
+                composed.message is None or (row.message_id and row.digest == entry.digest)
+            ):
+                row = replace(row, is_final=True, posted_at=row.posted_at or now)
                 await unit.cards.put(row)
             entry.told = row

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from alerts.telling.cards import CardId, Line
+from alerts.cards.posted import CardId, ThreadReply
 from bot.store.unit import Changed
 from bot.telling.composing import Composers, digest_of
 from bot.telling.entries import Attempts, Entry, LineEntry
@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 ALL = 1_000_000
 AT_ONCE = 25  # cards composed in a unit: others wait for it
 QUIET_TABLES = frozenset(
-    {"alerts", "audit", "gestures", "agenda", "lines", "cards"}
+    {"alerts", "audit", "handled_requests", "agenda", "replies", "cards"}
 )  # no card is composed from them
 EXACT_TABLES = frozenset({"incidents"})  # a row changes only the cards `of` it
 COMPOSED_AGAIN = timedelta(minutes=1)  # after a composer failed
@@ -40,10 +40,10 @@ class Picture:
     def note(self, changed: Changed) -> None:
         """Rows changed: remember what that makes stale."""
         self._changed_cards |= changed.get("cards", frozenset())
-        self._changed_lines |= changed.get("lines", frozenset())
+        self._changed_lines |= changed.get("replies", frozenset())
         loud = {table: ids for table, ids in changed.items() if table not in QUIET_TABLES}
         for entry in self.entries.values():
-            if any(table not in EXACT_TABLES or entry.told.of in ids for table, ids in loud.items()):
+            if any(table not in EXACT_TABLES or entry.told.row_id in ids for table, ids in loud.items()):
                 entry.is_stale = True
         self.awake.set()
 
@@ -67,7 +67,7 @@ class Picture:
         return min((entry.due for entry in self.entries.values() if entry.due is not None), default=None)
 
     def _is_stale(self, entry: Entry, now: datetime) -> bool:
-        return not entry.told.is_settled and (entry.is_stale or (entry.due is not None and entry.due <= now))
+        return not entry.told.is_final and (entry.is_stale or (entry.due is not None and entry.due <= now))
 
     async def _load(self, now: datetime) -> set[str]:
         cards, lines = self._changed_cards, self._changed_lines
@@ -77,10 +77,10 @@ class Picture:
         async with self._store.unit() as unit:
             if not self._is_loaded:
                 cards |= {card.id for card in await unit.cards.find(state="live", limit=ALL)}
-                for state in ("wanted", "refused"):
-                    cards |= {line.card for line in await unit.lines.find(state=state, limit=ALL)}
+                for state in ("pending", "refused"):
+                    cards |= {line.card for line in await unit.replies.find(state=state, limit=ALL)}
             for id in lines:
-                line = await unit.lines.get(id)
+                line = await unit.replies.get(id)
                 if line is not None:
                     cards.add(line.card)
             touched = set()
@@ -95,18 +95,18 @@ class Picture:
         if told is None:
             if entry is None:
                 return set()
-            entry.told = replace(entry.told, is_settled=True)  # its worker drops it
+            entry.told = replace(entry.told, is_final=True)  # its worker drops it
             entry.lines.clear()
             return {entry.told.channel}
-        wanted = [line for line in await unit.lines.find(card=id, limit=ALL) if _is_wanted(line, now)]
+        wanted = [line for line in await unit.replies.find(card=id, limit=ALL) if _is_wanted(line, now)]
         if entry is None:
-            if told.is_settled and not wanted:
+            if told.is_final and not wanted:
                 return set()
             self._order += 1
             entry = Entry(told=told, order=self._order)
-            entry.attempts.refused = bool(told.trouble)
+            entry.attempts.refused = bool(told.error)
         parent = await unit.cards.get(told.parent) if told.parent else None
-        entry.told, entry.parent_ts = told, parent.ts if parent is not None else None
+        entry.told, entry.parent_ts = told, parent.message_id if parent is not None else None
         known = {one.line.id: one for one in entry.lines}
         entry.lines = [_line_entry(line, known) for line in wanted]
         self.entries[id] = entry
@@ -120,19 +120,19 @@ class Picture:
             log.exception("telling.not_composed", card=entry.told.id)
             entry.due = now + COMPOSED_AGAIN
             return
-        digest = "" if composed.view is None else digest_of(composed.view)
+        digest = "" if composed.message is None else digest_of(composed.message)
         if digest != entry.digest and entry.attempts.refused:
             entry.attempts = Attempts()  # it was another view that was refused
         entry.wanted, entry.digest, entry.due = composed, digest, composed.due_after(now)
 
 
-def _is_wanted(line: Line, now: datetime) -> bool:
-    return not line.ts and (not line.trouble or now - line.at < LINES_UNTIL)
+def _is_wanted(line: ThreadReply, now: datetime) -> bool:
+    return not line.message_id and (not line.error or now - line.at < LINES_UNTIL)
 
 
-def _line_entry(line: Line, known: dict[str, LineEntry]) -> LineEntry:
+def _line_entry(line: ThreadReply, known: dict[str, LineEntry]) -> LineEntry:
     """The line with the attempts that were made; one that was refused in another life lets others pass."""
     if one := known.get(line.id):
         one.line = line
         return one
-    return LineEntry(line=line, attempts=Attempts(refused=bool(line.trouble)))
+    return LineEntry(line=line, attempts=Attempts(refused=bool(line.error)))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from alerts.telling.views import Text, View
+from alerts.cards.message import Message, Text
 
 
 class SendError(Exception):
@@ -49,7 +49,7 @@ class Speaker(Protocol):
     async def post(
         self,
         channel: str,
-        said: View | Text,
+        said: Message | Text,
         *,
         thread: str | None = None,
         nonce: str,
@@ -58,7 +58,7 @@ class Speaker(Protocol):
         """Post a card or a line, and give the message's name. `nonce` is stored with it, for `find`."""
         ...
 
-    async def edit(self, channel: str, ts: str, view: View) -> None: ...
+    async def edit(self, channel: str, ts: str, view: Message) -> None: ...
 
     async def find(
         self, channel: str, nonce: str, since: datetime, thread: str | None = None

@@ -81,7 +81,7 @@ def application(endpoints: Endpoints) -> web.Application:
             id=id, line=said.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
         answer = await endpoints.take(taken)
-        text = rendered(answer.view) if answer is not None else ""
+        text = rendered(answer.message) if answer is not None else ""
         return web.Response(body=msgspec.json.encode({"text": text}), content_type="application/json")
 
     app.router.add_get("/healthz", healthz)

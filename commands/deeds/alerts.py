@@ -5,27 +5,27 @@ from dataclasses import dataclass, replace
 import click
 
 from alerts.alert import Alert
-from alerts.incidents.folding import acknowledge, place_of, summary_of
-from alerts.incidents.incident import Incident
-from alerts.stores import ALL
-from alerts.telling.cards import CardKind
-from alerts.telling.surroundings import NOTHING
-from alerts.telling.views import (
+from alerts.cards.desired import desired_replies
+from alerts.cards.incident_context import NO_CONTEXT
+from alerts.cards.message import (
     Block,
-    Facts,
+    Color,
+    Context,
+    Fields,
+    Message,
     Paragraph,
-    Quote,
-    Small,
+    Preformatted,
     Table,
     Text,
-    Tone,
-    View,
     bold,
     code,
     moment,
     text,
 )
-from alerts.telling.wanted import wanted_lines
+from alerts.cards.posted import CardKind
+from alerts.incidents.grouping import acknowledge, place_of, summary_of
+from alerts.incidents.incident import Incident
+from alerts.store import ALL
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
 from commands.desk import Desk
@@ -52,7 +52,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
             found += await unit.alerts.find(cluster=desk.site.name, state="pending")
         silences = await unit.silences.find(cluster=desk.site.name, limit=ALL)
     if not found:
-        return Answer(view=View(title=text("Nothing fires."), tone=Tone.GOOD))
+        return Answer(message=Message(title=text("Nothing fires."), color=Color.GOOD))
     found.sort(key=lambda alert: (-alert.severity.rank, alert.life.since))
 
     def state(alert: Alert) -> str:
@@ -74,7 +74,9 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
         heading=("key", "severity", "alert", "what", "for", "state"), rows=rows, more=len(found) - len(rows)
     )
     return Answer(
-        view=View(title=text(bold(f"{len(found)} alert{'s' if len(found) != 1 else ''}")), blocks=(table,))
+        message=Message(
+            title=text(bold(f"{len(found)} alert{'s' if len(found) != 1 else ''}")), blocks=(table,)
+        )
     )
 
 
@@ -84,16 +86,18 @@ async def ack(deed: Named, desk: Desk) -> Answer:
         incident = await _incident(deed.name, unit, desk)
         if not incident.is_open:
             raise UnusableError(f"Incident `{incident.id}` is resolved already.")
-        if incident.acked_by == desk.actor.id:
+        if incident.acknowledged_by == desk.actor.id:
             raise UnusableError(f"You have taken incident `{incident.id}` already.")
         taken = acknowledge(incident, who=desk.actor.id, who_name=desk.actor.name, now=desk.now)
         await unit.incidents.put(taken)
-        cards = await unit.cards.find(kind=CardKind.INCIDENT.value, of=taken.id)
+        cards = await unit.cards.find(kind=CardKind.INCIDENT.value, row_id=taken.id)
         news = replace(taken, events=taken.events[-1:])
-        for line in wanted_lines(news, cards, around=NOTHING):
-            await unit.lines.add(line)  # at once, rather than at the next round
+        for line in desired_replies(news, cards, context=NO_CONTEXT):
+            await unit.replies.add(line)  # at once, rather than at the next round
     return Answer(
-        view=View(title=text("You have taken incident ", code(incident.id), f": {incident.lead.summary}"))
+        message=Message(
+            title=text("You have taken incident ", code(incident.id), f": {incident.lead.summary}")
+        )
     )
 
 
@@ -130,8 +134,8 @@ async def why(deed: Named, desk: Desk) -> Answer:
     for alert in found[:3]:
         blocks.extend(_explained(alert, desk))
     if len(found) > 3:
-        blocks.append(Small(text=text(f"… {len(found) - 3} more; `alert list` shows them all")))
-    return Answer(view=View(title=text(bold(f"Why {deed.name} fires")), blocks=tuple(blocks)))
+        blocks.append(Context(text=text(f"… {len(found) - 3} more; `alert list` shows them all")))
+    return Answer(message=Message(title=text(bold(f"Why {deed.name} fires")), blocks=tuple(blocks)))
 
 
 def _explained(alert: Alert, desk: Desk) -> list[Block]:
@@ -152,11 +156,11 @@ def _explained(alert: Alert, desk: Desk) -> list[Block]:
     rows.append(
         ("about", text(", ".join(f"{word} {value}" for word, value in alert.subject.words().items())))
     )
-    blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Facts(rows=tuple(rows))]
+    blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Fields(rows=tuple(rows))]
     if rule is not None:
-        blocks.append(Quote(lines=tuple(_asked(rule.query))))
+        blocks.append(Preformatted(lines=tuple(_asked(rule.query))))
     if alert.texts:
-        blocks.append(Quote(lines=alert.texts[:5]))
+        blocks.append(Preformatted(lines=alert.texts[:5]))
     return blocks
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from alerts.telling.views import Table, View, bold, text
+from alerts.cards.message import Message, Table, bold, text
 from commands.command import Answer, Command
 from commands.desk import Desk
 
@@ -31,13 +31,13 @@ async def audit(deed: Audit, desk: Desk) -> Answer:
             some = await unit.audit.find(cluster=cluster, newest=True, limit=LOOKED_THROUGH, **where)
             found = [one for one in some if one.actor_name == by][: deed.last]
     if not found:
-        return Answer(view=View(title=text("Nothing is recorded that fits.")))
+        return Answer(message=Message(title=text("Nothing is recorded that fits.")))
     rows = tuple(
         (f"{one.at:%m-%d %H:%M:%S}", one.actor_name or one.actor, one.what, one.line, one.plan, one.text)
         for one in found
     )
     table = Table(heading=("when (UTC)", "who", "what", "line", "plan", "why"), rows=rows)
-    return Answer(view=View(title=text(bold("Audit, the newest first")), blocks=(table,)))
+    return Answer(message=Message(title=text(bold("Audit, the newest first")), blocks=(table,)))
 
 
 COMMANDS = (

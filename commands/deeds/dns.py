@@ -5,7 +5,7 @@ from math import isnan
 
 import click
 
-from alerts.telling.views import Block, Button, Buttons, Facts, Small, Text, View, bold, code, text
+from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message, Text, bold, code, text
 from collectors.checks.dns import counted
 from collectors.facts.proportional import services_rule, with_bounds
 from collectors.facts.queries import PromQLQuery
@@ -57,17 +57,17 @@ async def show(deed: Show, desk: Desk) -> Answer:
     ]
     rows += [(name, await _measured(desk, query, form)) for name, query, form in _LOOKS]
     wanted = recommended(dns, owner, desk)
-    blocks: list[Block] = [Facts(rows=tuple(rows))]
+    blocks: list[Block] = [Fields(rows=tuple(rows))]
     if desk.may.get("dns scale", False):
         blocks.append(Buttons(buttons=(Button(label=f"Scale to {wanted}", line=f"dns scale {wanted}"),)))
     blocks.append(
-        Small(
+        Context(
             text=text(
                 f"{wanted} is half as many again as now, or what the Services call for, if that is more."
             )
         )
     )
-    return Answer(view=View(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
+    return Answer(message=Message(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
 
 
 async def scale(deed: ScaleDns, desk: Desk) -> Draft:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import click
 
-from alerts.telling.views import Block, Button, Buttons, Paragraph, Quote, Small, View, bold, text
+from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph, Preformatted, bold, text
 from collectors.facts.durations import in_words, written
 from commands.command import Answer, Command, Right, UnusableError
 from commands.desk import Desk
@@ -60,14 +60,14 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     counted = count_gpus(nodes, inventory, topology, look)
     is_known = not look.blind
     blocks: list[Block] = [
-        Quote(lines=summary_lines(counted, is_idle_known=is_known)),
+        Preformatted(lines=summary_lines(counted, is_idle_known=is_known)),
         team_table(counted, is_idle_known=is_known),
         node_table(nodes, topology),
     ]
     idle = f"Idle: no work for {in_words(look.after)}." if is_known else f"Idle is not known: {look.blind}"
-    blocks.append(Small(text=text(idle)))
+    blocks.append(Context(text=text(idle)))
     title = f"GPUs of {len(nodes)} node" + ("s" if len(nodes) != 1 else "")
-    return Answer(view=View(title=text(bold(title)), blocks=tuple(blocks)))
+    return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
 async def idle(deed: Idling, desk: Desk) -> Answer:
@@ -87,7 +87,7 @@ async def idle(deed: Idling, desk: Desk) -> Answer:
             blocks.append(Paragraph(text=text(partly)))
         if buttons := _ask(idle_ones, desk, look.after):
             blocks.append(buttons)
-    blocks += [Small(text=text(line)) for line in _not_judged(found)]
+    blocks += [Context(text=text(line)) for line in _not_judged(found)]
     title = (
         f"{gpus:g} held GPUs did nothing for {window}"
         if idle_ones
@@ -95,7 +95,7 @@ async def idle(deed: Idling, desk: Desk) -> Answer:
     )
     if not idle_ones and any(one.doing is not Doing.BUSY for one in found):
         title = f"No held GPU is known to have done nothing for {window}"
-    return Answer(view=View(title=text(bold(title)), blocks=tuple(blocks)))
+    return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
 def _ask(idle_ones: list[TrainingGpus], desk: Desk, after: timedelta) -> Buttons | None:
@@ -183,7 +183,7 @@ COMMANDS = (
         parameters=(_CLAIM, _REASON),
         note=keep,
         judges_itself=True,
-        about="claims",
+        about="reclaim_requests",
         example='gpu keep c3f9a1b2 --reason "loads its data until noon"',
     ),
     Command(
@@ -198,7 +198,7 @@ COMMANDS = (
         ),
         note=snooze,
         judges_itself=True,
-        about="claims",
+        about="reclaim_requests",
         example="gpu snooze c3f9a1b2 --for 2h",
     ),
     Command(
@@ -211,7 +211,7 @@ COMMANDS = (
         risk=Risk.TOUCH,
         judges_itself=True,
         rights=_PAUSE_RIGHTS,
-        about="claims",
+        about="reclaim_requests",
         example="gpu release c3f9a1b2",
     ),
     Command(
@@ -223,7 +223,7 @@ COMMANDS = (
         plan=settle,
         risk=Risk.TOUCH,
         rights=_PAUSE_RIGHTS,
-        about="claims",
+        about="reclaim_requests",
         example="gpu settle c3f9a1b2",
     ),
 )

@@ -5,7 +5,18 @@ from dataclasses import dataclass
 
 import click
 
-from alerts.telling.views import Block, Paragraph, Quote, Small, Text, View, bold, code, joined, text
+from alerts.cards.message import (
+    Block,
+    Context,
+    Message,
+    Paragraph,
+    Preformatted,
+    Text,
+    bold,
+    code,
+    joined,
+    text,
+)
 from commands.command import Answer, AnyCommand, Command
 from commands.desk import Desk
 from commands.parsing import find
@@ -35,13 +46,13 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
             rows = [command for command in everything if command.noun == name]
             if noun:
                 for command in rows:
-                    blocks += [Paragraph(text=in_short(command, desk)), Quote(lines=(command.usage,))]
+                    blocks += [Paragraph(text=in_short(command, desk)), Preformatted(lines=(command.usage,))]
             else:
                 blocks.append(Paragraph(text=joined("\n", (in_short(command, desk) for command in rows))))
         legend = "✏️ changes something, after a preview · 🔒 not given to you · more: "
         more = text(code("help node"), " or ", code("help node cordon"))
-        blocks.append(Small(text=text(legend, more)))
-        return Answer(view=View(title=text(bold("What I can do")), blocks=tuple(blocks)))
+        blocks.append(Context(text=text(legend, more)))
+        return Answer(message=Message(title=text(bold("What I can do")), blocks=tuple(blocks)))
 
     def in_short(command: AnyCommand, desk: Desk) -> Text:
         return text(code(command.name), f" {_mark(command, desk)}", spoken(command.summary))
@@ -52,15 +63,15 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
             for option in command.parameters
             if isinstance(option, click.Option) and option.help
         ]
-        blocks: list[Block] = [Paragraph(text=spoken(command.summary)), Quote(lines=(command.usage,))]
+        blocks: list[Block] = [Paragraph(text=spoken(command.summary)), Preformatted(lines=(command.usage,))]
         if options:
             blocks.append(Paragraph(text=joined("\n", options)))
         blocks.append(Paragraph(text=text("For example: ", code(command.example))))
         if command.more:
             blocks.append(Paragraph(text=text(command.more)))
         if not desk.may.get(command.name, False):
-            blocks.append(Small(text=text("🔒 This one is not given to you.")))
-        return Answer(view=View(title=text(bold(command.name)), blocks=tuple(blocks)))
+            blocks.append(Context(text=text("🔒 This one is not given to you.")))
+        return Answer(message=Message(title=text(bold(command.name)), blocks=tuple(blocks)))
 
     helping = Command(
         noun="help",

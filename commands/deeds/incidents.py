@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import click
 
-from alerts.incidents.folding import place_of
+from alerts.cards.incident_card import event_text, incident_card
+from alerts.cards.message import Block, Color, Context, Message, Paragraph, Table, bold, moment, text
+from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident
-from alerts.telling.composing import event_line, incident_view
-from alerts.telling.views import Block, Paragraph, Small, Table, Tone, View, bold, moment, text
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
 from commands.desk import Desk
@@ -36,7 +36,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
             found = list(await unit.incidents.find(cluster=desk.site.name, state="open"))
             found.sort(key=lambda one: (-one.severity.rank, one.opened_at))
     if not found:
-        return Answer(view=View(title=text("No open incidents."), tone=Tone.GOOD))
+        return Answer(message=Message(title=text("No open incidents."), color=Color.GOOD))
     rows = tuple(_row(incident, desk) for incident in found[:SHOWN])
     table = Table(
         heading=("id", "severity", "what", "where", "for", "who"), rows=rows, more=len(found) - len(rows)
@@ -44,13 +44,13 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     many = (
         "the latest incidents" if deed.all else f"{len(found)} open incident{'s' if len(found) != 1 else ''}"
     )
-    return Answer(view=View(title=text(bold(many.capitalize())), blocks=(table,)))
+    return Answer(message=Message(title=text(bold(many.capitalize())), blocks=(table,)))
 
 
 def _row(incident: Incident, desk: Desk) -> tuple[str, ...]:
     state = incident.severity.value if incident.is_open else "resolved"
     lasted = in_words(incident.lasted(desk.now), parts=1)
-    who = incident.acked_by_name or incident.acked_by
+    who = incident.acknowledged_by_name or incident.acknowledged_by
     return (incident.id, state, incident.lead.name, place_of(incident.subject), lasted, who)
 
 
@@ -64,13 +64,13 @@ async def show(deed: Named, desk: Desk) -> Answer:
             )
         gathered = await surroundings_of(incident, unit, rules=desk.rules, now=desk.now)
     around = replace(gathered, people=desk.policy.owners)
-    card = incident_view(incident, around=around, now=desk.now)
+    card = incident_card(incident, context=around, now=desk.now)
     history = tuple(
-        Small(text=text(moment(event.at), " ", event_line(incident, event, around=around)))
+        Context(text=text(moment(event.at), " ", event_text(incident, event, context=around)))
         for event in incident.events[-SHOWN:]
     )
     blocks: tuple[Block, ...] = (*card.blocks, Paragraph(text=text(bold("History"))), *history)
-    return Answer(view=View(title=card.title, tone=card.tone, blocks=blocks))
+    return Answer(message=Message(title=card.title, color=card.color, blocks=blocks))
 
 
 COMMANDS = (

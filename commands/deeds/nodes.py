@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import click
 
-from alerts.telling.views import Block, Button, Buttons, Facts, Table, Text, View, bold, code, text
+from alerts.cards.message import Block, Button, Buttons, Fields, Message, Table, Text, bold, code, text
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.durations import in_words
@@ -66,7 +66,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
         more=max(0, len(rows) - 60),
     )
     return Answer(
-        view=View(title=text(bold(f"{len(rows)} node{'s' if len(rows) != 1 else ''}")), blocks=(table,))
+        message=Message(title=text(bold(f"{len(rows)} node{'s' if len(rows) != 1 else ''}")), blocks=(table,))
     )
 
 
@@ -92,10 +92,10 @@ async def show(deed: Named, desk: Desk) -> Answer:
         if incident.subject.node == deed.node:
             rows.append(("incident", text(code(incident.id), f" {incident.lead.summary}")))
     verb = "uncordon" if node.spec.unschedulable else "cordon"
-    blocks: tuple[Block, ...] = (Facts(rows=tuple(rows)),)
+    blocks: tuple[Block, ...] = (Fields(rows=tuple(rows)),)
     if desk.may.get(f"node {verb}", False):
         blocks += (Buttons(buttons=(Button(label=verb.capitalize(), line=f"node {verb} {deed.node}"),)),)
-    return Answer(view=View(title=text(bold(f"Node {deed.node}")), blocks=blocks))
+    return Answer(message=Message(title=text(bold(f"Node {deed.node}")), blocks=blocks))
 
 
 async def cordon(deed: Cordon, desk: Desk) -> Draft:

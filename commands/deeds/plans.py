@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import click
 import msgspec
 
-from alerts.telling.views import Tone, View, text
+from alerts.cards.message import Color, Message, text
 from commands.claims import due_id
 from commands.command import Answer, Command, DeniedError, Draft, UnusableError
 from commands.confirming import namespaces_of
@@ -15,7 +15,7 @@ from commands.options import ROW_NAME
 from commands.outcomes import record_outcome
 from commands.plans import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.previews import can_undo, details
-from commands.rows import Claim
+from commands.rows import ReclaimRequest
 from commands.steps import Create, Delete, Record, Step
 from commands.trainings.stopping import goes_too, lost, what_it_is
 
@@ -37,7 +37,7 @@ async def _plan(named: Named, desk: Desk) -> Plan:
 
 
 async def show(named: Named, desk: Desk) -> Answer:
-    return Answer(view=details(await _plan(named, desk)))
+    return Answer(message=details(await _plan(named, desk)))
 
 
 async def confirm(named: Named, desk: Desk) -> Answer:
@@ -64,7 +64,7 @@ async def cancel(named: Named, desk: Desk) -> Answer:
         if plan.state is PlanState.CONFIRMED:
             await record_outcome(unit, left)
     said = "it stops after the step that is being done" if was_running else "nothing was done"
-    return Answer(view=View(title=text(f"{plan.title}: cancelled, {said}."), tone=Tone.QUIET))
+    return Answer(message=Message(title=text(f"{plan.title}: cancelled, {said}."), color=Color.QUIET))
 
 
 async def undo(named: Named, desk: Desk) -> Draft:
@@ -126,20 +126,20 @@ def _with(namespaces: set[str], desk: Desk) -> list[str]:
     ]
 
 
-async def _answered_since(pairs: Sequence[tuple[Step, StepRecord]], desk: Desk) -> list[Claim]:
+async def _answered_since(pairs: Sequence[tuple[Step, StepRecord]], desk: Desk) -> list[ReclaimRequest]:
     """The claims of the plan that are not any more as it put them: an answer is not taken back with the question."""
     found = []
     async with desk.store.unit() as unit:
         for step, done in pairs:
-            if isinstance(step, Record) and step.table == "claims" and done.state is StepState.DONE:
-                claim = await unit.claims.get(step.id)
+            if isinstance(step, Record) and step.table == "reclaim_requests" and done.state is StepState.DONE:
+                claim = await unit.reclaim_requests.get(step.id)
                 if claim is not None and msgspec.to_builtins(claim) != step.row:
                     found.append(claim)
     return found
 
 
-def _stays(claim: Claim) -> str:
-    return f"claim {claim.id} on {claim.training}, which is {claim.standing.value} by now"
+def _stays(claim: ReclaimRequest) -> str:
+    return f"claim {claim.id} on {claim.training}, which is {claim.state.value} by now"
 
 
 _PLAN = click.Argument(["plan"], type=ROW_NAME)

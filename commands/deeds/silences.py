@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import click
 
+from alerts.cards.message import Button, Buttons, Color, Message, Table, bold, code, text
 from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence
-from alerts.telling.views import Button, Buttons, Table, Tone, View, bold, code, text
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
 from commands.desk import Desk
@@ -61,7 +61,7 @@ async def add(deed: Add, desk: Desk) -> Answer:
     title = text(
         "Silence ", code(silence.id), f" hides {told} for {in_words(deed.lasting)}: ", _shown(silence)
     )
-    return Answer(view=View(title=title, tone=Tone.QUIET, blocks=(undo,)))
+    return Answer(message=Message(title=title, color=Color.QUIET, blocks=(undo,)))
 
 
 async def listing(deed: Listing, desk: Desk) -> Answer:
@@ -69,10 +69,10 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
         found = await unit.silences.find(cluster=desk.site.name, newest=True, limit=200)
     shown = [one for one in found if deed.all or one.is_active(desk.now)][:30]
     if not shown:
-        return Answer(view=View(title=text("No active silences.")))
+        return Answer(message=Message(title=text("No active silences.")))
     rows = tuple((one.id, _shown(one), _left(one, desk), one.by_name or one.by, one.comment) for one in shown)
     table = Table(heading=("id", "matchers", "left", "by", "reason"), rows=rows)
-    return Answer(view=View(title=text(bold("Silences")), blocks=(table,)))
+    return Answer(message=Message(title=text(bold("Silences")), blocks=(table,)))
 
 
 async def expire(deed: Named, desk: Desk) -> Answer:
@@ -85,7 +85,7 @@ async def expire(deed: Named, desk: Desk) -> Answer:
         if not silence.is_active(desk.now):
             raise UnusableError(f"Silence `{silence.id}` is over already.")
         await unit.silences.put(replace(silence, expired_at=desk.now))
-    return Answer(view=View(title=text("Silence ", code(silence.id), " is expired: ", _shown(silence))))
+    return Answer(message=Message(title=text("Silence ", code(silence.id), " is expired: ", _shown(silence))))
 
 
 def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from alerts.telling.views import Block, Small, View, bold, text
+from alerts.cards.message import Block, Context, Message, bold, text
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds
 from commands.command import Answer, Command, Right, UnusableError
@@ -38,11 +38,11 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     if not shown and not unseen and not over:
         raise UnusableError(_none(deed.team, desk))
     blocks: list[Block] = [table_of(shown, desk.now)] if shown else []
-    blocks += [Small(text=text(f"{over} more are over: `training list --all`."))] if over else []
-    blocks += [Small(text=text(f"⚠ {why}")) for why in unseen]
+    blocks += [Context(text=text(f"{over} more are over: `training list --all`."))] if over else []
+    blocks += [Context(text=text(f"⚠ {why}")) for why in unseen]
     gpus = sum(one.gpus for one in shown)
     title = text(bold(f"{len(shown)} training{'s' if len(shown) != 1 else ''}"), f" with {gpus:g} GPUs")
-    return Answer(view=View(title=title, blocks=tuple(blocks)))
+    return Answer(message=Message(title=title, blocks=tuple(blocks)))
 
 
 def _none(team: str, desk: Desk) -> str:
@@ -59,7 +59,7 @@ async def show(deed: Named, desk: Desk) -> Answer:
     told = [(one.id, one.lead.summary) for one in incidents if one.subject.training == view.id]
     redactor = Redactor(desk.policy.redact)
     return Answer(
-        view=details_of(
+        message=details_of(
             view, desk.site.inventory(), desk.now, may=desk.may, incidents=told, redactor=redactor
         )
     )
@@ -67,7 +67,7 @@ async def show(deed: Named, desk: Desk) -> Answer:
 
 async def logs(deed: Logging, desk: Desk) -> Answer:
     view = training_named(deed.training, desk.site.trainings())
-    return Answer(view=await show_logs(view, deed, desk))
+    return Answer(message=await show_logs(view, deed, desk))
 
 
 def _option(flag: str, text_: str, **more: object) -> click.Option:

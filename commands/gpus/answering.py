@@ -16,7 +16,7 @@ from commands.gpus.idle import by_training, evidence
 from commands.gpus.idling import SHORTEST, Doing
 from commands.plans import PlanState
 from commands.records import forget, record
-from commands.rows import Claim, ClaimState
+from commands.rows import ReclaimRequest, ReclaimState
 from commands.steps import Delete, Record, Step
 from commands.stores import Unit
 from commands.trainings.catalogue import kind_of
@@ -37,10 +37,10 @@ async def keep(deed: Answering, desk: Desk) -> Answer:
     async with desk.store.unit() as unit:
         claim = await _open(unit, deed.claim)
         _check_answerer(claim, desk, harmless=True)
-        kept = replace(_answered(claim, desk), standing=ClaimState.KEPT, keep_reason=deed.reason)
-        await unit.claims.put(kept)
+        kept = replace(_answered(claim, desk), state=ReclaimState.KEPT, keep_reason=deed.reason)
+        await unit.reclaim_requests.put(kept)
         await unit.agenda.delete(due_id(kept))
-    return Answer(view=claim_view(kept, desk.now))
+    return Answer(message=claim_view(kept, desk.now))
 
 
 async def snooze(deed: Answering, desk: Desk) -> Answer:
@@ -52,13 +52,13 @@ async def snooze(deed: Answering, desk: Desk) -> Answer:
         _check_answerer(claim, desk, harmless=True)
         moved = replace(
             _answered(claim, desk),
-            standing=ClaimState.SNOOZED,
+            state=ReclaimState.SNOOZED,
             keep_reason=deed.reason,
             grace_until=desk.now + deed.lasting,
         )
-        await unit.claims.put(moved)
+        await unit.reclaim_requests.put(moved)
         await unit.agenda.put(due_of(moved))
-    return Answer(view=claim_view(moved, desk.now))
+    return Answer(message=claim_view(moved, desk.now))
 
 
 async def release(deed: Answering, desk: Desk) -> Draft:
@@ -71,9 +71,9 @@ async def release(deed: Answering, desk: Desk) -> Draft:
     steps = kind_of(view).pause(view, desk.site.inventory()) if view else ()
     if view is None or not steps:
         return Draft(title="", nothing=f"{claim.training} holds no GPUs any more.")
-    freed = replace(_answered(claim, desk), standing=ClaimState.FREED)
+    freed = replace(_answered(claim, desk), state=ReclaimState.FREED)
     over = (
-        record("claims", freed, says="note that they are free", before=claim),
+        record("reclaim_requests", freed, says="note that they are free", before=claim),
         *((forget("agenda", due, says="nothing is left to settle"),) if due else ()),
     )
     return Draft(
@@ -93,11 +93,11 @@ def _afterwards(steps: Sequence[Step]) -> str:
 async def settle(deed: Answering, desk: Desk) -> Draft:
     """What becomes of a claim that nobody answered. Only what is seen to do nothing, still, is paused."""
     async with desk.store.unit() as unit:
-        claim = await unit.claims.get(deed.claim)
+        claim = await unit.reclaim_requests.get(deed.claim)
     if claim is None:
         raise UnusableError(f"There is no claim `{deed.claim}`.")
-    if claim.standing not in OPEN:
-        return Draft(title="", nothing=f"Claim {claim.id} is {claim.standing.value} already.")
+    if claim.state not in OPEN:
+        return Draft(title="", nothing=f"Claim {claim.id} is {claim.state.value} already.")
     if desk.now < claim.grace_until:
         return Draft(title="", nothing=f"Claim {claim.id} has time until {claim.grace_until:%H:%M} UTC.")
     try:
@@ -122,7 +122,10 @@ async def settle(deed: Answering, desk: Desk) -> Draft:
     if not steps:
         return _void(claim, "it is suspended already")
     freed = record(
-        "claims", replace(claim, standing=ClaimState.FREED), says="note that they are free", before=claim
+        "reclaim_requests",
+        replace(claim, state=ReclaimState.FREED),
+        says="note that they are free",
+        before=claim,
     )
     return Draft(
         title=f"Free {claim.gpus:g} idle GPUs of {claim.training}",
@@ -132,7 +135,7 @@ async def settle(deed: Answering, desk: Desk) -> Draft:
     )
 
 
-def _training(claim: Claim, desk: Desk) -> TrainingView | None:
+def _training(claim: ReclaimRequest, desk: Desk) -> TrainingView | None:
     found = next((view for view in desk.site.trainings() if view.id == claim.training), None)
     return found if found is not None and not found.life.is_over else None
 
@@ -144,17 +147,17 @@ async def under_way(unit: Unit) -> dict[str, str]:
         for state in (PlanState.CONFIRMED, PlanState.RUNNING)
         for plan in await unit.plans.find(state=state.value)
         for step in plan.steps
-        if isinstance(step, Record) and step.table == "claims"
+        if isinstance(step, Record) and step.table == "reclaim_requests"
     }
 
 
-async def _open(unit: Unit, named: str) -> Claim:
+async def _open(unit: Unit, named: str) -> ReclaimRequest:
     """The claim that still waits for an answer: what a plan under way does to it no answer stops."""
-    claim = await unit.claims.get(named)
+    claim = await unit.reclaim_requests.get(named)
     if claim is None:
         raise UnusableError(f"There is no claim `{named[:40]}`: its card shows its name.")
-    if claim.standing not in OPEN:
-        raise UnusableError(f"Claim `{claim.id}` on {claim.training} is {claim.standing.value} already.")
+    if claim.state not in OPEN:
+        raise UnusableError(f"Claim `{claim.id}` on {claim.training} is {claim.state.value} already.")
     if plan := (await under_way(unit)).get(claim.id):
         raise UnusableError(
             f"Claim `{claim.id}` on {claim.training} is being settled, by plan `{plan}`: `plan cancel {plan}` "
@@ -163,7 +166,7 @@ async def _open(unit: Unit, named: str) -> Claim:
     return claim
 
 
-def _check_answerer(claim: Claim, desk: Desk, *, harmless: bool) -> None:
+def _check_answerer(claim: ReclaimRequest, desk: Desk, *, harmless: bool) -> None:
     needed = "gpu free" if harmless else "training stop"
     namespace = claim.training.partition("/")[0]
     if is_owner(claim, desk.actor, by_name=harmless) or desk.refusal(needed, namespace) is None:
@@ -172,21 +175,21 @@ def _check_answerer(claim: Claim, desk: Desk, *, harmless: bool) -> None:
     raise UnusableError(f"Claim `{claim.id}` is for {owner} to answer, or for whoever may `{needed}` there.")
 
 
-def _answered(claim: Claim, desk: Desk) -> Claim:
+def _answered(claim: ReclaimRequest, desk: Desk) -> ReclaimRequest:
     return replace(claim, answered_by=desk.actor.id, answered_at=desk.now)
 
 
-def _void(claim: Claim, why: str) -> Draft:
-    void = replace(claim, standing=ClaimState.VOID, keep_reason=why)
-    step = record("claims", void, says=f"note that nothing is to be done: {why}", before=claim)
+def _void(claim: ReclaimRequest, why: str) -> Draft:
+    void = replace(claim, state=ReclaimState.VOID, keep_reason=why)
+    step = record("reclaim_requests", void, says=f"note that nothing is to be done: {why}", before=claim)
     return Draft(title=f"Drop the claim on {claim.training}", steps=(step,))
 
 
-def _later(claim: Claim, why: str, desk: Desk) -> Draft:
+def _later(claim: ReclaimRequest, why: str, desk: Desk) -> Draft:
     later = replace(claim, grace_until=desk.now + LOOK_AGAIN)
     steps = (
         record(
-            "claims",
+            "reclaim_requests",
             later,
             says=f"wait {in_words(LOOK_AGAIN)} more, for it is not known: {why}",
             before=claim,

@@ -11,7 +11,7 @@ from commands.desk import Desk
 from commands.gpus.idle import TrainingGpus, by_training, evidence
 from commands.gpus.idling import SHORTEST, Doing, IdleLook, look_for_idle
 from commands.records import record
-from commands.rows import Claim, ClaimState
+from commands.rows import ReclaimRequest, ReclaimState
 from commands.steps import Delete, Record, Step
 from commands.trainings.catalogue import kind_of
 from commands.trainings.naming import training_named
@@ -44,7 +44,7 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
     found = by_training(look, desk.site.trainings())
     steps: list[Step] = []
     notes: list[str] = []
-    claims: list[Claim] = []
+    claims: list[ReclaimRequest] = []
     meant, left = _given(_meant(deed.trainings, found, desk), desk)
     is_denied = bool(left)
     more = 0
@@ -60,7 +60,7 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
             continue
         pause = kind_of(one.view).pause(one.view, desk.site.inventory())
         is_for_good = any(isinstance(step, Delete) for step in pause)
-        steps += [_dropped(old) for old in earlier if old.standing in OPEN]
+        steps += [_dropped(old) for old in earlier if old.state in OPEN]
         made = await _claim(one, look, desk, grace=grace, earlier=len(earlier))
         claim = replace(made, is_for_good=is_for_good)
         claims.append(claim)
@@ -134,39 +134,45 @@ def _doing_words(of: TrainingGpus) -> str:
             return "it does nothing"
 
 
-def _why_not(earlier: list[Claim], now: datetime, *, is_named: bool) -> str:
+def _why_not(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) -> str:
     """Why no claim is made on a training with these earlier ones; empty when one may be."""
-    if one := next((one for one in earlier if one.standing in OPEN and now < one.grace_until + LATE), None):
+    if one := next((one for one in earlier if one.state in OPEN and now < one.grace_until + LATE), None):
         return f"its owner is asked already (claim {one.id}, until {one.grace_until:%H:%M} UTC)"
-    kept = [claim for claim in earlier if claim.standing is ClaimState.KEPT and claim.answered_at]
+    kept = [claim for claim in earlier if claim.state is ReclaimState.KEPT and claim.answered_at]
     if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEPT_FOR:
         return f"its owner needs them, as said {in_words(now - at, parts=1)} ago"
     return ""
 
 
-def _query(claim: Claim) -> Record:
+def _query(claim: ReclaimRequest) -> Record:
     """Undone it stays as a claim that is void: its card says so, and the next claim gets another name and card."""
-    void = replace(claim, standing=ClaimState.VOID, keep_reason="the question was taken back")
-    return record("claims", claim, says=f"ask for {claim.gpus:g} GPUs of {claim.training}", before=void)
+    void = replace(claim, state=ReclaimState.VOID, keep_reason="the question was taken back")
+    return record(
+        "reclaim_requests", claim, says=f"ask for {claim.gpus:g} GPUs of {claim.training}", before=void
+    )
 
 
-def _dropped(claim: Claim) -> Record:
+def _dropped(claim: ReclaimRequest) -> Record:
     """The end of a claim that should have been settled long ago: another one takes its place."""
-    void = replace(claim, standing=ClaimState.VOID, keep_reason="its owner is asked anew")
-    return record("claims", void, says=f"drop claim {claim.id}, which could not be settled", before=claim)
+    void = replace(claim, state=ReclaimState.VOID, keep_reason="its owner is asked anew")
+    return record(
+        "reclaim_requests", void, says=f"drop claim {claim.id}, which could not be settled", before=claim
+    )
 
 
-async def _claims_on(view: TrainingView, desk: Desk) -> list[Claim]:
+async def _claims_on(view: TrainingView, desk: Desk) -> list[ReclaimRequest]:
     async with desk.store.unit() as unit:
-        return list(await unit.claims.find(cluster=desk.site.name, training=view.id))
+        return list(await unit.reclaim_requests.find(cluster=desk.site.name, training=view.id))
 
 
-async def _claim(of: TrainingGpus, look: IdleLook, desk: Desk, *, grace: timedelta, earlier: int) -> Claim:
+async def _claim(
+    of: TrainingGpus, look: IdleLook, desk: Desk, *, grace: timedelta, earlier: int
+) -> ReclaimRequest:
     assert of.view is not None
     async with desk.store.unit() as unit:
         launch = await unit.launches.get(f"{desk.site.name}/{of.view.id}")
     owner_id = desk.policy.owners.get(of.view.owner) or (launch.by if launch else "")
-    return Claim(
+    return ReclaimRequest(
         id=claim_id(desk.site.name, of.view.id, earlier),
         cluster=desk.site.name,
         training=of.view.id,
@@ -182,7 +188,7 @@ async def _claim(of: TrainingGpus, look: IdleLook, desk: Desk, *, grace: timedel
     )
 
 
-def _who_is_asked(claim: Claim, grace: timedelta) -> str:
+def _who_is_asked(claim: ReclaimRequest, grace: timedelta) -> str:
     owner = claim.owner or "nobody known"
     unknown = "" if claim.owner_id else " (not known in the chat: the question stands in the channel)"
     return (

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from alerts.telling.views import Table
+from alerts.cards.message import Table
 from collectors.facts.durations import in_words
 from collectors.trainings.views import TrainingView
 from commands.gpus.idling import MEMORY_HELD_ABOVE, Doing, IdleLook, PodGpus

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from alerts.telling.views import Table
+from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import NodeGpus, gpus_requested, holds_resources
 from collectors.facts.topology import Topology

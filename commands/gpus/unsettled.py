@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 
 from commands.claims import OPEN, due_id, due_of
 from commands.gpus.answering import LOOK_AGAIN, under_way
-from commands.rows import Claim, Due
+from commands.rows import DueCommand, ReclaimRequest
 from commands.stores import Unit
 
 LONGEST_PAUSE = timedelta(hours=1)
 
 
-async def unsettled(unit: Unit, now: datetime) -> list[Due]:
+async def unsettled(unit: Unit, now: datetime) -> list[DueCommand]:
     """What the agenda lacks: the settling of each open claim that is not on it, nor in a plan under way.
 
     Settling may have been refused or cut off, its plan may have failed, or somebody undid it. A claim whose time
@@ -19,7 +19,9 @@ async def unsettled(unit: Unit, now: datetime) -> list[Due]:
     the claim is late, within bounds: so it doubles from try to try.
     """
     in_plans = await under_way(unit)  # read first: a plan that ends meanwhile has left its mark
-    found = [claim for state in OPEN for claim in await unit.claims.find(state=state.value, limit=10_000)]
+    found = [
+        claim for state in OPEN for claim in await unit.reclaim_requests.find(state=state.value, limit=10_000)
+    ]
     return [
         replace(due_of(claim), at=_again(claim, now))
         for claim in found
@@ -27,6 +29,6 @@ async def unsettled(unit: Unit, now: datetime) -> list[Due]:
     ]
 
 
-def _again(claim: Claim, now: datetime) -> datetime:
+def _again(claim: ReclaimRequest, now: datetime) -> datetime:
     late = now - claim.grace_until
     return claim.grace_until if late < timedelta() else now + min(max(LOOK_AGAIN, late), LONGEST_PAUSE)

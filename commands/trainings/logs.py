@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from alerts.telling.views import Attachment, Quote, Small, View, bold, text
+from alerts.cards.message import Attachment, Context, Message, Preformatted, bold, text
 from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
 from collectors.trainings.views import Rank, TrainingView
@@ -23,7 +23,7 @@ class Logging:
     tail: int
 
 
-async def show_logs(view: TrainingView, deed: Logging, desk: Desk) -> View:
+async def show_logs(view: TrainingView, deed: Logging, desk: Desk) -> Message:
     """The last lines of a rank and where they come from. Raises UnusableError when no source has any."""
     rank = rank_meant(view, deed.rank)
     lines, source = await _lines(view, rank, deed, desk)
@@ -33,11 +33,11 @@ async def show_logs(view: TrainingView, deed: Logging, desk: Desk) -> View:
     if len(shown) > LINES_SHOWN:
         files = (Attachment(name=f"{view.name}-{rank.role}-{rank.index}.log", content=whole),)
     left = f"; the last {LINES_SHOWN} of {len(shown)} lines, all are in the file" if files else ""
-    return View(
+    return Message(
         title=text(bold(f"{view.id}, {rank.role} {rank.index}"), f": the log of {rank.pod}"),
         blocks=(
-            Quote(lines=tuple(shown[-LINES_SHOWN:]) or ("(no lines)",)),
-            Small(text=text(f"from {source}{left}")),
+            Preformatted(lines=tuple(shown[-LINES_SHOWN:]) or ("(no lines)",)),
+            Context(text=text(f"from {source}{left}")),
         ),
         attachments=files,
     )

@@ -4,19 +4,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from alerts.telling.views import (
+from alerts.cards.message import (
     Block,
     Button,
     Buttons,
     ButtonStyle,
-    Facts,
+    Color,
+    Context,
+    Fields,
+    Message,
     Paragraph,
-    Quote,
-    Small,
+    Preformatted,
     Table,
     Text,
-    Tone,
-    View,
     bold,
     code,
     moment,
@@ -32,13 +32,13 @@ from commands.looks import age
 
 ROWS_AT_MOST, RANKS_AT_MOST, EVENTS_AT_MOST = 60, 40, 8
 TONES = {
-    Life.QUEUED: Tone.BUSY,
-    Life.STARTING: Tone.BUSY,
-    Life.RUNNING: Tone.GOOD,
-    Life.SUSPENDED: Tone.QUIET,
-    Life.SUCCEEDED: Tone.GOOD,
-    Life.FAILED: Tone.CRITICAL,
-    Life.STOPPED: Tone.QUIET,
+    Life.QUEUED: Color.BUSY,
+    Life.STARTING: Color.BUSY,
+    Life.RUNNING: Color.GOOD,
+    Life.SUSPENDED: Color.QUIET,
+    Life.SUCCEEDED: Color.GOOD,
+    Life.FAILED: Color.CRITICAL,
+    Life.STOPPED: Color.QUIET,
 }
 
 
@@ -70,7 +70,7 @@ def details_of(
     may: Mapping[str, bool],
     incidents: Sequence[tuple[str, str]] = (),
     redactor: Redactor,
-) -> View:
+) -> Message:
     """All about one training. `incidents`: ids and summaries of the open ones that name it."""
     rows: list[tuple[str, Text]] = [
         ("life", text(bold(view.life.value), f": {view.reason}" if view.reason else "")),
@@ -82,7 +82,7 @@ def details_of(
     moments = (("created", view.created), ("started", view.started), ("ended", view.finished))
     rows += [(word, text(moment(at), f", {age(at, now)} ago")) for word, at in moments if at]
     rows += [("incident", text(code(id), f" {summary}")) for id, summary in incidents]
-    blocks: list[Block] = [Facts(rows=tuple(rows))]
+    blocks: list[Block] = [Fields(rows=tuple(rows))]
     if first := view.first_failure:
         blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
     if view.ranks:
@@ -90,7 +90,7 @@ def details_of(
     blocks += _events(view, inventory, now, redactor)
     if buttons := _buttons(view, may):
         blocks.append(Buttons(buttons=buttons))
-    return View(title=text(bold(f"Training {view.id}")), tone=TONES[view.life], blocks=tuple(blocks))
+    return Message(title=text(bold(f"Training {view.id}")), color=TONES[view.life], blocks=tuple(blocks))
 
 
 def failure_words(rank: Rank) -> str:
@@ -132,7 +132,7 @@ def _ranks(view: TrainingView) -> Table:
 
 def _events(view: TrainingView, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
     if why := inventory.missing_reason(EVENTS):
-        return [Small(text=text(f"Its events are not known: {why}"))]
+        return [Context(text=text(f"Its events are not known: {why}"))]
     found = sorted(_events_of(view, inventory), key=lambda event: str(event.last_seen), reverse=True)
     # The same thing happens to every rank: it is told once, with how often.
     times: Counter[tuple[str, str]] = Counter()
@@ -146,7 +146,7 @@ def _events(view: TrainingView, inventory: Inventory, now: datetime, redactor: R
         + (f" (x{times[key]})" if times[key] > 1 else "")
         for key, event in list(newest.items())[:EVENTS_AT_MOST]
     )
-    return [Quote(lines=lines)] if lines else []
+    return [Preformatted(lines=lines)] if lines else []
 
 
 def _events_of(view: TrainingView, inventory: Inventory) -> list[Event]:

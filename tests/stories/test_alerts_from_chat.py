@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts.incidents.incident import Happening
+from alerts.incidents.incident import IncidentEventType
 from tests.support.light import HOT, Light, light
 
 HOT_A01 = ({"node": "gpu-a01", "gpu": "3"}, 91.0)
@@ -119,7 +119,9 @@ async def test_an_ack_during_a_silence_tells_the_ack_alone(tmp_path: Path) -> No
         async with stage.yard.store.unit() as unit:  # it gets worse, which the silence keeps quiet
             incident = await unit.incidents.get("i1")
             assert incident is not None
-            await unit.incidents.put(incident.with_event(Happening.WORSE, stage.clock.now(), text="worse"))
+            await unit.incidents.put(
+                incident.with_event(IncidentEventType.SEVERITY_RAISED, stage.clock.now(), text="worse")
+            )
         await stage.asks("dana", "alert ack i1")
         (line,) = await stage.slack.until(lambda: stage.slack.thread(card))
         assert "has taken it" in line.said

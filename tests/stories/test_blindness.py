@@ -133,11 +133,11 @@ async def state(stage: Light) -> tuple[set[Any], list[Any]]:
     }
     told = sorted(
         (
-            one.fold,
+            one.group_key,
             one.state,
             one.severity.value,
             sorted((member.name, member.state.value, member.summary) for member in one.members),
-            [event.what.value for event in one.events],
+            [event.type.value for event in one.events],
         )
         for one in incidents
         if "SourceBlind" not in {member.name for member in one.members}
@@ -147,14 +147,16 @@ async def state(stage: Light) -> tuple[set[Any], list[Any]]:
 
 async def folds(stage: Light, which: str) -> set[str]:
     async with stage.yard.store.unit() as unit:
-        return {one.fold for one in await unit.incidents.find(cluster=CLUSTER) if one.state == which}
+        return {one.group_key for one in await unit.incidents.find(cluster=CLUSTER) if one.state == which}
 
 
 async def has(stage: Light, which: str, *wanted: str) -> None:
     """Wait until these are among the incidents in that state."""
 
     async def look(unit: Any) -> bool:
-        return set(wanted) <= {one.fold for one in await unit.incidents.find(cluster=CLUSTER, state=which)}
+        return set(wanted) <= {
+            one.group_key for one in await unit.incidents.find(cluster=CLUSTER, state=which)
+        }
 
     await stage.until_kept(look)
 

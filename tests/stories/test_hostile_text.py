@@ -124,7 +124,7 @@ async def test_a_log_line_from_outside_is_shown_as_it_is_and_without_its_secrets
 
 async def test_an_offer_whose_word_would_be_more_than_a_word_is_not_offered(tmp_path: Path) -> None:
     rules = json.loads(json.dumps(RULES))
-    rules["groups"][0]["rules"][0]["annotations"]["offer"] = "node cordon {node}\n"
+    rules["groups"][0]["rules"][0]["annotations"]["actions"] = "node cordon {node}\n"
     async with light(tmp_path, own_rules=None, rules=rules) as stage:
         stage.prometheus.truth.say(
             HOT, ({"node": "gpu-b01 --reason x", "note": "n"}, 91), since=stage.clock.now()

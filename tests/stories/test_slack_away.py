@@ -49,7 +49,7 @@ async def journalled(stage: Light) -> None:
 
     async def look(unit: Any) -> bool:
         cards = await unit.cards.find(limit=100)
-        return bool(cards) and all(card.ts for card in cards)
+        return bool(cards) and all(card.message_id for card in cards)
 
     await stage.until_kept(look)
 

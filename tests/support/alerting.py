@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from alerts.alert import Alert
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.rendering import RuleRenderer
-from alerts.rules import Closes, Rule, Timing, Words
+from alerts.rules import AlertTemplate, ResolveWhen, Rule, Timing
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -31,9 +31,9 @@ def a_rule(
     labels: Mapping[str, str] | None = None,
     summary: str = "{{ $labels.node }} is hot: {{ $value }}.",
     description: str = "",
-    offers: tuple[str, ...] = (),
+    actions: tuple[str, ...] = (),
     runbook: str = "",
-    closes: Closes = Closes.CLEAR,
+    resolve_when: ResolveWhen = ResolveWhen.CLEARED,
     expr: str = "heat > 83",
     presence: str | None = None,
     limit: int = 0,
@@ -45,12 +45,12 @@ def a_rule(
         name=name,
         query=PromQLQuery(expr=expr, presence=presence),
         timing=Timing(for_=for_, keep_firing_for=keep_firing_for),
-        words=Words(
+        template=AlertTemplate(
             labels={"severity": severity, **(labels or {})},
             annotations={key: value for key, value in annotations.items() if value},
-            offers=offers,
+            actions=actions,
             runbook=runbook,
-            closes=closes,
+            resolve_when=resolve_when,
         ),
         interval=minutes(1),
         limit=limit,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import TypeVar
 
-from alerts.telling.views import Text, View, plain
+from alerts.cards.message import Message, Text, plain
 from bot.telling.speaking import Gone, InDoubt, Permanent, Recoverable, Twins
 
 LATENCY = 0.1  # seconds, half before and half after the deed
@@ -36,7 +36,7 @@ class Fault(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class ChatMessage:
     ts: str
     channel: str
     thread: str | None
@@ -52,7 +52,7 @@ class Message:
 class FakeChat:
     """A Speaker. `messages` by name; `script` has the faults of the next calls of each method, None for none."""
 
-    messages: dict[str, Message] = field(default_factory=dict)
+    messages: dict[str, ChatMessage] = field(default_factory=dict)
     script: dict[str, deque[Fault | None]] = field(default_factory=dict)
     calls: list[tuple[float, str, str]] = field(default_factory=list)  # loop time, method, channel
     closed: set[str] = field(default_factory=set)  # archived channels
@@ -81,7 +81,7 @@ class FakeChat:
     async def post(
         self,
         channel: str,
-        said: View | Text,
+        said: Message | Text,
         *,
         thread: str | None = None,
         nonce: str,
@@ -91,13 +91,13 @@ class FakeChat:
         if now - self._posted.get(channel, -9) < self.seconds_a_post:
             self.too_fast += 1
             raise Recoverable("ratelimited", retry_after=timedelta(seconds=1))
-        words = said.in_short if isinstance(said, View) else plain(said)
+        words = said.notification if isinstance(said, Message) else plain(said)
 
         def land() -> str:
             self._number += 1
             ts = f"{self._number:06}"
             at = asyncio.get_running_loop().time()
-            self.messages[ts] = Message(
+            self.messages[ts] = ChatMessage(
                 ts=ts, channel=channel, thread=thread, nonce=nonce, text=words, at=at, broadcast=broadcast
             )
             return ts
@@ -107,7 +107,7 @@ class FakeChat:
         self._posted[channel] = now
         return await self._call("post", channel, land)
 
-    async def edit(self, channel: str, ts: str, view: View) -> None:
+    async def edit(self, channel: str, ts: str, view: Message) -> None:
         now = asyncio.get_running_loop().time()
         while self._edited and now - self._edited[0] >= 60:
             self._edited.popleft()
@@ -120,7 +120,7 @@ class FakeChat:
             message = self.messages[ts]
             if message.is_deleted:
                 raise Gone("message_not_found")
-            self.messages[ts] = replace(message, text=view.in_short, edits=message.edits + 1)
+            self.messages[ts] = replace(message, text=view.notification, edits=message.edits + 1)
 
         await self._call("edit", channel, change)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
+from alerts.cards.message import plain
+from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.incidents.incident import Incident
 from alerts.routing import Route
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.telling.cards import Line, Told
-from alerts.telling.views import plain
 from bot.judging import Judge, Round
 from bot.keeping import Keeper, Tellings
 from bot.store.memory import MemoryStore
@@ -96,13 +96,13 @@ class Yard:
         async with self.store.unit() as unit:
             return await unit.incidents.find()
 
-    async def cards(self) -> Sequence[Told]:
+    async def cards(self) -> Sequence[PostedCard]:
         async with self.store.unit() as unit:
             return await unit.cards.find()
 
-    async def lines(self) -> Sequence[Line]:
+    async def lines(self) -> Sequence[ThreadReply]:
         async with self.store.unit() as unit:
-            return await unit.lines.find()
+            return await unit.replies.find()
 
     async def silence(self, silence: Silence) -> None:
         async with self.store.unit() as unit:
@@ -110,7 +110,7 @@ class Yard:
 
     async def said(self) -> list[tuple[str, str]]:
         """Each line's card, and its words."""
-        return [(line.card, plain(line.said)) for line in await self.lines()]
+        return [(line.card, plain(line.text)) for line in await self.lines()]
 
 
 def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:

@@ -35,7 +35,7 @@ RULES: dict[str, Any] = {
                     "labels": {"severity": "critical"},
                     "annotations": {
                         "summary": "{{ $labels.node }} is hot.",
-                        "offer": 'node cordon {node} --reason "too hot"\n',
+                        "actions": 'node cordon {node} --reason "too hot"\n',
                     },
                 }
             ],

@@ -9,12 +9,12 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from alerts.alert import Alert
+from alerts.cards.message import text
+from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
 from alerts.lifecycle import AlertLife, AlertState
-from alerts.telling.cards import CardId, CardKind, Line, Told, card_id, line_id
-from alerts.telling.views import text
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
-from commands.rows import AuditEntry, Gesture
+from commands.rows import AuditEntry, HandledRequest
 from commands.steps import Create, Delete, Fact, Patch, Record, Ref, Scale, Step, Wait
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -99,20 +99,24 @@ def an_alert(
     )
 
 
-def a_card(of: str = "7", *, channel: str = "C1", kind: CardKind = CardKind.INCIDENT, **more: Any) -> Told:
-    told = Told(id=card_id(kind, of, channel), cluster="lab", kind=kind, of=of, channel=channel)
+def a_card(
+    of: str = "7", *, channel: str = "C1", kind: CardKind = CardKind.INCIDENT, **more: Any
+) -> PostedCard:
+    told = PostedCard(id=card_id(kind, of, channel), cluster="lab", kind=kind, row_id=of, channel=channel)
     return replace(told, **more)
 
 
-def a_line(card: Told, event: str = "1", *, said: str = "", at: datetime = NOON, **more: Any) -> Line:
-    line = Line(
-        id=line_id(card.id, event), cluster="lab", card=card.id, said=text(said or f"event {event}"), at=at
+def a_line(
+    card: PostedCard, event: str = "1", *, said: str = "", at: datetime = NOON, **more: Any
+) -> ThreadReply:
+    line = ThreadReply(
+        id=reply_id(card.id, event), cluster="lab", card=card.id, text=text(said or f"event {event}"), at=at
     )
     return replace(line, **more)
 
 
-def a_gesture(id: str = "g1", *, at: datetime = NOON) -> Gesture:
-    return Gesture(id=id, at=at)
+def a_gesture(id: str = "g1", *, at: datetime = NOON) -> HandledRequest:
+    return HandledRequest(id=id, at=at)
 
 
 def an_audit_entry(id: str = "a1", *, at: datetime = NOON) -> AuditEntry:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from alerts.telling.views import Buttons, Facts, Paragraph, Quote, Small, Table, View, plain
+from alerts.cards.message import Buttons, Context, Fields, Message, Paragraph, Preformatted, Table, plain
 from bot.sites import ClusterSite
 from bot.store.memory import MemoryStore
 from collectors.cluster.cache import ClusterCache
@@ -102,7 +102,7 @@ class Yard:
     async def say(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> str:
         """What is answered, as a text."""
         answer = await self.answer(line, actor, uploads=uploads)
-        return "" if answer is None else told(answer.view)
+        return "" if answer is None else told(answer.message)
 
     async def answer(
         self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()
@@ -202,16 +202,16 @@ async def yard_before(
                 task.cancel()
 
 
-def told(view: View) -> str:
+def told(view: Message) -> str:
     """All words of a view, a line each, without the marks of code."""
     lines = [plain(view.title)]
     for block in view.blocks:
         match block:
-            case Paragraph() | Small():
+            case Paragraph() | Context():
                 lines.append(plain(block.text))
-            case Facts():
+            case Fields():
                 lines += [f"{name}: {plain(words)}" for name, words in block.rows]
-            case Quote():
+            case Preformatted():
                 lines += block.lines
             case Table():
                 lines += [" | ".join(row) for row in (block.heading, *block.rows)]

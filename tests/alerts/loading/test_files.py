@@ -77,7 +77,7 @@ def test_an_object_of_kubernetes_loads_by_the_same_road() -> None:
     (group,) = groups(OBJECT, "rules/gpu.rules.yaml")
 
     assert [one.id for one in group.rules] == ["gpu/g/A", "gpu/g/A#2"]
-    assert group.rules[0].words.labels == {"team": "sre", "severity": "info"}
+    assert group.rules[0].template.labels == {"team": "sre", "severity": "info"}
     assert group.rules[0].interval == timedelta(minutes=1)
     assert group.recording_rules[0].name == "a:b"
     assert group.recording_rules[0].labels == {"team": "sre"}

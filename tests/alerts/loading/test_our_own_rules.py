@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from alerts.rules import Closes, Timing
+from alerts.rules import ResolveWhen, Timing
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, TimesUsual
 from tests.alerts.loading.conftest import LoadRule
 
@@ -18,9 +18,8 @@ annotations:
   summary: "{{ $labels.gpu }} is hot"
   runbook: gpu-hot
   presence: DCGM_FI_DEV_GPU_TEMP
-  closes: proof
-  remedy: node cordon {node}
-  offer: |
+  resolve_when: acknowledged
+  actions: |
     node cordon {node}
 
     node drain {node}
@@ -35,38 +34,40 @@ def test_the_words_of_our_own_rules_are_read(load_rule: LoadRule) -> None:
     assert rule.id == "gpu/g/GpuHot"
     assert rule.query == PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP > 85", presence="DCGM_FI_DEV_GPU_TEMP")
     assert rule.timing == Timing(for_=timedelta(minutes=2), keep_firing_for=timedelta(minutes=5))
-    assert rule.words.labels == {"severity": "critical"}
-    assert rule.words.offers == ("node cordon {node}", "node drain {node}")
-    assert rule.words.remedy == "node cordon {node}"
-    assert rule.words.closes is Closes.PROOF
-    assert rule.words.runbook == "gpu-hot"
-    assert set(rule.words.annotations) == {"summary", "runbook"}
+    assert rule.template.labels == {"severity": "critical"}
+    assert rule.template.actions == ("node cordon {node}", "node drain {node}")
+    assert rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
+    assert rule.template.runbook == "gpu-hot"
+    assert set(rule.template.annotations) == {"summary", "runbook"}
     assert (rule.location.line, rule.location.column) == (4, 5)
 
 
 def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> None:
-    loaded = load_rule(HOT.replace("node", "nosuch").replace("proof", "whenever"), own=False)
+    loaded = load_rule(HOT.replace("node", "nosuch").replace("acknowledged", "whenever"), own=False)
 
     assert loaded.diagnostics == ()
     (rule,) = loaded.groups[0].rules
-    assert set(rule.words.annotations) == {"summary", "runbook", "presence", "closes", "remedy", "offer"}
-    assert rule.words.offers == ()
-    assert rule.words.closes is Closes.CLEAR
+    assert set(rule.template.annotations) == {"summary", "runbook", "presence", "resolve_when", "actions"}
+    assert rule.template.actions == ()
+    assert rule.template.resolve_when is ResolveWhen.CLEARED
     assert rule.query == PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP > 85")
 
 
 @pytest.mark.parametrize(
     ("annotation", "place", "why"),
     [
-        ("offer: |\n    node cordon {node}\n    fly away", (9, 9), "no command `fly`"),
-        ("offer: node cordon {nodes}", (7, 14), "`{nodes}` is no word of subjects; did you mean `node`?"),
-        ("remedy: |\n    node cordon {node}\n    node drain {node}", (9, 9), "one command line only"),
+        ("actions: |\n    node cordon {node}\n    fly away", (9, 9), "no command `fly`"),
+        ("actions: node cordon {nodes}", (7, 16), "`{nodes}` is no word of subjects; did you mean `node`?"),
+        ("remedy: node cordon {node}", (7, 15), "remedy: no such annotation is supported"),
+        ("remediation: node cordon {node}", (7, 20), "remediation: no such annotation is supported"),
+        ("closes: proof", (7, 15), "closes: no such annotation is supported"),
+        ("resolve_when: proven", (7, 21), "`proven` must be one of cleared, acknowledged"),
         (
             "presence: sum(up",
             (7, 17),
             "presence: could not parse expression: 1:4: parse error: unclosed left parenthesis",
         ),
-        ("closes: maybe", (7, 15), "`maybe` must be one of clear, ack, proof"),
+        ("resolve_when: maybe", (7, 21), "`maybe` must be one of cleared, acknowledged"),
         (
             'summary: "{{ nope }}"',
             (7, 16),

@@ -46,7 +46,7 @@ def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[
     rules = by_id(changed.groups)
     assert set(rules) == {"gpu/g/Hot", "gpu/g/Hot#2", "logs/g/Logged"}
     assert rules["gpu/g/Hot"].timing.for_ == timedelta(minutes=5)
-    assert rules["gpu/g/Hot"].words.labels == {"severity": "warning", "x": "y"}
+    assert rules["gpu/g/Hot"].template.labels == {"severity": "warning", "x": "y"}
     assert rules["gpu/g/Hot"].interval == timedelta(minutes=1)
     assert rules["gpu/g/Hot#2"].timing.for_ == timedelta(minutes=10)
     assert rules["gpu/g/Hot#2"].timing.keep_firing_for == timedelta(hours=1)

@@ -65,27 +65,27 @@ def test_every_case_has_its_rule() -> None:
 
 @EVERY
 def test_a_rule_names_a_runbook_that_is_there(rule: Rule) -> None:
-    assert rule.words.runbook
-    assert (RUNBOOKS / f"{rule.words.runbook}.md").is_file()
+    assert rule.template.runbook
+    assert (RUNBOOKS / f"{rule.template.runbook}.md").is_file()
 
 
 @EVERY
 def test_an_offer_is_a_command(rule: Rule) -> None:
-    wrong = {line: why for line in rule.words.offers if (why := check_action(line))}
+    wrong = {line: why for line in rule.template.actions if (why := check_action(line))}
 
     assert wrong == {}
 
 
 @EVERY
 def test_an_offer_names_only_what_a_subject_has(rule: Rule) -> None:
-    for line in rule.words.offers:
+    for line in rule.template.actions:
         assert set(re.findall(r"\{(\w*)\}", line)) <= set(WORDS)
 
 
 @EVERY
 def test_a_rule_says_how_bad_it_is_and_what_it_is_in_one_line(rule: Rule) -> None:
-    assert "severity" in rule.words.labels
-    summary = rule.words.annotations["summary"]
+    assert "severity" in rule.template.labels
+    summary = rule.template.annotations["summary"]
     assert "\n" not in summary.strip()
     assert summary.endswith((".", "}}"))
 
@@ -96,7 +96,7 @@ def test_no_label_holds_a_measured_value(rule: Rule) -> None:
     few, many = (_labels(rule, value) for value in (1.0, 97.25))
 
     assert few == many
-    assert not any("$value" in text or ".Value" in text for text in rule.words.labels.values())
+    assert not any("$value" in text or ".Value" in text for text in rule.template.labels.values())
 
 
 @EVERY
@@ -122,7 +122,7 @@ def test_the_words_render_where_a_label_is_missing(rule: Rule) -> None:
 
 @EVERY
 def test_a_template_names_only_labels_that_its_question_can_give(rule: Rule) -> None:
-    said = [*rule.words.labels.values(), *rule.words.annotations.values()]
+    said = [*rule.template.labels.values(), *rule.template.annotations.values()]
     named = {name for text in said for name in re.findall(r"\$labels\.(\w+)", text)}
 
     assert named <= _labels_of(rule), "no answer has this label, so the words would have a hole"
@@ -137,7 +137,7 @@ def test_a_rule_of_metrics_says_what_it_watches(rule: Rule) -> None:
 
 @EVERY
 def test_a_template_is_one(rule: Rule) -> None:
-    for text in (*rule.words.labels.values(), *rule.words.annotations.values()):
+    for text in (*rule.template.labels.values(), *rule.template.annotations.values()):
         try:
             parse(text)
         except TemplateError as error:

@@ -23,7 +23,7 @@ SECTIONS = [
 
 
 def test_each_page_has_a_rule_that_names_it() -> None:
-    assert {page.stem for page in PAGES} == {rule.words.runbook for rule in shipped_rules().values()}
+    assert {page.stem for page in PAGES} == {rule.template.runbook for rule in shipped_rules().values()}
 
 
 @EVERY
@@ -36,7 +36,7 @@ def test_a_page_names_the_alerts_that_lead_to_it(page: Path) -> None:
     told = page.read_text(encoding="utf-8").partition("Told by: ")[2].partition("\n")[0]
 
     assert set(re.findall(r"`(\w+)`", told)) == {
-        rule.name for rule in shipped_rules().values() if rule.words.runbook == page.stem
+        rule.name for rule in shipped_rules().values() if rule.template.runbook == page.stem
     }
 
 

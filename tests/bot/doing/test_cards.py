@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts.telling.cards import CardKind, Told, card_id
+from alerts.cards.posted import CardKind, PostedCard, card_id
 from bot.composing import DEED_LIVES, Showing, composers
 from bot.telling.composing import Composed
 from commands.plans import Plan
@@ -22,12 +22,14 @@ async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
             yield yard
 
 
-def a_card(plan: Plan) -> Told:
-    id = card_id(CardKind.DEED, plan.id, "C_GPU")
-    return Told(id=id, cluster=CLUSTER, kind=CardKind.DEED, of=plan.id, channel="C_GPU", ts="1.1")
+def a_card(plan: Plan) -> PostedCard:
+    id = card_id(CardKind.PLAN, plan.id, "C_GPU")
+    return PostedCard(
+        id=id, cluster=CLUSTER, kind=CardKind.PLAN, row_id=plan.id, channel="C_GPU", message_id="1.1"
+    )
 
 
-async def composed(yard: Yard, card: Told) -> Composed:
+async def composed(yard: Yard, card: PostedCard) -> Composed:
     showing = Showing(rules=dict, training=lambda *_: None, blind=lambda _: {})
     async with yard.store.unit() as unit:
         return await composers(showing)[card.kind](card, unit, yard.clock.now())
@@ -36,21 +38,21 @@ async def composed(yard: Yard, card: Told) -> Composed:
 async def test_a_deed_that_can_be_undone_is_said_and_done_after_a_day(yard: Yard) -> None:
     card = a_card(await yard.do("node cordon gpu-a01"))
     fresh = await composed(yard, card)
-    assert (fresh.is_settled, fresh.next_due) == (False, NOON + DEED_LIVES)
+    assert (fresh.is_final, fresh.next_due) == (False, NOON + DEED_LIVES)
     yard.clock.move(DEED_LIVES)
     old = await composed(yard, card)
-    assert (old.is_settled, old.next_due, old.view) == (True, None, fresh.view)
+    assert (old.is_final, old.next_due, old.message) == (True, None, fresh.message)
 
 
 async def test_a_deed_that_is_undone_later_loses_its_button(yard: Yard) -> None:
     plan = await yard.do("node cordon gpu-a01")
     yard.clock.move(2 * DEED_LIVES)
     async with yard.store.unit() as unit:
-        await unit.cards.put(replace(a_card(plan), is_settled=True))
+        await unit.cards.put(replace(a_card(plan), is_final=True))
     await yard.do(f"plan undo {plan.id}")
     async with yard.store.unit() as unit:
         (card,) = await unit.cards.find()
-    assert not card.is_settled
-    view = (await composed(yard, card)).view
+    assert not card.is_final
+    view = (await composed(yard, card)).message
     assert view is not None
     assert "Undo" not in told(view)

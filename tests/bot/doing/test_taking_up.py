@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from alerts.incidents.folding import open_incident
+from alerts.incidents.grouping import open_incident
 from bot.doing import Doer
 from commands.performing import Performer
 from commands.plans import Origin, Plan, PlanState, StepState
@@ -189,4 +189,4 @@ async def test_a_robot_that_only_moves_our_own_rows_has_no_card(yard: Yard) -> N
     for one in kinds:
         await next_life(yard, one.id)
     async with yard.store.unit() as unit:
-        assert [card.of for card in await unit.cards.find()] == ["p8"]
+        assert [card.row_id for card in await unit.cards.find()] == ["p8"]

@@ -69,7 +69,7 @@ class House:
 
     async def happened(self) -> list[str]:
         async with self.store.unit() as unit:
-            return [event.what.value for one in await unit.incidents.find() for event in one.events]
+            return [event.type.value for one in await unit.incidents.find() for event in one.events]
 
     async def alerts(self) -> Sequence[Alert]:
         async with self.store.unit() as unit:

@@ -44,5 +44,5 @@ async def test_the_second_launch_is_told_anew_in_its_own_thread() -> None:
         await follower.look()
         async with store.unit() as unit:
             (card,) = await unit.cards.find()
-            assert (card.thread, card.ts, card.is_settled) == (thread, "", False)
-            await unit.cards.put(replace(card, ts=f"{thread}9", is_settled=True))  # said and done
+            assert (card.thread, card.message_id, card.is_final) == (thread, "", False)
+            await unit.cards.put(replace(card, message_id=f"{thread}9", is_final=True))  # said and done

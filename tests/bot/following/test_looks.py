@@ -38,7 +38,7 @@ class Half(ClusterSite):
 
 async def test_a_training_whose_jobs_cannot_be_seen_is_not_called_stopped() -> None:
     store = MemoryStore()
-    launch = replace(LAUNCH, told="running")
+    launch = replace(LAUNCH, reported_state="running")
     async with store.unit() as unit:
         await unit.launches.put(launch)
     follower = Follower(store, {CLUSTER: Half(CLUSTER, clock=CLOCK)}, CLOCK, redact=Redactor(), channel="C1")
@@ -47,7 +47,7 @@ async def test_a_training_whose_jobs_cannot_be_seen_is_not_called_stopped() -> N
 
     async with store.unit() as unit:
         assert await unit.launches.get("l1") == launch
-        assert await unit.lines.find() == []
+        assert await unit.replies.find() == []
 
 
 KEY = [

@@ -39,7 +39,7 @@ class Answers:
         self._why = why
 
     async def give(self, heard: Heard, answer: Answer) -> None:
-        self.said.append(told(answer.view))
+        self.said.append(told(answer.message))
 
     async def files(self, heard: Heard) -> tuple[Upload, ...]:
         if self._why:

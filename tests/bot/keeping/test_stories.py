@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from alerts.incidents.folding import acknowledge
+from alerts.incidents.grouping import acknowledge
 from alerts.lifecycle import AlertState
 from alerts.matching import parse_matchers
 from alerts.routing import Route
-from alerts.rules import Closes, Severity
+from alerts.rules import ResolveWhen, Severity
 from alerts.silences import Silence
 from collectors.facts.topology import Topology
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, minutes
@@ -51,8 +51,8 @@ async def test_an_alert_that_fires_opens_an_incident_with_a_card_and_says_nothin
     await yard.run(10)
 
     (incident,) = await yard.incidents()
-    assert (incident.id, incident.fold, incident.opened_at) == ("i1", "node/gpu-a01", NOON + minutes(2))
-    assert [one.training for one in incident.hurt] == ["vision/detr"]
+    assert (incident.id, incident.group_key, incident.opened_at) == ("i1", "node/gpu-a01", NOON + minutes(2))
+    assert [one.training for one in incident.impacts] == ["vision/detr"]
     assert [card.id for card in await yard.cards()] == ["incident/i1/C1"]
     assert await yard.said() == []  # the card itself says that it opened
 
@@ -109,12 +109,12 @@ async def test_what_comes_back_soon_is_the_same_incident_and_is_said_so() -> Non
     await yard.run(30)
 
     (incident,) = await yard.incidents()
-    assert [event.what.value for event in incident.events] == [
+    assert [event.type.value for event in incident.events] == [
         "opened",
-        "cleared",
+        "alert_resolved",
         "resolved",
         "reopened",
-        "cleared",
+        "alert_resolved",
         "resolved",
     ]
     assert [words.split()[0] for _card, words in await yard.said()] == ["Resolved", "It", "Resolved"]
@@ -128,12 +128,12 @@ async def test_what_came_back_unseen_wakes_the_card_that_was_settled_meanwhile()
     await yard.run(50)
     async with yard.store.unit() as unit:
         (card,) = await unit.cards.find()
-        await unit.cards.put(replace(card, is_settled=True, ts="1.1"))  # half an hour after its end
+        await unit.cards.put(replace(card, is_final=True, message_id="1.1"))  # half an hour after its end
     await yard.run(52, start=50)
 
     (incident,) = await yard.incidents()
     assert incident.is_open
-    assert [(card.ts, card.is_settled) for card in await yard.cards()] == [("1.1", False)]
+    assert [(card.message_id, card.is_final) for card in await yard.cards()] == [("1.1", False)]
 
 
 async def test_what_comes_back_late_is_another() -> None:
@@ -185,7 +185,7 @@ async def test_info_does_not_bring_back_what_is_over() -> None:
     await yard.run(30)
 
     (incident,) = await yard.incidents()
-    assert [event.what.value for event in incident.events] == ["opened", "cleared", "resolved"]
+    assert [event.type.value for event in incident.events] == ["opened", "alert_resolved", "resolved"]
 
 
 async def test_what_is_silenced_is_kept_and_not_told() -> None:
@@ -279,7 +279,9 @@ async def test_a_silence_of_one_does_not_hide_the_other() -> None:
 
 
 async def test_one_that_waits_for_a_person_is_open_until_they_speak() -> None:
-    yard = a_yard((0, 5), rules=(replace(RULE, words=replace(RULE.words, closes=Closes.ACK)),))
+    yard = a_yard(
+        (0, 5), rules=(replace(RULE, template=replace(RULE.template, resolve_when=ResolveWhen.ACKNOWLEDGED)),)
+    )
     await yard.run(20)
     (waiting,) = await yard.incidents()
     async with yard.store.unit() as unit:
@@ -306,7 +308,7 @@ async def test_an_incident_keeps_its_alert_when_the_picture_of_the_cluster_comes
     await yard.run(20, start=5)
 
     (incident,) = await yard.incidents()
-    assert [one.fold for one in before] == [incident.fold]
+    assert [one.group_key for one in before] == [incident.group_key]
     assert incident.subject.rack == "rack-a"
     assert not incident.is_open
 

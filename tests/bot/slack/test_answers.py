@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from alerts.telling.views import Attachment, Button, Buttons, View, text
+from alerts.cards.message import Attachment, Button, Buttons, Message, text
 from bot.slack.answers import SlackAnswers
 from bot.slack.files import lies_with_slack
 from bot.slack.heard import HeardFile
@@ -16,7 +16,7 @@ from commands.command import Answer
 
 
 def an_answer(words: str = "3 nodes", *, is_public: bool = False, **more: Any) -> Answer:
-    return Answer(view=View(title=text(words), **more), is_public=is_public)
+    return Answer(message=Message(title=text(words), **more), is_public=is_public)
 
 
 PREVIEW = Buttons(buttons=(Button(label="Do it", line="plan confirm p1"),))
@@ -58,7 +58,7 @@ async def test_a_preview_is_replaced_by_what_came_of_it(hearing: Any) -> None:
 
 
 async def test_a_click_on_a_card_leaves_the_card(hearing: Any) -> None:
-    card = View(title=text("hot"), blocks=(PREVIEW,))
+    card = Message(title=text("hot"), blocks=(PREVIEW,))
     await hearing.speaker.post(hearing.channel, card, nonce="n1")
     (message,) = hearing.slack.messages("#gpu-alerts")
     await hearing.slack.presses("ana", message, "Do it")

@@ -9,10 +9,10 @@ from aiohttp.test_utils import TestServer
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 
-from alerts.telling.views import Button, Buttons, View, text
+from alerts.cards.message import Button, Buttons, Message, text
 from bot.slack.hearing import BUSY, Heard
 
-CARD = View(
+CARD = Message(
     title=text("hot"), blocks=(Buttons(buttons=(Button(label="Cordon", line="node cordon gpu-a04"),)),)
 )
 

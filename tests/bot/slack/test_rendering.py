@@ -7,20 +7,20 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from alerts.telling.views import (
+from alerts.cards.message import (
     Attachment,
     Button,
     Buttons,
     ButtonStyle,
-    Facts,
+    Color,
+    Context,
+    Fields,
+    Message,
     Paragraph,
-    Quote,
-    Small,
+    Preformatted,
     Span,
     Style,
     Table,
-    Tone,
-    View,
     bold,
     code,
     link,
@@ -28,7 +28,7 @@ from alerts.telling.views import (
     person,
     text,
 )
-from bot.slack.blocks import Message, render, render_line
+from bot.slack.blocks import SlackMessage, render, render_line
 from bot.slack.markup import cut_spans, mrkdwn
 from bot.slack.tables import WIDTH, laid_out, width_of
 from demo.slack.kit.blocks import is_too_large, mistakes_in_blocks
@@ -38,11 +38,11 @@ from tests.support.examples import share
 LIMITS = documented()
 
 
-def _all_blocks(message: Message) -> list[dict[str, Any]]:
+def _all_blocks(message: SlackMessage) -> list[dict[str, Any]]:
     return [*message.blocks, *(block for part in message.attachments for block in part["blocks"])]
 
 
-def _words(message: Message) -> str:
+def _words(message: SlackMessage) -> str:
     return repr(_all_blocks(message))
 
 
@@ -81,9 +81,9 @@ def test_cutting_never_splits_an_entity(pieces: list[str], most: int) -> None:
 
 
 def test_a_card_has_a_title_a_colour_and_a_short_text() -> None:
-    view = View(
+    view = Message(
         title=text("GPU 3 on ", bold("gpu-a04"), " fell off the bus"),
-        tone=Tone.CRITICAL,
+        color=Color.CRITICAL,
         blocks=(Paragraph(text=text("It was running ", code("llm-7b"))),),
         summary="GPU 3 on gpu-a04 <lost>",
     )
@@ -96,7 +96,7 @@ def test_a_card_has_a_title_a_colour_and_a_short_text() -> None:
 def test_a_button_carries_its_whole_line_or_is_none() -> None:
     long = "node cordon " + "x" * 2000
     message = render(
-        View(
+        Message(
             title=text("t"),
             blocks=(
                 Buttons(
@@ -117,7 +117,7 @@ def test_a_button_carries_its_whole_line_or_is_none() -> None:
 
 def test_a_long_table_is_cut_loudly_and_attached_whole() -> None:
     rows = tuple((f"gpu-a{number:03}", "95 °C") for number in range(900))
-    message = render(View(title=text("hot"), blocks=(Table(heading=("node", "heat"), rows=rows, more=7),)))
+    message = render(Message(title=text("hot"), blocks=(Table(heading=("node", "heat"), rows=rows, more=7),)))
     assert "more lines: see the attached table.txt" in _words(message)
     assert "… 7 more rows" in _words(message)
     (file,) = message.files
@@ -141,7 +141,7 @@ def test_columns_with_chinese_words_stand_straight() -> None:
 
 
 def test_words_from_outside_cannot_end_their_fence() -> None:
-    message = render(View(title=text("t"), blocks=(Quote(lines=("a ``` <!channel>",)),)))
+    message = render(Message(title=text("t"), blocks=(Preformatted(lines=("a ``` <!channel>",)),)))
     (quote,) = [block["text"]["text"] for block in _all_blocks(message) if block["type"] == "section"][1:]
     assert quote.count("```") == 2
     assert "<!" not in quote
@@ -152,9 +152,9 @@ _TEXTS = st.lists(_SPANS, max_size=4).map(tuple)
 _WORDS = st.text(max_size=200) | st.text("x<&\n`", min_size=2900, max_size=3300)
 _BLOCKS = st.one_of(
     st.builds(Paragraph, text=_TEXTS | _WORDS.map(text)),
-    st.builds(Small, text=_TEXTS),
-    st.builds(Facts, rows=st.lists(st.tuples(st.text(max_size=30), _TEXTS), max_size=25).map(tuple)),
-    st.builds(Quote, lines=st.lists(_WORDS, max_size=5).map(tuple)),
+    st.builds(Context, text=_TEXTS),
+    st.builds(Fields, rows=st.lists(st.tuples(st.text(max_size=30), _TEXTS), max_size=25).map(tuple)),
+    st.builds(Preformatted, lines=st.lists(_WORDS, max_size=5).map(tuple)),
     st.builds(
         Table,
         heading=st.just(("a", "b")),
@@ -179,14 +179,14 @@ _BLOCKS = st.one_of(
 @share(0.6, suppress_health_check=list(HealthCheck))
 @given(
     st.builds(
-        View,
+        Message,
         title=_TEXTS,
-        tone=st.sampled_from(Tone),
+        color=st.sampled_from(Color),
         blocks=st.lists(_BLOCKS, max_size=12).map(tuple),
         summary=st.text(max_size=5000),
     )
 )
-def test_any_view_is_within_slacks_limits(view: View) -> None:
+def test_any_view_is_within_slacks_limits(view: Message) -> None:
     message = render(view)
     assert len(message.text) <= 4000
     blocks = _all_blocks(message)
@@ -197,19 +197,19 @@ def test_any_view_is_within_slacks_limits(view: View) -> None:
 
 
 def test_words_that_grow_when_they_are_escaped_are_cut_by_what_slack_gets() -> None:
-    message = render(View(title=(), summary="<" * 5000))
+    message = render(Message(title=(), summary="<" * 5000))
     assert len(message.text) <= 3500
     assert message.text.endswith("&lt; … 5000 characters in all")
 
 
 def test_a_line_is_words_only() -> None:
     message = render_line(text("resolved after 3 min by ", person("U0ANA00000")))
-    assert message == Message(text="resolved after 3 min by <@U0ANA00000>")
+    assert message == SlackMessage(text="resolved after 3 min by <@U0ANA00000>")
 
 
 def test_what_is_attached_to_a_view_comes_along() -> None:
     file = Attachment(name="log.txt", content="a\n")
-    assert render(View(title=text("t"), attachments=(file,))).files == (file,)
+    assert render(Message(title=text("t"), attachments=(file,))).files == (file,)
 
 
 def test_bold_words_touch_their_stars() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from alerts.telling.views import Attachment, Paragraph, Quote, Tone, View, text
+from alerts.cards.message import Attachment, Color, Message, Paragraph, Preformatted, text
 from bot.slack.calling import SlackCalls
 from bot.slack.speaking import SlackSpeaker
 from bot.telling.speaking import Gone, InDoubt, Permanent, Recoverable, Twins
@@ -14,9 +14,9 @@ from bot.telling.speaking import Gone, InDoubt, Permanent, Recoverable, Twins
 LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
 
 
-def a_view(title: str = "GPU 3 fell off the bus", **more: Any) -> View:
+def a_view(title: str = "GPU 3 fell off the bus", **more: Any) -> Message:
     body = (Paragraph(text=text("on gpu-a04")),)
-    return View(**{"title": text(title), "tone": Tone.CRITICAL, "blocks": body, **more})
+    return Message(**{"title": text(title), "color": Color.CRITICAL, "blocks": body, **more})
 
 
 async def test_a_card_is_posted_edited_and_deleted(desk: Any) -> None:
@@ -24,7 +24,7 @@ async def test_a_card_is_posted_edited_and_deleted(desk: Any) -> None:
     (message,) = desk.slack.messages("#gpu-alerts")
     assert message.ts == ts
     assert "on gpu-a04" in message.said
-    await desk.speaker.edit(desk.channel, ts, a_view("resolved", tone=Tone.GOOD))
+    await desk.speaker.edit(desk.channel, ts, a_view("resolved", color=Color.GOOD))
     (message,) = desk.slack.messages("#gpu-alerts")
     assert "resolved" in message.said
     assert message.attachments[0]["color"] == "#2eb67d"
@@ -69,7 +69,7 @@ async def test_twins_are_told_by_age_also_on_later_pages(desk: Any) -> None:
 
 async def test_what_does_not_fit_is_a_file_in_the_thread_and_only_once(desk: Any) -> None:
     view = a_view(
-        blocks=(Quote(lines=tuple(f"line {number}" for number in range(2000))),),
+        blocks=(Preformatted(lines=tuple(f"line {number}" for number in range(2000))),),
         attachments=(Attachment(name="log.txt", content="a log"),),
     )
     ts = await desk.speaker.post(desk.channel, view, nonce="n1")

@@ -32,7 +32,7 @@ async def test_what_is_put_is_seen_in_its_own_unit(store: Stores) -> None:
     async with store.unit() as unit:
         await unit.cards.put(a_card("1"))
         assert await unit.cards.get(a_card("1").id) == a_card("1")
-        assert list(await unit.cards.find(of="1")) == [a_card("1")]
+        assert list(await unit.cards.find(row_id="1")) == [a_card("1")]
         await unit.cards.delete(a_card("1").id)
         assert await unit.cards.get(a_card("1").id) is None
         assert list(await unit.cards.find()) == []
@@ -40,23 +40,23 @@ async def test_what_is_put_is_seen_in_its_own_unit(store: Stores) -> None:
 
 async def test_a_put_replaces_the_whole_row(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.cards.put(a_card("1", trouble="archived"))
+        await unit.cards.put(a_card("1", error="archived"))
     async with store.unit() as unit:
-        await unit.cards.put(a_card("1", ts="1.0"))
+        await unit.cards.put(a_card("1", message_id="1.0"))
     async with store.unit() as unit:
-        assert list(await unit.cards.find()) == [a_card("1", ts="1.0")]
+        assert list(await unit.cards.find()) == [a_card("1", message_id="1.0")]
 
 
 async def test_an_error_takes_everything_back(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.gestures.put(a_gesture("kept"))
+        await unit.handled_requests.put(a_gesture("kept"))
         assert await unit.next_number("incident") == 1
 
     async def fail() -> None:
         async with store.unit() as unit:
             await unit.cards.put(a_card())
-            await unit.gestures.delete("kept")
-            await unit.gestures.find()
+            await unit.handled_requests.delete("kept")
+            await unit.handled_requests.find()
             assert await unit.next_number("incident") == 2
             raise ZeroDivisionError
 
@@ -64,45 +64,45 @@ async def test_an_error_takes_everything_back(store: Stores) -> None:
         await fail()
     async with store.unit() as unit:
         assert list(await unit.cards.find()) == []
-        assert list(await unit.gestures.find()) == [a_gesture("kept")]
+        assert list(await unit.handled_requests.find()) == [a_gesture("kept")]
         assert await unit.next_number("incident") == 2
 
 
 async def test_rows_come_in_the_order_of_their_first_put(store: Stores) -> None:
     for id in ("c", "a", "b"):
         async with store.unit() as unit:
-            await unit.gestures.put(a_gesture(id))
+            await unit.handled_requests.put(a_gesture(id))
     async with store.unit() as unit:
-        await unit.gestures.put(a_gesture("d"))
-        await unit.gestures.put(a_gesture("c", at=NOON + MINUTE))  # a change does not move it
-        assert [row.id for row in await unit.gestures.find()] == ["c", "a", "b", "d"]
-        assert [row.id for row in await unit.gestures.find(newest=True, limit=2)] == ["d", "b"]
+        await unit.handled_requests.put(a_gesture("d"))
+        await unit.handled_requests.put(a_gesture("c", at=NOON + MINUTE))  # a change does not move it
+        assert [row.id for row in await unit.handled_requests.find()] == ["c", "a", "b", "d"]
+        assert [row.id for row in await unit.handled_requests.find(newest=True, limit=2)] == ["d", "b"]
 
 
 async def test_a_row_that_is_deleted_and_put_again_is_the_newest(store: Stores) -> None:
     async with store.unit() as unit:
         for id in ("a", "b"):
-            await unit.gestures.put(a_gesture(id))
+            await unit.handled_requests.put(a_gesture(id))
     async with store.unit() as unit:
-        await unit.gestures.delete("a")
-        await unit.gestures.put(a_gesture("a"))
+        await unit.handled_requests.delete("a")
+        await unit.handled_requests.put(a_gesture("a"))
     async with store.unit() as unit:
-        assert [row.id for row in await unit.gestures.find()] == ["b", "a"]
+        assert [row.id for row in await unit.handled_requests.find()] == ["b", "a"]
 
 
 async def test_a_row_is_added_once(store: Stores) -> None:
     async with store.unit() as unit:
-        assert await unit.gestures.add(a_gesture("g"))
-        assert not await unit.gestures.add(a_gesture("g", at=NOON + MINUTE))
+        assert await unit.handled_requests.add(a_gesture("g"))
+        assert not await unit.handled_requests.add(a_gesture("g", at=NOON + MINUTE))
     async with store.unit() as unit:
-        assert not await unit.gestures.add(a_gesture("g", at=NOON + MINUTE))
-        assert await unit.gestures.get("g") == a_gesture("g")
+        assert not await unit.handled_requests.add(a_gesture("g", at=NOON + MINUTE))
+        assert await unit.handled_requests.get("g") == a_gesture("g")
 
 
 @pytest.mark.parametrize("column", CARDS.columns)
 async def test_rows_are_found_by_each_column(store: Stores, column: str) -> None:
     card = a_card("1", channel="C1")
-    other = replace(a_card("2", channel="C2", is_settled=True), cluster="other", kind=card.kind)
+    other = replace(a_card("2", channel="C2", is_final=True), cluster="other", kind=card.kind)
     async with store.unit() as unit:
         await unit.cards.put(card)
         await unit.cards.put(other)
@@ -151,9 +151,9 @@ async def test_a_value_that_is_no_number_is_kept(store: Stores) -> None:
 async def test_words_in_any_script_are_kept(store: Stores) -> None:
     said = '显卡掉线 🔥 it\'s "quoted" \\ back\nline; DROP TABLE cards'
     async with store.unit() as unit:
-        await unit.lines.put(a_line(a_card("显卡'\"--"), "事件", said=said))
+        await unit.replies.put(a_line(a_card("显卡'\"--"), "事件", said=said))
     async with store.unit() as unit:
-        (line,) = await unit.lines.find(card=a_card("显卡'\"--").id)
+        (line,) = await unit.replies.find(card=a_card("显卡'\"--").id)
     assert line == a_line(a_card("显卡'\"--"), "事件", said=said)
 
 
@@ -168,26 +168,26 @@ async def test_each_name_has_its_own_numbers(store: Stores) -> None:
 async def test_units_wait_for_each_other(store: Stores) -> None:
     async def count_up() -> None:
         async with store.unit() as unit:
-            found = await unit.gestures.get("count")
+            found = await unit.handled_requests.get("count")
             at = found.at if found else NOON
             await asyncio.sleep(0)
-            await unit.gestures.put(a_gesture("count", at=at + MINUTE))
+            await unit.handled_requests.put(a_gesture("count", at=at + MINUTE))
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(10):
             tasks.create_task(count_up())
     async with store.unit() as unit:
-        assert await unit.gestures.get("count") == a_gesture("count", at=NOON + 10 * MINUTE)
+        assert await unit.handled_requests.get("count") == a_gesture("count", at=NOON + 10 * MINUTE)
 
 
 async def test_a_unit_in_a_unit_is_an_error_and_not_a_wait_for_ever(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.gestures.put(a_gesture())
+        await unit.handled_requests.put(a_gesture())
         with pytest.raises(RuntimeError, match="units do not nest"):
             async with store.unit():
                 pytest.fail("it was let in")
     async with store.unit() as unit:
-        assert await unit.gestures.get("g1") is not None
+        assert await unit.handled_requests.get("g1") is not None
 
 
 async def test_listeners_hear_what_changed_after_it_is_there(store: Stores) -> None:
@@ -195,8 +195,8 @@ async def test_listeners_hear_what_changed_after_it_is_there(store: Stores) -> N
     stop = store.listen(heard.append)
     async with store.unit() as unit:
         await unit.cards.put(a_card("1"))
-        await unit.gestures.find()
-        await unit.gestures.delete("nobody's")
+        await unit.handled_requests.find()
+        await unit.handled_requests.delete("nobody's")
         assert heard == []
     assert heard == [{"cards": frozenset({a_card("1").id})}]
     with suppress(ZeroDivisionError):
@@ -213,21 +213,21 @@ async def test_listeners_hear_what_changed_after_it_is_there(store: Stores) -> N
 
 async def test_what_is_long_over_is_forgotten_and_the_rest_stays(store: Stores) -> None:
     old, new = NOON, NOON + timedelta(days=30)
-    settled = a_card("old", is_settled=True, told_at=old)
-    fresh = a_card("new", is_settled=True, told_at=new)
-    live = a_card("live", told_at=old)
+    settled = a_card("old", is_final=True, posted_at=old)
+    fresh = a_card("new", is_final=True, posted_at=new)
+    live = a_card("live", posted_at=old)
     async with store.unit() as unit:
         for card in (settled, fresh, live):
             await unit.cards.put(card)
-            await unit.lines.put(a_line(card, at=old))
+            await unit.replies.put(a_line(card, at=old))
         await unit.alerts.put(an_alert("a", state=AlertState.RESOLVED, at=old))
         await unit.alerts.put(an_alert("b", state=AlertState.FIRING, at=old))
-        await unit.gestures.put(a_gesture("g", at=old))
+        await unit.handled_requests.put(a_gesture("g", at=old))
         await unit.audit.put(an_audit_entry(at=old))
-    assert await store.prune(old + MINUTE) == {"cards": 1, "lines": 1, "alerts": 1, "gestures": 1}
+    assert await store.prune(old + MINUTE) == {"cards": 1, "replies": 1, "alerts": 1, "handled_requests": 1}
     async with store.unit() as unit:
         assert list(await unit.cards.find()) == [fresh, live]
-        assert [line.card for line in await unit.lines.find()] == [fresh.id, live.id]
+        assert [line.card for line in await unit.replies.find()] == [fresh.id, live.id]
         assert [alert.labels["node"] for alert in await unit.alerts.find()] == ["b"]
         assert len(await unit.audit.find()) == 1
 

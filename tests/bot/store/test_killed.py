@@ -11,15 +11,16 @@ WRITER = """
 import asyncio, sys
 from datetime import UTC, datetime
 from bot.store.sql import SqlStore
-from commands.rows import Gesture
+from commands.rows import HandledRequest
 
 async def main():
     store = await SqlStore.open(sys.argv[1])
     for number in range(100_000):
         async with store.unit() as unit:
             for part in ("a", "b"):
-                await unit.gestures.put(Gesture(id=f"{number}{part}", at=datetime(2026, 1, 1, tzinfo=UTC)))
-                await unit.gestures.find(limit=1)
+                row = HandledRequest(id=f"{number}{part}", at=datetime(2026, 1, 1, tzinfo=UTC))
+                await unit.handled_requests.put(row)
+                await unit.handled_requests.find(limit=1)
         print(number, flush=True)
 
 asyncio.run(main())
@@ -46,9 +47,9 @@ async def test_what_was_committed_survives_a_kill_and_halves_do_not(tmp_path: Pa
         told = max([told, *(int(number) for number in rest)])
         store = await SqlStore.open(url)
         async with store.unit() as unit:
-            kept = [gesture.id for gesture in await unit.gestures.find(limit=1_000_000)]
+            kept = [gesture.id for gesture in await unit.handled_requests.find(limit=1_000_000)]
             for id in kept:
-                await unit.gestures.delete(id)
+                await unit.handled_requests.delete(id)
         await store.close()
         pairs = len(kept) // 2
         assert kept == [f"{number}{part}" for number in range(pairs) for part in "ab"]

@@ -50,11 +50,11 @@ async def test_the_migrations_make_what_the_table_of_tables_says(tmp_path: Path)
 async def test_a_second_start_keeps_what_is_there(tmp_path: Path) -> None:
     first = await SqlStore.open(_url(tmp_path))
     async with first.unit() as unit:
-        await unit.gestures.put(a_gesture())
+        await unit.handled_requests.put(a_gesture())
     await first.close()
     second = await SqlStore.open(_url(tmp_path))
     async with second.unit() as unit:
-        assert await unit.gestures.get("g1") == a_gesture()
+        assert await unit.handled_requests.get("g1") == a_gesture()
     await second.close()
 
 
@@ -75,7 +75,7 @@ async def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "yard.db") as raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")
     raw.close()
-    with pytest.raises(NewerSchemaError, match=r"schema is 9999.*none after 0002: run the newer"):
+    with pytest.raises(NewerSchemaError, match=r"schema is 9999.*none after 0001: run the newer"):
         await SqlStore.open(_url(tmp_path))
     with sqlite3.connect(tmp_path / "yard.db") as raw:
         assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from alerts.telling.cards import CardKind, Told
-from alerts.telling.views import Tone, View, text
+from alerts.cards.message import Color, Message, text
+from alerts.cards.posted import CardKind, PostedCard
 from bot.store.memory import MemoryStore
 from bot.store.sql import SqlStore
 from bot.telling.composing import Composed
@@ -22,14 +22,16 @@ from tests.support.chat import START, FakeChat, LoopClock
 from tests.support.rows import a_card, a_line
 
 
-async def compose(told: Told, unit: Unit, now: datetime) -> Composed:
-    launch = await unit.launches.get(told.of)
+async def compose(told: PostedCard, unit: Unit, now: datetime) -> Composed:
+    launch = await unit.launches.get(told.row_id)
     if launch is None:
-        return Composed(view=None, is_settled=True)
-    due = launch.told_at if launch.told_at and launch.told_at > now else None
-    words = f"{launch.told} since long" if launch.told_at and due is None else launch.told
-    view = View(title=text(words), tone=Tone(launch.told_reason or "info"))
-    return Composed(view=view, is_settled=launch.is_over, next_due=due)
+        return Composed(message=None, is_final=True)
+    due = launch.reported_at if launch.reported_at and launch.reported_at > now else None
+    words = (
+        f"{launch.reported_state} since long" if launch.reported_at and due is None else launch.reported_state
+    )
+    view = Message(title=text(words), color=Color(launch.reported_reason or "info"))
+    return Composed(message=view, is_final=launch.is_over, next_due=due)
 
 
 @dataclass(slots=True)
@@ -45,7 +47,7 @@ class Yard:
         return Reconciler(
             self.store,
             self.chat,
-            {CardKind.TRAINING: compose},
+            {CardKind.LAUNCH: compose},
             clock=self.clock,
             **settings,  # type: ignore[arg-type]
         )
@@ -68,29 +70,35 @@ class Yard:
         of: str,
         says: str,
         *,
-        tone: Tone = Tone.INFO,
+        color: Color = Color.INFO,
         channel: str = "C1",
         over: bool = False,
         changes_at: datetime | None = None,
         line: str = "",
         **card: object,
-    ) -> Told:
+    ) -> PostedCard:
         """What is so of `of` now; its card is wanted, and a line when one is given: all in one unit."""
         row = Launch(id=of, cluster="lab", training=of, by="U1", by_name="Ann", at=START, channel=channel)
-        told = a_card(of, channel=channel, kind=CardKind.TRAINING)
+        told = a_card(of, channel=channel, kind=CardKind.LAUNCH)
         async with self.store.unit() as unit:
             await unit.launches.put(
-                replace(row, told=says, told_reason=tone.value, is_over=over, told_at=changes_at)
+                replace(
+                    row,
+                    reported_state=says,
+                    reported_reason=color.value,
+                    is_over=over,
+                    reported_at=changes_at,
+                )
             )
             kept = replace(await unit.cards.get(told.id) or told, **card)  # type: ignore[arg-type]
             await unit.cards.put(kept)
             if line:
-                await unit.lines.add(a_line(told, line, said=line, at=self.clock.now()))
+                await unit.replies.add(a_line(told, line, said=line, at=self.clock.now()))
         return kept
 
-    async def card(self, of: str, channel: str = "C1") -> Told:
+    async def card(self, of: str, channel: str = "C1") -> PostedCard:
         async with self.store.unit() as unit:
-            found = await unit.cards.get(a_card(of, channel=channel, kind=CardKind.TRAINING).id)
+            found = await unit.cards.get(a_card(of, channel=channel, kind=CardKind.LAUNCH).id)
         assert found is not None
         return found
 

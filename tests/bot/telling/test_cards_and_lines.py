@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from alerts.telling.views import Tone
+from alerts.cards.message import Color
 from tests.support.chat import START, Fault
 
 pytestmark = pytest.mark.looptime
@@ -21,7 +21,7 @@ async def test_a_new_card_is_posted_and_then_edited(yard: Any) -> None:
         await asyncio.sleep(1)
     assert yard.chat.said("C1") == ["running"]
     told = await yard.card("t1")
-    assert (told.ts, told.state) == ("000001", "live")
+    assert (told.message_id, told.state) == ("000001", "live")
 
 
 async def test_nothing_is_sent_when_nothing_changed(yard: Any) -> None:
@@ -47,18 +47,18 @@ async def test_many_changes_become_one_edit(yard: Any) -> None:
 
 
 async def test_what_was_over_before_its_turn_is_told_as_it_is(yard: Any) -> None:
-    await yard.truth("t1", "resolved", tone=Tone.GOOD, over=True)
+    await yard.truth("t1", "resolved", color=Color.GOOD, over=True)
     async with yard.telling():
         await asyncio.sleep(5)
     assert yard.chat.said("C1") == ["resolved"]
-    assert (await yard.card("t1")).state == "settled"
+    assert (await yard.card("t1")).state == "final"
 
 
 async def test_a_settled_card_that_is_live_again_is_edited_again(yard: Any) -> None:
     async with yard.telling():
         await yard.truth("t1", "resolved", over=True)
         await asyncio.sleep(5)
-        await yard.truth("t1", "fires again", is_settled=False)
+        await yard.truth("t1", "fires again", is_final=False)
         await asyncio.sleep(5)
     assert yard.chat.said("C1") == ["fires again"]
 
@@ -79,8 +79,8 @@ async def test_a_card_with_nothing_to_say_is_settled_in_silence(yard: Any) -> No
             await unit.launches.delete("t1")
         await asyncio.sleep(2)
     assert yard.chat.said("C1") == []
-    assert (await yard.card("t1")).is_settled
-    assert told.ts == ""
+    assert (await yard.card("t1")).is_final
+    assert told.message_id == ""
 
 
 async def test_lines_stand_in_the_thread_of_their_card_in_order(yard: Any) -> None:
@@ -105,16 +105,16 @@ async def test_the_last_line_of_a_card_that_is_over_is_told(yard: Any) -> None:
 async def test_a_child_card_waits_for_its_parent_and_stands_in_its_thread(yard: Any) -> None:
     parent = await yard.truth("z-parent", "incident")
     yard.chat.faults("post", Fault.DOWN)
-    await yard.truth("a-child", "plan", parent=parent.id, tone=Tone.CRITICAL)
+    await yard.truth("a-child", "plan", parent=parent.id, color=Color.CRITICAL)
     async with yard.telling():
         await asyncio.sleep(10)
     assert yard.chat.said("C1") == ["incident"]
-    assert yard.chat.said("C1", (await yard.card("z-parent")).ts) == ["plan"]
+    assert yard.chat.said("C1", (await yard.card("z-parent")).message_id) == ["plan"]
 
 
 async def test_new_cards_go_before_edits_and_the_worst_first(yard: Any) -> None:
-    for number, tone in enumerate([Tone.INFO, Tone.CRITICAL, Tone.GOOD, Tone.WARNING]):
-        await yard.truth(f"t{number}", tone.value, tone=tone)
+    for number, tone in enumerate([Color.INFO, Color.CRITICAL, Color.GOOD, Color.WARNING]):
+        await yard.truth(f"t{number}", tone.value, color=tone)
     async with yard.telling():
         await asyncio.sleep(10)
     assert yard.chat.said("C1") == ["critical", "warning", "info", "good"]

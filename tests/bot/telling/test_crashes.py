@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from alerts.telling.views import Tone
+from alerts.cards.message import Color
 from tests.support.chat import Fault
 
 pytestmark = pytest.mark.looptime
@@ -71,14 +71,14 @@ async def _story(yard: Any) -> None:
     """A card with two lines, one over before its turn, and one that changes when it is already told."""
     told = await yard.truth("t0", "told", line="t0 began")
     await yard.truth("t0", "told again", line="t0 ended")
-    await yard.truth("t1", "over", tone=Tone.GOOD, over=True)
-    assert told.ts == ""
+    await yard.truth("t1", "over", color=Color.GOOD, over=True)
+    assert told.message_id == ""
 
 
 async def _more(yard: Any, seconds: float) -> None:
     await asyncio.sleep(seconds / 2)
     await yard.truth("t0", "told at last", line="t0 went on")
-    await yard.truth("t2", "worse", tone=Tone.CRITICAL)
+    await yard.truth("t2", "worse", color=Color.CRITICAL)
     await asyncio.sleep(seconds / 2)
 
 
@@ -114,7 +114,7 @@ async def test_a_crash_at_any_point_loses_nothing_and_doubles_nothing(
         async with yard.telling():
             await asyncio.sleep(150)
         assert _seen(yard) == EACH_ONCE, f"killed at point {at}"
-        assert yard.chat.said("C1", (await yard.card("t0")).ts) == LINES
+        assert yard.chat.said("C1", (await yard.card("t0")).message_id) == LINES
         if not was_killed:
             points = at
             break

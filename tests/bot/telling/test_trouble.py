@@ -24,7 +24,7 @@ async def test_a_card_is_told_once_whatever_happens_to_its_post(yard: Any, fault
     async with yard.telling():
         await asyncio.sleep(120)
     assert yard.chat.said("C1") == ["queued"]
-    assert yard.chat.said("C1", (await yard.card("t1")).ts) == ["it began"]
+    assert yard.chat.said("C1", (await yard.card("t1")).message_id) == ["it began"]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ async def test_a_card_that_somebody_deleted_is_posted_anew(yard: Any) -> None:
         await yard.truth("t1", "running", line="it runs")
         await asyncio.sleep(20)
     assert yard.chat.said("C1") == ["running"]
-    assert yard.chat.said("C1", (await yard.card("t1")).ts) == ["it runs"]
+    assert yard.chat.said("C1", (await yard.card("t1")).message_id) == ["it runs"]
 
 
 async def test_a_card_that_cannot_be_edited_any_more_is_posted_anew(yard: Any) -> None:
@@ -94,7 +94,7 @@ async def test_twins_are_reduced_to_the_eldest(yard: Any) -> None:
         await asyncio.sleep(60)
     assert yard.chat.said("C1") == ["queued"]
     assert len(yard.chat.messages) == 2
-    assert (await yard.card("t1")).ts == "000001"
+    assert (await yard.card("t1")).message_id == "000001"
 
 
 async def test_an_archived_channel_is_noted_tried_seldom_and_blocks_nobody(yard: Any) -> None:
@@ -106,14 +106,14 @@ async def test_an_archived_channel_is_noted_tried_seldom_and_blocks_nobody(yard:
         await asyncio.sleep(1500)
         assert yard.chat.said("C2") == ["running"]
         assert len([call for call in yard.chat.calls if call[2] == "C1"]) == 3
-        assert [card.trouble for card in [await yard.card(f"t{number}") for number in range(5)]].count(
+        assert [card.error for card in [await yard.card(f"t{number}") for number in range(5)]].count(
             "is_archived"
         ) >= 1
         yard.chat.closed.clear()
         telling.nudge("C1")
         await asyncio.sleep(20)
     assert yard.chat.said("C1") == ["queued"] * 5
-    assert {(await yard.card(f"t{number}")).trouble for number in range(5)} == {""}
+    assert {(await yard.card(f"t{number}")).error for number in range(5)} == {""}
 
 
 async def test_a_view_that_is_refused_waits_until_it_changes_and_others_pass(yard: Any) -> None:
@@ -124,11 +124,11 @@ async def test_a_view_that_is_refused_waits_until_it_changes_and_others_pass(yar
         await yard.truth("t2", "good view")
         await asyncio.sleep(5)
         assert yard.chat.said("C1") == ["good view"]
-        assert (await yard.card("t1")).trouble == "invalid_blocks"
+        assert (await yard.card("t1")).error == "invalid_blocks"
         await yard.truth("t1", "better view")
         await asyncio.sleep(5)
     assert yard.chat.said("C1") == ["good view", "better view"]
-    assert (await yard.card("t1")).trouble == ""
+    assert (await yard.card("t1")).error == ""
 
 
 async def test_a_refused_line_lets_the_next_one_pass_and_is_tried_again(yard: Any) -> None:
@@ -159,7 +159,7 @@ async def test_a_broken_composer_silences_only_its_own_card(yard: Any) -> None:
     async with yard.store.unit() as unit:
         row = await unit.launches.get("t2")
         assert row is not None
-        await unit.launches.put(type(row)(**{**_fields(row), "told_reason": "no such tone"}))
+        await unit.launches.put(type(row)(**{**_fields(row), "reported_reason": "no such color"}))
     async with yard.telling():
         await asyncio.sleep(10)
         assert yard.chat.said("C1") == ["queued"]
@@ -177,8 +177,8 @@ async def test_what_begins_again_while_its_end_is_being_told_is_not_settled(yard
         await asyncio.sleep(5)
         task.cancel()
     assert yard.chat.said("C1") == ["begins again"]
-    assert not (await yard.card("t1")).is_settled
-    assert told.ts == ""
+    assert not (await yard.card("t1")).is_final
+    assert told.message_id == ""
 
 
 async def test_who_stops_leading_between_the_intent_and_the_post_does_not_post(yard: Any) -> None:
@@ -232,7 +232,7 @@ async def test_a_line_that_was_forgotten_before_its_turn_ends_nothing(yard: Any)
         for number in range(3):
             await yard.truth(f"busy{number}", "busy")
         async with yard.store.unit() as unit:
-            await unit.lines.add(a_line(silent, "late", said="late", at=yard.clock.now()))
+            await unit.replies.add(a_line(silent, "late", said="late", at=yard.clock.now()))
         await asyncio.sleep(0.1)
         await yard.store.prune(yard.clock.now() + timedelta(days=1))
         await asyncio.sleep(10)

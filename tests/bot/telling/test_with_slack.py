@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from alerts.telling.views import Tone
+from alerts.cards.message import Color
 from bot.slack.calling import SlackCalls
 from bot.slack.speaking import SlackSpeaker
 from bot.store.sql import SqlStore
@@ -58,7 +58,7 @@ async def test_kills_and_lost_replies_lose_nothing_and_double_nothing(
                 await asyncio.sleep(random.uniform(0.05, 0.9))
         for number in range(CARDS):
             await yard.truth(
-                f"t{number}", f"over {number}", channel=channels[number % 2], over=True, tone=Tone.GOOD
+                f"t{number}", f"over {number}", channel=channels[number % 2], over=True, color=Color.GOOD
             )
         async with yard.telling(patience=PATIENCE, random=random):
             await _until_all_is_told(yard)
@@ -79,7 +79,7 @@ async def _until_all_is_told(yard: Any) -> None:
             while True:
                 told.clear()
                 async with yard.store.unit() as unit:
-                    left = [*await unit.cards.find(state="live"), *await unit.lines.find(state="wanted")]
+                    left = [*await unit.cards.find(state="live"), *await unit.replies.find(state="pending")]
                 if not left:
                     return
                 await told.wait()

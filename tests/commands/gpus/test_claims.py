@@ -9,7 +9,7 @@ from collectors.facts.errors import SourceError
 from collectors.facts.people import Actor
 from commands.claims import claim_view
 from commands.plans import PlanState
-from commands.rows import Claim, ClaimState, Due
+from commands.rows import DueCommand, ReclaimRequest, ReclaimState
 from demo.kubernetes import KubernetesLookalike
 from tests.commands.gpus.conftest import measured, trained
 from tests.support.yard import ANA, BO, CLAIMS, DANA, NOON, Yard, told
@@ -17,7 +17,7 @@ from tests.support.yard import ANA, BO, CLAIMS, DANA, NOON, Yard, told
 MINUTE = timedelta(minutes=1)
 
 
-async def asked(yard: Yard, kube: KubernetesLookalike, line: str = "gpu free --grace 30m") -> Claim:
+async def asked(yard: Yard, kube: KubernetesLookalike, line: str = "gpu free --grace 30m") -> ReclaimRequest:
     """A claim on the idle training `detr`."""
     await trained(yard, kube)
     measured(yard, {})
@@ -26,13 +26,13 @@ async def asked(yard: Yard, kube: KubernetesLookalike, line: str = "gpu free --g
     return await the_claim(yard)
 
 
-async def the_claim(yard: Yard) -> Claim:
+async def the_claim(yard: Yard) -> ReclaimRequest:
     async with yard.store.unit() as unit:
-        (claim,) = await unit.claims.find()
+        (claim,) = await unit.reclaim_requests.find()
     return claim
 
 
-async def dues(yard: Yard) -> list[Due]:
+async def dues(yard: Yard) -> list[DueCommand]:
     async with yard.store.unit() as unit:
         return list(await unit.agenda.find())
 
@@ -67,7 +67,7 @@ async def test_a_claim_asks_the_owner_and_is_due_after_the_grace(
     )
     assert claim.evidence == "no work on any of 8 GPUs for 30 min, 477 GiB of their memory held"
     (due,) = await dues(yard)
-    assert due == Due(
+    assert due == DueCommand(
         id=f"claim/{claim.id}",
         cluster="prod-a",
         at=NOON + 30 * MINUTE,
@@ -94,7 +94,7 @@ async def test_without_an_answer_the_training_is_suspended_and_can_be_brought_ba
     measured(yard, {})
     await settled(yard)
     assert await is_suspended(kube)
-    assert (await the_claim(yard)).standing is ClaimState.FREED
+    assert (await the_claim(yard)).state is ReclaimState.FREED
     plan = await yard.newest()
     assert plan is not None
     await yard.do(f"plan undo {plan.id}", DANA)
@@ -104,12 +104,12 @@ async def test_without_an_answer_the_training_is_suspended_and_can_be_brought_ba
 @pytest.mark.parametrize(
     ("values", "times", "standing"),
     [
-        pytest.param({"1.3": 4.0}, 30, ClaimState.VOID, id="one GPU works again"),
-        pytest.param({}, 20, ClaimState.ASKED, id="it was not seen all the time"),
+        pytest.param({"1.3": 4.0}, 30, ReclaimState.VOID, id="one GPU works again"),
+        pytest.param({}, 20, ReclaimState.ASKED, id="it was not seen all the time"),
     ],
 )
 async def test_what_works_or_is_not_known_is_not_suspended(
-    yard: Yard, kube: KubernetesLookalike, values: dict[str, float], times: float, standing: ClaimState
+    yard: Yard, kube: KubernetesLookalike, values: dict[str, float], times: float, standing: ReclaimState
 ) -> None:
     await asked(yard, kube)
     yard.clock.move(30 * MINUTE)
@@ -117,8 +117,8 @@ async def test_what_works_or_is_not_known_is_not_suspended(
     await settled(yard)
     assert not await is_suspended(kube)
     claim = await the_claim(yard)
-    assert claim.standing is standing
-    if standing is ClaimState.ASKED:
+    assert claim.state is standing
+    if standing is ReclaimState.ASKED:
         assert claim.grace_until == NOON + 40 * MINUTE
         (due,) = await dues(yard)
         assert due.at == NOON + 40 * MINUTE
@@ -130,7 +130,7 @@ async def test_a_blind_prometheus_frees_nothing(yard: Yard, kube: KubernetesLook
     yard.prometheus.go_blind("DCGM", why="no answer")
     await settled(yard)
     assert not await is_suspended(kube)
-    assert (await the_claim(yard)).standing is ClaimState.ASKED
+    assert (await the_claim(yard)).state is ReclaimState.ASKED
 
 
 async def test_a_training_that_has_ended_settles_its_claim(yard: Yard, kube: KubernetesLookalike) -> None:
@@ -140,7 +140,7 @@ async def test_a_training_that_has_ended_settles_its_claim(yard: Yard, kube: Kub
     yard.clock.move(30 * MINUTE)
     await settled(yard)
     claim = await the_claim(yard)
-    assert (claim.standing, claim.keep_reason) == (ClaimState.VOID, "the training has ended")
+    assert (claim.state, claim.keep_reason) == (ReclaimState.VOID, "the training has ended")
 
 
 async def test_trainings_that_cannot_be_seen_settle_nothing(
@@ -152,7 +152,7 @@ async def test_trainings_that_cannot_be_seen_settle_nothing(
     monkeypatch.setattr(yard.site, "inventory", lambda: blind)
     monkeypatch.setattr(yard.site, "trainings", lambda: ())
     await settled(yard)
-    assert (await the_claim(yard)).standing is ClaimState.ASKED
+    assert (await the_claim(yard)).state is ReclaimState.ASKED
     assert not await is_suspended(kube)
 
 
@@ -176,7 +176,7 @@ async def test_a_claim_that_is_not_due_is_left_alone(yard: Yard, kube: Kubernete
     claim = await asked(yard, kube)
     answer = await yard.answer(f"gpu settle {claim.id}", CLAIMS)
     assert answer is not None
-    assert "has time until 12:30" in told(answer.view)
+    assert "has time until 12:30" in told(answer.message)
 
 
 async def test_the_owner_keeps_their_gpus(yard: Yard, kube: KubernetesLookalike) -> None:
@@ -184,7 +184,7 @@ async def test_the_owner_keeps_their_gpus(yard: Yard, kube: KubernetesLookalike)
     said = await yard.say(f'gpu keep {claim.id} --reason "loads until noon"', ANA)
     assert "needs them: loads until noon" in said
     kept = await the_claim(yard)
-    assert (kept.standing, kept.answered_by) == (ClaimState.KEPT, "U_ANA")
+    assert (kept.state, kept.answered_by) == (ReclaimState.KEPT, "U_ANA")
     assert not await dues(yard)
     assert "needs them, as said" in await yard.say("gpu free", DANA)
     assert "is kept already" in await yard.say(f"gpu snooze {claim.id}", ANA)
@@ -207,7 +207,7 @@ async def test_the_owner_gives_them_back_at_once(yard: Yard, kube: KubernetesLoo
     assert plan.state is PlanState.DONE, plan.trouble
     assert await is_suspended(kube)
     freed = await the_claim(yard)
-    assert (freed.standing, freed.answered_by) == (ClaimState.FREED, "U_ANA")
+    assert (freed.state, freed.answered_by) == (ReclaimState.FREED, "U_ANA")
     assert not await dues(yard)
 
 
@@ -222,7 +222,7 @@ async def test_the_owner_gives_them_back_at_once(yard: Yard, kube: KubernetesLoo
 async def test_nobody_else_answers(yard: Yard, kube: KubernetesLookalike, verb: str, actor: Actor) -> None:
     claim = await asked(yard, kube)
     assert "is for ana to answer" in await yard.say(f"gpu {verb} {claim.id}", actor)
-    assert (await the_claim(yard)).standing is ClaimState.ASKED
+    assert (await the_claim(yard)).state is ReclaimState.ASKED
 
 
 async def test_a_name_is_believed_for_keeping_but_not_for_releasing(
@@ -230,7 +230,7 @@ async def test_a_name_is_believed_for_keeping_but_not_for_releasing(
 ) -> None:
     claim = await asked(yard, kube)
     async with yard.store.unit() as unit:
-        await unit.claims.put(replace(claim, owner_id=""))
+        await unit.reclaim_requests.put(replace(claim, owner_id=""))
     ana = Actor(id="U_OTHER", name="ana")
     assert "is for ana to answer" in await yard.say(f"gpu release {claim.id}", ana)
     assert "Kept" in await yard.say(f"gpu keep {claim.id}", ana)
@@ -265,6 +265,6 @@ async def test_the_card_asks_shows_the_evidence_and_offers_three_answers(
     assert "in 30 min" in shown
     for verb in ("keep", "snooze", "release"):
         assert f"gpu {verb} {claim.id} --cluster prod-a" in shown
-    over = told(claim_view(replace(claim, standing=ClaimState.FREED), NOON))
+    over = told(claim_view(replace(claim, state=ReclaimState.FREED), NOON))
     assert "gpu keep" not in over
     assert "Freed: 8 idle GPUs" in over

@@ -7,7 +7,7 @@ import pytest
 from bot.agenda import Agenda
 from commands.plans import PlanState
 from commands.rehearsing import rehearse
-from commands.rows import ClaimState
+from commands.rows import ReclaimState
 from demo.kubernetes import KubernetesLookalike
 from tests.commands.gpus.test_claims import is_suspended, the_claim
 from tests.commands.gpus.test_settling import due_claim
@@ -25,7 +25,7 @@ async def test_an_answer_after_the_plan_was_made_is_not_taken(
     said = await yard.say(f"gpu {verb} {claim.id}", ANA)
     assert f"is being settled, by plan {plan.id}" in said
     await yard.performer.perform(plan)
-    assert (await the_claim(yard)).standing is ClaimState.FREED
+    assert (await the_claim(yard)).state is ReclaimState.FREED
     assert await is_suspended(kube)
 
 
@@ -43,5 +43,5 @@ async def test_an_answer_while_the_plan_is_made_is_heard(
     async with yard.store.unit() as unit:
         assert not await unit.plans.find(state=PlanState.CONFIRMED.value)
         assert not await unit.agenda.find()
-    assert (await the_claim(yard)).standing is ClaimState.KEPT
+    assert (await the_claim(yard)).state is ReclaimState.KEPT
     assert not await is_suspended(kube)

@@ -30,7 +30,7 @@ def yard(yard: Yard) -> Yard:
 
 async def claimed(yard: Yard) -> list[str]:
     async with yard.store.unit() as unit:
-        return [claim.training for claim in await unit.claims.find()]
+        return [claim.training for claim in await unit.reclaim_requests.find()]
 
 
 @pytest.mark.parametrize("line", ["gpu free", "gpu free detr"])

@@ -11,7 +11,7 @@ from commands.gpus.unsettled import unsettled
 from commands.permissions import Permissions
 from commands.pipeline import Pipeline
 from commands.plans import PlanState
-from commands.rows import AuditEntry, Claim, ClaimState
+from commands.rows import AuditEntry, ReclaimRequest, ReclaimState
 from demo.kubernetes import KubernetesLookalike
 from tests.commands.gpus.conftest import measured
 from tests.commands.gpus.test_claims import MINUTE, asked, dues, is_suspended, the_claim
@@ -22,7 +22,7 @@ class Crash(BaseException):
     """The process dies."""
 
 
-async def due_claim(yard: Yard, kube: KubernetesLookalike) -> Claim:
+async def due_claim(yard: Yard, kube: KubernetesLookalike) -> ReclaimRequest:
     """A claim whose time is up, on a training that still does nothing."""
     claim = await asked(yard, kube)
     yard.clock.move(30 * MINUTE)
@@ -46,19 +46,19 @@ async def failures(yard: Yard) -> list[AuditEntry]:
 
 async def is_tried_again_and_settled(yard: Yard, kube: KubernetesLookalike) -> bool:
     """Whether it is due in ten minutes, and freed then."""
-    assert (await the_claim(yard)).standing is ClaimState.ASKED
+    assert (await the_claim(yard)).state is ReclaimState.ASKED
     (due,) = await dues(yard)
     assert due.at == yard.clock.now() + 10 * MINUTE
     yard.clock.move(10 * MINUTE)
     measured(yard, {}, times=61)
     await look(yard)
-    return (await the_claim(yard)).standing is ClaimState.FREED and await is_suspended(kube)
+    return (await the_claim(yard)).state is ReclaimState.FREED and await is_suspended(kube)
 
 
 async def test_a_claim_that_is_settled_leaves_the_agenda(yard: Yard, kube: KubernetesLookalike) -> None:
     await due_claim(yard, kube)
     await look(yard)
-    assert (await the_claim(yard)).standing is ClaimState.FREED
+    assert (await the_claim(yard)).state is ReclaimState.FREED
     assert not await dues(yard)
     await look(yard)
     assert not await dues(yard)
@@ -156,7 +156,7 @@ async def test_what_comes_of_an_undone_settling_is_looked_at_again(
     yard.clock.move(10 * MINUTE)
     await look(yard)
     claim = await the_claim(yard)
-    assert claim.standing is ClaimState.VOID  # what was brought back is not taken away again
+    assert claim.state is ReclaimState.VOID  # what was brought back is not taken away again
     assert not await is_suspended(kube)
     assert not await dues(yard)
 
@@ -188,10 +188,10 @@ async def test_a_claim_that_cannot_be_settled_does_not_hinder_another(
     plan = await yard.do("gpu free", DANA)
     assert plan.state is PlanState.DONE, plan.trouble
     async with yard.store.unit() as unit:
-        first, second = await unit.claims.find()
-    assert (first.id, first.standing, first.keep_reason) == (
+        first, second = await unit.reclaim_requests.find()
+    assert (first.id, first.state, first.keep_reason) == (
         old.id,
-        ClaimState.VOID,
+        ReclaimState.VOID,
         "its owner is asked anew",
     )
-    assert (second.standing, second.grace_until) == (ClaimState.ASKED, NOON + 120 * MINUTE)
+    assert (second.state, second.grace_until) == (ReclaimState.ASKED, NOON + 120 * MINUTE)

@@ -4,7 +4,7 @@ from bot.composing import Showing, composers
 from bot.following import Follower
 from collectors.facts.redaction import Redactor
 from commands.plans import Plan
-from commands.rows import Claim, ClaimState
+from commands.rows import ReclaimRequest, ReclaimState
 from demo.kubernetes import KubernetesLookalike
 from tests.commands.gpus.conftest import measured, trained
 from tests.commands.gpus.test_claims import asked, dues, the_claim
@@ -17,9 +17,9 @@ async def the_plan(yard: Yard) -> Plan:
     return plan
 
 
-async def claims(yard: Yard) -> list[Claim]:
+async def claims(yard: Yard) -> list[ReclaimRequest]:
     async with yard.store.unit() as unit:
-        return list(await unit.claims.find())
+        return list(await unit.reclaim_requests.find())
 
 
 async def test_the_card_says_that_the_question_was_taken_back(yard: Yard, kube: KubernetesLookalike) -> None:
@@ -30,8 +30,8 @@ async def test_the_card_says_that_the_question_was_taken_back(yard: Yard, kube: 
     assert not await dues(yard)
     showing = Showing(rules=dict, training=lambda *_: None, blind=lambda _: {})
     async with yard.store.unit() as unit:
-        (card,) = await unit.cards.find(kind="claim")
-        view = (await composers(showing)[card.kind](card, unit, yard.clock.now())).view
+        (card,) = await unit.cards.find(kind="reclaim_request")
+        view = (await composers(showing)[card.kind](card, unit, yard.clock.now())).message
     assert view is not None
     assert "Nothing was done: the question was taken back." in told(view)
 
@@ -40,9 +40,9 @@ async def test_the_next_question_has_a_card_of_its_own(yard: Yard, kube: Kuberne
     first = await asked(yard, kube)
     await yard.do(f"plan undo {(await the_plan(yard)).id}", DANA)
     await yard.do("gpu free --grace 30m", DANA)
-    states = {claim.id: claim.standing for claim in await claims(yard)}
-    assert states.pop(first.id) is ClaimState.VOID
-    assert list(states.values()) == [ClaimState.ASKED]
+    states = {claim.id: claim.state for claim in await claims(yard)}
+    assert states.pop(first.id) is ReclaimState.VOID
+    assert list(states.values()) == [ReclaimState.ASKED]
 
 
 async def test_an_answer_is_not_taken_back_with_the_question(yard: Yard, kube: KubernetesLookalike) -> None:
@@ -51,7 +51,7 @@ async def test_an_answer_is_not_taken_back_with_the_question(yard: Yard, kube: K
     await yard.say(f"gpu keep {claim.id}", ANA)
     said = await yard.say(f"plan undo {plan.id}", DANA)
     assert f"claim {claim.id} on vision-detr/detr, which is kept by now" in said
-    assert (await the_claim(yard)).standing is ClaimState.KEPT
+    assert (await the_claim(yard)).state is ReclaimState.KEPT
 
 
 async def test_of_two_questions_the_one_without_an_answer_is_taken_back(
@@ -68,6 +68,6 @@ async def test_of_two_questions_the_one_without_an_answer_is_taken_back(
         f"This stays as it is: claim {detr.id} on vision-detr/detr, which is snoozed by now",
     )
     async with yard.store.unit() as unit:
-        assert (await unit.claims.get(vit.id)).standing is ClaimState.VOID  # type: ignore[union-attr]
-        assert (await unit.claims.get(detr.id)).standing is ClaimState.SNOOZED  # type: ignore[union-attr]
+        assert (await unit.reclaim_requests.get(vit.id)).state is ReclaimState.VOID  # type: ignore[union-attr]
+        assert (await unit.reclaim_requests.get(detr.id)).state is ReclaimState.SNOOZED  # type: ignore[union-attr]
     assert [due.id for due in await dues(yard)] == [f"claim/{detr.id}"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from alerts.telling.cards import CardId, CardKind, Told
+from alerts.cards.posted import CardId, CardKind, PostedCard
 from bot.reminding import cards_of
 from commands.cluster import ClusterWriter
 from commands.plans import PlanState
@@ -32,7 +32,9 @@ async def test_what_was_cordoned_has_its_lease_and_the_rest_is_left(
             over = await yard.performer.perform(plan)
 
             assert over.state is PlanState.CANCELLED
-            card = Told(id=CardId("d1"), cluster=CLUSTER, kind=CardKind.DEED, of=plan.id, channel="C1")
+            card = PostedCard(
+                id=CardId("d1"), cluster=CLUSTER, kind=CardKind.PLAN, row_id=plan.id, channel="C1"
+            )
             async with yard.store.unit() as unit:
                 await unit.cards.put(card)
                 (lease,) = await unit.leases.find()

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from alerts.incidents.folding import Folding, open_incident, take
-from alerts.telling.views import Button, Buttons, View, text
+from alerts.cards.message import Button, Buttons, Message, text
+from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from commands.command import Answer
 from commands.performing import Performer
 from commands.permissions import Grant, Permissions
 from commands.placing import at_cluster
 from commands.plans import Origin, PlanState
 from commands.requests import Request
-from commands.rows import Claim
+from commands.rows import ReclaimRequest
 from demo.kubernetes import KubernetesLookalike
 from tests.support.alerting import NOON, a_topology, an_alert
 from tests.support.yard import DANA, Yard, a_node_tree, yard_before
@@ -44,7 +44,7 @@ class Two:
     async def incident_on_b(self) -> None:
         alert = replace(an_alert(), cluster="prod-b")
         opened = open_incident("i1", alert, channels=(), now=NOON)
-        incident = take(opened, alert, Folding(rules={}, topology=a_topology()), NOON)
+        incident = add_alert(opened, alert, GroupingContext(rules={}, topology=a_topology()), NOON)
         async with self.yard.store.unit() as unit:
             await unit.incidents.put(incident)
 
@@ -71,7 +71,9 @@ async def two(tmp_path: Path) -> AsyncIterator[Two]:
 
 def lines(answer: Answer | None) -> list[str]:
     assert answer is not None
-    return [one.line for block in answer.view.blocks if isinstance(block, Buttons) for one in block.buttons]
+    return [
+        one.line for block in answer.message.blocks if isinstance(block, Buttons) for one in block.buttons
+    ]
 
 
 async def test_the_buttons_of_an_answer_are_for_the_cluster_that_it_is_about(two: Two) -> None:
@@ -123,7 +125,7 @@ async def test_a_row_named_with_another_cluster_is_refused(two: Two) -> None:
 async def test_a_reason_that_names_a_row_of_another_cluster_does_not_lend_its_rights(two: Two) -> None:
     two.allow("prod-a")
     claims = [
-        Claim(
+        ReclaimRequest(
             id=id,
             cluster=cluster,
             training="vision-detr/detr",
@@ -139,7 +141,7 @@ async def test_a_reason_that_names_a_row_of_another_cluster_does_not_lend_its_ri
     ]
     async with two.yard.store.unit() as unit:
         for claim in claims:
-            await unit.claims.put(claim)
+            await unit.reclaim_requests.put(claim)
     for line in ("gpu keep cb", "gpu keep --reason ca cb", "gpu snooze --for 2h --reason=ca cb"):
         assert "is for ana to answer" in await two.yard.say(line)
     assert "Kept" in await two.yard.say("gpu keep --reason cb ca")
@@ -154,5 +156,5 @@ async def test_a_reason_that_names_a_row_of_another_cluster_does_not_lend_its_ri
     ],
 )
 def test_a_button_names_its_cluster_once_and_before_the_programs_words(line: str, placed: str) -> None:
-    view = View(title=text("t"), blocks=(Buttons(buttons=(Button(label="Do", line=line),)),))
-    assert lines(Answer(view=at_cluster(view, "prod-b"))) == [placed]
+    view = Message(title=text("t"), blocks=(Buttons(buttons=(Button(label="Do", line=line),)),))
+    assert lines(Answer(message=at_cluster(view, "prod-b"))) == [placed]

@@ -134,10 +134,10 @@ async def test_long_logs_are_a_file(yard: Yard, kube: KubernetesLookalike) -> No
     yard.site.pod_logs = Pods("\n".join(f"step {number}" for number in range(100)))  # type: ignore[assignment]
     answer = await yard.answer("training logs mnist --rank ps-0", ANA)
     assert answer is not None
-    (file,) = answer.view.attachments
+    (file,) = answer.message.attachments
     assert file.name == "mnist-ps-0.log"
     assert file.content.startswith("step 0\n")
-    assert "the last 40 of 100 lines" in told(answer.view)
+    assert "the last 40 of 100 lines" in told(answer.message)
 
 
 @pytest.mark.parametrize("rank", ["9", "chief-0", "$(rm)", "-1", "²"])
@@ -213,5 +213,5 @@ def test_the_card_of_a_launch_follows_it(
 
 def test_the_card_of_a_training_that_went_away_says_what_it_was() -> None:
     assert "is gone; it was running when last seen" in told(
-        launch_view(replace(ROW, told="running"), None, NOON)
+        launch_view(replace(ROW, reported_state="running"), None, NOON)
     )

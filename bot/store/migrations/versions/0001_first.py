@@ -9,17 +9,18 @@ down_revision = None
 
 def upgrade() -> None:
     _rows("alerts", "cluster", "rule", "state")
-    _rows("incidents", "cluster", "state", "fold")
+    _rows("incidents", "cluster", "state", "group_key")
     _rows("silences", "cluster")
-    _rows("cards", "cluster", "state", "kind", "of", "channel")
-    _rows("lines", "cluster", "state", "card")
+    _rows("cards", "cluster", "state", "kind", "row_id", "channel")
+    _rows("replies", "cluster", "state", "card")
     _rows("plans", "cluster", "state", "incident", "actor")
     _rows("audit", "cluster", "actor", "plan", "at")
     _rows("agenda", "cluster", "at")
     _rows("leases", "cluster", "node")
-    _rows("claims", "cluster", "state", "training")
+    _rows("reclaim_requests", "cluster", "state", "training")
     _rows("launches", "cluster", "state")
-    _rows("gestures", "at")
+    _rows("progress", "cluster")
+    _rows("handled_requests", "at")
     op.create_table(
         "numbers", Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)
     )

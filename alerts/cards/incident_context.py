@@ -8,7 +8,7 @@ from alerts.rules import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class IncidentAction:
     """A plan done for the incident, as its card names it."""
 
     plan: str
@@ -19,11 +19,11 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class IncidentContext:
     """What a card shows beside the incident itself."""
 
     rules: Mapping[str, Rule] = field(default_factory=dict)
-    deeds: tuple[Deed, ...] = ()
+    actions: tuple[IncidentAction, ...] = ()
     people: Mapping[str, str] = field(default_factory=dict)  # an owner as the cluster names them -> chat id
     links: Mapping[str, str] = field(default_factory=dict)  # name -> address with {placeholders}
     runbooks: str = ""  # the address that a runbook's name is appended to
@@ -31,4 +31,4 @@ class Surroundings:
     blind: str = ""  # why we cannot see it at the moment
 
 
-NOTHING = Surroundings()
+NO_CONTEXT = IncidentContext()

@@ -11,18 +11,18 @@ _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 
 
-def offers_of(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
+def suggested_actions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
     """The command lines offered, filled from the subject; one whose placeholder is not known is left out."""
     found: dict[str, None] = {}
     for member in incident.firing or (incident.lead,):
         rule = rules.get(member.rule)
-        for offer in rule.words.offers if rule else ():
-            if (line := filled(offer, member.subject.or_else(incident.subject))) is not None:
+        for action in rule.template.actions if rule else ():
+            if (line := fill(action, member.subject.or_else(incident.subject))) is not None:
                 found.setdefault(line)
     return tuple(found)
 
 
-def filled(line: str, subject: Subject) -> str | None:
+def fill(line: str, subject: Subject) -> str | None:
     """A command line with its placeholders filled, each exactly one word, or None when one is not known.
 
     A name of the cluster begins with a letter or a digit and has neither spaces, quotes nor markup: a value that

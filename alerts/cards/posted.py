@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType
 
-from alerts.telling.views import Text
+from alerts.cards.message import Text
 
 CardId = NewType("CardId", str)
 
@@ -14,9 +14,9 @@ class CardKind(StrEnum):
     """What a card is the state of; `of` is that thing's id."""
 
     INCIDENT = "incident"
-    DEED = "deed"
-    CLAIM = "claim"
-    TRAINING = "training"
+    PLAN = "plan"
+    RECLAIM_REQUEST = "reclaim_request"
+    LAUNCH = "launch"
 
 
 def card_id(kind: CardKind, of: str, channel: str) -> CardId:
@@ -24,7 +24,7 @@ def card_id(kind: CardKind, of: str, channel: str) -> CardId:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class PostedCard:
     """A card as the channel has it.
 
     An intent is written before each post: `intent_at` without `ts` means that nobody knows whether the post
@@ -34,45 +34,47 @@ class Told:
     id: CardId
     cluster: str
     kind: CardKind
-    of: str
+    row_id: str
     channel: str
     parent: CardId | None = None  # the card in whose thread it stands
     thread: str = ""  # or the thread's own name, where no card of ours began it
-    after: int = 0  # the event of its incident before which it was not there: the card itself tells those
+    after_event: int = (
+        0  # the event of its incident before which it was not there: the card itself tells those
+    )
     nonce: str = ""
     intent_at: datetime | None = None
-    ts: str = ""  # the message's name in the channel, once known
+    message_id: str = ""  # the message's name in the channel, once known
     digest: str = ""  # of the view that the message shows
-    told_at: datetime | None = None
-    is_settled: bool = False  # nothing more will ever be said
-    trouble: str = ""  # why the channel refused it, if it did
+    posted_at: datetime | None = None
+    is_final: bool = False  # nothing more will ever be said
+    error: str = ""  # why the channel refused it, if it did
 
     @property
     def state(self) -> str:
         """For look-ups in the store: live or settled."""
-        return "settled" if self.is_settled else "live"
+        return "final" if self.is_final else "live"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ThreadReply:
     """A fact that must reach somebody: appended once to a card's thread. `id` is card and event: never twice."""
 
     id: str
     cluster: str
     card: CardId
-    said: Text
+    text: Text
     at: datetime
     broadcast: bool = False
     nonce: str = ""
     intent_at: datetime | None = None
-    ts: str = ""
-    trouble: str = ""
+    message_id: str = ""
+    error: str = ""
 
     @property
     def state(self) -> str:
         """For look-ups in the store: wanted, told or refused."""
-        return "told" if self.ts else "refused" if self.trouble else "wanted"
+        return "posted" if self.message_id else "refused" if self.error else "pending"
 
 
-def line_id(card: CardId, event: str) -> str:
+def reply_id(card: CardId, event: str) -> str:
     return f"{card}#{event}"

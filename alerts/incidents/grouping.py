@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.incidents.incident import Happening, Hurt, Incident, Member
+from alerts.incidents.incident import Impact, Incident, IncidentEventType, Member
 from alerts.lifecycle import AlertState
-from alerts.rules import Closes, Rule, Severity
+from alerts.rules import ResolveWhen, Rule, Severity
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 
 REOPENS_WITHIN = timedelta(minutes=30)  # a thing that breaks again this soon is the same incident
-MEMBERS_AT_MOST = 500  # kept in an incident: what is over makes room for what fires, the mild for the worse
+MAX_MEMBERS = 500  # kept in an incident: what is over makes room for what fires, the mild for the worse
 
 
 # Components of the whole cluster: what one replica on some node complains of is the component's trouble.
@@ -35,7 +35,7 @@ CLUSTER_WIDE = frozenset(
 )
 
 
-def fold_of(alert: Alert) -> str:
+def group_key_of(alert: Alert) -> str:
     """The broken thing that an alert speaks of, as `kind/name`: the first of these that its own labels name."""
     own = alert.own_subject
     if own.component in CLUSTER_WIDE:
@@ -56,7 +56,7 @@ def fold_of(alert: Alert) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folding:
+class GroupingContext:
     """What folding needs beside the alerts: the rules by id, and the picture of the cluster."""
 
     rules: Mapping[str, Rule]
@@ -68,40 +68,40 @@ def open_incident(id: str, alert: Alert, *, channels: tuple[str, ...], now: date
     opened = Incident(
         id=id,
         cluster=alert.cluster,
-        fold=fold_of(alert),
+        group_key=group_key_of(alert),
         subject=alert.subject,
         opened_at=now,
         severity=alert.severity,
         channels=channels,
     )
-    return opened.with_event(Happening.OPENED, now, text=summary_of(alert))
+    return opened.with_event(IncidentEventType.OPENED, now, text=summary_of(alert))
 
 
-def take(incident: Incident, alert: Alert, folding: Folding, now: datetime) -> Incident:
+def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: datetime) -> Incident:
     """The incident after one of its alerts fired, went on, or resolved."""
-    rule = folding.rules.get(alert.rule)
+    rule = grouping.rules.get(alert.rule)
     member = _member(alert)
     known = {one.alert: one for one in incident.members}
     before = known.get(member.alert)
-    if before is None and len(known) >= MEMBERS_AT_MOST:
+    if before is None and len(known) >= MAX_MEMBERS:
         least = min(incident.members, key=_weight)
         if _weight(member)[:2] <= _weight(least)[:2]:
             return incident
         del known[least.alert]
     known[member.alert] = member
-    closes = rule.words.closes if rule else Closes.CLEAR
+    closes = rule.template.resolve_when if rule else ResolveWhen.CLEARED
     after = replace(
         incident,
         members=tuple(known.values()),
         subject=incident.subject.or_else(alert.subject),
-        hurt=_hurt(incident, alert, folding.topology),
-        closes=max(incident.closes, closes, key=list(Closes).index),
+        impacts=_impacts(incident, alert, grouping.topology),
+        resolve_when=max(incident.resolve_when, closes, key=list(ResolveWhen).index),
     )
     was_firing = before is not None and before.is_firing
     if member.is_firing and not was_firing:
-        after = _joined(incident, after, member, now)
+        after = _with_added_event(incident, after, member, now)
     elif was_firing and not member.is_firing:
-        after = after.with_event(Happening.CLEARED, now, text=member.summary)
+        after = after.with_event(IncidentEventType.ALERT_RESOLVED, now, text=member.summary)
     return replace(after, severity=_severity(after))
 
 
@@ -110,51 +110,60 @@ def _weight(member: Member) -> tuple[bool, int, datetime]:
     return member.is_firing, member.severity.rank, member.since
 
 
-def _joined(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
+def _with_added_event(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
     if not before.is_open:
-        reopened = replace(after, resolved_at=None, acked_by="", acked_by_name="", acked_at=None, fixed_by=())
-        return reopened.with_event(Happening.REOPENED, now, text=member.summary)
+        reopened = replace(
+            after,
+            resolved_at=None,
+            acknowledged_by="",
+            acknowledged_by_name="",
+            acknowledged_at=None,
+            fixed_by=(),
+        )
+        return reopened.with_event(IncidentEventType.REOPENED, now, text=member.summary)
     if member.severity.rank > before.severity.rank:
-        return after.with_event(Happening.WORSE, now, text=f"{member.severity.value}: {member.summary}")
+        return after.with_event(
+            IncidentEventType.SEVERITY_RAISED, now, text=f"{member.severity.value}: {member.summary}"
+        )
     first = len(before.members) == 0
-    return after if first else after.with_event(Happening.JOINED, now, text=member.summary)
+    return after if first else after.with_event(IncidentEventType.ALERT_ADDED, now, text=member.summary)
 
 
-def settle(incident: Incident, now: datetime) -> Incident:
+def resolve_if_over(incident: Incident, now: datetime) -> Incident:
     """Close the incident when nothing of it fires any more and what it waits for has come.
 
     It was over when its last alert cleared, also where that is only known now.
     """
     if not incident.is_open or incident.firing:
         return incident
-    if incident.closes is not Closes.CLEAR and not incident.acked_by:
+    if incident.resolve_when is not ResolveWhen.CLEARED and not incident.acknowledged_by:
         return incident
-    cleared = [event.at for event in incident.events if event.what is Happening.CLEARED]
-    ended = max(cleared) if cleared and incident.closes is Closes.CLEAR else now
-    return replace(incident, resolved_at=ended).with_event(Happening.RESOLVED, ended)
+    cleared = [event.at for event in incident.events if event.type is IncidentEventType.ALERT_RESOLVED]
+    ended = max(cleared) if cleared and incident.resolve_when is ResolveWhen.CLEARED else now
+    return replace(incident, resolved_at=ended).with_event(IncidentEventType.RESOLVED, ended)
 
 
 def acknowledge(incident: Incident, *, who: str, who_name: str = "", now: datetime) -> Incident:
     """Bind a person to the incident. The same person twice changes nothing."""
-    if incident.acked_by == who:
+    if incident.acknowledged_by == who:
         return incident
-    taken = replace(incident, acked_by=who, acked_by_name=who_name, acked_at=now)
-    return taken.with_event(Happening.ACKED, now, who=who, who_name=who_name)
+    taken = replace(incident, acknowledged_by=who, acknowledged_by_name=who_name, acknowledged_at=now)
+    return taken.with_event(IncidentEventType.ACKNOWLEDGED, now, who=who, who_name=who_name)
 
 
-def add_deed(
+def add_action(
     incident: Incident, *, plan: str, line: str, who: str, who_name: str = "", now: datetime
 ) -> Incident:
     """Note a finished deed: it is what the card will name when the fault goes."""
     if plan in incident.fixed_by:
         return incident
     noted = replace(incident, fixed_by=(*incident.fixed_by, plan))
-    return noted.with_event(Happening.DEED, now, text=line, who=who, who_name=who_name)
+    return noted.with_event(IncidentEventType.ACTION_DONE, now, text=line, who=who, who_name=who_name)
 
 
 def belongs(incident: Incident, alert: Alert, now: datetime) -> bool:
     """Whether the alert speaks of this incident's broken thing: it is open, or was until a short while ago."""
-    if incident.cluster != alert.cluster or incident.fold != fold_of(alert):
+    if incident.cluster != alert.cluster or incident.group_key != group_key_of(alert):
         return False
     return incident.resolved_at is None or now - incident.resolved_at < REOPENS_WITHIN
 
@@ -188,15 +197,15 @@ def _member(alert: Alert) -> Member:
     )
 
 
-def _hurt(incident: Incident, alert: Alert, topology: Topology) -> tuple[Hurt, ...]:
+def _impacts(incident: Incident, alert: Alert, topology: Topology) -> tuple[Impact, ...]:
     """Everybody who was hurt at any time: a training that ended because of it stays on the card."""
-    known = {one.training: one for one in incident.hurt}
+    known = {one.training: one for one in incident.impacts}
     if alert.life.state is AlertState.FIRING:
         for training in topology.affected_by(alert.subject):
-            known[training.id] = Hurt(
+            known[training.id] = Impact(
                 training=training.id, owner=training.owner, team=training.team, gpus=training.gpus
             )
-    return tuple(sorted(known.values(), key=lambda hurt: (-hurt.gpus, hurt.training)))
+    return tuple(sorted(known.values(), key=lambda impact: (-impact.gpus, impact.training)))
 
 
 def _severity(incident: Incident) -> Severity:

@@ -2,22 +2,18 @@
 
 from datetime import datetime
 
-from alerts.incidents.folding import place_of, shared_subject
-from alerts.incidents.incident import Event, Happening, Hurt, Incident, Member
-from alerts.rules import Severity
-from alerts.telling.offers import filled, label_of, offers_of
-from alerts.telling.surroundings import NOTHING, Surroundings
-from alerts.telling.views import (
+from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
+from alerts.cards.message import (
     Block,
     Button,
     Buttons,
     ButtonStyle,
+    Color,
+    Context,
+    Message,
     Paragraph,
-    Quote,
-    Small,
+    Preformatted,
     Text,
-    Tone,
-    View,
     bold,
     code,
     joined,
@@ -26,6 +22,10 @@ from alerts.telling.views import (
     person,
     text,
 )
+from alerts.cards.suggested_actions import fill, label_of, suggested_actions
+from alerts.incidents.grouping import place_of, shared_subject
+from alerts.incidents.incident import Impact, Incident, IncidentEvent, IncidentEventType, Member
+from alerts.rules import Severity
 from collectors.facts.durations import in_words
 
 EVIDENCE_LINES = 4
@@ -33,54 +33,54 @@ BUTTONS_AT_MOST = 5
 MEMBERS_SHOWN = 5
 
 _UNDER_WAY = frozenset({"confirmed", "running", "done"})
-_TONES = {Severity.CRITICAL: Tone.CRITICAL, Severity.WARNING: Tone.WARNING, Severity.INFO: Tone.INFO}
+_COLORS = {Severity.CRITICAL: Color.CRITICAL, Severity.WARNING: Color.WARNING, Severity.INFO: Color.INFO}
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 
-def incident_view(incident: Incident, *, around: Surroundings = NOTHING, now: datetime) -> View:
+def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, now: datetime) -> Message:
     """The card of an incident as it stands."""
     lead = incident.lead
     blocks: list[Block] = [
-        Paragraph(text=_hurt(incident, around)),
-        Paragraph(text=_next(incident, around)),
+        Paragraph(text=_affected(incident, context)),
+        Paragraph(text=_next(incident, context)),
     ]
-    if why := _unseen(incident, around):
+    if why := _unseen(incident, context):
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), why)))
     if detail := _detail(lead):
         blocks.append(Paragraph(text=text(detail)))
     if others := _others(incident):
         blocks.append(Paragraph(text=others))
     if lead.texts:
-        blocks.append(Quote(lines=lead.texts[:EVIDENCE_LINES]))
-    if incident.is_open and (buttons := _buttons(incident, around)):
+        blocks.append(Preformatted(lines=lead.texts[:EVIDENCE_LINES]))
+    if incident.is_open and (buttons := _buttons(incident, context)):
         blocks.append(Buttons(buttons=buttons))
-    blocks.append(Small(text=_foot(incident, around)))
-    return View(
+    blocks.append(Context(text=_foot(incident, context)))
+    return Message(
         title=_title(incident),
-        tone=_tone(incident, around),
+        color=_color(incident, context),
         blocks=tuple(blocks),
-        summary=_in_short(incident),
+        summary=_summary(incident),
     )
 
 
-def event_line(incident: Incident, event: Event, *, around: Surroundings = NOTHING) -> Text:
+def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentContext = NO_CONTEXT) -> Text:
     """An event in words: the line that it appends to the card's thread, or a line of the history."""
-    match event.what:
-        case Happening.OPENED:
+    match event.type:
+        case IncidentEventType.OPENED:
             return text("Opened: ", event.text)
-        case Happening.WORSE:
+        case IncidentEventType.SEVERITY_RAISED:
             return text("Worse, now ", event.text)
-        case Happening.ACKED:
+        case IncidentEventType.ACKNOWLEDGED:
             return text(person(event.who, event.who_name), " has taken it.")
-        case Happening.REOPENED:
+        case IncidentEventType.REOPENED:
             return text("It is back: ", event.text)
-        case Happening.RESOLVED:
-            return _ended(incident, around)
-        case Happening.JOINED:
+        case IncidentEventType.RESOLVED:
+            return _resolution(incident, context)
+        case IncidentEventType.ALERT_ADDED:
             return text("Also: ", event.text)
-        case Happening.CLEARED:
+        case IncidentEventType.ALERT_RESOLVED:
             return text("Cleared: ", event.text)
-        case Happening.DEED:
+        case IncidentEventType.ACTION_DONE:
             return text("Done: ", code(event.text), " by ", person(event.who, event.who_name))
 
 
@@ -96,92 +96,97 @@ def headline(incident: Incident) -> str:
     return f"{lead.summary.rstrip('.')}{more}"
 
 
-def _tone(incident: Incident, around: Surroundings) -> Tone:
+def _color(incident: Incident, context: IncidentContext) -> Color:
     if not incident.is_open:
-        return Tone.GOOD
-    return Tone.QUIET if around.silenced_until else _TONES[incident.severity]
+        return Color.GOOD
+    return Color.QUIET if context.silenced_until else _COLORS[incident.severity]
 
 
-def _hurt(incident: Incident, around: Surroundings) -> Text:
+def _affected(incident: Incident, context: IncidentContext) -> Text:
     """Who is hurt: the trainings on it, with their owners, the largest first; and where, if the title does not say."""
     subject = shared_subject(incident)
     place = place_of(subject) or incident.cluster
     is_in_title = all(word.casefold() in headline(incident).casefold() for word in place.split())
     where = text(bold("Where: "), code(place))
-    if not incident.hurt:
+    if not incident.impacts:
         on_a_machine = subject.node or subject.rack or subject.pod
         if not on_a_machine:
             return where
         nobody = text(bold("Hurts: "), "no training that we know of")
         return nobody if is_in_title else text(where, " · ", nobody)
-    shown = joined(", ", (_one_hurt(hurt, around) for hurt in incident.hurt[:2]))
-    more = f" and {len(incident.hurt) - 2} more" if len(incident.hurt) > 2 else ""
-    hurts = text(bold("Hurts: "), shown, more)
-    return hurts if is_in_title else text(where, " · ", hurts)
+    shown = joined(", ", (_impact(impact, context) for impact in incident.impacts[:2]))
+    more = f" and {len(incident.impacts) - 2} more" if len(incident.impacts) > 2 else ""
+    affected = text(bold("Hurts: "), shown, more)
+    return affected if is_in_title else text(where, " · ", affected)
 
 
-def _one_hurt(hurt: Hurt, around: Surroundings) -> Text:
-    gpus = f"{hurt.gpus:g} GPUs, " if hurt.gpus else ""
-    if not hurt.owner:
-        return text(code(hurt.training), f" ({gpus}owner unknown)")
-    return text(code(hurt.training), f" ({gpus}", person(around.people.get(hurt.owner, ""), hurt.owner), ")")
-
-
-def _next(incident: Incident, around: Surroundings) -> Text:
-    """What to do next, or what was done."""
-    if not incident.is_open:
-        return _ended(incident, around)
-    if running := [deed for deed in around.deeds if deed.state in ("confirmed", "running")]:
-        deed = running[-1]
-        return text(bold("Now: "), code(deed.line), ", by ", person(deed.who, deed.who_name))
-    done = [deed for deed in around.deeds if deed.state == "done"]
-    if done:
-        told = joined(
-            ", ", (text(code(deed.line), " by ", person(deed.who, deed.who_name)) for deed in done[-2:])
-        )
-        return text(bold("Done: "), told, "; waiting for it to clear")
-    offers = offers_of(incident, around.rules)
-    if offers:
-        return text(bold("Next: "), bold(label_of(offers[0])), _runbook(incident, around))
+def _impact(impact: Impact, context: IncidentContext) -> Text:
+    gpus = f"{impact.gpus:g} GPUs, " if impact.gpus else ""
+    if not impact.owner:
+        return text(code(impact.training), f" ({gpus}owner unknown)")
     return text(
-        bold("Next: "), "look into it", _runbook(incident, around) or text(", there is nothing to press")
+        code(impact.training), f" ({gpus}", person(context.people.get(impact.owner, ""), impact.owner), ")"
     )
 
 
-def _runbook(incident: Incident, around: Surroundings) -> Text:
-    rule = around.rules.get(incident.lead.rule)
-    if rule is None or not rule.words.runbook:
+def _next(incident: Incident, context: IncidentContext) -> Text:
+    """What to do next, or what was done."""
+    if not incident.is_open:
+        return _resolution(incident, context)
+    if running := [action for action in context.actions if action.state in ("confirmed", "running")]:
+        action = running[-1]
+        return text(bold("Now: "), code(action.line), ", by ", person(action.who, action.who_name))
+    done = [action for action in context.actions if action.state == "done"]
+    if done:
+        told = joined(
+            ", ",
+            (text(code(action.line), " by ", person(action.who, action.who_name)) for action in done[-2:]),
+        )
+        return text(bold("Done: "), told, "; waiting for it to clear")
+    actions = suggested_actions(incident, context.rules)
+    if actions:
+        return text(bold("Next: "), bold(label_of(actions[0])), _runbook(incident, context))
+    return text(
+        bold("Next: "), "look into it", _runbook(incident, context) or text(", there is nothing to press")
+    )
+
+
+def _runbook(incident: Incident, context: IncidentContext) -> Text:
+    rule = context.rules.get(incident.lead.rule)
+    if rule is None or not rule.template.runbook:
         return ()
-    page = rule.words.runbook
+    page = rule.template.runbook
     if page.startswith(("http://", "https://")):
         return text(" · ", link(page, "runbook"))
     return (
-        text(" · ", link(f"{around.runbooks}{page}.md", "runbook"))
-        if around.runbooks
+        text(" · ", link(f"{context.runbooks}{page}.md", "runbook"))
+        if context.runbooks
         else text(f" · runbook {page}")
     )
 
 
-def _unseen(incident: Incident, around: Surroundings) -> Text:
+def _unseen(incident: Incident, context: IncidentContext) -> Text:
     """Why nobody knows how it is now: its sources are away, or nothing reports on what its alerts speak of."""
     if not incident.is_open:
         return ()
-    if around.blind:
-        return text(around.blind)
+    if context.blind:
+        return text(context.blind)
     since = [member.unseen_since for member in incident.firing if member.unseen_since]
     if not since or len(since) < len(incident.firing):
         return ()
     return text("nothing reports on it since ", moment(max(since)))
 
 
-def _ended(incident: Incident, around: Surroundings) -> Text:
+def _resolution(incident: Incident, context: IncidentContext) -> Text:
     lasted = in_words(incident.lasted(incident.resolved_at or incident.opened_at))
     if gone := sorted({member.ended_reason for member in incident.members if member.ended_reason}):
         return text(bold("Resolved"), f" after {lasted}: {', '.join(gone)}.")
-    done = [deed for deed in around.deeds if deed.state == "done"]
+    done = [action for action in context.actions if action.state == "done"]
     if not done:
         return text(bold("Resolved"), f" after {lasted}; it cleared without a deed of ours.")
-    told = joined(", ", (text(code(deed.line), " by ", person(deed.who, deed.who_name)) for deed in done))
+    told = joined(
+        ", ", (text(code(action.line), " by ", person(action.who, action.who_name)) for action in done)
+    )
     return text(bold("Resolved"), f" after {lasted}. Fixed by ", told, ".")
 
 
@@ -213,37 +218,39 @@ def _of_one_rule(members: list[Member]) -> str:
     )
 
 
-def _buttons(incident: Incident, around: Surroundings) -> tuple[Button, ...]:
-    offers: dict[str, str] = {}
-    done = {label_of(deed.line) for deed in around.deeds if deed.state in _UNDER_WAY}
-    for line in offers_of(incident, around.rules):
+def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]:
+    actions: dict[str, str] = {}
+    done = {label_of(action.line) for action in context.actions if action.state in _UNDER_WAY}
+    for line in suggested_actions(incident, context.rules):
         if label_of(line) not in done:
-            offers.setdefault(label_of(line), line)  # two rules may offer the same deed for different reasons
+            actions.setdefault(
+                label_of(line), line
+            )  # two rules may offer the same deed for different reasons
     buttons = [
         Button(label=label, line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN)
-        for number, (label, line) in enumerate(list(offers.items())[: BUTTONS_AT_MOST - 2])
+        for number, (label, line) in enumerate(list(actions.items())[: BUTTONS_AT_MOST - 2])
     ]
-    if not incident.acked_by:
+    if not incident.acknowledged_by:
         buttons.append(Button(label="I take it", line=f"alert ack {incident.id}"))
     buttons.append(Button(label="Why?", line=f"alert why {incident.id}"))
     return tuple(buttons)
 
 
-def _foot(incident: Incident, around: Surroundings) -> Text:
+def _foot(incident: Incident, context: IncidentContext) -> Text:
     subject = shared_subject(incident)
     rack = f"{subject.rack}, " if subject.rack and subject.rack != place_of(subject) else ""
     parts = text(code(incident.id), f" · {rack}{incident.cluster} · since ", moment(incident.opened_at))
-    if incident.acked_by:
-        parts = text(parts, " · taken by ", person(incident.acked_by, incident.acked_by_name))
-    if around.silenced_until and incident.is_open:
-        parts = text(parts, " · silenced until ", moment(around.silenced_until))
-    for name, address in around.links.items():
-        if (filled_in := filled(address, incident.subject)) is not None:
+    if incident.acknowledged_by:
+        parts = text(parts, " · taken by ", person(incident.acknowledged_by, incident.acknowledged_by_name))
+    if context.silenced_until and incident.is_open:
+        parts = text(parts, " · silenced until ", moment(context.silenced_until))
+    for name, address in context.links.items():
+        if (filled_in := fill(address, incident.subject)) is not None:
             parts = text(parts, " · ", link(filled_in, name))
     return parts
 
 
-def _in_short(incident: Incident) -> str:
+def _summary(incident: Incident) -> str:
     if not incident.is_open:
         return f"Resolved: {headline(incident)}"
     return f"{incident.severity.value.upper()}: {headline(incident)}"

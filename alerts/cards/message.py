@@ -76,7 +76,7 @@ def plain(spans: Text) -> str:
     return "".join(span.text for span in spans)
 
 
-class Tone(StrEnum):
+class Color(StrEnum):
     """The colour of a card."""
 
     CRITICAL = "critical"
@@ -108,14 +108,14 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Fields:
     """Name and value, a pair a row."""
 
     rows: tuple[tuple[str, Text], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
+class Preformatted:
     """Words from outside, or a table in fixed width: shown as they are."""
 
     lines: tuple[str, ...]
@@ -131,7 +131,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Small:
+class Context:
     """A quiet line at the foot of something."""
 
     text: Text
@@ -142,21 +142,21 @@ class Buttons:
     buttons: tuple[Button, ...]
 
 
-Block = Paragraph | Facts | Quote | Table | Small | Buttons
+Block = Paragraph | Fields | Preformatted | Table | Context | Buttons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class Message:
     """What a card or an answer says. `title` is one line; `summary` is the whole in a sentence, for a notification."""
 
     title: Text
-    tone: Tone = Tone.INFO
+    color: Color = Color.INFO
     blocks: tuple[Block, ...] = ()
     summary: str = ""
     attachments: tuple["Attachment", ...] = field(default=())
 
     @property
-    def in_short(self) -> str:
+    def notification(self) -> str:
         return self.summary or plain(self.title)
 
 

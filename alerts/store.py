@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from alerts.alert import Alert
+from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
-from alerts.telling.cards import Line, Told
 
 Row = TypeVar("Row")
 
@@ -17,11 +17,11 @@ ALL = 1_000_000  # rows: what decides whether an alert is told is never looked a
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class EvaluationProgress:
     """How far a cluster's rules were judged, so that the next process knows what it missed."""
 
     cluster: str
-    judged: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> when it was judged last
+    evaluated: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> when it was judged last
 
     @property
     def id(self) -> str:
@@ -59,13 +59,13 @@ class AlertsUnit(Protocol):
     def silences(self) -> Rows[Silence]: ...
 
     @property
-    def cards(self) -> Rows[Told]: ...
+    def cards(self) -> Rows[PostedCard]: ...
 
     @property
-    def lines(self) -> Rows[Line]: ...
+    def replies(self) -> Rows[ThreadReply]: ...
 
     @property
-    def progress(self) -> Rows[Progress]: ...
+    def progress(self) -> Rows[EvaluationProgress]: ...
 
     async def next_number(self, of: str) -> int:
         """1, 2, 3, ... for each name: incidents and plans are called by short numbers."""

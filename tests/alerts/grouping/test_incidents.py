@@ -8,33 +8,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.alert import Alert
-from alerts.incidents.folding import (
-    MEMBERS_AT_MOST,
-    Folding,
+from alerts.incidents.grouping import (
+    MAX_MEMBERS,
+    GroupingContext,
     acknowledge,
-    add_deed,
+    add_action,
+    add_alert,
     belongs,
-    fold_of,
+    group_key_of,
     open_incident,
-    settle,
+    resolve_if_over,
     summary_of,
-    take,
 )
-from alerts.incidents.incident import EVENTS_AT_MOST, Happening, Incident
-from alerts.rules import Closes, Severity
+from alerts.incidents.incident import MAX_EVENTS, Incident, IncidentEventType
+from alerts.rules import ResolveWhen, Severity
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 
-FOLDING = Folding(rules={}, topology=a_topology())
+GROUPING = GroupingContext(rules={}, topology=a_topology())
 
 
-def opened(alert: Alert, *, folding: Folding = FOLDING) -> Incident:
-    return take(open_incident("i1", alert, channels=("C1",), now=NOON), alert, folding, NOON)
+def opened(alert: Alert, *, grouping: GroupingContext = GROUPING) -> Incident:
+    return add_alert(open_incident("i1", alert, channels=("C1",), now=NOON), alert, grouping, NOON)
 
 
 def happened(incident: Incident) -> list[str]:
-    return [event.what.value for event in incident.events]
+    return [event.type.value for event in incident.events]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def happened(incident: Incident) -> list[str]:
     ],
 )
 def test_the_broken_thing_of_an_alert(labels: dict[str, str], fold: str) -> None:
-    assert fold_of(an_alert(on=labels)) == fold
+    assert group_key_of(an_alert(on=labels)) == fold
 
 
 def test_a_hot_gpu_a_silent_kubelet_and_a_full_disk_are_one_broken_node() -> None:
@@ -85,18 +85,20 @@ def test_a_hot_gpu_a_silent_kubelet_and_a_full_disk_are_one_broken_node() -> Non
 def test_an_incident_tells_who_is_hurt_the_largest_first_and_keeps_who_was() -> None:
     alert = an_alert(node="gpu-a01")
     incident = opened(alert)
-    quiet = take(incident, alert, replace(FOLDING, topology=Topology(cluster="prod-a")), NOON + minutes(1))
+    quiet = add_alert(
+        incident, alert, replace(GROUPING, topology=Topology(cluster="prod-a")), NOON + minutes(1)
+    )
 
-    assert [(one.training, one.owner, one.gpus) for one in incident.hurt] == [("vision/detr", "ana", 16)]
-    assert quiet.hurt == incident.hurt
+    assert [(one.training, one.owner, one.gpus) for one in incident.impacts] == [("vision/detr", "ana", 16)]
+    assert quiet.impacts == incident.impacts
 
 
 def test_a_second_alert_joins_and_a_worse_one_is_worse() -> None:
     incident = opened(an_alert("A", severity="warning"))
-    joined = take(incident, an_alert("B", severity="info"), FOLDING, NOON + minutes(1))
-    worse = take(joined, an_alert("C", severity="critical"), FOLDING, NOON + minutes(2))
+    joined = add_alert(incident, an_alert("B", severity="info"), GROUPING, NOON + minutes(1))
+    worse = add_alert(joined, an_alert("C", severity="critical"), GROUPING, NOON + minutes(2))
 
-    assert happened(worse) == ["opened", "joined", "worse"]
+    assert happened(worse) == ["opened", "alert_added", "severity_raised"]
     assert [event.number for event in worse.events] == [1, 2, 3]
     assert (incident.severity, joined.severity, worse.severity) == (
         Severity.WARNING,
@@ -108,9 +110,9 @@ def test_a_second_alert_joins_and_a_worse_one_is_worse() -> None:
 
 def test_severity_falls_with_what_fires_and_the_last_one_stays() -> None:
     warning, critical = an_alert("A"), an_alert("B", severity="critical")
-    incident = take(opened(warning), critical, FOLDING, NOON)
-    better = take(incident, resolved(critical, NOON + minutes(1)), FOLDING, NOON + minutes(1))
-    over = take(better, resolved(warning, NOON + minutes(2)), FOLDING, NOON + minutes(2))
+    incident = add_alert(opened(warning), critical, GROUPING, NOON)
+    better = add_alert(incident, resolved(critical, NOON + minutes(1)), GROUPING, NOON + minutes(1))
+    over = add_alert(better, resolved(warning, NOON + minutes(2)), GROUPING, NOON + minutes(2))
 
     assert (incident.severity, better.severity, over.severity) == (
         Severity.CRITICAL,
@@ -123,7 +125,7 @@ def test_the_same_alert_again_is_no_event() -> None:
     alert = an_alert()
     incident = opened(alert)
 
-    again = take(incident, replace(alert, value=99), FOLDING, NOON + minutes(5))
+    again = add_alert(incident, replace(alert, value=99), GROUPING, NOON + minutes(5))
 
     assert happened(again) == ["opened"]
     assert again.members[0].value == 99
@@ -131,35 +133,38 @@ def test_the_same_alert_again_is_no_event() -> None:
 
 def test_it_closes_when_nothing_fires_and_not_before() -> None:
     one, other = an_alert("A"), an_alert("B")
-    incident = take(opened(one), other, FOLDING, NOON)
-    half = settle(take(incident, resolved(one, NOON + minutes(1)), FOLDING, NOON + minutes(1)), NOON)
+    incident = add_alert(opened(one), other, GROUPING, NOON)
+    half = resolve_if_over(
+        add_alert(incident, resolved(one, NOON + minutes(1)), GROUPING, NOON + minutes(1)), NOON
+    )
     end = NOON + minutes(3)
-    whole = settle(take(half, resolved(other, end), FOLDING, end), end)
+    whole = resolve_if_over(add_alert(half, resolved(other, end), GROUPING, end), end)
 
     assert half.is_open
     assert whole.resolved_at == end
-    assert happened(whole) == ["opened", "joined", "cleared", "cleared", "resolved"]
-    assert settle(whole, end + minutes(9)) is whole
+    assert happened(whole) == ["opened", "alert_added", "alert_resolved", "alert_resolved", "resolved"]
+    assert resolve_if_over(whole, end + minutes(9)) is whole
 
 
-@pytest.mark.parametrize("closes", [Closes.ACK, Closes.PROOF])
-def test_one_that_waits_for_a_person_stays_open_until_then(closes: Closes) -> None:
+def test_one_that_waits_for_a_person_stays_open_until_then() -> None:
     alert = an_alert("VolumeFormatted")
-    folding = replace(FOLDING, rules={alert.rule: a_rule("VolumeFormatted", closes=closes)})
-    incident = opened(alert, folding=folding)
-    cleared = take(incident, resolved(alert, NOON + minutes(1)), folding, NOON + minutes(1))
+    grouping = replace(
+        GROUPING, rules={alert.rule: a_rule("VolumeFormatted", resolve_when=ResolveWhen.ACKNOWLEDGED)}
+    )
+    incident = opened(alert, grouping=grouping)
+    cleared = add_alert(incident, resolved(alert, NOON + minutes(1)), grouping, NOON + minutes(1))
 
-    waiting = settle(cleared, NOON + minutes(1))
-    taken = settle(acknowledge(waiting, who="U1", now=NOON + minutes(9)), NOON + minutes(9))
+    waiting = resolve_if_over(cleared, NOON + minutes(1))
+    taken = resolve_if_over(acknowledge(waiting, who="U1", now=NOON + minutes(9)), NOON + minutes(9))
 
     assert waiting.is_open
-    assert happened(taken)[-2:] == ["acked", "resolved"]
+    assert happened(taken)[-2:] == ["acknowledged", "resolved"]
 
 
 @pytest.mark.parametrize(("after", "is_same"), [(29, True), (30, False), (300, False)])
 def test_what_breaks_again_within_half_an_hour_is_the_same_incident(after: float, is_same: bool) -> None:
     alert = an_alert()
-    over = settle(take(opened(alert), resolved(alert, NOON), FOLDING, NOON), NOON)
+    over = resolve_if_over(add_alert(opened(alert), resolved(alert, NOON), GROUPING, NOON), NOON)
 
     assert belongs(over, alert, NOON + minutes(after)) is is_same
 
@@ -167,15 +172,15 @@ def test_what_breaks_again_within_half_an_hour_is_the_same_incident(after: float
 def test_an_incident_that_is_back_is_nobodys_again() -> None:
     alert = an_alert()
     taken = acknowledge(opened(alert), who="U1", now=NOON)
-    over = settle(
-        take(taken, resolved(alert, NOON + minutes(1)), FOLDING, NOON + minutes(1)), NOON + minutes(1)
+    over = resolve_if_over(
+        add_alert(taken, resolved(alert, NOON + minutes(1)), GROUPING, NOON + minutes(1)), NOON + minutes(1)
     )
 
-    back = take(over, alert, FOLDING, NOON + minutes(10))
+    back = add_alert(over, alert, GROUPING, NOON + minutes(10))
 
     assert back.is_open
-    assert (back.acked_by, back.acked_at, back.fixed_by) == ("", None, ())
-    assert happened(back) == ["opened", "acked", "cleared", "resolved", "reopened"]
+    assert (back.acknowledged_by, back.acknowledged_at, back.fixed_by) == ("", None, ())
+    assert happened(back) == ["opened", "acknowledged", "alert_resolved", "resolved", "reopened"]
     assert back.opened_at == NOON
 
 
@@ -184,34 +189,34 @@ def test_the_fold_does_not_move_once_it_is_chosen() -> None:
     incident = opened(alert)
     known = replace(alert, subject=a_topology().complete(alert.own_subject))
 
-    assert incident.fold == "pod/vision/detr-0"
-    assert take(incident, known, FOLDING, NOON).fold == "pod/vision/detr-0"
-    assert take(incident, known, FOLDING, NOON).subject.training == "vision/detr"
+    assert incident.group_key == "pod/vision/detr-0"
+    assert add_alert(incident, known, GROUPING, NOON).group_key == "pod/vision/detr-0"
+    assert add_alert(incident, known, GROUPING, NOON).subject.training == "vision/detr"
 
 
 def test_the_same_person_or_deed_twice_changes_nothing() -> None:
     taken = acknowledge(opened(an_alert()), who="U1", now=NOON)
-    done = add_deed(taken, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON)
+    done = add_action(taken, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON)
 
     assert acknowledge(done, who="U1", now=NOON + minutes(1)) is done
-    assert add_deed(done, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON) is done
-    assert acknowledge(done, who="U2", now=NOON).acked_by == "U2"
+    assert add_action(done, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON) is done
+    assert acknowledge(done, who="U2", now=NOON).acknowledged_by == "U2"
 
 
 def test_members_have_a_limit() -> None:
     incident = opened(an_alert(node="gpu-a01"))
-    for number in range(MEMBERS_AT_MOST + 5):
-        incident = take(incident, an_alert(node="gpu-a01", gpu=str(number)), FOLDING, NOON)
+    for number in range(MAX_MEMBERS + 5):
+        incident = add_alert(incident, an_alert(node="gpu-a01", gpu=str(number)), GROUPING, NOON)
 
-    assert len(incident.members) == MEMBERS_AT_MOST
+    assert len(incident.members) == MAX_MEMBERS
 
 
 def crowded() -> tuple[Incident, list[Alert]]:
     """An incident with as many firing members as it takes."""
-    alerts = [an_alert(f"A{number}") for number in range(MEMBERS_AT_MOST)]
+    alerts = [an_alert(f"A{number}") for number in range(MAX_MEMBERS)]
     incident = opened(alerts[0])
     for alert in alerts[1:]:
-        incident = take(incident, alert, FOLDING, NOON)
+        incident = add_alert(incident, alert, GROUPING, NOON)
     return incident, alerts
 
 
@@ -219,24 +224,24 @@ def test_of_too_many_members_one_that_is_over_makes_room_for_one_that_fires() ->
     incident, alerts = crowded()
     late = an_alert("Late")
     for alert in alerts:
-        incident = take(incident, resolved(alert, NOON + minutes(1)), FOLDING, NOON + minutes(1))
+        incident = add_alert(incident, resolved(alert, NOON + minutes(1)), GROUPING, NOON + minutes(1))
 
-    incident = settle(take(incident, late, FOLDING, NOON + minutes(1)), NOON + minutes(1))
+    incident = resolve_if_over(add_alert(incident, late, GROUPING, NOON + minutes(1)), NOON + minutes(1))
 
     assert incident.is_open
     assert [member.name for member in incident.firing] == ["Late"]
-    assert len(incident.members) == MEMBERS_AT_MOST
+    assert len(incident.members) == MAX_MEMBERS
 
 
 def test_of_too_many_members_a_milder_one_makes_room_for_a_worse() -> None:
     incident, _alerts = crowded()
 
-    incident = take(incident, an_alert("Dead", severity="critical"), FOLDING, NOON + minutes(1))
-    incident = take(incident, an_alert("Mild"), FOLDING, NOON + minutes(2))
+    incident = add_alert(incident, an_alert("Dead", severity="critical"), GROUPING, NOON + minutes(1))
+    incident = add_alert(incident, an_alert("Mild"), GROUPING, NOON + minutes(2))
 
     assert incident.lead.name == "Dead"
-    assert happened(incident)[-1] == "worse"
-    assert len(incident.members) == MEMBERS_AT_MOST
+    assert happened(incident)[-1] == "severity_raised"
+    assert len(incident.members) == MAX_MEMBERS
 
 
 def test_an_alert_without_words_is_told_by_what_it_is_about() -> None:
@@ -260,22 +265,24 @@ def test_the_history_always_adds_up(strip: list[tuple[str, bool, str]]) -> None:
     for number, (name, fires, severity) in enumerate(strip, 1):
         now = NOON + timedelta(minutes=number)
         alert = an_alert(name, severity=severity, at=now)
-        incident = settle(take(incident, alert if fires else resolved(alert, now), FOLDING, now), now)
+        incident = resolve_if_over(
+            add_alert(incident, alert if fires else resolved(alert, now), GROUPING, now), now
+        )
         assert incident.is_open or not incident.firing
         assert incident.is_open == bool(incident.firing)
 
     assert [event.number for event in incident.events] == list(range(1, len(incident.events) + 1))
     turns = [what for what in happened(incident) if what in ("opened", "resolved", "reopened")]
     assert turns[0::2] == ["opened", *["reopened"] * (len(turns[0::2]) - 1)]
-    assert set(turns[1::2]) <= {Happening.RESOLVED.value}
-    assert incident.fold == "node/gpu-a01"
+    assert set(turns[1::2]) <= {IncidentEventType.RESOLVED.value}
+    assert incident.group_key == "node/gpu-a01"
 
 
 def test_of_a_long_history_the_beginning_and_the_newest_are_kept() -> None:
     incident = opened(an_alert())
     for number in range(2, 1_000):
-        incident = incident.with_event(Happening.JOINED, NOON + minutes(number))
+        incident = incident.with_event(IncidentEventType.ALERT_ADDED, NOON + minutes(number))
 
-    assert len(incident.events) == EVENTS_AT_MOST
+    assert len(incident.events) == MAX_EVENTS
     assert [event.number for event in incident.events[:3]] == [1, 801, 802]
     assert incident.events[-1].number == 999
