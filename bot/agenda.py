@@ -34,7 +34,7 @@ class Agenda:
         self._take = take
         self._stirred = asyncio.Event()
 
-    def stir(self, changed: Mapping[str, frozenset[str]]) -> None:
+    def wake(self, changed: Mapping[str, frozenset[str]]) -> None:
         """A listener of the store: the agenda has changed."""
         if "agenda" in changed:
             self._stirred.set()

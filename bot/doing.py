@@ -27,7 +27,7 @@ class Doer:
         self._stirred = asyncio.Event()
         self._under_way: set[str] = set()
 
-    def stir(self, changed: Mapping[str, frozenset[str]]) -> None:
+    def wake(self, changed: Mapping[str, frozenset[str]]) -> None:
         """A listener of the store: plans have changed."""
         if "plans" in changed:
             self._stirred.set()

@@ -16,7 +16,7 @@ from collectors.facts.redaction import Redactor
 from collectors.trainings.views import Life, Rank, TrainingView
 from commands.rows import Launch, ReclaimRequest, ReclaimState
 from commands.stores import Store, Unit
-from commands.waking import wake
+from commands.waking import reopen
 
 LOOK_EVERY = timedelta(seconds=2)
 LAST_LINES = 12  # of the first failing task
@@ -120,7 +120,7 @@ class Follower:
         if channel:
             id = card_id(CardKind.RECLAIM_REQUEST, claim.id, channel)
             if (card := await unit.cards.get(id)) is not None:
-                await wake(card, unit)  # what became of it was undone: it asks again
+                await reopen(card, unit)  # what became of it was undone: it asks again
                 return
             card = PostedCard(
                 id=id, cluster=claim.cluster, kind=CardKind.RECLAIM_REQUEST, row_id=claim.id, channel=channel

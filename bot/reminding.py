@@ -16,7 +16,7 @@ from commands.plans import StepState
 from commands.rows import CordonLease
 from commands.steps import Record
 from commands.stores import Store, Unit
-from commands.waking import wake
+from commands.waking import reopen
 
 LOOK_EVERY = timedelta(seconds=5)
 
@@ -78,10 +78,10 @@ async def cards_of(lease: CordonLease, unit: Unit) -> list[PostedCard]:
         )
         if any((step.table, step.id) == ("leases", lease.id) for step in done):
             cards = await unit.cards.find(kind=CardKind.PLAN.value, row_id=plan.id)
-            return [await wake(card, unit) for card in cards]
+            return [await reopen(card, unit) for card in cards]
     if lease.incident:
         cards = await unit.cards.find(kind=CardKind.INCIDENT.value, row_id=lease.incident)
-        return [await wake(card, unit) for card in cards]
+        return [await reopen(card, unit) for card in cards]
     return []
 
 

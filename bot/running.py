@@ -6,11 +6,11 @@ import sys
 
 import click
 
+from bot.delivery.notifier import SendError
+from bot.http.server import ListenError
 from bot.secrets import SecretError
 from bot.settings import Settings
 from bot.store.errors import StoreError
-from bot.telling.speaking import SendError
-from bot.web.server import ListenError
 from bot.wiring import RulesRefusedError, build
 from collectors.facts.errors import SourceError
 

@@ -3,8 +3,8 @@
 from alerts.matching import parse_matchers
 from alerts.routing import Route
 from bot import settings as given
+from bot.http.server import Sender, sender
 from bot.settings import Settings, secret
-from bot.web.server import Sender, sender
 from commands.desk import Policy
 from commands.permissions import Grant, Permissions
 

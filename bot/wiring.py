@@ -9,13 +9,18 @@ import structlog
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from bot.agenda import Agenda
-from bot.composing import Showing, composers
-from bot.console import CHANNEL, ConsoleSpeaker
+from bot.channels.console.notifier import CHANNEL, ConsoleNotifier
+from bot.channels.inbox import Inbox
+from bot.channels.slack.integration import SlackIntegration, open_slack
+from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
+from bot.delivery.composers import CardContext, composers
+from bot.delivery.notifier import Notifier
+from bot.delivery.reconciler import Reconciler
 from bot.doing import Doer
 from bot.evaluating import Evaluator
 from bot.following import Follower
 from bot.housekeeping import Housekeeper
-from bot.inbox import Inbox
+from bot.http.server import Endpoints, Server, application
 from bot.judging import Judge
 from bot.keeping import Keeper, Tellings
 from bot.metrics import Metrics
@@ -24,13 +29,9 @@ from bot.reminding import Reminder
 from bot.rulebook import Rulebook, read_rulebook
 from bot.settings import Settings
 from bot.sites import ClusterSite, open_site
-from bot.slack.integration import SlackIntegration, open_slack
 from bot.store.sql import SqlStore
 from bot.supervise import Work, run_together
-from bot.telling.reconciler import Reconciler
-from bot.telling.speaking import Speaker
 from bot.translating import permissions_of, policy_of, route_of, senders_of
-from bot.web.server import Endpoints, Server, application
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import Clock, SystemClock
 from collectors.facts.redaction import Redactor
@@ -130,11 +131,15 @@ async def _assembled(
     doer = Doer(store, performer, channel=channel)
     agenda = Agenda(store, clock, pipeline.take)
     follower = Follower(store, sites, clock, redact=redact, channel=channel)
-    speaker: Speaker = slack.speaker if slack else ConsoleSpeaker()
+    notifier: Notifier = slack.notifier if slack else ConsoleNotifier()
     reconciler = Reconciler(
-        store, speaker, composers(_showing(settings, sites, evaluators, rules)), clock=clock
+        store,
+        notifier,
+        composers(_showing(settings, sites, evaluators, rules)),
+        clock=clock,
+        rate_limits=SLACK_RATE_LIMITS,
     )
-    for listener in (reconciler.note, doer.stir, agenda.stir):
+    for listener in (reconciler.mark_changed, doer.wake, agenda.wake):
         store.listen(listener)
     core: dict[str, Work] = {
         "doer": doer.run,
@@ -156,7 +161,7 @@ async def _assembled(
             people=people,
             store=store,
             take=pipeline.take,
-            answers=slack.answers,
+            answers=slack.responder,
             clock=clock,
             metrics=metrics,
         )
@@ -213,7 +218,7 @@ def _showing(
     sites: Mapping[str, ClusterSite],
     evaluators: Mapping[str, Evaluator],
     rules: Callable[[], Mapping[str, Rule]],
-) -> Showing:
+) -> CardContext:
     def training(cluster: str, id: str) -> TrainingView | None:
         site = sites.get(cluster)
         return site.training(id) if site else None
@@ -222,7 +227,7 @@ def _showing(
         evaluator = evaluators.get(cluster)
         return evaluator.blind if evaluator else {}
 
-    return Showing(
+    return CardContext(
         rules=rules,
         training=training,
         blind=blind,

@@ -7,7 +7,7 @@ from alerts.incidents.grouping import add_action
 from commands.plans import Plan, PlanState
 from commands.rows import AuditEntry
 from commands.stores import Unit
-from commands.waking import wake
+from commands.waking import reopen
 
 
 async def record_outcome(unit: Unit, plan: Plan) -> None:
@@ -29,7 +29,7 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
     if plan.undo_of and (undone := await unit.plans.get(plan.undo_of)) is not None:
         await unit.plans.put(replace(undone, undone_by=plan.id))
         for card in await unit.cards.find(kind=CardKind.PLAN.value, row_id=undone.id):
-            await wake(card, unit)  # it says that it was undone, however long ago it was done
+            await reopen(card, unit)  # it says that it was undone, however long ago it was done
     if plan.origin.incident and (incident := await unit.incidents.get(plan.origin.incident)) is not None:
         noted = add_action(
             incident,

@@ -6,7 +6,7 @@ from alerts.cards.posted import PostedCard
 from commands.stores import Unit
 
 
-async def wake(card: PostedCard, unit: Unit) -> PostedCard:
+async def reopen(card: PostedCard, unit: Unit) -> PostedCard:
     """The card, live."""
     if not card.is_final:
         return card

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Generic
 
 from bot.store.tables import TABLES, Row, Table
-from bot.store.turns import Bell, Listener, Turns
+from bot.store.turns import ChangeSignal, Listener, WriteLock
 from bot.store.unit import OpenUnit
 
 
@@ -17,8 +17,8 @@ class MemoryStore:
     def __init__(self) -> None:
         self._kept: dict[str, dict[str, Any]] = {table.name: {} for table in TABLES}
         self._numbers: dict[str, int] = {}
-        self._turns = Turns()
-        self._bell = Bell()
+        self._turns = WriteLock()
+        self._bell = ChangeSignal()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Have `listener` told after each commit which rows changed; the answer ends that."""
@@ -27,19 +27,19 @@ class MemoryStore:
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[OpenUnit]:
         """One transaction: all of it lands, or none."""
-        async with self._turns.mine():
+        async with self._turns.hold():
             await asyncio.sleep(0)
             transaction = _Transaction(self._kept, self._numbers)
             yield OpenUnit(transaction)
             await asyncio.sleep(0)
             transaction.commit()
-            self._bell.ring(transaction.changed())
+            self._bell.publish(transaction.changed())
             await asyncio.sleep(0)
 
     async def prune(self, before: datetime) -> dict[str, int]:
         """Forget what was over before that moment. Gives how many rows of each table went."""
         gone: dict[str, int] = {}
-        async with self._turns.mine():
+        async with self._turns.hold():
             for table in TABLES:
                 rows = self._kept[table.name]
                 over = table.over

@@ -17,7 +17,7 @@ from bot.store.migrating import migrate
 from bot.store.rows import SqlRows
 from bot.store.schema import NUMBERS, SQL_TABLES
 from bot.store.tables import TABLES, Row, Table, moment_text
-from bot.store.turns import Bell, Listener, Turns
+from bot.store.turns import ChangeSignal, Listener, WriteLock
 from bot.store.unit import OpenUnit
 
 PRUNED_AT_ONCE = 500  # rows in a transaction: others wait for it
@@ -28,8 +28,8 @@ class SqlStore:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-        self._turns = Turns()
-        self._bell = Bell()
+        self._turns = WriteLock()
+        self._bell = ChangeSignal()
 
     @classmethod
     async def open(cls, url: str) -> "SqlStore":
@@ -58,7 +58,7 @@ class SqlStore:
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[OpenUnit]:
         """One transaction: all of it lands, or none. Cancelled while committing, either may be."""
-        async with self._turns.mine():
+        async with self._turns.hold():
             transaction = None
             try:
                 async with self._engine.begin() as connection:
@@ -72,7 +72,7 @@ class SqlStore:
                 if (
                     transaction is not None
                 ):  # also when the commit's outcome is not known: a look costs little
-                    self._bell.ring(transaction.changed())
+                    self._bell.publish(transaction.changed())
 
     async def prune(self, before: datetime) -> dict[str, int]:
         """Forget what was over before that moment. Gives how many rows of each table went."""
@@ -88,7 +88,7 @@ class SqlStore:
     async def _prune_some(self, name: str, before: datetime, gone: dict[str, int]) -> int:
         sql = SQL_TABLES[name]
         old = select(sql.c.id).where(sql.c.over_at < moment_text(before)).limit(PRUNED_AT_ONCE)
-        async with self._turns.mine(), self._engine.begin() as connection:
+        async with self._turns.hold(), self._engine.begin() as connection:
             ids = list((await connection.execute(old)).scalars())
             if ids:
                 await _forget(connection, sql, sql.c.id, ids, gone)

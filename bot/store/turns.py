@@ -9,7 +9,7 @@ from bot.store.unit import Changed
 Listener = Callable[[Changed], None]
 
 
-class Turns:
+class WriteLock:
     """One writer at a time, in the order of asking."""
 
     def __init__(self) -> None:
@@ -17,7 +17,7 @@ class Turns:
         self._owner: asyncio.Task[object] | None = None
 
     @asynccontextmanager
-    async def mine(self) -> AsyncGenerator[None]:
+    async def hold(self) -> AsyncGenerator[None]:
         """Hold the turn. Raises RuntimeError when this task already holds it: it would wait for itself."""
         task = asyncio.current_task()
         if task is not None and self._owner is task:
@@ -30,7 +30,7 @@ class Turns:
                 self._owner = None
 
 
-class Bell:
+class ChangeSignal:
     """Tells after each commit what it changed. Listeners are called in the loop and must be quick."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Bell:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def ring(self, changed: Changed) -> None:
+    def publish(self, changed: Changed) -> None:
         touched = {table: ids for table, ids in changed.items() if ids}
         if touched:
             for listener in tuple(self._listeners):

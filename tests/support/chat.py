@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TypeVar
 
 from alerts.cards.message import Message, Text, plain
-from bot.telling.speaking import Gone, InDoubt, Permanent, Recoverable, Twins
+from bot.delivery.notifier import Duplicates, Gone, Permanent, Recoverable, UnknownOutcome
 
 LATENCY = 0.1  # seconds, half before and half after the deed
 Answer = TypeVar("Answer")
@@ -126,8 +126,8 @@ class FakeChat:
 
     async def find(
         self, channel: str, nonce: str, since: datetime, thread: str | None = None
-    ) -> str | Twins | None:
-        def look() -> str | Twins | None:
+    ) -> str | Duplicates | None:
+        def look() -> str | Duplicates | None:
             found = [
                 one.ts
                 for one in self.messages.values()
@@ -136,7 +136,7 @@ class FakeChat:
                 and START + timedelta(seconds=one.at) >= since
             ]
             if len(found) > 1:
-                return Twins(eldest=found[0], younger=tuple(found[1:]))
+                return Duplicates(oldest=found[0], younger=tuple(found[1:]))
             return found[0] if found else None
 
         return await self._call("find", channel, look)
@@ -169,14 +169,14 @@ class FakeChat:
             case Fault.GONE:
                 raise Gone("edit_window_closed")
             case Fault.LOST_CALL:
-                raise InDoubt("no answer")
+                raise UnknownOutcome("no answer")
             case Fault.LATE:
                 loop.call_later(3, deed)
-                raise InDoubt("no answer")
+                raise UnknownOutcome("no answer")
             case Fault.LOST_REPLY | Fault.HANGS | None:
                 pass
         answer = deed()
         await asyncio.sleep(3600 if fault is Fault.HANGS else LATENCY / 2)
         if fault is Fault.LOST_REPLY:
-            raise InDoubt("no answer")
+            raise UnknownOutcome("no answer")
         return answer

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from alerts.cards.posted import CardKind, PostedCard, card_id
-from bot.composing import DEED_LIVES, Showing, composers
-from bot.telling.composing import Composed
+from bot.delivery.card_entries import Composed
+from bot.delivery.composers import PLAN_CARD_LIFETIME, CardContext, composers
 from commands.plans import Plan
 from demo.kubernetes import KubernetesLookalike
 from tests.support.yard import CLUSTER, NOON, Yard, a_node_tree, told, yard_before
@@ -30,7 +30,7 @@ def a_card(plan: Plan) -> PostedCard:
 
 
 async def composed(yard: Yard, card: PostedCard) -> Composed:
-    showing = Showing(rules=dict, training=lambda *_: None, blind=lambda _: {})
+    showing = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
     async with yard.store.unit() as unit:
         return await composers(showing)[card.kind](card, unit, yard.clock.now())
 
@@ -38,15 +38,15 @@ async def composed(yard: Yard, card: PostedCard) -> Composed:
 async def test_a_deed_that_can_be_undone_is_said_and_done_after_a_day(yard: Yard) -> None:
     card = a_card(await yard.do("node cordon gpu-a01"))
     fresh = await composed(yard, card)
-    assert (fresh.is_final, fresh.next_due) == (False, NOON + DEED_LIVES)
-    yard.clock.move(DEED_LIVES)
+    assert (fresh.is_final, fresh.next_due) == (False, NOON + PLAN_CARD_LIFETIME)
+    yard.clock.move(PLAN_CARD_LIFETIME)
     old = await composed(yard, card)
     assert (old.is_final, old.next_due, old.message) == (True, None, fresh.message)
 
 
 async def test_a_deed_that_is_undone_later_loses_its_button(yard: Yard) -> None:
     plan = await yard.do("node cordon gpu-a01")
-    yard.clock.move(2 * DEED_LIVES)
+    yard.clock.move(2 * PLAN_CARD_LIFETIME)
     async with yard.store.unit() as unit:
         await unit.cards.put(replace(a_card(plan), is_final=True))
     await yard.do(f"plan undo {plan.id}")

@@ -53,7 +53,7 @@ async def outcomes(yard: Yard, id: str) -> list[AuditEntry]:
 async def next_life(yard: Yard, id: str) -> Plan:
     """Run a doer as a start of the process does, until the plan has ended."""
     doer = Doer(yard.store, yard.performer, channel="C_GPU")
-    stop = yard.store.listen(doer.stir)
+    stop = yard.store.listen(doer.wake)
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         life = group.create_task(doer.run())
         while (plan := await kept(yard, id)).ended_at is None:  # noqa: ASYNC110 - the store has no bell for one row

@@ -1,6 +1,6 @@
 """This file tests what undoing `gpu free` takes back: the question, and neither its answer nor the next question."""
 
-from bot.composing import Showing, composers
+from bot.delivery.composers import CardContext, composers
 from bot.following import Follower
 from collectors.facts.redaction import Redactor
 from commands.plans import Plan
@@ -28,7 +28,7 @@ async def test_the_card_says_that_the_question_was_taken_back(yard: Yard, kube: 
     await follower.look()
     await yard.do(f"plan undo {(await the_plan(yard)).id}", DANA)
     assert not await dues(yard)
-    showing = Showing(rules=dict, training=lambda *_: None, blind=lambda _: {})
+    showing = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
     async with yard.store.unit() as unit:
         (card,) = await unit.cards.find(kind="reclaim_request")
         view = (await composers(showing)[card.kind](card, unit, yard.clock.now())).message

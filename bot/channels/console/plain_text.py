@@ -1,0 +1,56 @@
+"""This file renders neutral views as plain text, for terminals and logs."""
+
+from alerts.cards.message import (
+    Block,
+    Buttons,
+    Context,
+    Fields,
+    Message,
+    Paragraph,
+    Preformatted,
+    Table,
+    plain,
+)
+
+CELL_AT_MOST = 60
+
+
+def plain_text(view: Message) -> str:
+    """The view as lines of text. Buttons become the command lines that they stand for."""
+    parts = [plain(view.title), *(_block(block) for block in view.blocks)]
+    return "\n".join(part for part in parts if part)
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph() | Context():
+            return plain(block.text)
+        case Fields():
+            width = max((len(name) for name, _ in block.rows), default=0)
+            return "\n".join(f"  {name:<{width}}  {plain(value)}" for name, value in block.rows)
+        case Preformatted():
+            return "\n".join(f"  {line}" for line in block.lines)
+        case Table():
+            return table(block)
+        case Buttons():
+            return "\n".join(f"  [{button.label}] {button.line}" for button in block.buttons)
+
+
+def table(block: Table, *, cell_at_most: int = CELL_AT_MOST) -> str:
+    """Rows under their heading, in columns; a column that is empty everywhere is left out."""
+    rows = [block.heading, *block.rows]
+    used = [number for number in range(len(block.heading)) if any(row[number] for row in block.rows)]
+    cells = [[_cut(row[number], cell_at_most) for number in used] for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(used))]
+    lines = [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
+    if block.more:
+        lines.append(f"… {block.more} more")
+    return "\n".join(lines)
+
+
+def _cut(text: str, at_most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= at_most else text[: at_most - 1] + "…"

@@ -1,0 +1,119 @@
+"""This file says what each refusal of Slack means for us, as data."""
+
+from datetime import timedelta
+from enum import Enum
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.delivery.notifier import Gone, Permanent, Recoverable, SendError, UnknownOutcome
+
+
+class ErrorMeaning(Enum):
+    RETRY = "surely not done, may be later"
+    UNKNOWN_OUTCOME = "nobody knows whether it was done"
+    GONE = "the message is not there to be changed"
+    CHANNEL_REFUSED = "everything in this channel is refused until somebody helps"
+    MESSAGE_REFUSED = "this message is refused as it is"
+
+
+# https://docs.slack.dev/reference/methods/chat.postMessage, chat.update, chat.delete, conversations.history
+MEANINGS: dict[str, ErrorMeaning] = {
+    **dict.fromkeys(
+        ("ratelimited", "rate_limited", "accesslimited", "message_limit_exceeded"), ErrorMeaning.RETRY
+    ),
+    **dict.fromkeys(
+        ("internal_error", "fatal_error", "request_timeout", "service_unavailable", "team_added_to_org"),
+        ErrorMeaning.UNKNOWN_OUTCOME,
+    ),
+    **dict.fromkeys(
+        (
+            "message_not_found",
+            "cant_update_message",
+            "edit_window_closed",
+            "thread_not_found",
+            "cannot_reply_to_message",
+        ),
+        ErrorMeaning.GONE,
+    ),
+    **dict.fromkeys(
+        (
+            "channel_not_found",
+            "not_in_channel",
+            "is_archived",
+            "is_inactive",
+            "restricted_action",
+            "restricted_action_non_threadable_channel",
+            "restricted_action_read_only_channel",
+            "restricted_action_thread_locked",
+            "restricted_action_thread_only_channel",
+            "messages_tab_disabled",
+            "no_permission",
+            "missing_scope",
+            "team_access_not_granted",
+            "ekm_access_denied",
+            "access_denied",
+            "not_authed",
+            "invalid_auth",
+            "account_inactive",
+            "token_revoked",
+            "token_expired",
+            "org_login_required",
+            "two_factor_setup_required",
+            "not_allowed_token_type",
+            "external_channel_migrating",
+            "method_deprecated",
+        ),
+        ErrorMeaning.CHANNEL_REFUSED,
+    ),
+}
+
+
+def meaning_of(error: str, status: int = 200) -> ErrorMeaning:
+    """What Slack's word means; a word that we do not know refuses this one message."""
+    if status == 429:
+        return ErrorMeaning.RETRY
+    if status >= 500:
+        return ErrorMeaning.UNKNOWN_OUTCOME
+    return MEANINGS.get(error, ErrorMeaning.MESSAGE_REFUSED)
+
+
+def send_error(error: BaseException, method: str) -> SendError:
+    """The failure of a call, in our words. Never the body: it may hold what others wrote."""
+    if isinstance(error, SlackApiError):
+        return _refusal(error, method)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return Recoverable(f"{method}: Slack cannot be reached")
+    if isinstance(error, TimeoutError | aiohttp.ClientError | SlackClientError | OSError):
+        return UnknownOutcome(f"{method}: no answer ({type(error).__name__})")
+    return UnknownOutcome(f"{method}: {type(error).__name__}")
+
+
+def _refusal(error: SlackApiError, method: str) -> SendError:
+    response = error.response
+    status: int = getattr(response, "status_code", 0) or getattr(response, "status", 200)
+    body = getattr(response, "data", None)
+    word = str(body.get("error", "")) if isinstance(body, dict) else ""
+    words = f"{method}: {word or status}"
+    match meaning_of(word, status):
+        case ErrorMeaning.RETRY:
+            return Recoverable(words, retry_after=_retry_after(response))
+        case ErrorMeaning.UNKNOWN_OUTCOME:
+            return UnknownOutcome(words)
+        case ErrorMeaning.GONE:
+            return Gone(words)
+        case ErrorMeaning.CHANNEL_REFUSED:
+            return Permanent(words, of_channel=True)
+        case ErrorMeaning.MESSAGE_REFUSED:
+            return Permanent(words)
+
+
+def _retry_after(response: object) -> timedelta | None:
+    headers = getattr(response, "headers", None) or {}
+    for name, value in headers.items():
+        if name.lower() == "retry-after":
+            try:
+                return timedelta(seconds=float(value))
+            except ValueError:
+                return None
+    return None

@@ -1,0 +1,230 @@
+"""This file renders a neutral view as a Slack message: text, Block Kit, a coloured bar, files."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from alerts.cards.message import (
+    Attachment,
+    Block,
+    Button,
+    Buttons,
+    ButtonStyle,
+    Color,
+    Context,
+    Fields,
+    Message,
+    Paragraph,
+    Preformatted,
+    Style,
+    Table,
+    Text,
+    plain,
+)
+from bot.channels.slack import block_limits
+from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
+from bot.channels.slack.table_layout import aligned, layout
+
+COLOURS = {
+    Color.CRITICAL: "#d72b3f",
+    Color.WARNING: "#e8912d",
+    Color.INFO: "#1d7fb8",
+    Color.GOOD: "#2eb67d",
+    Color.BUSY: "#7c5cd6",
+    Color.QUIET: "#9a9a9a",
+}
+ACTION = "line"  # action ids begin with it; a button's value is a command line
+_STYLES = {ButtonStyle.PRIMARY: "primary", ButtonStyle.DANGER: "danger"}
+_KEPT_BACK = 2  # blocks: the title, and the word that something is missing
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackMessage:
+    """What goes to chat.postMessage and its like; `files` are uploaded into the message's thread."""
+
+    text: str
+    blocks: tuple[Json, ...] = ()
+    attachments: tuple[Json, ...] = ()
+    files: tuple[Attachment, ...] = ()
+
+    def arguments(self) -> Json:
+        """For the Web API. Empty parts are sent too: an edit without them would leave the old ones."""
+        return {"text": self.text, "blocks": list(self.blocks), "attachments": list(self.attachments)}
+
+
+@dataclass(slots=True)
+class _Page:
+    """Blocks as they are gathered, and what had to be left out of them."""
+
+    blocks: list[Json] = field(default_factory=list)
+    files: list[Attachment] = field(default_factory=list)
+    buttons: int = 0
+
+
+def render_line(said: Text) -> SlackMessage:
+    """A line in a thread: words only."""
+    return SlackMessage(text=mrkdwn(cut_spans(said, block_limits.TEXT)))
+
+
+def render(view: Message) -> SlackMessage:
+    """The view within all of Slack's limits; what is cut says so, and is attached whole."""
+    page = _Page()
+    for block in view.blocks:
+        page.blocks += _rendered(block, page)
+    shown, left_out = _fitting(page.blocks)
+    if left_out:
+        shown.append(_context(f"… {left_out} more parts: see the attached card.txt"))
+        page.files.append(Attachment(name="card.txt", content="\n\n".join(_written(b) for b in view.blocks)))
+    title = _section(f"*{mrkdwn(cut_spans(_not_bold(view.title), 1000))}*")
+    body = {"color": COLOURS[view.color], "fallback": cut(view.notification, 1000), "blocks": shown}
+    return SlackMessage(
+        text=escaped_within(view.notification, block_limits.TEXT) or "…",
+        blocks=(title,) if view.title else (),
+        attachments=(body,) if shown else (),
+        files=(*view.attachments, *page.files),
+    )
+
+
+def _not_bold(title: Text) -> Text:
+    """The whole title is bold already: bold in bold would end it."""
+    return tuple(replace(span, style=Style.PLAIN) if span.style is Style.BOLD else span for span in title)
+
+
+def _fitting(blocks: list[Json]) -> tuple[list[Json], int]:
+    """The blocks that fit, and how many do not. Buttons are kept, whatever goes."""
+    count, room = block_limits.BLOCKS - _KEPT_BACK, block_limits.CHARACTERS
+    for block in blocks:
+        if block["type"] == "actions":
+            count, room = count - 1, room - _size(block)
+    shown: list[Json] = []
+    left_out = 0
+    for block in blocks:
+        if block["type"] == "actions":
+            shown.append(block)
+        elif not left_out and count > 0 and room >= _size(block):
+            shown.append(block)
+            count, room = count - 1, room - _size(block)
+        else:
+            left_out += 1
+    return shown, left_out
+
+
+def _size(block: Json) -> int:
+    return block_limits.BLOCK_COSTS + sum(len(words) for words in _words_in(block))
+
+
+def _words_in(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(part.get("text"), str):
+            yield part["text"]
+        for inner in part.values():
+            yield from _words_in(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _words_in(inner)
+
+
+def _rendered(block: Block, page: _Page) -> list[Json]:
+    match block:
+        case Paragraph(text=words):
+            return [_section(mrkdwn(cut_spans(words, block_limits.SECTION)))] if plain(words).strip() else []
+        case Context(text=words):
+            return [_context(mrkdwn(cut_spans(words, block_limits.CONTEXT)))] if plain(words).strip() else []
+        case Fields():
+            return _fields(block)
+        case Preformatted(lines=lines):
+            return _fixed(list(lines), page, "quote.txt", "\n".join(lines) + "\n")
+        case Table():
+            return _table(block, page)
+        case Buttons(buttons=buttons):
+            return _actions(buttons, page)
+
+
+def _fields(facts: Fields) -> list[Json]:
+    fields = []
+    for name, value in facts.rows:
+        head = f"*{escaped_within(name, 200)}*\n"
+        words = mrkdwn(cut_spans(value, block_limits.FIELD - len(head)))
+        fields.append({"type": "mrkdwn", "text": head + (words if words.strip() else "–")})
+    rows = [
+        fields[start : start + block_limits.FIELDS] for start in range(0, len(fields), block_limits.FIELDS)
+    ]
+    return [{"type": "section", "fields": row} for row in rows]
+
+
+def _table(table: Table, page: _Page) -> list[Json]:
+    if not table.rows:
+        return [_context(f"none (… {table.more} more)" if table.more else "none")]
+    blocks = _fixed(layout(table).split("\n"), page, "table.txt", aligned(table))
+    return [*blocks, _context(f"… {table.more} more rows")] if table.more else blocks
+
+
+def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
+    """Lines in fixed width; those that do not fit are counted, and attached."""
+    room, shown = block_limits.SECTION - 100, list[str]()
+    for line in lines:
+        short = cut(line, 1000)
+        room -= len(escaped(short).replace("```", "``\u200b`")) + 1
+        if room < 0:
+            break
+        shown.append(short)
+    left_out = len(lines) - len(shown)
+    blocks = [_section(fenced("\n".join(shown)))] if any(line.strip() for line in shown) else []
+    if left_out or any(len(line) > 1000 for line in shown):
+        number = sum(file.name.endswith(name) for file in page.files)
+        name = f"{number + 1}-{name}" if number else name
+        page.files.append(Attachment(name=name, content=whole))
+        blocks.append(_context(f"… {left_out} more lines: see the attached {name}"))
+    return blocks
+
+
+def _actions(buttons: tuple[Button, ...], page: _Page) -> list[Json]:
+    elements: list[Json] = []
+    blocks: list[Json] = []
+    for button in buttons:
+        if len(button.line) > block_limits.BUTTON_VALUE:  # half a command must never be pressed
+            blocks.append(_context(f"“{escaped(button.label)}” is too long for a button: type it"))
+            continue
+        element: Json = {
+            "type": "button",
+            "action_id": f"{ACTION}/{page.buttons}",
+            "text": {"type": "plain_text", "text": _label(button.label), "emoji": True},
+            "value": button.line,
+        }
+        if style := _STYLES.get(button.style):
+            element["style"] = style
+        elements.append(element)
+        page.buttons += 1
+    rows = [
+        elements[start : start + block_limits.BUTTONS]
+        for start in range(0, len(elements), block_limits.BUTTONS)
+    ]
+    return [*({"type": "actions", "elements": row} for row in rows), *blocks]
+
+
+def _label(words: str) -> str:
+    return words if len(words) <= block_limits.BUTTON_LABEL else words[: block_limits.BUTTON_LABEL - 1] + "…"
+
+
+def _section(words: str) -> Json:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": words}}
+
+
+def _context(words: str) -> Json:
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": words}]}
+
+
+def _written(block: Block) -> str:
+    match block:
+        case Paragraph(text=words) | Context(text=words):
+            return plain(words)
+        case Fields(rows=rows):
+            return "\n".join(f"{name}: {plain(value)}" for name, value in rows)
+        case Preformatted(lines=lines):
+            return "\n".join(lines)
+        case Table():
+            return aligned(block)
+        case Buttons(buttons=buttons):
+            return "\n".join(f"{button.label}: {button.line}" for button in buttons)

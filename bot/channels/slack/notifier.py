@@ -1,0 +1,153 @@
+"""This file speaks to Slack: cards and lines out, and our own messages found again by their metadata."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import structlog
+
+from alerts.cards.message import Attachment, Message, Text
+from bot.channels.slack.blocks import SlackMessage, render, render_line
+from bot.channels.slack.client import SlackClient
+from bot.channels.slack.files import upload
+from bot.delivery.notifier import Duplicates, Permanent, SendError
+
+log = structlog.get_logger(__name__)
+
+EVENT = "yardmaster_card"
+PAGE = 200
+PAGES_AT_MOST = 10
+FILES_AT_MOST = 10
+REMEMBERED = 5_000  # messages whose files we know
+
+
+class SlackNotifier:
+    """`bot/delivery/notifier.py`'s Speaker. Files that go with a card stand in its thread; losing one is only
+    logged.
+    """
+
+    def __init__(self, client: SlackClient) -> None:
+        self._client = client
+        self._files: dict[str, set[str]] = {}  # by channel/ts: the names that stand in its thread
+
+    async def post(
+        self,
+        channel: str,
+        said: Message | Text,
+        *,
+        thread: str | None = None,
+        nonce: str,
+        broadcast: bool = False,
+    ) -> str:
+        message = render(said) if isinstance(said, Message) else render_line(said)
+        answer = await self._client.call(
+            "chat.postMessage",
+            self._client.web.chat_postMessage(
+                channel=channel,
+                **message.arguments(),
+                thread_ts=thread,
+                reply_broadcast=True if broadcast and thread else None,
+                unfurl_links=False,
+                unfurl_media=False,
+                metadata={"event_type": EVENT, "event_payload": {"nonce": nonce}},
+            ),
+        )
+        ts = str(answer["ts"])
+        self._remember(channel, ts)
+        await self._attach(message, channel, ts, thread or ts)
+        return ts
+
+    async def edit(self, channel: str, ts: str, view: Message) -> None:
+        message = render(view)
+        await self._client.call(
+            "chat.update",
+            self._client.web.chat_update(channel=channel, ts=ts, **message.arguments()),
+        )
+        await self._attach(message, channel, ts, ts)
+
+    async def find(
+        self, channel: str, nonce: str, since: datetime, thread: str | None = None
+    ) -> str | Duplicates | None:
+        ours = str((await self._client.ourselves())["bot_id"])
+        found = []
+        async for message in self._messages(channel, since, thread):
+            metadata = message.get("metadata") or {}
+            if (
+                metadata.get("event_type") == EVENT
+                and metadata.get("event_payload", {}).get("nonce") == nonce
+                and message.get("bot_id") == ours  # anybody may post the same metadata
+            ):
+                found.append(str(message["ts"]))
+        found.sort(key=lambda ts: tuple(map(int, ts.split("."))))
+        if len(found) > 1:
+            return Duplicates(oldest=found[0], younger=tuple(found[1:]))
+        return found[0] if found else None
+
+    async def delete(self, channel: str, ts: str) -> None:
+        await self._client.call("chat.delete", self._client.web.chat_delete(channel=channel, ts=ts))
+
+    async def _messages(
+        self, channel: str, since: datetime, thread: str | None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """All messages since then, of the channel or of a thread. Raises Permanent when they are too many to read."""
+        cursor = ""
+        for _ in range(PAGES_AT_MOST):
+            asked: dict[str, Any] = {
+                "channel": channel,
+                "oldest": f"{since.timestamp():.6f}",
+                "limit": PAGE,
+                "include_all_metadata": True,
+            }
+            if cursor:
+                asked["cursor"] = cursor
+            if thread is None:
+                answer = await self._client.call(
+                    "conversations.history", self._client.web.conversations_history(**asked)
+                )
+            else:
+                answer = await self._client.call(
+                    "conversations.replies", self._client.web.conversations_replies(ts=thread, **asked)
+                )
+            for message in answer["messages"]:
+                yield message
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
+            if not cursor:
+                return
+        raise Permanent(f"more than {PAGE * PAGES_AT_MOST} messages since the one in doubt: not read further")
+
+    def _remember(self, channel: str, ts: str) -> set[str]:
+        if len(self._files) >= REMEMBERED:
+            self._files.pop(next(iter(self._files)))
+        return self._files.setdefault(f"{channel}/{ts}", set())
+
+    async def _attach(self, message: SlackMessage, channel: str, ts: str, thread: str) -> None:
+        """Upload what is not in the thread yet. A file is a courtesy: its loss must not cost the card."""
+        if not message.files:
+            return
+        try:
+            known = self._files.get(f"{channel}/{ts}")
+            if known is None:  # told by an earlier life of ours
+                known = self._remember(channel, ts)
+                known |= await self._names_in(channel, thread)
+            for file in message.files[:FILES_AT_MOST]:
+                name = _unique(file)
+                if name not in known:
+                    await upload(self._client, file, name, channel=channel, thread=thread)
+                    known.add(name)
+        except SendError as error:
+            log.warning("slack.file_lost", channel=channel, ts=ts, why=str(error))
+
+    async def _names_in(self, channel: str, thread: str) -> set[str]:
+        answer = await self._client.call(
+            "conversations.replies",
+            self._client.web.conversations_replies(channel=channel, ts=thread, limit=PAGE),
+        )
+        return {file.get("name", "") for message in answer["messages"] for file in message.get("files") or ()}
+
+
+def _unique(file: Attachment) -> str:
+    """The file's name with a few digits of its content, so that the same file is known again."""
+    digest = blake2b(file.content.encode(), digest_size=4).hexdigest()
+    stem, dot, kind = file.name.rpartition(".")
+    return f"{stem}-{digest}.{kind}" if dot else f"{file.name}-{digest}"

@@ -1,0 +1,21 @@
+"""Slack's rate limits that we keep within: a message a second and channel, 50 edits and reads a minute.
+
+Bursts leave room: burst and a minute's calls together stay below what is allowed in any minute.
+Source: https://docs.slack.dev/apis/web-api/rate-limits
+"""
+
+from datetime import timedelta
+
+from bot.delivery.rate_limits import RateLimit, RateLimits
+
+_TIER_3 = RateLimit(every=timedelta(seconds=1.4), burst=7)
+
+SLACK_RATE_LIMITS = RateLimits(
+    channel=RateLimit(every=timedelta(seconds=1.05)),
+    methods={
+        "post": RateLimit(every=timedelta(seconds=0.25), burst=20),
+        "edit": _TIER_3,
+        "find": _TIER_3,
+        "delete": _TIER_3,
+    },
+)

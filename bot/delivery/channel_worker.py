@@ -1,0 +1,276 @@
+"""This file tells one channel what it should show: one call at a time, the most pressing first."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+from typing import TypeVar
+from uuid import uuid4
+
+import structlog
+
+from alerts.cards.message import Message
+from bot.delivery.card_entries import METHOD, CardEntry, DeliveryJob, DeliveryStep, pending_jobs
+from bot.delivery.journal import DeliveryJournal
+from bot.delivery.notifier import (
+    Duplicates,
+    Gone,
+    Notifier,
+    Permanent,
+    Recoverable,
+    SendError,
+    UnknownOutcome,
+)
+from bot.delivery.rate_limits import RateLimiter, RateLimits
+from bot.delivery.retry import Attempts, RetryPolicy
+from collectors.facts.clock import Clock
+
+log = structlog.get_logger(__name__)
+Answer = TypeVar("Answer")
+TIMER_TOLERANCE = 0.001  # seconds: a timer may ring that much before its time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerDependencies:
+    """What every channel's worker needs."""
+
+    notifier: Notifier
+    journal: DeliveryJournal
+    clock: Clock
+    rate_limits: RateLimits
+    method_limiters: Mapping[str, RateLimiter]
+    retry: RetryPolicy
+    may_send: Callable[[], bool]  # whether we are still the leader, with time to spare
+    counts: Counter[str]
+    random: Random
+
+
+class ChannelWorker:
+    """Works until its channel has nothing left to be told."""
+
+    def __init__(
+        self, channel: str, entries: Mapping[str, CardEntry], dependencies: WorkerDependencies
+    ) -> None:
+        self.channel = channel
+        self.awake = asyncio.Event()
+        self._entries = entries  # the live ones of all channels, kept by the reconciler
+        self._deps = dependencies
+        self._rate_limiter = RateLimiter(dependencies.rate_limits.channel)
+        self._held_until = 0.0  # the channel refuses everything
+
+    def retry_now(self) -> None:
+        """Somebody may have helped: try at once what was refused."""
+        self._held_until = 0.0
+        for entry in self._own_entries():
+            for attempts in (entry.attempts, *(one.attempts for one in entry.replies)):
+                if attempts.refused:
+                    attempts.not_before = 0.0
+        self.awake.set()
+
+    async def run(self, drop: Callable[[CardEntry], None]) -> None:
+        """Tell, wait, tell; until no entry is left. `drop` is called for each that is over."""
+        while True:
+            self.awake.clear()
+            for entry in [entry for entry in self._own_entries() if entry.is_over]:
+                drop(entry)
+            if not any(True for _ in self._own_entries()):
+                return
+            job, ready = self._next()
+            if job is None or ready > asyncio.get_running_loop().time() + TIMER_TOLERANCE:
+                await self._rest(ready if job is not None else None)
+            elif job.step is not DeliveryStep.FINALIZE and not self._deps.may_send():
+                await self._rest(asyncio.get_running_loop().time() + self._deps.retry.retry.total_seconds())
+            else:
+                await self._do(job)
+
+    def _own_entries(self) -> Iterable[CardEntry]:
+        return (entry for entry in self._entries.values() if entry.card.channel == self.channel)
+
+    async def _rest(self, until: float | None) -> None:
+        try:
+            async with asyncio.timeout_at(until):
+                await self.awake.wait()
+        except TimeoutError:
+            return
+
+    def _next(self) -> tuple[DeliveryJob | None, float]:
+        """The most pressing job that may be done now, or else the first that may be done later."""
+        now = asyncio.get_running_loop().time()
+        best: tuple[float, tuple[int, int, str, int], DeliveryJob] | None = None
+        for entry in self._own_entries():
+            parent = self._entries.get(entry.card.parent or "")
+            for job in pending_jobs(entry, is_parent_known=parent is None or bool(parent.card.message_id)):
+                ready = max(now, self._ready(job, now))
+                if best is None or (ready, job.rank) < best[:2]:
+                    best = (ready, job.rank, job)
+        return (None, 0.0) if best is None else (best[2], best[0])
+
+    def _ready(self, job: DeliveryJob, now: float) -> float:
+        ready = job.attempts.not_before
+        if job.step is DeliveryStep.FINALIZE:
+            return ready
+        ready = max(ready, self._held_until, self._deps.method_limiters[METHOD[job.step]].ready_at())
+        if METHOD[job.step] == "post":
+            ready = max(ready, self._rate_limiter.ready_at())
+        if METHOD[job.step] == "find" and job.intent_at is not None:
+            left = job.intent_at + self._deps.retry.doubt - self._deps.clock.now()
+            ready = max(ready, now + left.total_seconds())
+        return ready
+
+    async def _do(self, job: DeliveryJob) -> None:
+        if job.step is not DeliveryStep.FINALIZE:
+            self._deps.method_limiters[METHOD[job.step]].take()
+        try:
+            match job.step:
+                case DeliveryStep.FINALIZE:
+                    await self._deps.journal.finalize(job.entry, self._deps.clock.now())
+                case DeliveryStep.POST | DeliveryStep.POST_REPLY:
+                    self._rate_limiter.take()
+                    await self._post(job)
+                case DeliveryStep.EDIT:
+                    await self._edit(job.entry)
+                case DeliveryStep.FIND | DeliveryStep.FIND_REPLY:
+                    await self._adopt(job)
+        except SendError as error:
+            await self._failed(job, error)
+        else:
+            job.attempts.failed, job.attempts.refused = 0, False
+
+    async def _save(self, job: DeliveryJob, **changes: object) -> bool:
+        journal = self._deps.journal
+        if job.reply is None:
+            return await journal.save_card(job.entry, **changes)
+        return await journal.save_reply(job.entry, job.reply, **changes)
+
+    def _thread(self, job: DeliveryJob) -> str | None:
+        """The thread that a card or a line belongs into."""
+        card = job.entry.card
+        parent = self._entries.get(card.parent or "")
+        above = card.thread or (parent.card.message_id if parent is not None else job.entry.parent_message_id)
+        return above or (card.message_id if job.reply is not None else None) or None
+
+    async def _post(self, job: DeliveryJob) -> None:
+        thread = self._thread(job)
+        if job.reply is not None and thread is None:
+            job.attempts.refused = True
+            await self._save(job, error="its card was never told", intent_at=None)
+            if job.reply in job.entry.replies:  # its row may be pruned, and its entry with it
+                job.entry.replies.remove(job.reply)
+            return
+        row = job.entry.card if job.reply is None else job.reply.reply
+        nonce = row.nonce or uuid4().hex
+        job.attempts.is_surely_unsent = False
+        if not await self._save(job, nonce=nonce, intent_at=self._deps.clock.now()):
+            return
+        if job.reply is not None:
+            line = job.reply.reply
+            ts = await self._send(
+                "post",
+                lambda notifier: notifier.post(
+                    self.channel, line.text, thread=thread, nonce=nonce, broadcast=line.broadcast
+                ),
+            )
+            await self._save(job, message_id=ts, error="")
+            return
+        view, digest = self._wanted(job.entry)
+        ts = await self._send(
+            "post", lambda notifier: notifier.post(self.channel, view, thread=thread, nonce=nonce)
+        )
+        await self._save(job, message_id=ts, digest=digest, posted_at=self._deps.clock.now(), error="")
+
+    async def _edit(self, entry: CardEntry) -> None:
+        view, digest = self._wanted(entry)
+        await self._send("edit", lambda notifier: notifier.edit(self.channel, entry.card.message_id, view))
+        await self._deps.journal.save_card(entry, digest=digest, posted_at=self._deps.clock.now(), error="")
+
+    def _wanted(self, entry: CardEntry) -> tuple[Message, str]:
+        assert entry.desired is not None
+        assert entry.desired.message is not None  # else there is no such job
+        return entry.desired.message, entry.digest
+
+    async def _adopt(self, job: DeliveryJob) -> None:
+        """Look whether a message in doubt was told: take it for ours, or let it be told anew."""
+        row = job.entry.card if job.reply is None else job.reply.reply
+        since = (job.intent_at or self._deps.clock.now()) - self._deps.retry.look_back
+        thread = self._thread(job)
+        found = await self._send(
+            "find", lambda notifier: notifier.find(self.channel, row.nonce, since, thread)
+        )
+        if found is None:
+            await self._save(job, intent_at=None)
+            return
+        if isinstance(found, Duplicates):  # first, so that a crash finds them again
+            for younger in found.younger:
+                await self._remove(younger)
+            found = found.oldest
+        self._deps.counts["adopted"] += 1
+        await self._save(job, message_id=found, error="")
+
+    async def _remove(self, ts: str) -> None:
+        self._deps.counts["twins"] += 1
+        try:
+            await self._send("delete", lambda notifier: notifier.delete(self.channel, ts))
+        except Gone:
+            return
+
+    async def _send(self, method: str, call: Callable[[Notifier], Awaitable[Answer]]) -> Answer:
+        if not self._deps.may_send():
+            raise Recoverable("we do not lead any more")
+        self._deps.counts[method] += 1
+        try:
+            async with asyncio.timeout(self._deps.retry.answer.total_seconds()):
+                return await call(self._deps.notifier)
+        except SendError:
+            raise
+        except TimeoutError as error:
+            raise UnknownOutcome(f"no answer to a {method} in {self.channel}") from error
+        except Exception as error:  # one card's bug must not silence the others
+            log.exception("telling.broken", method=method, channel=self.channel)
+            raise UnknownOutcome(f"a {method} in {self.channel} broke: {type(error).__name__}") from error
+
+    async def _failed(self, job: DeliveryJob, error: SendError) -> None:
+        now = asyncio.get_running_loop().time()
+        is_post = job.step in (DeliveryStep.POST, DeliveryStep.POST_REPLY)
+        self._deps.counts[type(error).__name__.lower()] += 1
+        log.warning("telling.failed", step=job.step.name, card=job.entry.card.id, why=str(error))
+        job.attempts.failed += 1
+        match error:
+            case Gone():
+                await self._lost(job)
+            case Permanent():
+                pause = self._deps.retry.refused.total_seconds()
+                job.attempts.refused = True
+                job.attempts.not_before = now + pause
+                if error.of_channel:
+                    self._held_until = now + pause
+                if is_post:
+                    await self._save(job, error=str(error), intent_at=None)
+                else:
+                    await self._save(job, error=str(error))
+            case Recoverable(retry_after=timedelta() as pause_asked):
+                job.attempts.is_surely_unsent = is_post
+                pacer = self._rate_limiter if is_post else self._deps.method_limiters[METHOD[job.step]]
+                pacer.hold(pause_asked)
+            case _:
+                job.attempts.is_surely_unsent = is_post and isinstance(error, Recoverable)
+                job.attempts.not_before = now + self._pause(job.attempts)
+
+    def _pause(self, attempts: Attempts) -> float:
+        patience = self._deps.retry
+        doubled: timedelta = patience.retry * 2.0 ** min(attempts.failed - 1, 16)
+        return min(patience.retry_at_most, doubled).total_seconds() * self._deps.random.uniform(0.5, 1)
+
+    async def _lost(self, job: DeliveryJob) -> None:
+        """Somebody deleted the card's message, or it cannot be edited any more: let it be told anew."""
+        if job.reply is not None:
+            await self._save(job, intent_at=None, nonce="")
+        if job.step is DeliveryStep.POST or (job.entry.card.thread and job.reply is not None):
+            # The thread that we were to speak in is not ours to begin anew.
+            job.attempts.refused = True
+            pause = self._deps.retry.refused.total_seconds()
+            job.attempts.not_before = asyncio.get_running_loop().time() + pause
+            await self._save(job, error="its thread is gone", intent_at=None)
+            return
+        await self._deps.journal.save_card(job.entry, message_id="", nonce="", intent_at=None, digest="")

@@ -1,0 +1,107 @@
+"""This file composes each kind of card from the store: incidents, deeds, claims, trainings."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from alerts.cards.incident_card import incident_card
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.grouping import REOPENS_WITHIN
+from alerts.incidents.incident import Incident
+from alerts.rules import Rule
+from bot.delivery.card_entries import Composed, Composer, Composers
+from collectors.query_router import source_of
+from collectors.trainings.views import TrainingView
+from commands.claims import OPEN, claim_view
+from commands.launches import launch_view
+from commands.placing import at_cluster
+from commands.previews import can_undo, card_of
+from commands.stores import Unit
+from commands.surroundings import surroundings_of
+
+PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end; then its card changes only if it is undone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardContext:
+    """What cards show beside what the store holds. The functions give what is so now."""
+
+    rules: Callable[[], Mapping[str, Rule]]
+    training: Callable[[str, str], TrainingView | None]  # cluster, namespace/name
+    blind: Callable[[str], Mapping[str, str]]  # cluster -> source -> why it cannot be seen at the moment
+    people: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
+    runbooks: str = ""
+    many_clusters: bool = False  # so that a button has to say which it is for
+
+
+def _blind_reason(incident: Incident, showing: CardContext) -> str:
+    """Why the incident cannot be seen now: the blind ones among the sources that its own rules ask."""
+    rules, blind = showing.rules(), showing.blind(incident.cluster)
+    asked = {source_of(rules[one.rule].query) for one in incident.members if one.rule in rules}
+    return "; ".join(f"{source}: {why}" for source, why in blind.items() if source in asked)
+
+
+def composers(showing: CardContext) -> Composers:
+    """A composer for each kind of card."""
+
+    async def incident(card: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await unit.incidents.get(card.row_id)
+        if found is None:
+            return Composed(message=None, is_final=True)
+        context = replace(
+            await surroundings_of(found, unit, rules=showing.rules(), now=now),
+            people=showing.people,
+            links=showing.links.get(found.cluster, {}),
+            runbooks=showing.runbooks,
+            blind=_blind_reason(found, showing),
+        )
+        view = incident_card(found, context=context, now=now)
+        if found.resolved_at is None:
+            return Composed(message=view, next_due=context.silenced_until)
+        over_at = found.resolved_at + REOPENS_WITHIN
+        return Composed(message=view, is_final=now >= over_at, next_due=over_at)
+
+    async def action(card: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await unit.plans.get(card.row_id)
+        if found is None:
+            return Composed(message=None, is_final=True)
+        if found.ended_at is None:
+            return Composed(message=card_of(found))
+        until = found.ended_at + PLAN_CARD_LIFETIME
+        over = now >= until or not can_undo(found)
+        return Composed(message=card_of(found), is_final=over, next_due=None if over else until)
+
+    async def claim(card: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await unit.reclaim_requests.get(card.row_id)
+        if found is None:
+            return Composed(message=None, is_final=True)
+        over = found.state not in OPEN
+        return Composed(
+            message=claim_view(found, now), is_final=over, next_due=None if over else found.grace_until
+        )
+
+    async def training(card: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await unit.launches.get(card.row_id)
+        if found is None:
+            return Composed(message=None, is_final=True)
+        view = launch_view(
+            found, showing.training(found.cluster, found.training), now, last_lines=found.last_lines
+        )
+        return Composed(message=view, is_final=found.is_over)
+
+    made = {
+        CardKind.INCIDENT: incident,
+        CardKind.PLAN: action,
+        CardKind.RECLAIM_REQUEST: claim,
+        CardKind.LAUNCH: training,
+    }
+    return {kind: _placed(one) for kind, one in made.items()} if showing.many_clusters else made
+
+
+def _placed(compose: Composer) -> Composer:
+    async def composed(card: PostedCard, unit: Unit, now: datetime) -> Composed:
+        found = await compose(card, unit, now)
+        return replace(found, message=at_cluster(found.message, card.cluster)) if found.message else found
+
+    return composed
