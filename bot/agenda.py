@@ -11,7 +11,7 @@ from alerts.cards.message import plain
 from collectors.facts.clock import Clock
 from collectors.facts.people import Actor, ActorKind
 from commands.command import Answer
-from commands.gpus.unsettled import unsettled
+from commands.gpus.unsettled import lost_settlements
 from commands.plans import Origin
 from commands.requests import Request
 from commands.rows import AuditEntry, DueCommand
@@ -88,7 +88,7 @@ class Agenda:
     ) -> None:
         """Put the claims back on the agenda that are open and not on it; in the audit stands why, where it is late."""
         now = self._clock.now()
-        for due in await unsettled(unit, now):
+        for due in await lost_settlements(unit, now):
             await unit.agenda.put(due)
             why = "it is open and nothing was to settle it"
             if tried is not None and due.id == tried.id:

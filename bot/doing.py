@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import structlog
 
 from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
-from commands.performing import Performer
+from commands.performing import PlanExecutor
 from commands.plans import Plan, PlanState
 from commands.steps import Record
 from commands.stores import Store, Unit
@@ -17,10 +17,10 @@ LOOKED_THROUGH = 1_000  # cancelled plans, the newest, at the start
 _log = structlog.get_logger()
 
 
-class Doer:
+class PlanRunner:
     """The owner of all deeds under way. At start it takes up what an earlier process left."""
 
-    def __init__(self, store: Store, performer: Performer, *, channel: str) -> None:
+    def __init__(self, store: Store, performer: PlanExecutor, *, channel: str) -> None:
         self._store = store
         self._performer = performer
         self._channel = channel  # where a deed is told that was asked for elsewhere than in a channel
@@ -70,10 +70,8 @@ class Doer:
     async def _do(self, plan: Plan, slots: asyncio.Semaphore) -> None:
         try:
             async with slots:
-                over = await self._performer.perform(plan)
-            _log.info(
-                "a deed is over", plan=over.id, line=over.line, state=over.state.value, why=over.trouble
-            )
+                over = await self._performer.execute(plan)
+            _log.info("a deed is over", plan=over.id, line=over.line, state=over.state.value, why=over.error)
         finally:
             self._under_way.discard(plan.id)
 

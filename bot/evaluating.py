@@ -11,11 +11,11 @@ from alerts.alert import Alert
 from alerts.engine import AlertChange
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
-from bot.judging import Judge, Round
-from bot.keeping import Keeper
+from bot.judging import EvaluationCycle, RuleScheduler
+from bot.keeping import IncidentRecorder
 from bot.metrics import Metrics
 from bot.rule_objects import read_rule_objects
-from bot.sites import ClusterSite
+from bot.sites import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.query_router import QueryRouter
 
@@ -30,9 +30,9 @@ class Evaluator:
 
     def __init__(
         self,
-        site: ClusterSite,
-        judge: Judge,
-        keeper: Keeper,
+        cluster: LiveCluster,
+        judge: RuleScheduler,
+        keeper: IncidentRecorder,
         router: QueryRouter,
         clock: Clock,
         metrics: Metrics,
@@ -40,7 +40,7 @@ class Evaluator:
         own: Sequence[Rule],
         reads_objects: bool = False,
     ) -> None:
-        self._site = site
+        self._site = cluster
         self._judge = judge
         self._keeper = keeper
         self._router = router
@@ -61,7 +61,7 @@ class Evaluator:
             pause = (self._judge.next_due(self._clock.now()) - self._clock.now()).total_seconds()
             if pause > 0:
                 await asyncio.sleep(pause)
-            await self.turn()
+            await self.run_cycle()
 
     @property
     def rules(self) -> Mapping[str, Rule]:
@@ -90,10 +90,10 @@ class Evaluator:
         await self._resolve((*gone, *self._unclaimed))
         self._unclaimed = ()
 
-    async def turn(self) -> None:
+    async def run_cycle(self) -> None:
         """Take in the rules as they are now, and judge those that are due."""
         await self._read_objects()
-        await self._round()
+        await self._run_due()
 
     async def begin(self) -> None:
         """Wait for the first picture of the cluster, and take up what stood when the last process ended."""
@@ -118,18 +118,20 @@ class Evaluator:
             for alert in alerts
             if alert.is_firing
         )
-        await self._keep(Round(at=now, changes=changes, judged=frozenset(alert.rule for alert in alerts)))
+        await self._record(
+            EvaluationCycle(at=now, changes=changes, evaluated=frozenset(alert.rule for alert in alerts))
+        )
 
-    async def _round(self) -> None:
+    async def _run_due(self) -> None:
         name, began = self._site.name, asyncio.get_running_loop().time()
         now = self._clock.now()
         self._metrics.late_seconds.labels(name).set(
             max(0.0, (now - self._judge.next_due(now)).total_seconds())
         )
-        round = await self._judge.round(now)
+        round = await self._judge.run_cycle(now)
         sources = self._router.sources(at=now)
         self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
-        await self._keep(round)
+        await self._record(round)
         for one in sources:
             self._metrics.blind.labels(name, one.source).set(one.blind_for is not None)
         self._metrics.blind_rules.labels(name).set(len(round.blind))
@@ -137,8 +139,8 @@ class Evaluator:
         self._metrics.round_seconds.labels(name).observe(asyncio.get_running_loop().time() - began)
         self.has_begun = True
 
-    async def _keep(self, round: Round) -> None:
-        await self._keeper.keep(
+    async def _record(self, round: EvaluationCycle) -> None:
+        await self._keeper.record(
             round, rules=self._judge.rules, topology=self._site.topology(), blind=frozenset(self.blind)
         )
 

@@ -9,7 +9,7 @@ import structlog
 
 from alerts.cards.message import Text, code, person, text
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id, reply_id
-from bot.sites import ClusterSite
+from bot.sites import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
@@ -28,14 +28,20 @@ STARTS_WITHIN = timedelta(minutes=2)  # a launch whose training is not there yet
 _log = structlog.get_logger()
 
 
-class Follower:
+class LaunchWatcher:
     """Tells owners how their trainings fare: queued, running, failed with the first failing task's last lines."""
 
     def __init__(
-        self, store: Store, sites: Mapping[str, ClusterSite], clock: Clock, *, redact: Redactor, channel: str
+        self,
+        store: Store,
+        clusters: Mapping[str, LiveCluster],
+        clock: Clock,
+        *,
+        redact: Redactor,
+        channel: str,
     ) -> None:
         self._store = store
-        self._sites = sites
+        self._sites = clusters
         self._clock = clock
         self._redact = redact
         self._channel = channel
@@ -53,16 +59,16 @@ class Follower:
             for claim in await unit.reclaim_requests.find(state=ReclaimState.ASKED.value):
                 await self._ask(unit, claim)
         for launch in launches:
-            site = self._sites.get(launch.cluster)
-            if site is None:
+            cluster = self._sites.get(launch.cluster)
+            if cluster is None:
                 continue
             try:
-                trainings = {view.id: view for view in site.trainings()}
+                trainings = {view.id: view for view in cluster.trainings()}
             except SourceError:
                 continue  # blind: nothing is said, nothing is forgotten
-            await self._follow(launch, trainings.get(launch.training), site)
+            await self._follow(launch, trainings.get(launch.training), cluster)
 
-    async def _follow(self, launch: Launch, view: TrainingView | None, site: ClusterSite) -> None:
+    async def _follow(self, launch: Launch, view: TrainingView | None, cluster: LiveCluster) -> None:
         now = self._clock.now()
         if view is None and now - launch.at < STARTS_WITHIN:
             return
@@ -72,7 +78,7 @@ class Follower:
             return
         lines: tuple[str, ...] = launch.last_lines
         if view is not None and view.life is Life.FAILED and view.first_failure is not None and not lines:
-            lines = await self._last_words(view, view.first_failure, site)
+            lines = await self._last_words(view, view.first_failure, cluster)
         told = replace(
             launch,
             reported_state=life,
@@ -91,11 +97,11 @@ class Follower:
             if life != launch.reported_state:
                 await unit.replies.add(_line(told, view, card, now))
 
-    async def _last_words(self, view: TrainingView, rank: Rank, site: ClusterSite) -> tuple[str, ...]:
+    async def _last_words(self, view: TrainingView, rank: Rank, cluster: LiveCluster) -> tuple[str, ...]:
         """The failing task's last lines: from the API, or from Elasticsearch when the pod is gone."""
         try:
-            if site.pod_logs is not None:
-                log, pod = "", site.pod_logs
+            if cluster.pod_logs is not None:
+                log, pod = "", cluster.pod_logs
                 for tail in (READ_LINES, LAST_LINES):
                     log = await pod.logs(view.namespace, rank.pod, tail=tail, byte_limit=LOG_AT_MOST)
                     if len(log.encode()) < LOG_AT_MOST:
@@ -106,9 +112,9 @@ class Follower:
         except SourceError as why:
             _log.info("no log from the API", pod=rank.pod, why=str(why))
         try:
-            if site.logs is not None:
+            if cluster.logs is not None:
                 where = {"namespace": view.namespace, "pod": rank.pod}
-                found = await site.logs.lines(where=where, at=self._clock.now(), tail=LAST_LINES)
+                found = await cluster.logs.lines(where=where, at=self._clock.now(), tail=LAST_LINES)
                 return tuple(line.text for line in found)
         except SourceError as why:
             _log.info("no log from Elasticsearch", pod=rank.pod, why=str(why))
@@ -128,7 +134,7 @@ class Follower:
             await unit.cards.put(card)
 
 
-def life_line(launch: Launch, view: TrainingView | None) -> Text:
+def state_text(launch: Launch, view: TrainingView | None) -> Text:
     """What the owner is told when the training moves on; a failure and the end name them."""
     why = f": {launch.reported_reason}" if launch.reported_reason else ""
     who = person(launch.by, launch.by_name)
@@ -163,7 +169,7 @@ def _line(launch: Launch, view: TrainingView | None, card: PostedCard, now: date
         id=reply_id(card.id, f"{launch.reported_state}/{now:%Y%m%d%H%M%S}"),
         cluster=launch.cluster,
         card=card.id,
-        text=life_line(launch, view),
+        text=state_text(launch, view),
         at=now,
         broadcast=launch.reported_state == Life.FAILED.value,
     )

@@ -15,7 +15,7 @@ EVERY_HOURS = 6
 _log = structlog.get_logger()
 
 
-class Housekeeper:
+class Retention:
     """Prunes the store. What is open, and the audit, stays."""
 
     def __init__(self, store: SqlStore, clock: Clock, *, timezone: str) -> None:

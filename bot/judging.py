@@ -16,8 +16,8 @@ from collectors.facts.queries import CheckQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult
 from collectors.query_router import AT_ONCE, QueryRouter, source_of
 
-MISSED_AT_MOST = 120  # evaluations that are made up for after blindness
-CATCH_UP_FOR = 10.0  # seconds of a round, at most; the rest is made up for in the next
+MAX_MISSED = 120  # evaluations that are made up for after blindness
+BACKFILL_FOR = 10.0  # seconds of a round, at most; the rest is made up for in the next
 TRIES = 3
 
 
@@ -38,10 +38,10 @@ class _RuleState:
 
 
 @dataclass(slots=True)
-class _CatchingUp:
+class _Backfill:
     """How far one round goes in making up for what was missed: it must not keep the next round waiting."""
 
-    until: float = field(default_factory=lambda: time.monotonic() + CATCH_UP_FOR)
+    until: float = field(default_factory=lambda: time.monotonic() + BACKFILL_FOR)
     failing: dict[str, str] = field(default_factory=dict)  # source -> why it fails again
 
     def stopped(self, source: str) -> str:
@@ -52,18 +52,18 @@ class _CatchingUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
+class EvaluationCycle:
     """What one round of evaluation gave."""
 
     at: datetime
     changes: tuple[AlertChange, ...] = ()
     standing: tuple[Alert, ...] = ()  # every alert that stands now, of the rules that were due
-    judged: frozenset[str] = frozenset()  # the ids of the rules that were answered
+    evaluated: frozenset[str] = frozenset()  # the ids of the rules that were answered
     blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> why
     progress: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> up to when it was judged
 
 
-class Judge:
+class RuleScheduler:
     """Holds the live state of one cluster's rules. It is rebuilt from the store at start."""
 
     def __init__(
@@ -112,50 +112,50 @@ class Judge:
     def next_due(self, now: datetime) -> datetime:
         return min((state.due or now for state in self._states.values()), default=now + timedelta(seconds=15))
 
-    async def round(self, now: datetime) -> Round:
+    async def run_cycle(self, now: datetime) -> EvaluationCycle:
         """Ask what is due at `now`, and judge it."""
         due = {id: rule for id, rule in self.rules.items() if (self._states[id].due or now) <= now}
         for id, rule in due.items():
             self._states[id].due = _next(self._states[id].due or now, rule.interval, now)
-        answers = await self._router.query_all({id: self._asked(rule) for id, rule in due.items()}, at=now)
+        answers = await self._router.query_all({id: self._query_of(rule) for id, rule in due.items()}, at=now)
         changes: list[AlertChange] = []
         blind: dict[str, str] = {}
-        catching = _CatchingUp()
+        catching = _Backfill()
         for id, rule in due.items():
-            evaluation = await self._settle(rule, answers[id], now, catching)
+            evaluation = await self._conclude(rule, answers[id], now, catching)
             changes += evaluation.changes
             if evaluation.blind:
                 blind[id] = evaluation.blind
         standing = tuple(alert for id in due for alert in self._states[id].alerts.values())
         judged_now = frozenset(due) - frozenset(blind)
-        return Round(
+        return EvaluationCycle(
             at=now,
             changes=tuple(changes),
             standing=standing,
-            judged=judged_now,
+            evaluated=judged_now,
             blind=blind,
             progress=self.progress,
         )
 
-    async def _settle(
-        self, rule: Rule, answer: QueryResult, now: datetime, catching: "_CatchingUp"
+    async def _conclude(
+        self, rule: Rule, answer: QueryResult, now: datetime, catching: "_Backfill"
     ) -> RuleEvaluation:
         state = self._states[rule.id]
         if isinstance(answer, Blind):
             if not isinstance(rule.query, CheckQuery):
-                state.missed = [*state.missed, now][-MISSED_AT_MOST:]
+                state.missed = [*state.missed, now][-MAX_MISSED:]
             return RuleEvaluation(alerts=state.alerts, blind=answer.reason)
-        changes, why = await self._make_up(rule, state, catching)
+        changes, why = await self._backfill(rule, state, catching)
         if why:
-            state.missed = [*state.missed, now][-MISSED_AT_MOST:]
+            state.missed = [*state.missed, now][-MAX_MISSED:]
             return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=why)
         state.is_proven = True
-        judged = self._judge(rule, answer, now)
+        judged = self._evaluate(rule, answer, now)
         self._router.record_unusable(rule.id, rule.query, judged.blind or judged.left_out)
         return replace(judged, changes=(*changes, *judged.changes))
 
-    async def _make_up(
-        self, rule: Rule, state: _RuleState, catching: "_CatchingUp"
+    async def _backfill(
+        self, rule: Rule, state: _RuleState, catching: "_Backfill"
     ) -> tuple[list[AlertChange], str]:
         """Judge what was missed, in its order: the changes, and why the rest has to wait for another round, if so.
 
@@ -173,12 +173,12 @@ class Judge:
                     state.tries += 1
                     catching.failing[source] = late.reason
                     return changes, late.reason
-                changes += self._judge(rule, late, moment).changes
+                changes += self._evaluate(rule, late, moment).changes
                 state.missed = state.missed[1:]
         state.tries = 0
         return changes, ""
 
-    def _asked(self, rule: Rule) -> Query:
+    def _query_of(self, rule: Rule) -> Query:
         """The rule's question; the smaller one while it holds no alert and missed nothing that may give one."""
         state = self._states[rule.id]
         is_idle = state.is_proven and not state.alerts and not state.missed
@@ -186,7 +186,7 @@ class Judge:
             return rule.query.without_presence()
         return rule.query
 
-    def _judge(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
+    def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
         state = self._states[rule.id]
         judged = evaluate(rule, state.alerts, answer, cluster=self._cluster, renderer=self._renderer, now=now)
         state.alerts, state.judged = judged.alerts, now
@@ -198,7 +198,7 @@ def _missed(rule: Rule, judged: datetime, now: datetime) -> list[datetime]:
     if isinstance(rule.query, CheckQuery):
         return []
     count = ceil((now - judged) / rule.interval) - 1  # `now` itself is not missed yet
-    return [judged + step * rule.interval for step in range(max(1, count - MISSED_AT_MOST + 1), count + 1)]
+    return [judged + step * rule.interval for step in range(max(1, count - MAX_MISSED + 1), count + 1)]
 
 
 def _next(due: datetime, interval: timedelta, now: datetime) -> datetime:

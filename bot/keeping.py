@@ -21,10 +21,10 @@ from alerts.routing import Route, channels_of
 from alerts.rules import Rule, Severity
 from alerts.silences import Silence
 from alerts.store import ALL, EvaluationProgress
-from bot.judging import Round
+from bot.judging import EvaluationCycle
 from collectors.facts.topology import Topology
 from commands.stores import Store, Unit
-from commands.surroundings import silenced_until, surroundings_of
+from commands.surroundings import incident_context, silenced_until
 
 REFRESH_EVERY = timedelta(
     minutes=1
@@ -32,17 +32,17 @@ REFRESH_EVERY = timedelta(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tellings:
+class CardRouting:
     """Where things are told."""
 
     routes: tuple[Route, ...] = ()
     default: str = ""
 
 
-class Keeper:
+class IncidentRecorder:
     """Writes one cluster's rounds into the store."""
 
-    def __init__(self, cluster: str, store: Store, tellings: Tellings) -> None:
+    def __init__(self, cluster: str, store: Store, tellings: CardRouting) -> None:
         self._cluster = cluster
         self._store = store
         self._tellings = tellings
@@ -62,9 +62,9 @@ class Keeper:
             ]
         return standing, progress.evaluated if progress else {}
 
-    async def keep(
+    async def record(
         self,
-        round: Round,
+        round: EvaluationCycle,
         *,
         rules: Mapping[str, Rule],
         topology: Topology,
@@ -90,11 +90,11 @@ class Keeper:
                 await unit.progress.put(EvaluationProgress(cluster=self._cluster, evaluated=round.progress))
             silences = await unit.silences.find(cluster=self._cluster, limit=ALL)
             live = await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL)
-            touched = await self._fold(unit, round, fresh.values(), grouping, live)
+            touched = await self._group(unit, round, fresh.values(), grouping, live)
             if is_news:
                 for incident in live:
                     await unit.incidents.put(incident)  # it has not changed, but what its card says has
-            await self._tell(unit, touched, silences, grouping, round.at, live)
+            await self._post_replies(unit, touched, silences, grouping, round.at, live)
         for id, alert in latest.items():
             self._kept[id] = round.at, alert.life
         for id in dropped:
@@ -105,19 +105,19 @@ class Keeper:
         at, life = self._kept.get(alert.id, (None, None))
         return alert.is_firing and (at is None or now - at >= REFRESH_EVERY or life != alert.life)
 
-    async def _forget_pending(self, unit: Unit, round: Round) -> None:
+    async def _forget_pending(self, unit: Unit, round: EvaluationCycle) -> None:
         """A pending alert that went away without firing leaves no trace."""
         standing = {alert.id for alert in round.standing}
         for alert in await unit.alerts.find(
             cluster=self._cluster, state=AlertState.PENDING.value, limit=10_000
         ):
-            if alert.rule in round.judged and alert.id not in standing:
+            if alert.rule in round.evaluated and alert.id not in standing:
                 await unit.alerts.delete(alert.id)
 
-    async def _fold(
+    async def _group(
         self,
         unit: Unit,
-        round: Round,
+        round: EvaluationCycle,
         fresh: Iterable[Alert],
         grouping: GroupingContext,
         live: Sequence[Incident],
@@ -156,7 +156,7 @@ class Keeper:
         number = await unit.next_number("incident")
         return open_incident(f"i{number}", alert, channels=channels, now=now)
 
-    async def _tell(
+    async def _post_replies(
         self,
         unit: Unit,
         touched: Mapping[str, Incident],
@@ -181,6 +181,6 @@ class Keeper:
                 await unit.cards.put(card)
                 there[card.id] = card
             if settled is not before.get(id):
-                context = await surroundings_of(settled, unit, rules=grouping.rules, now=now)
+                context = await incident_context(settled, unit, rules=grouping.rules, now=now)
                 for line in desired_replies(settled, tuple(there.values()), context=context):
                     await unit.replies.add(line)

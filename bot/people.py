@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.settings import Team
+from bot.settings import TeamSettings
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.people import Actor
 
-TRUST = timedelta(minutes=5)  # how long what the chat said of a person or a group is believed
+TRUST_FOR = timedelta(minutes=5)  # how long what the chat said of a person or a group is believed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class _Known:
 class People:
     """Gives the actor behind a chat id. Who cannot be looked up is treated as an outsider: closed by default."""
 
-    def __init__(self, directory: Directory, teams: Mapping[str, Team], clock: Clock) -> None:
+    def __init__(self, directory: Directory, teams: Mapping[str, TeamSettings], clock: Clock) -> None:
         self._directory = directory
         self._teams = teams
         self._clock = clock
@@ -59,12 +59,12 @@ class People:
     async def _account(self, id: str) -> Account:
         now = self._clock.now()
         known = self._known.accounts.get(id)
-        if known is None or now - known[0] >= TRUST:
+        if known is None or now - known[0] >= TRUST_FOR:
             known = (now, await self._directory.account(id))
             self._known.accounts[id] = known
         return known[1]
 
-    async def _is_in(self, id: str, team: Team) -> bool:
+    async def _is_in(self, id: str, team: TeamSettings) -> bool:
         if id in team.members:
             return True
         for group in team.slack_groups:
@@ -76,7 +76,7 @@ class People:
         """The group's members; nobody, when the chat cannot say."""
         now = self._clock.now()
         known = self._known.groups.get(group)
-        if known is None or now - known[0] >= TRUST:
+        if known is None or now - known[0] >= TRUST_FOR:
             try:
                 known = (now, frozenset(await self._directory.members(group)))
             except SourceError:

@@ -9,7 +9,7 @@ import structlog
 
 from alerts.cards.message import Text, code, moment, person, text
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
-from bot.sites import ClusterSite
+from bot.sites import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
 from commands.plans import StepState
@@ -23,12 +23,12 @@ LOOK_EVERY = timedelta(seconds=5)
 _log = structlog.get_logger()
 
 
-class Reminder:
+class LeaseReminder:
     """Looks at the leases. Who cordoned is named; the node stays as it is until somebody uncordons it."""
 
-    def __init__(self, store: Store, sites: Mapping[str, ClusterSite], clock: Clock) -> None:
+    def __init__(self, store: Store, clusters: Mapping[str, LiveCluster], clock: Clock) -> None:
         self._store = store
-        self._sites = sites
+        self._sites = clusters
         self._clock = clock
 
     async def run(self) -> None:
@@ -59,8 +59,8 @@ class Reminder:
 
     def _is_cordoned(self, lease: CordonLease) -> bool | None:
         """Whether the node still is; None where that is not seen now."""
-        site = self._sites.get(lease.cluster)
-        seen = site.look() if site is not None else None
+        cluster = self._sites.get(lease.cluster)
+        seen = cluster.refresh() if cluster is not None else None
         if seen is None or isinstance(seen, Blind):
             return None
         node = seen.nodes.get(lease.node)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from alerts.loading import Loaded, load, override, together
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
-from bot.settings import Override, Rules
+from bot.settings import RuleOverride, RulesSettings
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.subjects import WORDS
 from commands.catalogue import CATALOGUE
@@ -54,7 +54,7 @@ def pack_names() -> tuple[str, ...]:
     return tuple(sorted({_pack(file.name) for file in _shipped()}))
 
 
-def read_rulebook(settings: Rules) -> Rulebook:
+def read_rulebook(settings: RulesSettings) -> Rulebook:
     """Read it all. Mistakes of every file are gathered; so is a pack or an override that is not there."""
     known = pack_names()
     wanted = settings.packs if settings.packs is not None else known
@@ -93,7 +93,7 @@ def _from_file(path: Path, words: Symbols) -> Loaded:
     return load(text, file=str(path), symbols=words, own=True)
 
 
-def _with_interval(groups: Iterable[RuleGroup], settings: Rules) -> tuple[RuleGroup, ...]:
+def _with_interval(groups: Iterable[RuleGroup], settings: RulesSettings) -> tuple[RuleGroup, ...]:
     """Groups that name no interval of their own are evaluated at the settings'."""
     return tuple(
         group
@@ -103,7 +103,7 @@ def _with_interval(groups: Iterable[RuleGroup], settings: Rules) -> tuple[RuleGr
     )
 
 
-def _plain(overrides: dict[str, Override]) -> dict[str, dict[str, object]]:
+def _plain(overrides: dict[str, RuleOverride]) -> dict[str, dict[str, object]]:
     return {name: wish.model_dump(by_alias=True, exclude_unset=True) for name, wish in overrides.items()}
 
 

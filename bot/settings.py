@@ -25,11 +25,11 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Matchers = Annotated[str, BeforeValidator(_matchers)]
 
 
-class _Part(BaseModel):
+class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Kubernetes(_Part):
+class KubernetesSettings(_Section):
     kubeconfig: str = ""
     context: str = ""
     stale_after: Duration = Field(
@@ -37,7 +37,7 @@ class Kubernetes(_Part):
     )
 
 
-class Authorization(_Part):
+class Authorization(_Section):
     """As Prometheus' own `authorization`."""
 
     type: str = "Bearer"
@@ -45,20 +45,20 @@ class Authorization(_Part):
     credentials_file: Path | None = None
 
 
-class BasicAuth(_Part):
+class BasicAuth(_Section):
     username: str
     password: SecretStr | None = None
     password_file: Path | None = None
 
 
-class TlsConfig(_Part):
+class TlsConfig(_Section):
     ca_file: str = ""
     cert_file: str = ""
     key_file: str = ""
     insecure_skip_verify: bool = False
 
 
-class Prometheus(_Part):
+class PrometheusSettings(_Section):
     """Prometheus' own http_config names."""
 
     url: str
@@ -72,7 +72,7 @@ class Prometheus(_Part):
     stale_after: Duration = Field(default=duration("3m"), description="no fresh `up` for so long: blind")
 
 
-class Elasticsearch(_Part):
+class ElasticsearchSettings(_Section):
     url: str | tuple[str, ...]
     index: str = "filebeat-*"
     api_key: SecretStr | None = None
@@ -85,19 +85,19 @@ class Elasticsearch(_Part):
     stale_after: Duration = Field(default=duration("10m"), description="without a younger line: blind")
 
 
-class Cluster(_Part):
+class ClusterSettings(_Section):
     name: str = Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")
-    kubernetes: Kubernetes | None = Kubernetes()
-    prometheus: Prometheus | None = None
-    elasticsearch: Elasticsearch | None = None
+    kubernetes: KubernetesSettings | None = KubernetesSettings()
+    prometheus: PrometheusSettings | None = None
+    elasticsearch: ElasticsearchSettings | None = None
     links: dict[str, str] = {}
 
 
-class Store(_Part):
+class StoreSettings(_Section):
     url: str = "sqlite+aiosqlite:///yardmaster.db"
 
 
-class Slack(_Part):
+class SlackSettings(_Section):
     bot_token: SecretStr | None = None
     bot_token_file: Path | None = None
     app_token: SecretStr | None = None
@@ -110,7 +110,7 @@ class Slack(_Part):
     )
 
     @model_validator(mode="after")
-    def _has_a_way_in(self) -> "Slack":
+    def _has_a_way_in(self) -> "SlackSettings":
         if not (self.bot_token or self.bot_token_file):
             raise ValueError("bot_token (or bot_token_file) is missing: the token that begins with xoxb-")
         if not (self.app_token or self.app_token_file or self.signing_secret or self.signing_secret_file):
@@ -120,20 +120,20 @@ class Slack(_Part):
         return self
 
 
-class Token(_Part):
+class TokenSettings(_Section):
     actor: str
     token: SecretStr | None = None
     token_file: Path | None = None
     teams: tuple[str, ...] = ()
 
 
-class Auth(_Part):
-    tokens: tuple[Token, ...] = ()
+class AuthSettings(_Section):
+    tokens: tuple[TokenSettings, ...] = ()
 
 
-class Http(_Part):
+class HttpSettings(_Section):
     listen: str = "127.0.0.1:9099"
-    auth: Auth = Auth()
+    auth: AuthSettings = AuthSettings()
 
     @property
     def is_loopback(self) -> bool:
@@ -141,20 +141,20 @@ class Http(_Part):
         return host in ("127.0.0.1", "localhost", "::1")
 
     @model_validator(mode="after")
-    def _is_guarded(self) -> "Http":
+    def _is_guarded(self) -> "HttpSettings":
         if not self.is_loopback and not self.auth.tokens:
             raise ValueError(f"listening on {self.listen} is beyond loopback: set http.auth.tokens")
         return self
 
 
-class Route(_Part):
+class RouteSettings(_Section):
     match: Matchers = ""
     channels: tuple[str, ...] = ()
     continue_: bool = Field(default=False, alias="continue")
-    routes: tuple["Route", ...] = ()
+    routes: tuple["RouteSettings", ...] = ()
 
 
-class Team(_Part):
+class TeamSettings(_Section):
     slack_groups: tuple[str, ...] = ()
     members: tuple[str, ...] = Field(default=(), description="chat ids, beside the groups")
     commands: tuple[str, ...] = ()
@@ -162,13 +162,13 @@ class Team(_Part):
     namespaces: tuple[str, ...] = ("*",)
 
 
-class Robot(_Part):
+class AutomationSettings(_Section):
     commands: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
 
 
-class Override(_Part):
+class RuleOverride(_Section):
     for_: Annotated[str | None, Field(alias="for")] = None
     keep_firing_for: str | None = None
     interval: str | None = None
@@ -177,19 +177,19 @@ class Override(_Part):
     above: float | None = None
 
 
-class Rules(_Part):
+class RulesSettings(_Section):
     packs: tuple[str, ...] | None = Field(default=None, description="all, when left out")
     files: tuple[Path, ...] = ()
     objects: bool = Field(default=False, description="read PrometheusRule objects of the cluster too")
-    overrides: dict[str, Override] = {}
+    overrides: dict[str, RuleOverride] = {}
     interval: Duration = duration("15s")
 
 
-class Commands(_Part):
+class CommandsSettings(_Section):
     """How commands behave where sites differ."""
 
     idle_after: Duration = duration("30m")
-    claim_grace: Duration = duration("30m")
+    reclaim_grace: Duration = duration("30m")
     cordon_for: Duration = duration("4h")
     pull_secret: str = ""
     training_images: tuple[str, ...] = ("*",)
@@ -209,15 +209,15 @@ class Settings(BaseSettings):
         populate_by_name=True,
     )
 
-    clusters: tuple[Cluster, ...] = ()
-    store: Store = Store()
-    slack: Slack | None = None
-    http: Http = Http()
-    routes: tuple[Route, ...] = ()
-    teams: dict[str, Team] = {}
-    robots: dict[str, Robot] = {}
-    rules: Rules = Rules()
-    commands: Commands = Commands()
+    clusters: tuple[ClusterSettings, ...] = ()
+    store: StoreSettings = StoreSettings()
+    slack: SlackSettings | None = None
+    http: HttpSettings = HttpSettings()
+    routes: tuple[RouteSettings, ...] = ()
+    teams: dict[str, TeamSettings] = {}
+    automation: dict[str, AutomationSettings] = {}
+    rules: RulesSettings = RulesSettings()
+    commands: CommandsSettings = CommandsSettings()
     timezone: str = "UTC"
     redact: tuple[str, ...] = ()
     runbooks: str = Field(default="", description="the address that a runbook's file name is appended to")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 
-from bot.settings import BasicAuth, Cluster, Elasticsearch, Prometheus, secret
+from bot.settings import BasicAuth, ClusterSettings, ElasticsearchSettings, PrometheusSettings, secret
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.cache import ClusterCache, ReflectorTiming
 from collectors.cluster.inventory import Inventory, inventory_of
@@ -14,11 +14,11 @@ from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind
 from collectors.facts.topology import Topology
-from collectors.sources.elasticsearch.settings import Credentials, ElasticsearchSettings, fields_with
+from collectors.sources.elasticsearch.settings import Credentials, ElasticsearchOptions, fields_with
 from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
-from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
+from collectors.sources.prometheus import PrometheusOptions, PrometheusSource
 from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
 from collectors.trainings.views import TrainingView
@@ -27,7 +27,7 @@ from commands.cluster import ClusterWriter
 NOTHING_KNOWN = "the settings give no access to Kubernetes for this cluster"
 
 
-class ClusterSite:
+class LiveCluster:
     """One cluster as everybody in the house sees it. What is derived from the cache is kept until it changes."""
 
     def __init__(
@@ -57,7 +57,7 @@ class ClusterSite:
     def reader(self) -> ClusterWriter | None:
         return self.writer
 
-    def look(self) -> Inventory | Blind:
+    def refresh(self) -> Inventory | Blind:
         """The inventory now, or why it cannot be had."""
         now = self._clock.now()
         if self.cache is None:
@@ -74,7 +74,7 @@ class ClusterSite:
         return self._inventory
 
     def inventory(self) -> Inventory:
-        found = self.look()
+        found = self.refresh()
         if isinstance(found, Blind):
             raise SourceError(found.reason)
         return found
@@ -87,17 +87,17 @@ class ClusterSite:
 
     def training(self, id: str) -> TrainingView | None:
         """The training called namespace/name, in the last picture that was had."""
-        self.look()
+        self.refresh()
         return next((view for view in self._trainings if view.id == id), None)
 
     def topology(self) -> Topology:
         """The last picture that was had; an empty one before the first."""
-        self.look()
+        self.refresh()
         return self._topology
 
     def check_input(self, at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
         """What checks look at."""
-        inventory = self.look()
+        inventory = self.refresh()
         trainings: Sequence[TrainingView] | Blind = self._trainings
         if isinstance(inventory, Blind):
             trainings = inventory
@@ -129,15 +129,15 @@ def _unseen(inventory: Inventory) -> str:
     return "; ".join(f"trainings made of a {kind} cannot be seen: {why}" for kind, why in found)
 
 
-async def open_site(
-    settings: Cluster, *, clock: Clock, redact: Redactor, stack: AsyncExitStack
-) -> ClusterSite:
+async def open_cluster(
+    settings: ClusterSettings, *, clock: Clock, redact: Redactor, stack: AsyncExitStack
+) -> LiveCluster:
     """Open the sources that the settings name; `stack` closes them. Raises SourceError for a wrong kubeconfig."""
     cache = pod_logs = writer = None
     if settings.kubernetes is not None:
         names = settings.kubernetes
         client = await KubernetesClient.connect(
-            KubernetesSettings(kubeconfig=names.kubeconfig, context=names.context)
+            KubernetesOptions(kubeconfig=names.kubeconfig, context=names.context)
         )
         stack.push_async_callback(client.close)
         pod_logs = KubernetesSource(client)
@@ -152,7 +152,7 @@ async def open_site(
     if settings.elasticsearch is not None:
         logs = ElasticsearchSource(_elasticsearch(settings.elasticsearch, redact))
         stack.push_async_callback(logs.close)
-    return ClusterSite(
+    return LiveCluster(
         settings.name,
         clock=clock,
         cache=cache,
@@ -174,13 +174,13 @@ def _pace(stale_after: timedelta) -> ReflectorTiming:
     )
 
 
-def _prometheus(settings: Prometheus) -> PrometheusSettings:
+def _prometheus(settings: PrometheusSettings) -> PrometheusOptions:
     given = settings.authorization
     token = secret(given.credentials, given.credentials_file) if given else None
     kind = given.type if given else ""
     basic = settings.basic_auth
     tls = settings.tls_config
-    return PrometheusSettings(
+    return PrometheusOptions(
         url=settings.url,
         headers={name: value.get_secret_value() for name, value in settings.http_headers.items()},
         params=settings.params,
@@ -201,7 +201,7 @@ def _login(basic: BasicAuth) -> Callable[[], tuple[str, str]]:
     return lambda: (basic.username, password() if password else "")
 
 
-def _elasticsearch(settings: Elasticsearch, redact: Redactor) -> ElasticsearchSettings:
+def _elasticsearch(settings: ElasticsearchSettings, redact: Redactor) -> ElasticsearchOptions:
     urls = (settings.url,) if isinstance(settings.url, str) else settings.url
     own = {word: (names,) if isinstance(names, str) else names for word, names in settings.fields.items()}
     key = secret(settings.api_key, settings.api_key_file)
@@ -216,7 +216,7 @@ def _elasticsearch(settings: Elasticsearch, redact: Redactor) -> ElasticsearchSe
             return Credentials(username=name, password=password)
         return None
 
-    return ElasticsearchSettings(
+    return ElasticsearchOptions(
         urls=urls,
         index=settings.index,
         fields=fields_with(own),

@@ -5,28 +5,28 @@ from alerts.routing import Route
 from bot import settings as given
 from bot.http.server import Sender, sender
 from bot.settings import Settings, secret
-from commands.desk import Policy
+from commands.desk import Defaults
 from commands.permissions import Grant, Permissions
 
 
 def permissions_of(settings: Settings) -> Permissions:
     """Who may do what."""
 
-    def grant(one: given.Team | given.Robot) -> Grant:
+    def grant(one: given.TeamSettings | given.AutomationSettings) -> Grant:
         return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
 
     return Permissions(
         teams={name: grant(team) for name, team in settings.teams.items()},
-        robots={name: grant(robot) for name, robot in settings.robots.items()},
+        automation={name: grant(robot) for name, robot in settings.automation.items()},
     )
 
 
-def policy_of(settings: Settings) -> Policy:
+def policy_of(settings: Settings) -> Defaults:
     """How commands behave here."""
     wishes = settings.commands
-    return Policy(
+    return Defaults(
         idle_after=wishes.idle_after,
-        claim_grace=wishes.claim_grace,
+        reclaim_grace=wishes.reclaim_grace,
         cordon_for=wishes.cordon_for,
         pull_secret=wishes.pull_secret,
         training_images=wishes.training_images,
@@ -35,7 +35,7 @@ def policy_of(settings: Settings) -> Policy:
     )
 
 
-def route_of(one: given.Route) -> Route:
+def route_of(one: given.RouteSettings) -> Route:
     """A node of the routing tree."""
     return Route(
         matchers=parse_matchers(one.match),

@@ -16,19 +16,19 @@ from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.composers import CardContext, composers
 from bot.delivery.notifier import Notifier
 from bot.delivery.reconciler import Reconciler
-from bot.doing import Doer
+from bot.doing import PlanRunner
 from bot.evaluating import Evaluator
-from bot.following import Follower
-from bot.housekeeping import Housekeeper
+from bot.following import LaunchWatcher
+from bot.housekeeping import Retention
 from bot.http.server import Endpoints, Server, application
-from bot.judging import Judge
-from bot.keeping import Keeper, Tellings
+from bot.judging import RuleScheduler
+from bot.keeping import CardRouting, IncidentRecorder
 from bot.metrics import Metrics
 from bot.people import People
-from bot.reminding import Reminder
+from bot.reminding import LeaseReminder
 from bot.rulebook import Rulebook, read_rulebook
 from bot.settings import Settings
-from bot.sites import ClusterSite, open_site
+from bot.sites import LiveCluster, open_cluster
 from bot.store.sql import SqlStore
 from bot.supervise import Work, run_together
 from bot.translating import permissions_of, policy_of, route_of, senders_of
@@ -38,7 +38,7 @@ from collectors.facts.redaction import Redactor
 from collectors.query_router import QueryRouter
 from collectors.trainings.views import TrainingView
 from commands.catalogue import CATALOGUE
-from commands.performing import Performer
+from commands.performing import PlanExecutor
 from commands.pipeline import Pipeline
 
 _log = structlog.get_logger()
@@ -54,7 +54,7 @@ class Yardmaster:
 
     settings: Settings
     store: SqlStore
-    sites: Mapping[str, ClusterSite]
+    clusters: Mapping[str, LiveCluster]
     pipeline: Pipeline
     reconciler: Reconciler
     evaluators: Mapping[str, Evaluator]
@@ -66,7 +66,7 @@ class Yardmaster:
     async def run(self) -> None:
         """Everything, until cancelled; what is core ends it when it fails."""
         await self.server.start()
-        _log.info("yardmaster runs", address=self.server.address, clusters=sorted(self.sites))
+        _log.info("yardmaster runs", address=self.server.address, clusters=sorted(self.clusters))
         try:
             await run_together(core=self.core, edges=self.edges)
         finally:
@@ -87,31 +87,31 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
     async with AsyncExitStack() as stack:
         store = await SqlStore.open(settings.store.url)
         stack.push_async_callback(store.close)
-        sites = {
-            one.name: await open_site(one, clock=clock, redact=redact, stack=stack)
+        clusters = {
+            one.name: await open_cluster(one, clock=clock, redact=redact, stack=stack)
             for one in settings.clusters
         }
         slack = await open_slack(settings.slack, clock=clock, stack=stack) if settings.slack else None
-        yield await _assembled(settings, rulebook, store, sites, slack, clock, redact)
+        yield await _assembled(settings, rulebook, store, clusters, slack, clock, redact)
 
 
 async def _assembled(
     settings: Settings,
     rulebook: Rulebook,
     store: SqlStore,
-    sites: Mapping[str, ClusterSite],
+    clusters: Mapping[str, LiveCluster],
     slack: SlackIntegration | None,
     clock: Clock,
     redact: Redactor,
 ) -> Yardmaster:
     metrics = Metrics()
     channel = settings.slack.channel if settings.slack else CHANNEL
-    tellings = Tellings(routes=tuple(route_of(one) for one in settings.routes), default=channel)
+    tellings = CardRouting(routes=tuple(route_of(one) for one in settings.routes), default=channel)
     evaluators = {
         name: _evaluator(
-            site, rulebook, store, tellings, clock, redact, metrics, reads_objects=settings.rules.objects
+            cluster, rulebook, store, tellings, clock, redact, metrics, reads_objects=settings.rules.objects
         )
-        for name, site in sites.items()
+        for name, cluster in clusters.items()
     }
 
     def rules() -> Mapping[str, Rule]:
@@ -121,21 +121,21 @@ async def _assembled(
         catalogue=CATALOGUE,
         permissions=permissions_of(settings),
         store=store,
-        sites=sites,
-        writers={name: site.writer for name, site in sites.items() if site.writer is not None},
+        clusters=clusters,
+        writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=clock,
-        policy=policy_of(settings),
+        defaults=policy_of(settings),
         rules=rules,
     )
-    performer = Performer(store, pipeline.writers, clock)
-    doer = Doer(store, performer, channel=channel)
-    agenda = Agenda(store, clock, pipeline.take)
-    follower = Follower(store, sites, clock, redact=redact, channel=channel)
+    performer = PlanExecutor(store, pipeline.writers, clock)
+    doer = PlanRunner(store, performer, channel=channel)
+    agenda = Agenda(store, clock, pipeline.handle)
+    follower = LaunchWatcher(store, clusters, clock, redact=redact, channel=channel)
     notifier: Notifier = slack.notifier if slack else ConsoleNotifier()
     reconciler = Reconciler(
         store,
         notifier,
-        composers(_showing(settings, sites, evaluators, rules)),
+        composers(_showing(settings, clusters, evaluators, rules)),
         clock=clock,
         rate_limits=SLACK_RATE_LIMITS,
     )
@@ -146,21 +146,21 @@ async def _assembled(
         "agenda": agenda.run,
         "follower": follower.run,
         "telling": reconciler.run,
-        "reminder": Reminder(store, sites, clock).run,
-        "housekeeping": Housekeeper(store, clock, timezone=settings.timezone).run,
+        "reminder": LeaseReminder(store, clusters, clock).run,
+        "housekeeping": Retention(store, clock, timezone=settings.timezone).run,
     }
     edges: dict[str, Work] = {}
-    for name, site in sites.items():
+    for name, cluster in clusters.items():
         core[f"evaluator {name}"] = evaluators[name].run
-        if site.cache is not None:
-            edges[f"cache {name}"] = site.cache.run
+        if cluster.cache is not None:
+            edges[f"cache {name}"] = cluster.cache.run
     if slack is not None:
         people = People(slack.directory, settings.teams, clock)
         inbox = Inbox(
             slack.inbox,
             people=people,
             store=store,
-            take=pipeline.take,
+            take=pipeline.handle,
             answers=slack.responder,
             clock=clock,
             metrics=metrics,
@@ -171,7 +171,7 @@ async def _assembled(
     return Yardmaster(
         settings=settings,
         store=store,
-        sites=sites,
+        clusters=clusters,
         pipeline=pipeline,
         reconciler=reconciler,
         evaluators=evaluators,
@@ -183,10 +183,10 @@ async def _assembled(
 
 
 def _evaluator(
-    site: ClusterSite,
+    cluster: LiveCluster,
     rulebook: Rulebook,
     store: SqlStore,
-    tellings: Tellings,
+    tellings: CardRouting,
     clock: Clock,
     redact: Redactor,
     metrics: Metrics,
@@ -194,17 +194,19 @@ def _evaluator(
     reads_objects: bool,
 ) -> Evaluator:
     router = QueryRouter(
-        metrics=site.prometheus,
-        logs=site.logs,
+        metrics=cluster.prometheus,
+        logs=cluster.logs,
         checks=CHECKS,
-        check_input=site.check_input,
-        has_cluster=site.cache is not None,
+        check_input=cluster.check_input,
+        has_cluster=cluster.cache is not None,
     )
-    judge = Judge(site.name, rulebook.rules, router, RuleRenderer(site.topology, clean=redact.clean))
+    judge = RuleScheduler(
+        cluster.name, rulebook.rules, router, RuleRenderer(cluster.topology, clean=redact.clean)
+    )
     return Evaluator(
-        site,
+        cluster,
         judge,
-        Keeper(site.name, store, tellings),
+        IncidentRecorder(cluster.name, store, tellings),
         router,
         clock,
         metrics,
@@ -215,13 +217,13 @@ def _evaluator(
 
 def _showing(
     settings: Settings,
-    sites: Mapping[str, ClusterSite],
+    clusters: Mapping[str, LiveCluster],
     evaluators: Mapping[str, Evaluator],
     rules: Callable[[], Mapping[str, Rule]],
 ) -> CardContext:
     def training(cluster: str, id: str) -> TrainingView | None:
-        site = sites.get(cluster)
-        return site.training(id) if site else None
+        found = clusters.get(cluster)
+        return found.training(id) if found else None
 
     def blind(cluster: str) -> Mapping[str, str]:
         evaluator = evaluators.get(cluster)
@@ -232,9 +234,9 @@ def _showing(
         training=training,
         blind=blind,
         people=settings.commands.owners,
-        links={cluster.name: cluster.links for cluster in settings.clusters},
+        links={one.name: one.links for one in settings.clusters},
         runbooks=settings.runbooks,
-        many_clusters=len(sites) > 1,
+        many_clusters=len(clusters) > 1,
     )
 
 
@@ -251,7 +253,7 @@ def _server(
         return f"not evaluated yet: {', '.join(late)}" if late else ""
 
     endpoints = Endpoints(
-        take=pipeline.take,
+        take=pipeline.handle,
         clock=clock,
         metrics=metrics,
         trouble=trouble,

@@ -24,28 +24,28 @@ from collectors.facts.people import Actor
 from commands.rows import DueCommand, ReclaimRequest, ReclaimState
 
 OPEN = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
-KEPT_FOR = timedelta(hours=12)  # an owner who said that they need their GPUs is not asked again for so long
-ROBOT = "claims"  # the actor that settles what nobody answered
+KEEP_FOR = timedelta(hours=12)  # an owner who said that they need their GPUs is not asked again for so long
+AUTOMATION = "reclaim"  # the actor that settles what nobody answered
 
 
-def claim_id(cluster: str, training: str, earlier: int) -> str:
+def request_id(cluster: str, training: str, earlier: int) -> str:
     """The name of the next claim on a training that had so many before: the same each time that it is planned."""
     told = f"{cluster}\n{training}\n{earlier}".encode()
     return f"c{blake2b(told, digest_size=4).hexdigest()}"
 
 
-def due_of(claim: ReclaimRequest) -> DueCommand:
+def settlement_of(claim: ReclaimRequest) -> DueCommand:
     """When the claim is settled without an answer, and how. A later one of the same claim replaces it."""
     return DueCommand(
-        id=due_id(claim),
+        id=settlement_id(claim),
         cluster=claim.cluster,
         at=claim.grace_until,
         line=f"gpu settle {claim.id} --cluster {claim.cluster}",
-        actor=ROBOT,
+        actor=AUTOMATION,
     )
 
 
-def due_id(claim: ReclaimRequest) -> str:
+def settlement_id(claim: ReclaimRequest) -> str:
     return f"claim/{claim.id}"
 
 
@@ -62,7 +62,7 @@ def taken(claim: ReclaimRequest) -> str:
     return "deleted (Kueue would wake it up again)" if claim.is_for_good else "suspended"
 
 
-def claim_view(claim: ReclaimRequest, now: datetime) -> Message:
+def reclaim_card(claim: ReclaimRequest, now: datetime) -> Message:
     """The claim's card: the question to the owner with its evidence and answers, and what came of it."""
     asked = text(
         f"{claim.gpus:g} GPUs of ",

@@ -7,7 +7,7 @@ import msgspec
 from collectors.facts.errors import SourceError
 from collectors.sources.kubernetes_client import KubernetesClient, KubernetesError
 from commands.kinds import address, collection
-from commands.steps import Create, Delete, Json, Patch, Ref, Scale
+from commands.steps import Create, Delete, Json, ObjectRef, Patch, Scale
 
 FIELD_MANAGER = "yardmaster"
 MERGE_PATCH = "application/merge-patch+json"
@@ -19,7 +19,7 @@ class ClusterWriter:
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
 
-    async def read(self, ref: Ref, subresource: str = "") -> dict[str, Any] | None:
+    async def read(self, ref: ObjectRef, subresource: str = "") -> dict[str, Any] | None:
         """The object, or None when it is not there or is another one of the same name."""
         try:
             found = self._decoded(await self._client.call("GET", address(ref, subresource)))
@@ -29,7 +29,7 @@ class ClusterWriter:
             raise
         return None if ref.uid and found["metadata"].get("uid") != ref.uid else found
 
-    async def listing(self, ref: Ref) -> list[dict[str, Any]]:
+    async def listing(self, ref: ObjectRef) -> list[dict[str, Any]]:
         """All objects of the reference's kind in its namespace. Meant for kinds of which there are few."""
         found = self._decoded(await self._client.call("GET", collection(ref)))
         items: list[dict[str, Any]] = found.get("items") or []
@@ -50,10 +50,10 @@ class ClusterWriter:
             manifest = {**manifest, **await self._content(step.copies)}
         if namespace:
             manifest = {**manifest, "metadata": {**manifest["metadata"], "namespace": namespace}}
-            ref = Ref(api=ref.api, kind=ref.kind, name=ref.name, namespace=namespace)
+            ref = ObjectRef(api=ref.api, kind=ref.kind, name=ref.name, namespace=namespace)
         return await self._write("POST", collection(ref), manifest, dry_run=dry_run)
 
-    async def _content(self, source: Ref) -> dict[str, Any]:
+    async def _content(self, source: ObjectRef) -> dict[str, Any]:
         found = await self.read(source)
         if found is None:
             raise SourceError(f"{source}, which was to be copied, is not there", temporary=False)

@@ -7,11 +7,11 @@ from typing import Any, Generic, TypeVar
 import click
 
 from alerts.cards.message import Button, Message
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.plans import Risk
 from commands.steps import Step
 
-Deed = TypeVar("Deed")
+Action = TypeVar("Action")
 
 
 class UnusableError(Exception):
@@ -21,8 +21,8 @@ class UnusableError(Exception):
 class DeniedError(UnusableError):
     """The person may not do it. `plan`: the one that they would have confirmed or left."""
 
-    def __init__(self, why: str, *, plan: str = "") -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, *, plan: str = "") -> None:
+        super().__init__(reason)
         self.plan = plan
 
 
@@ -35,17 +35,17 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class PlanDraft:
     """What planning gives: the steps, and what to know before confirming them."""
 
     title: str  # as an order: "Cordon gpu-a04"
     steps: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
-    victims: tuple[str, ...] = ()
-    nothing: str = ""  # why there is nothing to do, if so
-    also: tuple[Button, ...] = ()  # what might be wanted instead
+    disrupts: tuple[str, ...] = ()
+    nothing_to_do: str = ""  # why there is nothing to do, if so
+    alternatives: tuple[Button, ...] = ()  # what might be wanted instead
     undo_of: str = ""  # the plan that this one takes back
-    keeps: bool = False  # made from what came with the line (a file): it cannot be planned anew
+    is_fixed: bool = False  # made from what came with the line (a file): it cannot be planned anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Right:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command(Generic[Deed]):
+class Command(Generic[Action]):
     """One command. Exactly one of `look`, `note` and `plan` is set.
 
     look: answers, changes nothing. note: changes only what we remember, at once. plan: gives steps that are
@@ -69,26 +69,26 @@ class Command(Generic[Deed]):
     noun: str
     verb: str
     summary: str  # one line, as an order
-    deed: Callable[..., Deed]
+    action: Callable[..., Action]
     example: str
     parameters: tuple[click.Parameter, ...] = ()
-    look: Callable[[Deed, Desk], Awaitable[Answer]] | None = None
-    note: Callable[[Deed, Desk], Awaitable[Answer]] | None = None
-    plan: Callable[[Deed, Desk], Awaitable[Draft]] | None = None
-    risk: Risk = Risk.LOOK
-    is_for_all: bool = False  # everybody in the channel: help, incident views
-    judges_itself: bool = False  # anybody may ask: the deed refuses whoever it is not for
-    about: str = (
+    read: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
+    record: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
+    plan: Callable[[Action, CommandContext], Awaitable[PlanDraft]] | None = None
+    risk: Risk = Risk.READ
+    for_everyone: bool = False  # everybody in the channel: help, incident views
+    checks_permission_itself: bool = False  # anybody may ask: the deed refuses whoever it is not for
+    table: str = (
         ""  # the table of the row that it names: plans, incidents, silences or claims; theirs is the cluster
     )
     rights: tuple[Right, ...] = ()
-    more: str = ""  # what the docs add
+    details: str = ""  # what the docs add
     allows_extra: bool = field(default=False)  # words after `--` are somebody else's program's: deed(extra=…)
 
     def __post_init__(self) -> None:
-        if sum(way is not None for way in (self.look, self.note, self.plan)) != 1:
+        if sum(way is not None for way in (self.read, self.record, self.plan)) != 1:
             raise ValueError(f"{self.name}: exactly one of look, note and plan")
-        if (self.risk is Risk.LOOK) != (self.look is not None or self.note is not None):
+        if (self.risk is Risk.READ) != (self.read is not None or self.record is not None):
             raise ValueError(f"{self.name}: only a plan has a risk, and it always has one")
 
     @property
@@ -97,7 +97,7 @@ class Command(Generic[Deed]):
 
     @property
     def changes_something(self) -> bool:
-        return self.look is None
+        return self.read is None
 
     @property
     def usage(self) -> str:

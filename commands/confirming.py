@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from collectors.facts.people import Actor
-from commands.command import AnyCommand, DeniedError, Draft, UnusableError
-from commands.desk import Desk
+from commands.command import AnyCommand, DeniedError, PlanDraft, UnusableError
+from commands.desk import CommandContext
 from commands.plans import Plan, PlanState, Risk, StepRecord
 from commands.records import answered_meanwhile
 from commands.rows import AuditEntry, ReclaimState
@@ -14,31 +14,37 @@ from commands.stores import Unit
 
 
 def proposed(
-    command: AnyCommand, draft: Draft, desk: Desk, *, number: int, line: str, expires: timedelta
+    command: AnyCommand,
+    draft: PlanDraft,
+    context: CommandContext,
+    *,
+    number: int,
+    line: str,
+    expires: timedelta,
 ) -> Plan:
     """The plan of a draft, waiting to be confirmed."""
     return Plan(
         id=f"p{number}",
-        cluster=desk.site.name,
+        cluster=context.cluster.name,
         line=line,
         command=command.name,
         risk=command.risk,
-        actor=desk.actor.id,
-        actor_name=desk.actor.name,
-        origin=desk.origin,
-        created_at=desk.now,
-        expires_at=desk.now + expires,
+        actor=context.actor.id,
+        actor_name=context.actor.name,
+        origin=context.origin,
+        created_at=context.now,
+        expires_at=context.now + expires,
         steps=draft.steps,
         records=tuple(StepRecord() for _ in draft.steps),
         title=draft.title,
         notes=draft.notes,
-        victims=draft.victims,
+        disrupts=draft.disrupts,
         undo_of=draft.undo_of,
-        keeps_its_draft=draft.keeps,
+        is_fixed=draft.is_fixed,
     )
 
 
-def must_be_open(plan: Plan, now: datetime) -> None:
+def check_open(plan: Plan, now: datetime) -> None:
     """Raise UnusableError unless the plan still waits for a confirmation."""
     if plan.state is not PlanState.PROPOSED:
         raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {plan.state.value} already.")
@@ -48,7 +54,7 @@ def must_be_open(plan: Plan, now: datetime) -> None:
         )
 
 
-def must_be_the_one(plan: Plan, actor: Actor, hash: str) -> None:
+def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
     """Raise unless this person may be the one to confirm, and what they saw is this plan."""
     if plan.risk is Risk.BREAK and actor.id == plan.actor:
         why = "This needs a second person: you asked for it, somebody else has to confirm it."
@@ -57,16 +63,16 @@ def must_be_the_one(plan: Plan, actor: Actor, hash: str) -> None:
         raise UnusableError(f"Plan `{plan.id}` is not the one you were shown (its hash is {plan.hash}).")
 
 
-def has_moved(plan: Plan, draft: Draft) -> bool:
+def has_changed(plan: Plan, draft: PlanDraft) -> bool:
     """Whether planning again gives something else than what was shown."""
-    return replace(plan, steps=draft.steps, victims=draft.victims).hash != plan.hash
+    return replace(plan, steps=draft.steps, disrupts=draft.disrupts).hash != plan.hash
 
 
 async def record_confirmation(unit: Unit, plan: Plan, *, by: str, now: datetime) -> None:
     """Put the plan as confirmed, with its audit. Raises UnusableError when somebody was faster, or a claim answered."""
     kept = await unit.plans.get(plan.id)
     if kept is not None:
-        must_be_open(kept, now)
+        check_open(kept, now)
     if why := await answered_meanwhile(unit, plan.steps):
         raise UnusableError(why)
     entry = AuditEntry(

@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 from collectors.cluster.objects import Node
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.looks import annotations_of
 from commands.records import forget, record
 from commands.rows import CordonLease
-from commands.steps import Fact, Patch, Record, Ref
+from commands.steps import ObjectRef, Patch, Precondition, Record
 
 BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
 UNTIL, INCIDENT, CLUSTER = (
@@ -18,34 +18,36 @@ UNTIL, INCIDENT, CLUSTER = (
 OURS = (BY, AT, REASON, UNTIL, INCIDENT, CLUSTER)
 
 
-def cordon_steps(node: Node, reason: str, desk: Desk, lasting: timedelta) -> list[Patch | Record]:
+def cordon_steps(
+    node: Node, reason: str, context: CommandContext, lasting: timedelta
+) -> list[Patch | Record]:
     """Cordon the node if it is not, and note the lease."""
-    name, until = node.metadata.name, desk.now + lasting
-    why = reason or (f"incident {desk.origin.incident}" if desk.origin.incident else "no reason given")
+    name, until = node.metadata.name, context.now + lasting
+    why = reason or (f"incident {context.origin.incident}" if context.origin.incident else "no reason given")
     words = {
-        BY: desk.actor.name,
-        AT: f"{desk.now:%Y-%m-%dT%H:%M:%SZ}",
+        BY: context.actor.name,
+        AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
         REASON: why,
         UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
-        INCIDENT: desk.origin.incident or None,
-        CLUSTER: desk.site.name,
+        INCIDENT: context.origin.incident or None,
+        CLUSTER: context.cluster.name,
     }
     lease = CordonLease(
-        id=f"{desk.site.name}/{name}",
-        cluster=desk.site.name,
+        id=f"{context.cluster.name}/{name}",
+        cluster=context.cluster.name,
         node=name,
-        owner=desk.actor.id,
-        owner_name=desk.actor.name,
+        owner=context.actor.id,
+        owner_name=context.actor.name,
         reason=why,
-        since=desk.now,
+        since=context.now,
         until=until,
-        incident=desk.origin.incident,
+        incident=context.origin.incident,
     )
     patch = Patch(
-        ref=Ref(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-        says=f"cordon {name}: nothing new is placed there ({why})",
+        ref=ObjectRef(api="v1", kind="Node", name=name, uid=node.metadata.uid),
+        description=f"cordon {name}: nothing new is placed there ({why})",
         body={"spec": {"unschedulable": True}, "metadata": {"annotations": words}},
-        requires=(Fact(path=("spec", "unschedulable")),),
+        requires=(Precondition(path=("spec", "unschedulable")),),
         inverse={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
     )
     return [patch, record("leases", lease, says=f"note the lease until {until:%H:%M} UTC")]
@@ -55,12 +57,12 @@ def uncordon_step(node: Node) -> Patch:
     """Lift our cordon, if it still is the one we know."""
     name, notes = node.metadata.name, annotations_of(node)
     return Patch(
-        ref=Ref(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-        says=f"uncordon {name} (cordoned by {notes[BY]}: {notes.get(REASON, '')})",
+        ref=ObjectRef(api="v1", kind="Node", name=name, uid=node.metadata.uid),
+        description=f"uncordon {name} (cordoned by {notes[BY]}: {notes.get(REASON, '')})",
         body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
         requires=(
-            Fact(path=("spec", "unschedulable"), equals=True),
-            Fact(path=("metadata", "annotations", BY), equals=notes[BY]),
+            Precondition(path=("spec", "unschedulable"), equals=True),
+            Precondition(path=("metadata", "annotations", BY), equals=notes[BY]),
         ),
         inverse={
             "spec": {"unschedulable": True},
@@ -76,12 +78,12 @@ def forgotten_steps(node: Node, lease: CordonLease | None) -> list[Patch | Recor
     if BY in notes:
         steps.append(
             Patch(
-                ref=Ref(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-                says=f"take our notes off {name}, which somebody else uncordoned",
+                ref=ObjectRef(api="v1", kind="Node", name=name, uid=node.metadata.uid),
+                description=f"take our notes off {name}, which somebody else uncordoned",
                 body={"metadata": {"annotations": dict.fromkeys(OURS)}},
                 requires=(
-                    Fact(path=("spec", "unschedulable")),
-                    Fact(path=("metadata", "annotations", BY), equals=notes[BY]),
+                    Precondition(path=("spec", "unschedulable")),
+                    Precondition(path=("metadata", "annotations", BY), equals=notes[BY]),
                 ),
             )
         )

@@ -14,7 +14,7 @@ from collectors.facts.topology import Topology
 from collectors.sources.elasticsearch.hits import LogLine
 from collectors.trainings.views import TrainingView
 from commands.plans import Origin
-from commands.steps import Ref
+from commands.steps import ObjectRef
 from commands.stores import Store
 
 
@@ -22,7 +22,7 @@ class MetricsQuerier(Protocol):
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult: ...
 
 
-class Logs(Protocol):
+class LogReader(Protocol):
     async def lines(
         self,
         *,
@@ -35,23 +35,23 @@ class Logs(Protocol):
         ...
 
 
-class PodLogs(Protocol):
+class PodLogReader(Protocol):
     async def logs(
         self, namespace: str, pod: str, *, container: str = "", tail: int = 100, previous: bool = False
     ) -> str: ...
 
 
-class Reader(Protocol):
-    async def read(self, ref: Ref) -> dict[str, Any] | None:
+class ObjectReader(Protocol):
+    async def read(self, ref: ObjectRef) -> dict[str, Any] | None:
         """The object as it is now, None when it is not there. Raises SourceError."""
         ...
 
-    async def listing(self, ref: Ref) -> Sequence[dict[str, Any]]:
+    async def listing(self, ref: ObjectRef) -> Sequence[dict[str, Any]]:
         """All objects of that kind in that namespace; the name does not count. Raises SourceError."""
         ...
 
 
-class Site(Protocol):
+class Cluster(Protocol):
     """One cluster, and our sources to it. A source that the settings leave out is None."""
 
     @property
@@ -61,13 +61,13 @@ class Site(Protocol):
     def prometheus(self) -> MetricsQuerier | None: ...
 
     @property
-    def logs(self) -> Logs | None: ...
+    def logs(self) -> LogReader | None: ...
 
     @property
-    def pod_logs(self) -> PodLogs | None: ...
+    def pod_logs(self) -> PodLogReader | None: ...
 
     @property
-    def reader(self) -> Reader | None: ...
+    def reader(self) -> ObjectReader | None: ...
 
     def inventory(self) -> Inventory:
         """The cluster in memory. Raises SourceError when it cannot be seen."""
@@ -79,11 +79,11 @@ class Site(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Defaults:
     """How the commands behave where sites differ. Durations are defaults that a line may override."""
 
     idle_after: timedelta = timedelta(minutes=30)
-    claim_grace: timedelta = timedelta(minutes=30)
+    reclaim_grace: timedelta = timedelta(minutes=30)
     cordon_for: timedelta = timedelta(hours=4)
     plan_expires: timedelta = timedelta(minutes=30)
     dns_namespace: str = "kube-system"
@@ -110,28 +110,28 @@ class Confirm(Protocol):
     async def __call__(self, id: str, *, hash: str, actor: Actor) -> Any: ...
 
 
-class Judge(Protocol):
+class Refuse(Protocol):
     """Says why this desk's actor may not run a command in those namespaces, or None: the pipeline's permissions."""
 
     def __call__(self, name: str, namespaces: Sequence[str]) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class CommandContext:
     """Everything one command may use. Nothing here writes to the cluster."""
 
     actor: Actor
     now: datetime
-    site: Site
+    cluster: Cluster
     store: Store
     origin: Origin = field(default_factory=Origin)
-    policy: Policy = field(default_factory=Policy)
+    defaults: Defaults = field(default_factory=Defaults)
     uploads: tuple[Upload, ...] = ()
     confirm: Confirm | None = None
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
-    judge: Judge | None = None
+    refuse: Refuse | None = None
 
     def refusal(self, name: str, *namespaces: str) -> str | None:
         """Why the actor may not run another command there, or None. Without a judge the answer is no."""
-        return self.judge(name, namespaces) if self.judge else f"`{name}` is not given to you."
+        return self.refuse(name, namespaces) if self.refuse else f"`{name}` is not given to you."

@@ -8,8 +8,8 @@ from typing import Any
 from collectors.cluster.objects import Deployment
 from collectors.facts.proportional import Linear, read_linear
 from commands.command import UnusableError
-from commands.desk import Desk, Reader
-from commands.steps import Ref
+from commands.desk import CommandContext, ObjectReader
+from commands.steps import ObjectRef
 
 _TARGET = re.compile(r"--target[= ](?P<targets>\S+)", re.IGNORECASE)
 _CONFIGMAP = re.compile(r"--configmap[= ](?P<name>\S+)", re.IGNORECASE)
@@ -19,7 +19,7 @@ _CONFIGMAP = re.compile(r"--configmap[= ](?P<name>\S+)", re.IGNORECASE)
 class Dns:
     """The DNS Deployment as it is: `wanted` in its spec, `ready` in its status."""
 
-    ref: Ref
+    ref: ObjectRef
     wanted: int
     ready: int
 
@@ -28,14 +28,14 @@ class Dns:
 class ProportionalOwner:
     """cluster-proportional-autoscaler: a change of the Deployment itself is undone within its poll, 10 s."""
 
-    config: Ref
+    config: ObjectRef
     document: str
     linear: Linear
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HpaOwner:
-    ref: Ref
+    ref: ObjectRef
     min: int
     max: int
 
@@ -50,10 +50,10 @@ class NoOwner:
 Owner = ProportionalOwner | HpaOwner | NoOwner
 
 
-def find_dns(desk: Desk) -> Dns:
+def find_dns(context: CommandContext) -> Dns:
     """The Deployment behind the cluster's DNS, by its pods' label, whatever it is called."""
-    policy = desk.policy
-    for deployment in desk.site.inventory().deployments.values():
+    policy = context.defaults
+    for deployment in context.cluster.inventory().deployments.values():
         labels = deployment.spec.selector.match_labels or {}
         at_home = deployment.metadata.namespace == policy.dns_namespace
         if at_home and all(labels.get(key) == value for key, value in policy.dns_selector.items()):
@@ -64,26 +64,28 @@ def find_dns(desk: Desk) -> Dns:
 
 def _dns(deployment: Deployment) -> Dns:
     meta = deployment.metadata
-    ref = Ref(api="apps/v1", kind="Deployment", namespace=meta.namespace, name=meta.name, uid=meta.uid)
+    ref = ObjectRef(api="apps/v1", kind="Deployment", namespace=meta.namespace, name=meta.name, uid=meta.uid)
     wanted = 1 if deployment.spec.replicas is None else deployment.spec.replicas
     return Dns(ref=ref, wanted=wanted, ready=deployment.status.ready_replicas)
 
 
-async def find_owner(dns: Dns, reader: Reader) -> Owner:
+async def find_owner(dns: Dns, reader: ObjectReader) -> Owner:
     """Who sets the replica count: looked up by what autoscalers target, not by their names."""
     for found in await reader.listing(
-        Ref(api="apps/v1", kind="Deployment", namespace=dns.ref.namespace, name="")
+        ObjectRef(api="apps/v1", kind="Deployment", namespace=dns.ref.namespace, name="")
     ):
         if (config := _config_of(found, dns.ref)) is not None:
             return await _proportional(
-                Ref(api="v1", kind="ConfigMap", namespace=dns.ref.namespace, name=config), reader
+                ObjectRef(api="v1", kind="ConfigMap", namespace=dns.ref.namespace, name=config), reader
             )
-    scalers = Ref(api="autoscaling/v2", kind="HorizontalPodAutoscaler", namespace=dns.ref.namespace, name="")
+    scalers = ObjectRef(
+        api="autoscaling/v2", kind="HorizontalPodAutoscaler", namespace=dns.ref.namespace, name=""
+    )
     for found in await reader.listing(scalers):
         target = found["spec"]["scaleTargetRef"]
         if target.get("kind") == "Deployment" and target.get("name") == dns.ref.name:
             meta = found["metadata"]
-            ref = Ref(
+            ref = ObjectRef(
                 api=scalers.api,
                 kind=scalers.kind,
                 namespace=meta["namespace"],
@@ -98,7 +100,7 @@ async def find_owner(dns: Dns, reader: Reader) -> Owner:
     return NoOwner(managed_by=labels.get("app.kubernetes.io/managed-by", ""))
 
 
-def _config_of(deployment: dict[str, Any], target: Ref) -> str | None:
+def _config_of(deployment: dict[str, Any], target: ObjectRef) -> str | None:
     """The ConfigMap's name, if this Deployment is an autoscaler that runs and targets ours."""
     if deployment["spec"].get("replicas", 1) == 0:
         return None
@@ -116,7 +118,7 @@ def _split(targets: str) -> Sequence[str]:
     return [one.strip().lower() for one in targets.split(",")]
 
 
-async def _proportional(config: Ref, reader: Reader) -> ProportionalOwner:
+async def _proportional(config: ObjectRef, reader: ObjectReader) -> ProportionalOwner:
     found = await reader.read(config)
     data = (found or {}).get("data") or {}
     if found is None or "linear" not in data:
@@ -128,7 +130,7 @@ async def _proportional(config: Ref, reader: Reader) -> ProportionalOwner:
         raise UnusableError(
             f"The autoscaler's {config} is broken, so it does nothing now: {error}. Mend it first."
         ) from error
-    ref = Ref(
+    ref = ObjectRef(
         api="v1", kind="ConfigMap", namespace=config.namespace, name=config.name, uid=found["metadata"]["uid"]
     )
     return ProportionalOwner(config=ref, document=data["linear"], linear=linear)

@@ -38,7 +38,7 @@ _MARKS = {
 }
 
 
-def launch_view(
+def launch_card(
     launch: Launch, training: TrainingView | None, now: datetime, *, last_lines: Sequence[str] = ()
 ) -> Message:
     """Where a launched training stands. `training` is None when the cluster does not show it (any more).

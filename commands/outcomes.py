@@ -22,7 +22,7 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
         line=plan.line,
         what=plan.state.value,
         plan=plan.id,
-        text=plan.trouble,
+        text=plan.error,
     )
     if not await unit.audit.add(entry) or plan.state is not PlanState.DONE:
         return

@@ -53,16 +53,16 @@ def find(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyCommand:
     )
 
 
-def deed_of(command: AnyCommand, words: Sequence[str]) -> Any:
+def action_of(command: AnyCommand, words: Sequence[str]) -> Any:
     """The typed deed from the words after the command's name. Raises UnusableError with a valid usage."""
     shell = click.Command(
-        command.name, params=list(command.parameters), add_help_option=False, callback=command.deed
+        command.name, params=list(command.parameters), add_help_option=False, callback=command.action
     )
     rest = list(words[len(command.name.split()) :])
     if command.allows_extra:
         cut = rest.index("--") if "--" in rest else len(rest)
         rest, extra = rest[:cut], tuple(rest[cut + 1 :])
-        shell.callback = partial(command.deed, extra=extra)
+        shell.callback = partial(command.action, extra=extra)
     try:
         context = shell.make_context(command.name, rest)
         return shell.invoke(context)
@@ -76,7 +76,7 @@ def parse(line: str, catalogue: Sequence[AnyCommand]) -> tuple[AnyCommand, Any]:
     """The command and its deed."""
     words = words_of(line)
     command = find(words, catalogue)
-    return command, deed_of(command, words)
+    return command, action_of(command, words)
 
 
 def _unknown(noun: str, words: Sequence[str], catalogue: Sequence[AnyCommand]) -> str:

@@ -23,13 +23,13 @@ from commands.steps import Create, Delete, Patch, Record, Scale, Step, Wait
 from commands.stores import Store
 
 PLAN_ANNOTATION = "yardmaster.io/plan"
-CONFLICTS_AT_MOST = 5  # somebody else writes the same object at the same moment
-LOOK_EVERY = timedelta(seconds=1)
-TRIED_AGAIN_AFTER = (1.0, 2.0, 5.0, 10.0, 20.0)  # seconds: the pauses while the cluster gives no answer
+MAX_CONFLICTS = 5  # somebody else writes the same object at the same moment
+POLL_EVERY = timedelta(seconds=1)
+RETRY_AFTER = (1.0, 2.0, 5.0, 10.0, 20.0)  # seconds: the pauses while the cluster gives no answer
 Pause = Callable[[float], Awaitable[None]]
 
 
-class Performer:
+class PlanExecutor:
     """Does confirmed plans, one cluster's writer each."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Performer:
         self._clock = clock
         self._pause = pause
 
-    async def perform(self, plan: Plan) -> Plan:
+    async def execute(self, plan: Plan) -> Plan:
         """Do what is not done yet of a confirmed or interrupted plan, and give it back finished.
 
         A plan that was cancelled while it ran ends after the step that was begun, and after what notes that step.
@@ -54,7 +54,7 @@ class Performer:
                 continue
             was_begun = record.state is StepState.RUNNING
             if plan.state is PlanState.CANCELLED and not was_begun and not _notes_what_is_done(plan, number):
-                return await self._skip_rest(plan, plan.state, plan.trouble or "cancelled while it ran")
+                return await self._skip_rest(plan, plan.state, plan.error or "cancelled while it ran")
             begun = record if was_begun else StepRecord(state=StepState.RUNNING, began_at=self._clock.now())
             plan = await self._save(plan.with_record(number, begun))
             try:
@@ -64,11 +64,11 @@ class Performer:
                 return await self._skip_rest(plan.with_record(number, failed), PlanState.FAILED, str(why))
             done = replace(begun, state=StepState.DONE, ended_at=self._clock.now(), outcome=outcome, uid=uid)
             plan = await self._save(plan.with_record(number, done))
-        return await self._save(replace(plan, state=PlanState.DONE, trouble="", ended_at=self._clock.now()))
+        return await self._save(replace(plan, state=PlanState.DONE, error="", ended_at=self._clock.now()))
 
     async def _tried(self, plan: Plan, step: Step, *, was_begun: bool) -> tuple[str, str]:
         """Do a step. While the cluster does not answer it may have done it: then we look before we do it again."""
-        for pause in (*TRIED_AGAIN_AFTER, None):
+        for pause in (*RETRY_AFTER, None):
             try:
                 return await self._do(plan, step, was_begun=was_begun)
             except SourceError as why:
@@ -102,7 +102,7 @@ class Performer:
                 return await self._wait(writer, step), ""
 
     async def _patch(self, writer: ClusterWriter, step: Patch, *, was_begun: bool) -> str:
-        for _ in range(CONFLICTS_AT_MOST):
+        for _ in range(MAX_CONFLICTS):
             found = await writer.read(step.ref, step.subresource)
             if found is None:
                 raise StepFailedError(f"{step.ref} is not there any more")
@@ -163,12 +163,12 @@ class Performer:
         now = found["spec"].get("replicas", 0)
         if now == step.replicas:
             return f"has {now} replicas already"
-        if now != step.was:
+        if now != step.expected:
             raise StepFailedError(
-                f"{step.ref} has {now} replicas now, not {step.was} as was shown: look again"
+                f"{step.ref} has {now} replicas now, not {step.expected} as was shown: look again"
             )
         await writer.scale(step)
-        return f"scaled from {step.was} to {step.replicas}"
+        return f"scaled from {step.expected} to {step.replicas}"
 
     async def _wait(self, writer: ClusterWriter, step: Wait) -> str:
         give_up = self._clock.now() + timedelta(seconds=step.seconds)
@@ -188,8 +188,8 @@ class Performer:
                     raise
                 seen = f"unknown ({why})"
             if self._clock.now() >= give_up:
-                raise StepFailedError(f"{step.says}: not so after {step.seconds:.0f} s; it is {seen}")
-            await self._pause(LOOK_EVERY.total_seconds())
+                raise StepFailedError(f"{step.description}: not so after {step.seconds:.0f} s; it is {seen}")
+            await self._pause(POLL_EVERY.total_seconds())
 
     async def _save(self, plan: Plan) -> Plan:
         """Journal the plan, with its outcome when it is over.
@@ -199,7 +199,7 @@ class Performer:
         async with self._store.unit() as unit:
             kept = await unit.plans.get(plan.id)
             if kept is not None and kept.state is PlanState.CANCELLED and plan.state is PlanState.RUNNING:
-                plan = replace(plan, state=PlanState.CANCELLED, trouble=kept.trouble)
+                plan = replace(plan, state=PlanState.CANCELLED, error=kept.error)
             await unit.plans.put(plan)
             if plan.has_ended:
                 await record_outcome(unit, plan)
@@ -210,7 +210,7 @@ class Performer:
             replace(record, state=StepState.SKIPPED) if record.state is StepState.WAITING else record
             for record in plan.records
         )
-        over = replace(plan, records=records, state=state, trouble=why, ended_at=self._clock.now())
+        over = replace(plan, records=records, state=state, error=why, ended_at=self._clock.now())
         return await self._save(over)
 
 

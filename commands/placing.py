@@ -25,7 +25,7 @@ def cluster_named(words: Sequence[str]) -> tuple[list[str], str]:
     return list(words), ""
 
 
-async def cluster_of(
+async def select_cluster(
     command: AnyCommand, words: Sequence[str], named: str, *, origin: Origin, unit: Unit
 ) -> str:
     """The cluster of the plan, incident, silence or claim that the line names; the named one; that of the incident
@@ -33,9 +33,9 @@ async def cluster_of(
 
     Raises UnusableError when a row is named with another cluster than its own.
     """
-    if command.about:
+    if command.table:
         for word in _arguments(command, words):
-            if (row := await getattr(unit, command.about).get(word.lower())) is not None:
+            if (row := await getattr(unit, command.table).get(word.lower())) is not None:
                 home: str = row.cluster
                 if named and named != home:
                     raise UnusableError(f"`{word}` is of cluster {home}, not of {named}.")
@@ -57,7 +57,7 @@ def _arguments(command: AnyCommand, words: Sequence[str]) -> Iterator[str]:
         before = word
 
 
-def at_cluster(view: Message, cluster: str) -> Message:
+def with_cluster(view: Message, cluster: str) -> Message:
     """The view with buttons whose lines name the cluster: where there are several, a node's name is not enough."""
     blocks = tuple(
         replace(block, buttons=tuple(replace(one, line=_placed(one.line, cluster)) for one in block.buttons))

@@ -8,13 +8,13 @@ from hashlib import sha256
 
 import msgspec
 
-from commands.steps import Create, Delete, Fact, Patch, Record, Ref, Scale, Step, Wait
+from commands.steps import Create, Delete, ObjectRef, Patch, Precondition, Record, Scale, Step, Wait
 
 
 class Risk(StrEnum):
     """look: no question; touch: preview and confirm; break: a second person confirms."""
 
-    LOOK = "look"
+    READ = "read"
     TOUCH = "touch"
     BREAK = "break"
 
@@ -78,20 +78,20 @@ class Plan:
     records: tuple[StepRecord, ...]
     title: str  # what it does, as an order: "Cordon gpu-a04"
     notes: tuple[str, ...] = ()  # what to know before: who is hurt, what may revert it
-    victims: tuple[str, ...] = ()  # trainings and pods that it takes down
+    disrupts: tuple[str, ...] = ()  # trainings and pods that it takes down
     state: PlanState = PlanState.PROPOSED
     confirmed_by: str = ""
     confirmed_at: datetime | None = None
     ended_at: datetime | None = None
-    trouble: str = ""
+    error: str = ""
     undo_of: str = ""
     undone_by: str = ""
-    keeps_its_draft: bool = False  # made from what came with the line (a file): it cannot be planned anew
+    is_fixed: bool = False  # made from what came with the line (a file): it cannot be planned anew
 
     @property
     def hash(self) -> str:
         """Binds a confirmation to what was shown: kinds, names, uids, old and wanted values, victims; no times."""
-        return plan_hash(self.steps, self.victims)
+        return plan_hash(self.steps, self.disrupts)
 
     @property
     def incident(self) -> str:
@@ -112,13 +112,13 @@ class Plan:
         return replace(self, records=records)
 
 
-def plan_hash(steps: tuple[Step, ...], victims: tuple[str, ...]) -> str:
+def plan_hash(steps: tuple[Step, ...], disrupts: tuple[str, ...]) -> str:
     """12 hex digits over what the plan does and whom it hits.
 
     Steps are taken as the store will give them back, so that 3 and 3.0 replicas are the same plan.
     """
     stored = msgspec.convert(msgspec.to_builtins(steps), tuple[Step, ...])
-    told = msgspec.json.encode([[_meaning(step) for step in stored], sorted(victims)], order="sorted")
+    told = msgspec.json.encode([[_meaning(step) for step in stored], sorted(disrupts)], order="sorted")
     return sha256(told).hexdigest()[:12]
 
 
@@ -133,7 +133,7 @@ def _meaning(step: Step) -> list[object]:
         case Delete():
             return [kind, step.ref]
         case Scale():
-            return [kind, step.ref, step.was, step.replicas]
+            return [kind, step.ref, step.expected, step.replicas]
         case Wait():
             return [kind, step.ref, step.path, step.equals, step.at_least, step.is_gone]
         case Record():
@@ -150,14 +150,14 @@ def _timeless(value: object) -> object:
     return value
 
 
-def _facts(body: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[Fact]:
+def _facts(body: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[Precondition]:
     """What is so after a merge patch: each value at its path."""
     for key, value in body.items():
         path = (*above, key)
         if isinstance(value, Mapping):
             yield from _facts(value, path)
         else:
-            yield Fact(path=path, equals=value)
+            yield Precondition(path=path, equals=value)
 
 
 def inverse_of(step: Step, record: StepRecord) -> Step | None:
@@ -168,7 +168,7 @@ def inverse_of(step: Step, record: StepRecord) -> Step | None:
         case Patch(inverse=dict() as body):
             return Patch(
                 ref=step.ref,
-                says=f"put back {step.ref}",
+                description=f"put back {step.ref}",
                 body=body,
                 requires=tuple(_facts(step.body)),  # what we set may be somebody else's by now
                 inverse=step.body,  # so that the undoing can be undone
@@ -177,24 +177,28 @@ def inverse_of(step: Step, record: StepRecord) -> Step | None:
         case Create() if step.is_secret:
             return None
         case Create():
-            ref = Ref(
+            ref = ObjectRef(
                 api=step.ref.api,
                 kind=step.ref.kind,
                 name=step.ref.name,
                 namespace=step.ref.namespace,
                 uid=record.uid,
             )
-            return Delete(ref=ref, says=f"delete {step.ref}, which we made")
+            return Delete(ref=ref, description=f"delete {step.ref}, which we made")
         case Scale():
             return Scale(
                 ref=step.ref,
-                says=f"scale {step.ref} back to {step.was}",
-                replicas=step.was,
-                was=step.replicas,
+                description=f"scale {step.ref} back to {step.expected}",
+                replicas=step.expected,
+                expected=step.replicas,
             )
         case Record(has_inverse=True):
             return Record(
-                table=step.table, id=step.id, says="take the record back", row=step.inverse, inverse=step.row
+                table=step.table,
+                id=step.id,
+                description="take the record back",
+                row=step.inverse,
+                inverse=step.row,
             )
         case _:
             return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from commands.steps import Fact, Wait
+from commands.steps import Precondition, Wait
 
 
 class StepFailedError(Exception):
@@ -17,7 +17,7 @@ def is_so(step: Wait, seen: object) -> bool:
     return bool(seen == step.equals)
 
 
-def check(found: Mapping[str, Any], fact: Fact, ref: object) -> None:
+def check(found: Mapping[str, Any], fact: Precondition, ref: object) -> None:
     """Raise StepFailedError when the object is not as the plan was shown."""
     value = value_at(found, fact.path)
     if (value or None) != (fact.equals or None):

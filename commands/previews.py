@@ -24,7 +24,7 @@ from alerts.cards.message import (
 from collectors.facts.durations import in_words
 from commands.command import Answer
 from commands.plans import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
-from commands.spoken import spoken
+from commands.spoken import markup
 from commands.steps import Step
 
 STEPS_SHOWN = 12
@@ -41,20 +41,20 @@ _MARKS = {
 def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
     """What will be done, whom it hurts, and the buttons to confirm or leave it."""
     blocks: list[Block] = []
-    if plan.victims:
+    if plan.disrupts:
         blocks.append(
-            Paragraph(text=text(bold("Takes down: "), ", ".join(plan.victims[:8]), _more(plan.victims, 8)))
+            Paragraph(text=text(bold("Takes down: "), ", ".join(plan.disrupts[:8]), _more(plan.disrupts, 8)))
         )
     blocks.append(Paragraph(text=_will(plan)))
     if plan.notes:
-        blocks.append(Paragraph(text=joined("\n", (text("• ", spoken(note)) for note in plan.notes))))
+        blocks.append(Paragraph(text=joined("\n", (text("• ", markup(note)) for note in plan.notes))))
     needs_second = plan.risk is Risk.BREAK
     if needs_second:
         blocks.append(Paragraph(text=text("A second person who may do this has to confirm it.")))
     confirm = Button(
         label="Confirm",
         line=f"plan confirm {plan.id} --hash {plan.hash}",
-        style=ButtonStyle.DANGER if needs_second or plan.victims else ButtonStyle.PRIMARY,
+        style=ButtonStyle.DANGER if needs_second or plan.disrupts else ButtonStyle.PRIMARY,
     )
     blocks.append(Buttons(buttons=(confirm, Button(label="Cancel", line=f"plan cancel {plan.id}"), *also)))
     blocks.append(
@@ -66,7 +66,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
     )
     view = Message(
         title=text(bold(f"{plan.title}?")),
-        color=Color.WARNING if plan.victims else Color.INFO,
+        color=Color.WARNING if plan.disrupts else Color.INFO,
         blocks=tuple(blocks),
     )
     return Answer(message=view, is_public=needs_second)
@@ -74,13 +74,13 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
 
 def _will(plan: Plan) -> Text:
     """The steps in words, numbered where there are several."""
-    shown = [step.says for step in plan.steps[:STEPS_SHOWN]]
+    shown = [step.description for step in plan.steps[:STEPS_SHOWN]]
     if len(plan.steps) == 1:
         return text(bold("It will "), shown[0])
     lines = [f"{number}. {says}" for number, says in enumerate(shown, start=1)]
     if len(plan.steps) > len(shown):
         lines.append(f"… {len(plan.steps) - len(shown)} more steps: `plan show {plan.id}`")
-    return text(bold("It will"), "\n", joined("\n", map(spoken, lines)))
+    return text(bold("It will"), "\n", joined("\n", map(markup, lines)))
 
 
 def card_of(plan: Plan) -> Message:
@@ -94,8 +94,8 @@ def card_of(plan: Plan) -> Message:
         PlanState.CANCELLED: (Color.QUIET, "–", "cancelled"),
     }[plan.state]
     blocks: list[Block] = []
-    if plan.trouble:
-        blocks.append(Paragraph(text=text(bold("Why: "), spoken(plan.trouble))))
+    if plan.error:
+        blocks.append(Paragraph(text=text(bold("Why: "), markup(plan.error))))
     blocks.append(Paragraph(text=text("\n".join(_step_lines(plan)))))
     if buttons := _buttons(plan):
         blocks.append(Buttons(buttons=buttons))
@@ -112,10 +112,10 @@ def details(plan: Plan) -> Message:
     ]
     if plan.confirmed_at:
         rows.append(("confirmed by", text(person(plan.confirmed_by), " ", moment(plan.confirmed_at))))
-    if plan.victims:
-        rows.append(("takes down", text(", ".join(plan.victims))))
-    if plan.trouble:
-        rows.append(("trouble", text(plan.trouble)))
+    if plan.disrupts:
+        rows.append(("takes down", text(", ".join(plan.disrupts))))
+    if plan.error:
+        rows.append(("trouble", text(plan.error)))
     if plan.undo_of:
         rows.append(("undoes", text(code(plan.undo_of))))
     if plan.undone_by:
@@ -155,7 +155,7 @@ def _step_lines(plan: Plan, at_most: int = STEPS_SHOWN) -> list[str]:
 
 
 def _step_line(step: Step, record: StepRecord) -> str:
-    told = f"{_MARKS[record.state]} {step.says}"
+    told = f"{_MARKS[record.state]} {step.description}"
     if record.state is StepState.FAILED or (
         record.outcome and record.outcome not in ("done", "created", "recorded")
     ):

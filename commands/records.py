@@ -22,7 +22,7 @@ def record(table: str, row: Any, *, says: str, before: Any = None) -> Record:
     return Record(
         table=table,
         id=row.id,
-        says=says,
+        description=says,
         row=msgspec.to_builtins(row),
         inverse=None if before is None else msgspec.to_builtins(before),
     )
@@ -31,7 +31,12 @@ def record(table: str, row: Any, *, says: str, before: Any = None) -> Record:
 def forget(table: str, row: Any, *, says: str, has_inverse: bool = True) -> Record:
     """A step that deletes a row; its inverse puts it back."""
     return Record(
-        table=table, id=row.id, says=says, row=None, inverse=msgspec.to_builtins(row), has_inverse=has_inverse
+        table=table,
+        id=row.id,
+        description=says,
+        row=None,
+        inverse=msgspec.to_builtins(row),
+        has_inverse=has_inverse,
     )
 
 

@@ -6,24 +6,24 @@ from collectors.facts.errors import SourceError
 from commands.cluster import ClusterWriter
 from commands.command import UnusableError
 from commands.preconditions import StepFailedError, check
-from commands.steps import Create, Delete, Patch, Ref, Scale, Step
+from commands.steps import Create, Delete, ObjectRef, Patch, Scale, Step
 
-REHEARSED_AT_MOST = 60  # steps; a training of hundreds of equal Services is judged by its first ones
+MAX_STEPS = 60  # steps; a training of hundreds of equal Services is judged by its first ones
 
 
-async def rehearse(steps: Sequence[Step], writer: ClusterWriter) -> None:
+async def dry_run(steps: Sequence[Step], writer: ClusterWriter) -> None:
     """Raise UnusableError with the server's words when a step would be refused."""
-    made: set[Ref] = set()  # what an earlier step creates: not there yet
-    for step in steps[:REHEARSED_AT_MOST]:
+    made: set[ObjectRef] = set()  # what an earlier step creates: not there yet
+    for step in steps[:MAX_STEPS]:
         try:
-            await _rehearse_one(step, writer, made)
+            await _dry_run_one(step, writer, made)
         except StepFailedError as why:
             raise UnusableError(str(why)) from why
         except SourceError as why:
-            raise UnusableError(f"Kubernetes would refuse to {step.says}: {why}") from why
+            raise UnusableError(f"Kubernetes would refuse to {step.description}: {why}") from why
 
 
-async def _rehearse_one(step: Step, writer: ClusterWriter, made: set[Ref]) -> None:
+async def _dry_run_one(step: Step, writer: ClusterWriter, made: set[ObjectRef]) -> None:
     match step:
         case Patch() if step.ref in made:
             return  # the server cannot judge a change of what is not there
@@ -36,7 +36,7 @@ async def _rehearse_one(step: Step, writer: ClusterWriter, made: set[Ref]) -> No
             await writer.patch(step, dry_run=True)
         case Create():
             made.add(step.ref)
-            if Ref(api="v1", kind="Namespace", name=step.ref.namespace) in made:
+            if ObjectRef(api="v1", kind="Namespace", name=step.ref.namespace) in made:
                 await _create_elsewhere(step, writer)
             else:
                 await _create_here(step, writer)

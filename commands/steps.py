@@ -11,7 +11,7 @@ import msgspec
 Json = Any  # what JSON can hold
 
 
-class Ref(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ObjectRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An object of the cluster. With a `uid` it is that very object, and not another of the same name."""
 
     api: str  # v1, apps/v1, batch/v1, ...
@@ -25,7 +25,7 @@ class Ref(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.kind.lower()} {where}{self.name}"
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Precondition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A precondition: the value at `path` of the object must be `equals` (None: not there)."""
 
     path: tuple[str, ...]
@@ -35,10 +35,10 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="patch"):
     """A merge patch of one object, or of a subresource. `inverse` is the merge patch that takes it back."""
 
-    ref: Ref
-    says: str
+    ref: ObjectRef
+    description: str
     body: dict[str, Json]
-    requires: tuple[Fact, ...] = ()
+    requires: tuple[Precondition, ...] = ()
     inverse: dict[str, Json] | None = None
     subresource: str = ""
 
@@ -51,14 +51,16 @@ class Create(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
     """
 
     manifest: dict[str, Json]
-    says: str
+    description: str
     is_secret: bool = False  # never shown, never logged
-    copies: Ref | None = None  # its type and data are read from there when it is made: no plan holds them
+    copies: ObjectRef | None = (
+        None  # its type and data are read from there when it is made: no plan holds them
+    )
 
     @property
-    def ref(self) -> Ref:
+    def ref(self) -> ObjectRef:
         meta = self.manifest["metadata"]
-        return Ref(
+        return ObjectRef(
             api=self.manifest["apiVersion"],
             kind=self.manifest["kind"],
             name=meta["name"],
@@ -69,24 +71,24 @@ class Create(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
 class Delete(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="delete"):
     """Delete the object with this uid, its dependants after it. There is no inverse."""
 
-    ref: Ref
-    says: str
+    ref: ObjectRef
+    description: str
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="scale"):
     """Set the replica count through the scale subresource, if it is still what it was."""
 
-    ref: Ref
-    says: str
+    ref: ObjectRef
+    description: str
     replicas: int
-    was: int
+    expected: int
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
     """Wait until the value at `path` of the object is `equals` or, for a number, at least that; or until it is gone."""
 
-    ref: Ref
-    says: str
+    ref: ObjectRef
+    description: str
     path: tuple[str, ...] = ()
     equals: Json = None
     at_least: float | None = None
@@ -99,7 +101,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     table: str
     id: str
-    says: str
+    description: str
     row: dict[str, Json] | None = None  # None: delete it
     inverse: dict[str, Json] | None = None
     has_inverse: bool = True

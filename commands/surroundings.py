@@ -12,7 +12,7 @@ from commands.plans import Plan
 from commands.stores import Unit
 
 
-async def surroundings_of(
+async def incident_context(
     incident: Incident, unit: Unit, *, rules: Mapping[str, Rule], now: datetime
 ) -> IncidentContext:
     """The deeds that were confirmed for the incident, and until when all of it is silenced."""
@@ -20,7 +20,7 @@ async def surroundings_of(
     silences = await unit.silences.find(cluster=incident.cluster, limit=ALL)
     return IncidentContext(
         rules=rules,
-        actions=tuple(_deed(plan) for plan in plans if plan.confirmed_at is not None),
+        actions=tuple(_action(plan) for plan in plans if plan.confirmed_at is not None),
         silenced_until=await silenced_until(incident, unit, silences, now=now),
     )
 
@@ -43,6 +43,6 @@ async def silenced_until(
     return until
 
 
-def _deed(plan: Plan) -> IncidentAction:
+def _action(plan: Plan) -> IncidentAction:
     state = "undone" if plan.undone_by else plan.state.value
     return IncidentAction(plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=state)

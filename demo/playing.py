@@ -162,7 +162,7 @@ class Player:
         async with self._stage.yard.store.unit() as unit:
             plan = await unit.plans.get(id)
         if plan is None or plan.state in (PlanState.FAILED, PlanState.CANCELLED):
-            why = f"{plan.line}: {plan.state.value}, {plan.trouble}" if plan else "is not there"
+            why = f"{plan.line}: {plan.state.value}, {plan.error}" if plan else "is not there"
             raise FailedError(f"plan {id} {why}")
         return plan.state is PlanState.DONE
 
@@ -175,7 +175,7 @@ class Player:
         return None
 
     async def _is_done(self, scenario: Scenario) -> bool:
-        done, site = scenario.done, self._stage.yard.sites[CLUSTER]
+        done, site = scenario.done, self._stage.yard.clusters[CLUSTER]
         inventory = site.inventory()
         if done.cordoned and not inventory.nodes[done.cordoned].spec.unschedulable:
             return False

@@ -229,8 +229,8 @@ def _settings(
                 for team in ("vision", "speech", "reco")
             },
         },
-        "robots": {"claims": {"commands": ["gpu settle"]}},
+        "automation": {"reclaim": {"commands": ["gpu settle"]}},
         "rules": {"packs": [], "files": [str(path) for path in rules], "interval": "2s"},
-        "commands": {"idle_after": written_span(plan.idle_after), "claim_grace": "5m", "owners": owners},
+        "commands": {"idle_after": written_span(plan.idle_after), "reclaim_grace": "5m", "owners": owners},
     }
     return {**written, **plan.more}

@@ -9,7 +9,7 @@ import click
 from alerts.rules import Rule
 from bot.metrics import Metrics
 from bot.rulebook import read_rulebook
-from bot.settings import Rules
+from bot.settings import RulesSettings
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.durations import in_words
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
@@ -37,8 +37,8 @@ def _command(command: Command[Any]) -> str:
     ]
     if options:
         lines += [*options, ""]
-    if command.more:
-        lines += [command.more, ""]
+    if command.details:
+        lines += [command.details, ""]
     lines += [f"For example: `{command.example}`", "", f"*{_kind(command)}* {_who(command)}"]
     if command.rights:
         lines += ["", f"Kubernetes must allow: {'; '.join(_needs(command))}."]
@@ -46,23 +46,23 @@ def _command(command: Command[Any]) -> str:
 
 
 def _kind(command: Command[Any]) -> str:
-    if command.look is not None:
+    if command.read is not None:
         return "Looks; changes nothing."
-    if command.note is not None:
+    if command.record is not None:
         return "Notes: changes at once what Yardmaster remembers, and nothing else."
     return f"Plans ({command.risk.value}): shows what it would do, and does it when confirmed."
 
 
 def _who(command: Command[Any]) -> str:
-    if command.is_for_all:
+    if command.for_everyone:
         return "For everybody in the channel."
-    if command.judges_itself:
+    if command.checks_permission_itself:
         return "For the owner of the thing, or a team that is given it."
-    return "For members of any team." if command.look is not None else "For teams that are given it."
+    return "For members of any team." if command.read is not None else "For teams that are given it."
 
 
 def _needs(command: Command[Any]) -> list[str]:
-    if command.look is not None:
+    if command.read is not None:
         return [
             _allowed(right.group, right.resources, right.verbs, right.namespace) for right in command.rights
         ]
@@ -83,7 +83,7 @@ def _allowed(group: str, resources: Sequence[str], verbs: Sequence[str], place: 
 
 def rules_part() -> str:
     """A table for each pack: what is asked, how long it must hold, how urgent it is."""
-    groups = read_rulebook(Rules()).groups
+    groups = read_rulebook(RulesSettings()).groups
     packs: dict[str, list[Rule]] = {}
     for group in groups:
         for rule in group.rules:

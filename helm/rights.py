@@ -37,7 +37,7 @@ def look_rights(
     """
     wishes: list[Wish] = [wish for kind in kinds for wish in _watched(kind)] + [_LOGS]
     for command in commands:
-        if command.look is None:
+        if command.read is None:
             continue
         for right in command.rights:
             if writes := set(right.verbs) - set(_WATCH):
@@ -54,7 +54,7 @@ def act_rights(commands: Sequence[Command[Any]]) -> dict[str, Rights]:
     return {
         command.name: _placed([wish for right in command.rights for wish in _wished(right)])
         for command in sorted(commands, key=lambda command: command.name)
-        if command.rights and command.look is None
+        if command.rights and command.read is None
     }
 
 

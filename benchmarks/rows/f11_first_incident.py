@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from bot.rulebook import read_rulebook
-from bot.settings import Rules
+from bot.settings import RulesSettings
 from demo.pace import write_packs
 from demo.scenario import load_scenarios
 from demo.stage import FACTOR, SCRAPE_EVERY
@@ -59,7 +59,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 
 def _patience(folder: Path, wanted: Sequence[str]) -> timedelta:
     """The longest `for` of the rules that make the scenario's incident, as the demo has them."""
-    book = read_rulebook(Rules(packs=(), files=tuple(write_packs(folder / "rules", FACTOR))))
+    book = read_rulebook(RulesSettings(packs=(), files=tuple(write_packs(folder / "rules", FACTOR))))
     holds = [rule.timing.for_ for rule in book.rules if rule.name in wanted]
     if not holds:
         raise CannotRunError(f"no rule is called {' or '.join(wanted)}")

@@ -24,9 +24,9 @@ from benchmarks.live_prometheus import READY
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row, Stall
 from benchmarks.stalls import longest_decode, longest_stall
 from benchmarks.timing import Watch, take_turns
-from bot.judging import Judge
+from bot.judging import RuleScheduler
 from bot.rulebook import read_rulebook
-from bot.settings import Rules
+from bot.settings import RulesSettings
 from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
@@ -34,7 +34,7 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind
 from collectors.facts.topology import Topology
 from collectors.query_router import AT_ONCE, QueryRouter
-from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
+from collectors.sources.prometheus import PrometheusOptions, PrometheusSource
 from demo.parts.processes import Program, running
 
 ROUNDS = 40
@@ -60,7 +60,7 @@ _decode = msgspec.json.Decoder(_Answer).decode
 
 
 async def run(_: Mapping[str, Outcome]) -> Outcome:
-    book = read_rulebook(Rules())
+    book = read_rulebook(RulesSettings())
     if book.diagnostics:
         raise CannotRunError("; ".join(str(diagnostic) for diagnostic in book.diagnostics))
     always = timedelta(milliseconds=1)  # so that every rule is due whenever a round is asked for
@@ -70,17 +70,17 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     clock = SystemClock()
     plain = {"Accept-Encoding": "identity"}  # as ours: the server need not compress
     async with _prometheus() as url, aiohttp.ClientSession(headers=plain) as session:
-        source = PrometheusSource(PrometheusSettings(url=url))
+        source = PrometheusSource(PrometheusOptions(url=url))
         try:
             judge = _judge(rules, source)
-            await judge.round(clock.now())  # from here on it is known which rules hold alerts
-            holding = {alert.rule for alert in (await judge.round(clock.now())).standing}
+            await judge.run_cycle(clock.now())  # from here on it is known which rules hold alerts
+            holding = {alert.rule for alert in (await judge.run_cycle(clock.now())).standing}
             queries = [source.settings.freshness_query, *_expressions(rules, holding)]
 
             async def ours() -> float:
                 with Watch() as watch:
-                    done = await judge.round(clock.now())
-                if done.blind or len(done.judged) != len(rules):
+                    done = await judge.run_cycle(clock.now())
+                if done.blind or len(done.evaluated) != len(rules):
                     raise CannotRunError(f"some rules were blind: {dict(done.blind)}")
                 return watch.wall
 
@@ -120,13 +120,13 @@ def _expressions(rules: Sequence[Rule], holding: Container[str]) -> list[str]:
     return asked
 
 
-def _judge(rules: Sequence[Rule], source: PrometheusSource) -> Judge:
+def _judge(rules: Sequence[Rule], source: PrometheusSource) -> RuleScheduler:
     def inputs(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
         blind = Blind(source="kubernetes", at=at, reason="no cluster takes part in this")
         return CheckInput(at=at, inventory=blind, trainings=blind, configs=blind, sources=sources)
 
     router = QueryRouter(metrics=source, logs=None, checks={}, check_input=inputs)
-    return Judge(
+    return RuleScheduler(
         CLUSTER, rules, router, RuleRenderer(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean)
     )
 

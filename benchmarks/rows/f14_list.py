@@ -30,7 +30,7 @@ from collectors.cluster.objects import Pod
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
 from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
 from demo.parts.processes import Program, answers, free_port, running
 
 COUNT = 5_000
@@ -190,7 +190,7 @@ async def _served() -> AsyncIterator[tuple[KubernetesSource, str]]:
         async with running(program, lambda: answers(f"{url}/readyz"), grace=timedelta(seconds=2)):
             config = folder / "kubeconfig"
             config.write_text(_kubeconfig(url), encoding="utf-8")
-            client = await KubernetesClient.connect(KubernetesSettings(kubeconfig=str(config)))
+            client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(config)))
             try:
                 yield KubernetesSource(client), url
             finally:

@@ -12,12 +12,12 @@ from alerts.rules import Rule
 from bot.delivery.card_entries import Composed, Composer, Composers
 from collectors.query_router import source_of
 from collectors.trainings.views import TrainingView
-from commands.claims import OPEN, claim_view
-from commands.launches import launch_view
-from commands.placing import at_cluster
+from commands.claims import OPEN, reclaim_card
+from commands.launches import launch_card
+from commands.placing import with_cluster
 from commands.previews import can_undo, card_of
 from commands.stores import Unit
-from commands.surroundings import surroundings_of
+from commands.surroundings import incident_context
 
 PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end; then its card changes only if it is undone
 
@@ -50,7 +50,7 @@ def composers(showing: CardContext) -> Composers:
         if found is None:
             return Composed(message=None, is_final=True)
         context = replace(
-            await surroundings_of(found, unit, rules=showing.rules(), now=now),
+            await incident_context(found, unit, rules=showing.rules(), now=now),
             people=showing.people,
             links=showing.links.get(found.cluster, {}),
             runbooks=showing.runbooks,
@@ -78,14 +78,14 @@ def composers(showing: CardContext) -> Composers:
             return Composed(message=None, is_final=True)
         over = found.state not in OPEN
         return Composed(
-            message=claim_view(found, now), is_final=over, next_due=None if over else found.grace_until
+            message=reclaim_card(found, now), is_final=over, next_due=None if over else found.grace_until
         )
 
     async def training(card: PostedCard, unit: Unit, now: datetime) -> Composed:
         found = await unit.launches.get(card.row_id)
         if found is None:
             return Composed(message=None, is_final=True)
-        view = launch_view(
+        view = launch_card(
             found, showing.training(found.cluster, found.training), now, last_lines=found.last_lines
         )
         return Composed(message=view, is_final=found.is_over)
@@ -102,6 +102,6 @@ def composers(showing: CardContext) -> Composers:
 def _placed(compose: Composer) -> Composer:
     async def composed(card: PostedCard, unit: Unit, now: datetime) -> Composed:
         found = await compose(card, unit, now)
-        return replace(found, message=at_cluster(found.message, card.cluster)) if found.message else found
+        return replace(found, message=with_cluster(found.message, card.cluster)) if found.message else found
 
     return composed

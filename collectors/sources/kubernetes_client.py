@@ -21,7 +21,7 @@ _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KubernetesSettings:
+class KubernetesOptions:
     """Which API server, as whom, and how much an answer may cost. Without both names: the pod's own account."""
 
     kubeconfig: str = ""
@@ -39,7 +39,7 @@ class KubernetesClient:
     up makes the next call wait in silence.
     """
 
-    def __init__(self, settings: KubernetesSettings, configuration: Configuration) -> None:
+    def __init__(self, settings: KubernetesOptions, configuration: Configuration) -> None:
         self.settings = settings
         self.api = ApiClient(configuration)
         self.watches = ApiClient(configuration)
@@ -49,7 +49,7 @@ class KubernetesClient:
         self._reloading = asyncio.Lock()
 
     @classmethod
-    async def connect(cls, settings: KubernetesSettings) -> "KubernetesClient":
+    async def connect(cls, settings: KubernetesOptions) -> "KubernetesClient":
         """Read the credentials; nothing is asked yet. Raises SourceError when they are missing or broken."""
         configuration = Configuration(connection_pool_maxsize=settings.connections)
         await _load(settings, configuration)
@@ -159,7 +159,7 @@ class KubernetesClient:
         return b"".join(parts)
 
 
-async def _load(settings: KubernetesSettings, configuration: Configuration) -> None:
+async def _load(settings: KubernetesOptions, configuration: Configuration) -> None:
     try:
         if settings.kubeconfig or settings.context:
             await load_kube_config(  # type: ignore[no-untyped-call]
@@ -182,7 +182,7 @@ async def _load(settings: KubernetesSettings, configuration: Configuration) -> N
         raise SourceError(f"{_source_of(settings)}: {said}; {advice}", temporary=False) from failure
 
 
-def _source_of(settings: KubernetesSettings) -> str:
+def _source_of(settings: KubernetesOptions) -> str:
     if settings.kubeconfig or settings.context:
         return settings.kubeconfig or f"context {settings.context} of the default kubeconfig"
     return "the pod's service account"
@@ -193,4 +193,4 @@ def _without_secrets(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
-__all__ = ["KubernetesClient", "KubernetesError", "KubernetesSettings"]
+__all__ = ["KubernetesClient", "KubernetesError", "KubernetesOptions"]

@@ -12,10 +12,10 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.sources import prometheus_wire as wire
-from collectors.sources.prometheus_connection import PrometheusConnection, PrometheusSettings
+from collectors.sources.prometheus_connection import PrometheusConnection, PrometheusOptions
 from collectors.sources.prometheus_wire import Series, ServerRule, Target
 
-__all__ = ["PrometheusSettings", "PrometheusSource", "Series", "ServerRule", "Target"]
+__all__ = ["PrometheusOptions", "PrometheusSource", "Series", "ServerRule", "Target"]
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ class PrometheusSource:
     `close()` waits for the threads that are under way, each of which ends by itself within the timeout.
     """
 
-    def __init__(self, settings: PrometheusSettings, *, name: str = "prometheus") -> None:
+    def __init__(self, settings: PrometheusOptions, *, name: str = "prometheus") -> None:
         self.name = name
         self.settings = settings
         self._connection = PrometheusConnection(settings)

@@ -20,7 +20,7 @@ _LONGEST_WORDS = 300  # characters of a server's own words that are passed on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrometheusSettings:
+class PrometheusOptions:
     """Where Prometheus (or Thanos, Mimir, VictoriaMetrics) is and how much it may cost.
 
     `authorization` gives the whole header value and `basic_auth` name and password; both are called for each
@@ -61,7 +61,7 @@ _PLAIN = {"Accept-Encoding": "identity"}
 class PrometheusConnection(PrometheusConnect):
     """A PrometheusConnect with its own way to ask: form POST, a cap on bytes, a deadline, and no repeats."""
 
-    def __init__(self, settings: PrometheusSettings) -> None:
+    def __init__(self, settings: PrometheusOptions) -> None:
         session = requests.Session()
         session.trust_env = False  # neither ~/.netrc nor proxy variables change whom we talk to
         session.verify = settings.ca_file or not settings.insecure

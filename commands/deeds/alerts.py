@@ -28,7 +28,7 @@ from alerts.incidents.incident import Incident
 from alerts.store import ALL
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.stores import Unit
 
 SHOWN = 25
@@ -44,19 +44,19 @@ class Named:
     name: str
 
 
-async def listing(deed: Listing, desk: Desk) -> Answer:
+async def listing(action: Listing, context: CommandContext) -> Answer:
     """Firing alerts, the worst first; with --pending those that still wait, too."""
-    async with desk.store.unit() as unit:
-        found = list(await unit.alerts.find(cluster=desk.site.name, state="firing"))
-        if deed.pending:
-            found += await unit.alerts.find(cluster=desk.site.name, state="pending")
-        silences = await unit.silences.find(cluster=desk.site.name, limit=ALL)
+    async with context.store.unit() as unit:
+        found = list(await unit.alerts.find(cluster=context.cluster.name, state="firing"))
+        if action.pending:
+            found += await unit.alerts.find(cluster=context.cluster.name, state="pending")
+        silences = await unit.silences.find(cluster=context.cluster.name, limit=ALL)
     if not found:
         return Answer(message=Message(title=text("Nothing fires."), color=Color.GOOD))
     found.sort(key=lambda alert: (-alert.severity.rank, alert.life.since))
 
     def state(alert: Alert) -> str:
-        silenced = any(silence.covers(alert.labels, desk.now) for silence in silences)
+        silenced = any(silence.covers(alert.labels, context.now) for silence in silences)
         return "silenced" if silenced else alert.life.state.value
 
     rows = tuple(
@@ -65,7 +65,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
             alert.severity.value,
             alert.name,
             summary_of(alert),
-            _since(alert, desk),
+            _since(alert, context),
             state(alert),
         )
         for alert in found[:SHOWN]
@@ -80,15 +80,15 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     )
 
 
-async def ack(deed: Named, desk: Desk) -> Answer:
+async def ack(action: Named, context: CommandContext) -> Answer:
     """Bind whoever writes it to the incident: they see to it."""
-    async with desk.store.unit() as unit:
-        incident = await _incident(deed.name, unit, desk)
+    async with context.store.unit() as unit:
+        incident = await _incident(action.name, unit, context)
         if not incident.is_open:
             raise UnusableError(f"Incident `{incident.id}` is resolved already.")
-        if incident.acknowledged_by == desk.actor.id:
+        if incident.acknowledged_by == context.actor.id:
             raise UnusableError(f"You have taken incident `{incident.id}` already.")
-        taken = acknowledge(incident, who=desk.actor.id, who_name=desk.actor.name, now=desk.now)
+        taken = acknowledge(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
         await unit.incidents.put(taken)
         cards = await unit.cards.find(kind=CardKind.INCIDENT.value, row_id=taken.id)
         news = replace(taken, events=taken.events[-1:])
@@ -101,11 +101,11 @@ async def ack(deed: Named, desk: Desk) -> Answer:
     )
 
 
-async def _incident(name: str, unit: Unit, desk: Desk) -> Incident:
+async def _incident(name: str, unit: Unit, context: CommandContext) -> Incident:
     """The incident of that id, or the one open incident in which an alert of that name fires."""
     if (found := await unit.incidents.get(name.lower())) is not None:
         return found
-    live = await unit.incidents.find(cluster=desk.site.name, state="open")
+    live = await unit.incidents.find(cluster=context.cluster.name, state="open")
     homes = [one for one in live if any(member.name == name for member in one.firing)]
     if len(homes) > 1:
         ids = ", ".join(f"`{one.id}` ({place_of(one.subject)})" for one in homes[:SHOWN])
@@ -115,31 +115,33 @@ async def _incident(name: str, unit: Unit, desk: Desk) -> Incident:
     return homes[0]
 
 
-async def why(deed: Named, desk: Desk) -> Answer:
+async def why(action: Named, context: CommandContext) -> Answer:
     """Why an alert fires: the rule, its question and patience, the labels, the value, the words that came with it."""
-    async with desk.store.unit() as unit:
-        incident = await unit.incidents.get(deed.name.lower())
+    async with context.store.unit() as unit:
+        incident = await unit.incidents.get(action.name.lower())
         alerts = [
             a
             for state in ("firing", "pending")
-            for a in await unit.alerts.find(cluster=desk.site.name, state=state)
+            for a in await unit.alerts.find(cluster=context.cluster.name, state=state)
         ]
     wanted = {member.alert for member in incident.members} if incident else set()
-    found = [a for a in alerts if a.id in wanted or str(a.key).startswith(deed.name) or a.name == deed.name]
+    found = [
+        a for a in alerts if a.id in wanted or str(a.key).startswith(action.name) or a.name == action.name
+    ]
     if not found:
         raise UnusableError(
-            f"Nothing fires or waits that is called `{deed.name}`: give an alert's key or name, or an incident."
+            f"Nothing fires or waits that is called `{action.name}`: give an alert's key or name, or an incident."
         )
     blocks: list[Block] = []
     for alert in found[:3]:
-        blocks.extend(_explained(alert, desk))
+        blocks.extend(_explained(alert, context))
     if len(found) > 3:
         blocks.append(Context(text=text(f"… {len(found) - 3} more; `alert list` shows them all")))
-    return Answer(message=Message(title=text(bold(f"Why {deed.name} fires")), blocks=tuple(blocks)))
+    return Answer(message=Message(title=text(bold(f"Why {action.name} fires")), blocks=tuple(blocks)))
 
 
-def _explained(alert: Alert, desk: Desk) -> list[Block]:
-    rule = desk.rules.get(alert.rule)
+def _explained(alert: Alert, context: CommandContext) -> list[Block]:
+    rule = context.rules.get(alert.rule)
     rows: list[tuple[str, Text]] = [("rule", text(code(alert.rule)))]
     if rule is not None:
         rows.append(("at", text(str(rule.location))))
@@ -168,8 +170,8 @@ def _asked(query: object) -> list[str]:
     return str(getattr(query, "expr", "") or query).strip().splitlines()
 
 
-def _since(alert: Alert, desk: Desk) -> str:
-    return in_words(desk.now - alert.life.since, parts=1)
+def _since(alert: Alert, context: CommandContext) -> str:
+    return in_words(context.now - alert.life.since, parts=1)
 
 
 COMMANDS = (
@@ -177,29 +179,29 @@ COMMANDS = (
         noun="alert",
         verb="list",
         summary="List what fires, the worst first.",
-        deed=Listing,
+        action=Listing,
         parameters=(click.Option(["--pending"], is_flag=True, help="those that still wait, too"),),
-        look=listing,
+        read=listing,
         example="alert list",
     ),
     Command(
         noun="alert",
         verb="ack",
         summary="Take an incident: you see to it, and its card says so.",
-        deed=Named,
+        action=Named,
         parameters=(click.Argument(["name"], metavar="INCIDENT"),),
-        note=ack,
-        about="incidents",
+        record=ack,
+        table="incidents",
         example="alert ack i12",
     ),
     Command(
         noun="alert",
         verb="why",
         summary="Say why an alert fires: its rule, question, patience, labels and value.",
-        deed=Named,
+        action=Named,
         parameters=(click.Argument(["name"], metavar="ALERT"),),
-        look=why,
-        about="incidents",
+        read=why,
+        table="incidents",
         example="alert why GpuHot",
     ),
 )

@@ -6,7 +6,7 @@ import click
 
 from alerts.cards.message import Message, Table, bold, text
 from commands.command import Answer, Command
-from commands.desk import Desk
+from commands.desk import CommandContext
 
 SHOWN = 25
 LOOKED_THROUGH = 2_000  # entries, for a person's name
@@ -19,17 +19,17 @@ class Audit:
     last: int
 
 
-async def audit(deed: Audit, desk: Desk) -> Answer:
+async def audit(action: Audit, context: CommandContext) -> Answer:
     """The newest entries first: asked, refused, confirmed, done, failed, cancelled."""
-    by = deed.by.lstrip("@")
-    where = {"plan": deed.plan} if deed.plan else {}
+    by = action.by.lstrip("@")
+    where = {"plan": action.plan} if action.plan else {}
     only = {"actor": by} if by else {}
-    cluster = desk.site.name
-    async with desk.store.unit() as unit:
-        found = list(await unit.audit.find(cluster=cluster, newest=True, limit=deed.last, **where, **only))
+    cluster = context.cluster.name
+    async with context.store.unit() as unit:
+        found = list(await unit.audit.find(cluster=cluster, newest=True, limit=action.last, **where, **only))
         if by and not found:  # a name, not an id
             some = await unit.audit.find(cluster=cluster, newest=True, limit=LOOKED_THROUGH, **where)
-            found = [one for one in some if one.actor_name == by][: deed.last]
+            found = [one for one in some if one.actor_name == by][: action.last]
     if not found:
         return Answer(message=Message(title=text("Nothing is recorded that fits.")))
     rows = tuple(
@@ -45,13 +45,13 @@ COMMANDS = (
         noun="audit",
         verb="",
         summary="Show who did what, and what came of it.",
-        deed=Audit,
+        action=Audit,
         parameters=(
             click.Option(["--by"], default="", metavar="PERSON", help="a person or a robot"),
             click.Option(["--plan"], default="", metavar="PLAN"),
             click.Option(["--last"], default=SHOWN, type=click.IntRange(1, 200), metavar="N"),
         ),
-        look=audit,
+        read=audit,
         example="audit --last 10",
     ),
 )

@@ -10,11 +10,11 @@ from collectors.checks.dns import counted
 from collectors.facts.proportional import services_rule, with_bounds
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
-from commands.command import Answer, Command, Draft, Right, UnusableError
-from commands.desk import Desk, Policy, Reader
+from commands.command import Answer, Command, PlanDraft, Right, UnusableError
+from commands.desk import CommandContext, Defaults, ObjectReader
 from commands.dns import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, find_dns, find_owner
 from commands.plans import Risk
-from commands.steps import Fact, Patch, Scale, Step, Wait
+from commands.steps import Patch, Precondition, Scale, Step, Wait
 
 OLD_VALUE, BY = "yardmaster.io/old-value", "yardmaster.io/changed-by"
 REPLICAS_AT_MOST = 200
@@ -46,19 +46,19 @@ class ScaleDns:
     replicas: int | None
 
 
-async def show(deed: Show, desk: Desk) -> Answer:
+async def show(action: Show, context: CommandContext) -> Answer:
     """Replicas, who owns their number, the load, and what the number of nodes and of Services calls for."""
-    dns = find_dns(desk)
-    owner = await find_owner(dns, _reader(desk))
+    dns = find_dns(context)
+    owner = await find_owner(dns, _reader(context))
     rows: list[tuple[str, Text]] = [
         ("deployment", text(code(f"{dns.ref.namespace}/{dns.ref.name}"))),
         ("replicas", text(f"{dns.ready} ready of {dns.wanted}")),
         ("owned by", _owned_by(owner)),
     ]
-    rows += [(name, await _measured(desk, query, form)) for name, query, form in _LOOKS]
-    wanted = recommended(dns, owner, desk)
+    rows += [(name, await _measured(context, query, form)) for name, query, form in _LOOKS]
+    wanted = recommended(dns, owner, context)
     blocks: list[Block] = [Fields(rows=tuple(rows))]
-    if desk.may.get("dns scale", False):
+    if context.may.get("dns scale", False):
         blocks.append(Buttons(buttons=(Button(label=f"Scale to {wanted}", line=f"dns scale {wanted}"),)))
     blocks.append(
         Context(
@@ -70,49 +70,53 @@ async def show(deed: Show, desk: Desk) -> Answer:
     return Answer(message=Message(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
 
 
-async def scale(deed: ScaleDns, desk: Desk) -> Draft:
+async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
     """Change the owner's setting, wait until the Deployment follows, and until the replicas are ready."""
-    dns = find_dns(desk)
-    owner = await find_owner(dns, _reader(desk))
-    wanted = deed.replicas if deed.replicas is not None else recommended(dns, owner, desk)
+    dns = find_dns(context)
+    owner = await find_owner(dns, _reader(context))
+    wanted = action.replicas if action.replicas is not None else recommended(dns, owner, context)
     if wanted > REPLICAS_AT_MOST:
         raise UnusableError(f"{wanted} replicas are more than {REPLICAS_AT_MOST}, the most I set.")
-    change, notes = _change(dns, owner, wanted, desk)
+    change, notes = _change(dns, owner, wanted, context)
     if change is None:
-        return Draft(title="", nothing=f"DNS has {dns.wanted} replicas already, and its owner keeps them.")
+        return PlanDraft(
+            title="", nothing_to_do=f"DNS has {dns.wanted} replicas already, and its owner keeps them."
+        )
     waits = (
         Wait(
             ref=dns.ref,
-            says=f"wait until {dns.ref.name} wants {wanted} replicas",
+            description=f"wait until {dns.ref.name} wants {wanted} replicas",
             path=("spec", "replicas"),
             at_least=wanted,
             seconds=SETTLES_WITHIN,
         ),
         Wait(
             ref=dns.ref,
-            says=f"wait until {wanted} are ready",
+            description=f"wait until {wanted} are ready",
             path=("status", "readyReplicas"),
             at_least=wanted,
             seconds=SETTLES_WITHIN,
         ),
     )
     steps: tuple[Step, ...] = (change, *(waits if wanted > dns.wanted else ()))
-    return Draft(title=f"Scale DNS from {dns.wanted} to {wanted} replicas", steps=steps, notes=tuple(notes))
+    return PlanDraft(
+        title=f"Scale DNS from {dns.wanted} to {wanted} replicas", steps=steps, notes=tuple(notes)
+    )
 
 
-def _change(dns: Dns, owner: Owner, wanted: int, desk: Desk) -> tuple[Step | None, list[str]]:
+def _change(dns: Dns, owner: Owner, wanted: int, context: CommandContext) -> tuple[Step | None, list[str]]:
     match owner:
         case ProportionalOwner():
-            return _change_document(dns, owner, wanted, desk)
+            return _change_document(dns, owner, wanted, context)
         case HpaOwner():
             if wanted == owner.min:
                 return None, []
             body = {"spec": {"minReplicas": wanted, "maxReplicas": max(owner.max, wanted)}}
             step = Patch(
                 ref=owner.ref,
-                says=f"set minReplicas of {owner.ref} to {wanted} (was {owner.min})",
+                description=f"set minReplicas of {owner.ref} to {wanted} (was {owner.min})",
                 body=body,
-                requires=(Fact(path=("spec", "minReplicas"), equals=owner.min),),
+                requires=(Precondition(path=("spec", "minReplicas"), equals=owner.min),),
                 inverse={"spec": {"minReplicas": owner.min, "maxReplicas": owner.max}},
             )
             return step, [
@@ -121,16 +125,18 @@ def _change(dns: Dns, owner: Owner, wanted: int, desk: Desk) -> tuple[Step | Non
         case NoOwner():
             if wanted == dns.wanted:
                 return None, []
-            step_ = Scale(ref=dns.ref, says=f"scale {dns.ref} to {wanted}", replicas=wanted, was=dns.wanted)
+            step_ = Scale(
+                ref=dns.ref, description=f"scale {dns.ref} to {wanted}", replicas=wanted, expected=dns.wanted
+            )
             by = owner.managed_by
             return step_, [f"{by} manages this Deployment and may put the old number back."] if by else []
 
 
 def _change_document(
-    dns: Dns, owner: ProportionalOwner, wanted: int, desk: Desk
+    dns: Dns, owner: ProportionalOwner, wanted: int, context: CommandContext
 ) -> tuple[Step | None, list[str]]:
     linear = owner.linear
-    nodes, cores = counted(desk.site.inventory(), linear)
+    nodes, cores = counted(context.cluster.inventory(), linear)
     by_itself = linear.unbounded(nodes=nodes, cores=cores) if linear.min <= 1 else dns.wanted
     if wanted == linear.min and dns.wanted >= wanted:
         return None, []
@@ -147,12 +153,12 @@ def _change_document(
         )
     patch = Patch(
         ref=owner.config,
-        says=f"set min to {wanted} in {owner.config} (was {linear.min})",
+        description=f"set min to {wanted} in {owner.config} (was {linear.min})",
         body={
             "data": {"linear": document},
-            "metadata": {"annotations": {OLD_VALUE: owner.document, BY: desk.actor.name}},
+            "metadata": {"annotations": {OLD_VALUE: owner.document, BY: context.actor.name}},
         },
-        requires=(Fact(path=("data", "linear"), equals=owner.document),),
+        requires=(Precondition(path=("data", "linear"), equals=owner.document),),
         inverse={
             "data": {"linear": owner.document},
             "metadata": {"annotations": {OLD_VALUE: None, BY: None}},
@@ -161,12 +167,12 @@ def _change_document(
     return patch, notes
 
 
-def recommended(dns: Dns, owner: Owner, desk: Desk) -> int:
+def recommended(dns: Dns, owner: Owner, context: CommandContext) -> int:
     """Half as many again as now, or what the number of Services calls for, if that is more; never beyond `max`."""
     more = max(dns.wanted + 1, round(dns.wanted * 1.5))
     if not isinstance(owner, ProportionalOwner):
         return more
-    services = len(desk.site.inventory().services)
+    services = len(context.cluster.inventory().services)
     wanted = max(more, services_rule(owner.linear, services=services))
     return min(wanted, owner.linear.max) if owner.linear.max > dns.wanted else wanted
 
@@ -183,10 +189,10 @@ def _owned_by(owner: Owner) -> Text:
             )
 
 
-async def _measured(desk: Desk, query: str, form: str) -> Text:
-    if desk.site.prometheus is None:
+async def _measured(context: CommandContext, query: str, form: str) -> Text:
+    if context.cluster.prometheus is None:
         return text("no Prometheus in the settings")
-    seen = await desk.site.prometheus.query(PromQLQuery(expr=query), at=desk.now)
+    seen = await context.cluster.prometheus.query(PromQLQuery(expr=query), at=context.now)
     if not isinstance(seen, Seen):
         return text(f"not known: {seen.reason}")
     if not seen.samples or isnan(seen.samples[0].value):  # nobody asked in the window
@@ -194,14 +200,14 @@ async def _measured(desk: Desk, query: str, form: str) -> Text:
     return text(form.format(seen.samples[0].value))
 
 
-def _reader(desk: Desk) -> Reader:
-    if desk.site.reader is None:
-        raise UnusableError(f"The settings give no access to Kubernetes for {desk.site.name}.")
-    return desk.site.reader
+def _reader(context: CommandContext) -> ObjectReader:
+    if context.cluster.reader is None:
+        raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+    return context.cluster.reader
 
 
 def _at_home(group: str, resource: str, *verbs: str) -> Right:
-    return Right(group=group, resources=(resource,), verbs=verbs, namespace=Policy().dns_namespace)
+    return Right(group=group, resources=(resource,), verbs=verbs, namespace=Defaults().dns_namespace)
 
 
 _FINDS_THE_OWNER = (
@@ -214,8 +220,8 @@ COMMANDS = (
         noun="dns",
         verb="show",
         summary="Show the cluster's DNS: replicas, who owns them, load, latency.",
-        deed=Show,
-        look=show,
+        action=Show,
+        read=show,
         rights=_FINDS_THE_OWNER,
         example="dns show",
     ),
@@ -223,7 +229,7 @@ COMMANDS = (
         noun="dns",
         verb="scale",
         summary="Scale the cluster's DNS through whoever owns its replicas.",
-        deed=ScaleDns,
+        action=ScaleDns,
         parameters=(click.Argument(["replicas"], type=click.IntRange(min=1), required=False),),
         plan=scale,
         risk=Risk.TOUCH,

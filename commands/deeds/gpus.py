@@ -8,11 +8,11 @@ import click
 from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph, Preformatted, bold, text
 from collectors.facts.durations import in_words, written
 from commands.command import Answer, Command, Right, UnusableError
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.gpus.answering import Answering, keep, release, settle, snooze
 from commands.gpus.asking import Freeing, free, look_now
 from commands.gpus.idle import TrainingGpus, by_training, idle_table
-from commands.gpus.idling import Doing
+from commands.gpus.idling import Activity
 from commands.gpus.tables import count_gpus, node_table, summary_lines, team_of, team_table
 from commands.looks import known_name
 from commands.options import DURATION, ROW_NAME
@@ -31,32 +31,34 @@ class Idling:
     after: timedelta | None
 
 
-async def listing(deed: Listing, desk: Desk) -> Answer:
+async def listing(action: Listing, context: CommandContext) -> Answer:
     """Who holds which GPU: a line for each resource, by team, and node by node."""
-    inventory, topology = desk.site.inventory(), desk.site.topology()
-    names = [known_name(deed.node, inventory.nodes, "node")] if deed.node else sorted(inventory.nodes)
+    inventory, topology = context.cluster.inventory(), context.cluster.topology()
+    names = [known_name(action.node, inventory.nodes, "node")] if action.node else sorted(inventory.nodes)
     nodes = [gpus for name in names if (gpus := inventory.gpus_on(name)) is not None and gpus.counts]
-    if deed.team:
+    if action.team:
         held = {
-            pod.node for key, pod in topology.pods.items() if pod.gpus and team_of(key, topology) == deed.team
+            pod.node
+            for key, pod in topology.pods.items()
+            if pod.gpus and team_of(key, topology) == action.team
         }
         nodes = [gpus for gpus in nodes if gpus.node in held]
-    if deed.free:
+    if action.free:
         nodes = [
             gpus for gpus in nodes if gpus.usable and any(share.free > 0 for share in gpus.counts.values())
         ]
     if not nodes:
         wanted = (
             "with free GPUs"
-            if deed.free
-            else f"where team {deed.team} holds GPUs"
-            if deed.team
+            if action.free
+            else f"where team {action.team} holds GPUs"
+            if action.team
             else "with GPUs"
         )
         raise UnusableError(
-            f"There is no node {wanted}." if not deed.node else f"{deed.node} has no such GPUs."
+            f"There is no node {wanted}." if not action.node else f"{action.node} has no such GPUs."
         )
-    look = await look_now(desk, desk.policy.idle_after)
+    look = await look_now(context, context.defaults.idle_after)
     counted = count_gpus(nodes, inventory, topology, look)
     is_known = not look.blind
     blocks: list[Block] = [
@@ -70,22 +72,22 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
-async def idle(deed: Idling, desk: Desk) -> Answer:
+async def idle(action: Idling, context: CommandContext) -> Answer:
     """Held GPUs that did nothing, whose they are, and those of which it is not known."""
-    look = await look_now(desk, deed.after if deed.after is not None else desk.policy.idle_after)
+    look = await look_now(context, action.after if action.after is not None else context.defaults.idle_after)
     if look.blind:
         raise UnusableError(f"Whether any GPU does nothing is not known: {look.blind}")
-    found = by_training(look, desk.site.trainings())
+    found = by_training(look, context.cluster.trainings())
     idle_ones = [one for one in found if one.idle]
     gpus = sum(one.idle for one in idle_ones)
     window = in_words(look.after)
     blocks: list[Block] = []
     if idle_ones:
         blocks.append(idle_table(idle_ones))
-        if any(one.doing is not Doing.IDLE for one in idle_ones):
+        if any(one.doing is not Activity.IDLE for one in idle_ones):
             partly = "Where only some do nothing, a rank may wait for the others: look first."
             blocks.append(Paragraph(text=text(partly)))
-        if buttons := _ask(idle_ones, desk, look.after):
+        if buttons := _ask(idle_ones, context, look.after):
             blocks.append(buttons)
     blocks += [Context(text=text(line)) for line in _not_judged(found)]
     title = (
@@ -93,18 +95,18 @@ async def idle(deed: Idling, desk: Desk) -> Answer:
         if idle_ones
         else f"All GPUs that are held work ({window})"
     )
-    if not idle_ones and any(one.doing is not Doing.BUSY for one in found):
+    if not idle_ones and any(one.doing is not Activity.BUSY for one in found):
         title = f"No held GPU is known to have done nothing for {window}"
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
-def _ask(idle_ones: list[TrainingGpus], desk: Desk, after: timedelta) -> Buttons | None:
+def _ask(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelta) -> Buttons | None:
     free_ones = [
         one.view.id
         for one in idle_ones
         if one.view is not None
-        and one.doing is Doing.IDLE
-        and desk.refusal("gpu free", one.view.namespace) is None
+        and one.doing is Activity.IDLE
+        and context.refusal("gpu free", one.view.namespace) is None
     ]
     if not free_ones:
         return None
@@ -116,9 +118,9 @@ def _ask(idle_ones: list[TrainingGpus], desk: Desk, after: timedelta) -> Buttons
 def _not_judged(found: tuple[TrainingGpus, ...]) -> list[str]:
     told = []
     pods = [pod for one in found for pod in one.pods]
-    if young := sum(pod.count for pod in pods if pod.doing is Doing.YOUNG):
+    if young := sum(pod.count for pod in pods if pod.doing is Activity.YOUNG):
         told.append(f"{young:g} GPUs are held by pods that began later.")
-    unknown = [pod for pod in pods if pod.doing is Doing.UNKNOWN]
+    unknown = [pod for pod in pods if pod.doing is Activity.UNKNOWN]
     if unknown:
         first = unknown[0]
         more = f" and {len(unknown) - 1} more pods" if len(unknown) > 1 else ""
@@ -142,30 +144,30 @@ COMMANDS = (
         noun="gpu",
         verb="list",
         summary="List GPUs: used, idle, free and broken, by team and by node.",
-        deed=Listing,
+        action=Listing,
         parameters=(
             click.Option(["--node"], default="", metavar="NODE"),
             click.Option(["--team"], default="", metavar="TEAM"),
             click.Option(["--free"], is_flag=True, help="only nodes with free ones"),
         ),
-        look=listing,
+        read=listing,
         example="gpu list --free",
     ),
     Command(
         noun="gpu",
         verb="idle",
         summary="List GPUs that are held and do nothing, and whose they are.",
-        deed=Idling,
+        action=Idling,
         parameters=(_AFTER,),
-        look=idle,
+        read=idle,
         example="gpu idle --after 1h",
-        more="A GPU counts as idle only if every moment of the window was seen and none had work.",
+        details="A GPU counts as idle only if every moment of the window was seen and none had work.",
     ),
     Command(
         noun="gpu",
         verb="free",
         summary="Ask the owners of idle trainings for their GPUs; without an answer they are suspended.",
-        deed=Freeing,
+        action=Freeing,
         parameters=(
             click.Argument(["trainings"], nargs=-1, required=False),
             _AFTER,
@@ -179,51 +181,51 @@ COMMANDS = (
         noun="gpu",
         verb="keep",
         summary="Answer a claim: the GPUs are needed.",
-        deed=Answering,
+        action=Answering,
         parameters=(_CLAIM, _REASON),
-        note=keep,
-        judges_itself=True,
-        about="reclaim_requests",
+        record=keep,
+        checks_permission_itself=True,
+        table="reclaim_requests",
         example='gpu keep c3f9a1b2 --reason "loads its data until noon"',
     ),
     Command(
         noun="gpu",
         verb="snooze",
         summary="Answer a claim: give it more time.",
-        deed=Answering,
+        action=Answering,
         parameters=(
             _CLAIM,
             click.Option(["--for", "lasting"], type=DURATION, default="2h", metavar="DURATION"),
             _REASON,
         ),
-        note=snooze,
-        judges_itself=True,
-        about="reclaim_requests",
+        record=snooze,
+        checks_permission_itself=True,
+        table="reclaim_requests",
         example="gpu snooze c3f9a1b2 --for 2h",
     ),
     Command(
         noun="gpu",
         verb="release",
         summary="Answer a claim: the GPUs may be taken now.",
-        deed=Answering,
+        action=Answering,
         parameters=(_CLAIM,),
         plan=release,
         risk=Risk.TOUCH,
-        judges_itself=True,
+        checks_permission_itself=True,
         rights=_PAUSE_RIGHTS,
-        about="reclaim_requests",
+        table="reclaim_requests",
         example="gpu release c3f9a1b2",
     ),
     Command(
         noun="gpu",
         verb="settle",
-        summary="Settle a claim that nobody answered; the robot `claims` does it when it is due.",
-        deed=Answering,
+        summary="Settle a claim that nobody answered; the automation `reclaim` does it when it is due.",
+        action=Answering,
         parameters=(_CLAIM,),
         plan=settle,
         risk=Risk.TOUCH,
         rights=_PAUSE_RIGHTS,
-        about="reclaim_requests",
+        table="reclaim_requests",
         example="gpu settle c3f9a1b2",
     ),
 )

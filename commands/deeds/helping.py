@@ -18,9 +18,9 @@ from alerts.cards.message import (
     text,
 )
 from commands.command import Answer, AnyCommand, Command
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.parsing import find
-from commands.spoken import spoken
+from commands.spoken import markup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +31,14 @@ class Help:
 def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
     """The help command over these commands and itself."""
 
-    async def look(deed: Help, desk: Desk) -> Answer:
-        if deed.words and deed.words[0] not in {command.noun for command in others} | {"help"}:
-            find(deed.words, everything)  # raises with what was meant
-        if len(deed.words) >= 2 or (deed.words and deed.words[0] in {c.name for c in others}):
-            return one(find(deed.words, everything), desk)
-        return overview(deed.words[0] if deed.words else "", desk)
+    async def look(action: Help, context: CommandContext) -> Answer:
+        if action.words and action.words[0] not in {command.noun for command in others} | {"help"}:
+            find(action.words, everything)  # raises with what was meant
+        if len(action.words) >= 2 or (action.words and action.words[0] in {c.name for c in others}):
+            return one(find(action.words, everything), context)
+        return overview(action.words[0] if action.words else "", context)
 
-    def overview(noun: str, desk: Desk) -> Answer:
+    def overview(noun: str, context: CommandContext) -> Answer:
         blocks: list[Block] = []
         for name in dict.fromkeys(command.noun for command in everything):
             if noun and name != noun:
@@ -46,30 +46,33 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
             rows = [command for command in everything if command.noun == name]
             if noun:
                 for command in rows:
-                    blocks += [Paragraph(text=in_short(command, desk)), Preformatted(lines=(command.usage,))]
+                    blocks += [
+                        Paragraph(text=in_short(command, context)),
+                        Preformatted(lines=(command.usage,)),
+                    ]
             else:
-                blocks.append(Paragraph(text=joined("\n", (in_short(command, desk) for command in rows))))
+                blocks.append(Paragraph(text=joined("\n", (in_short(command, context) for command in rows))))
         legend = "✏️ changes something, after a preview · 🔒 not given to you · more: "
         more = text(code("help node"), " or ", code("help node cordon"))
         blocks.append(Context(text=text(legend, more)))
         return Answer(message=Message(title=text(bold("What I can do")), blocks=tuple(blocks)))
 
-    def in_short(command: AnyCommand, desk: Desk) -> Text:
-        return text(code(command.name), f" {_mark(command, desk)}", spoken(command.summary))
+    def in_short(command: AnyCommand, context: CommandContext) -> Text:
+        return text(code(command.name), f" {_mark(command, context)}", markup(command.summary))
 
-    def one(command: AnyCommand, desk: Desk) -> Answer:
+    def one(command: AnyCommand, context: CommandContext) -> Answer:
         options = [
             text(code(", ".join(option.opts)), f" {option.help}")
             for option in command.parameters
             if isinstance(option, click.Option) and option.help
         ]
-        blocks: list[Block] = [Paragraph(text=spoken(command.summary)), Preformatted(lines=(command.usage,))]
+        blocks: list[Block] = [Paragraph(text=markup(command.summary)), Preformatted(lines=(command.usage,))]
         if options:
             blocks.append(Paragraph(text=joined("\n", options)))
         blocks.append(Paragraph(text=text("For example: ", code(command.example))))
-        if command.more:
-            blocks.append(Paragraph(text=text(command.more)))
-        if not desk.may.get(command.name, False):
+        if command.details:
+            blocks.append(Paragraph(text=text(command.details)))
+        if not context.may.get(command.name, False):
             blocks.append(Context(text=text("🔒 This one is not given to you.")))
         return Answer(message=Message(title=text(bold(command.name)), blocks=tuple(blocks)))
 
@@ -77,17 +80,17 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
         noun="help",
         verb="",
         summary="Show what I can do, or how to do it.",
-        deed=Help,
+        action=Help,
         parameters=(click.Argument(["words"], nargs=-1, metavar="COMMAND"),),
-        look=look,
-        is_for_all=True,
+        read=look,
+        for_everyone=True,
         example="help node cordon",
     )
     everything: tuple[AnyCommand, ...] = (*others, helping)
     return helping
 
 
-def _mark(command: AnyCommand, desk: Desk) -> str:
-    if not desk.may.get(command.name, False):
+def _mark(command: AnyCommand, context: CommandContext) -> str:
+    if not context.may.get(command.name, False):
         return "🔒 "
     return "✏️ " if command.plan is not None else ""

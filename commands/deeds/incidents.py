@@ -10,9 +10,9 @@ from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.options import ROW_NAME
-from commands.surroundings import surroundings_of
+from commands.surroundings import incident_context
 
 SHOWN = 20
 
@@ -27,44 +27,48 @@ class Named:
     incident: str
 
 
-async def listing(deed: Listing, desk: Desk) -> Answer:
+async def listing(action: Listing, context: CommandContext) -> Answer:
     """Open incidents, the worst first; with --all the latest, whatever their state."""
-    async with desk.store.unit() as unit:
-        if deed.all:
-            found = list(await unit.incidents.find(cluster=desk.site.name, newest=True, limit=SHOWN + 1))
+    async with context.store.unit() as unit:
+        if action.all:
+            found = list(
+                await unit.incidents.find(cluster=context.cluster.name, newest=True, limit=SHOWN + 1)
+            )
         else:
-            found = list(await unit.incidents.find(cluster=desk.site.name, state="open"))
+            found = list(await unit.incidents.find(cluster=context.cluster.name, state="open"))
             found.sort(key=lambda one: (-one.severity.rank, one.opened_at))
     if not found:
         return Answer(message=Message(title=text("No open incidents."), color=Color.GOOD))
-    rows = tuple(_row(incident, desk) for incident in found[:SHOWN])
+    rows = tuple(_row(incident, context) for incident in found[:SHOWN])
     table = Table(
         heading=("id", "severity", "what", "where", "for", "who"), rows=rows, more=len(found) - len(rows)
     )
     many = (
-        "the latest incidents" if deed.all else f"{len(found)} open incident{'s' if len(found) != 1 else ''}"
+        "the latest incidents"
+        if action.all
+        else f"{len(found)} open incident{'s' if len(found) != 1 else ''}"
     )
     return Answer(message=Message(title=text(bold(many.capitalize())), blocks=(table,)))
 
 
-def _row(incident: Incident, desk: Desk) -> tuple[str, ...]:
+def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
     state = incident.severity.value if incident.is_open else "resolved"
-    lasted = in_words(incident.lasted(desk.now), parts=1)
+    lasted = in_words(incident.lasted(context.now), parts=1)
     who = incident.acknowledged_by_name or incident.acknowledged_by
     return (incident.id, state, incident.lead.name, place_of(incident.subject), lasted, who)
 
 
-async def show(deed: Named, desk: Desk) -> Answer:
+async def show(action: Named, context: CommandContext) -> Answer:
     """The incident's card as it stands, and its latest history under it."""
-    async with desk.store.unit() as unit:
-        incident = await unit.incidents.get(deed.incident)
+    async with context.store.unit() as unit:
+        incident = await unit.incidents.get(action.incident)
         if incident is None:
             raise UnusableError(
-                f"There is no incident `{deed.incident}`. `incident list --all` shows the latest."
+                f"There is no incident `{action.incident}`. `incident list --all` shows the latest."
             )
-        gathered = await surroundings_of(incident, unit, rules=desk.rules, now=desk.now)
-    around = replace(gathered, people=desk.policy.owners)
-    card = incident_card(incident, context=around, now=desk.now)
+        gathered = await incident_context(incident, unit, rules=context.rules, now=context.now)
+    around = replace(gathered, people=context.defaults.owners)
+    card = incident_card(incident, context=around, now=context.now)
     history = tuple(
         Context(text=text(moment(event.at), " ", event_text(incident, event, context=around)))
         for event in incident.events[-SHOWN:]
@@ -78,21 +82,21 @@ COMMANDS = (
         noun="incident",
         verb="list",
         summary="List open incidents, the worst first.",
-        deed=Listing,
+        action=Listing,
         parameters=(click.Option(["--all"], is_flag=True, help="the latest, resolved ones too"),),
-        look=listing,
-        is_for_all=True,
+        read=listing,
+        for_everyone=True,
         example="incident list",
     ),
     Command(
         noun="incident",
         verb="show",
         summary="Show an incident and its history.",
-        deed=Named,
+        action=Named,
         parameters=(click.Argument(["incident"], type=ROW_NAME),),
-        look=show,
-        is_for_all=True,
-        about="incidents",
+        read=show,
+        for_everyone=True,
+        table="incidents",
         example="incident show i12",
     ),
 )

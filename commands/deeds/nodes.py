@@ -11,9 +11,9 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.durations import in_words
 from collectors.facts.subjects import Subject
-from commands.command import Answer, Command, Draft, Right, UnusableError
+from commands.command import Answer, Command, PlanDraft, Right, UnusableError
 from commands.cordons import BY, REASON, UNTIL, cordon_steps, forgotten_steps, uncordon_step
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.looks import annotations_of, is_ready, node_named
 from commands.options import DURATION
 from commands.plans import Risk
@@ -44,14 +44,14 @@ class Uncordon:
     nodes: tuple[str, ...]
 
 
-async def listing(deed: Listing, desk: Desk) -> Answer:
+async def listing(action: Listing, context: CommandContext) -> Answer:
     """Nodes with their rack, state, GPUs in use, and the trainings on them; GPU nodes first."""
-    inventory, topology = desk.site.inventory(), desk.site.topology()
+    inventory, topology = context.cluster.inventory(), context.cluster.topology()
     rows = []
     for name, node in sorted(inventory.nodes.items()):
         facts = topology.nodes.get(name)
         rack = facts.rack if facts else ""
-        if (deed.rack and rack != deed.rack) or (deed.cordoned and not node.spec.unschedulable):
+        if (action.rack and rack != action.rack) or (action.cordoned and not node.spec.unschedulable):
             continue
         trainings = sorted(
             {pod.training.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.training}
@@ -59,7 +59,7 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
         rows.append((name, rack, _state(node), _gpus(inventory, name), ", ".join(trainings)))
     rows.sort(key=lambda row: (row[3] == "", row[0]))
     if not rows:
-        raise UnusableError("No node is like that." + (f" Racks: {_racks(desk)}." if deed.rack else ""))
+        raise UnusableError("No node is like that." + (f" Racks: {_racks(context)}." if action.rack else ""))
     table = Table(
         heading=("node", "rack", "state", "GPUs", "trainings"),
         rows=tuple(rows[:60]),
@@ -70,70 +70,70 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     )
 
 
-async def show(deed: Named, desk: Desk) -> Answer:
-    inventory = desk.site.inventory()
-    node = node_named(deed.node, inventory)
+async def show(action: Named, context: CommandContext) -> Answer:
+    inventory = context.cluster.inventory()
+    node = node_named(action.node, inventory)
     rows: list[tuple[str, Text]] = [("state", text(_state(node)))]
-    facts = desk.site.topology().nodes.get(deed.node)
+    facts = context.cluster.topology().nodes.get(action.node)
     if facts:
         rows += [
             ("rack", text(facts.rack or "?")),
-            ("GPUs", text(f"{_gpus(inventory, deed.node)} {facts.gpu_product}")),
+            ("GPUs", text(f"{_gpus(inventory, action.node)} {facts.gpu_product}")),
         ]
     for condition in node.status.conditions or ():
         if (condition.type == "Ready") != (condition.status == "True"):
             rows.append((condition.type, text(f"{condition.status} {condition.reason}: {condition.message}")))
     rows += _lease_rows(node)
-    for hurt in desk.site.topology().affected_by(Subject(node=deed.node)):
+    for hurt in context.cluster.topology().affected_by(Subject(node=action.node)):
         rows.append(("training", text(code(hurt.id), f" of {hurt.owner or '?'}, {hurt.gpus:g} GPUs")))
-    async with desk.store.unit() as unit:
-        incidents = await unit.incidents.find(cluster=desk.site.name, state="open")
+    async with context.store.unit() as unit:
+        incidents = await unit.incidents.find(cluster=context.cluster.name, state="open")
     for incident in incidents:
-        if incident.subject.node == deed.node:
+        if incident.subject.node == action.node:
             rows.append(("incident", text(code(incident.id), f" {incident.lead.summary}")))
     verb = "uncordon" if node.spec.unschedulable else "cordon"
     blocks: tuple[Block, ...] = (Fields(rows=tuple(rows)),)
-    if desk.may.get(f"node {verb}", False):
-        blocks += (Buttons(buttons=(Button(label=verb.capitalize(), line=f"node {verb} {deed.node}"),)),)
-    return Answer(message=Message(title=text(bold(f"Node {deed.node}")), blocks=blocks))
+    if context.may.get(f"node {verb}", False):
+        blocks += (Buttons(buttons=(Button(label=verb.capitalize(), line=f"node {verb} {action.node}"),)),)
+    return Answer(message=Message(title=text(bold(f"Node {action.node}")), blocks=blocks))
 
 
-async def cordon(deed: Cordon, desk: Desk) -> Draft:
+async def cordon(action: Cordon, context: CommandContext) -> PlanDraft:
     """No pod is touched; nothing new is placed there until it is uncordoned."""
-    inventory, topology = desk.site.inventory(), desk.site.topology()
+    inventory, topology = context.cluster.inventory(), context.cluster.topology()
     steps: list[Patch | Record] = []
     notes: list[str] = []
     already: list[str] = []
-    lasting = deed.lasting if deed.lasting is not None else desk.policy.cordon_for
-    for name in dict.fromkeys(deed.nodes):
+    lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
+    for name in dict.fromkeys(action.nodes):
         node = node_named(name, inventory)
         if node.spec.unschedulable:
             already.append(f"{name} is cordoned already, by {_whose(node)}")
             continue
-        steps += cordon_steps(node, deed.reason, desk, lasting)
+        steps += cordon_steps(node, action.reason, context, lasting)
         for training in topology.affected_by(Subject(node=name)):
             owner = f" of {training.owner}" if training.owner else ""
             notes.append(
                 f"{training.id}{owner} ({training.gpus:g} GPUs) runs on {name} and goes on: a cordon moves nothing."
             )
     if not steps:
-        return Draft(title="", nothing="; ".join(already) + ".")
+        return PlanDraft(title="", nothing_to_do="; ".join(already) + ".")
     notes.append(
         f"A lease of {in_words(lasting)}: then you are reminded; it is lifted by `node uncordon`, not by itself."
     )
-    return Draft(title=f"Cordon {_nodes_of(steps)}", steps=tuple(steps), notes=(*notes, *already))
+    return PlanDraft(title=f"Cordon {_nodes_of(steps)}", steps=tuple(steps), notes=(*notes, *already))
 
 
-async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
+async def uncordon(action: Uncordon, context: CommandContext) -> PlanDraft:
     """Only a cordon of ours is lifted; another's is left as it is."""
-    inventory = desk.site.inventory()
+    inventory = context.cluster.inventory()
     steps: list[Patch | Record] = []
     free: list[str] = []
-    for name in dict.fromkeys(deed.nodes):
+    for name in dict.fromkeys(action.nodes):
         node = node_named(name, inventory)
         notes = annotations_of(node)
-        async with desk.store.unit() as unit:
-            lease = await unit.leases.get(f"{desk.site.name}/{name}")
+        async with context.store.unit() as unit:
+            lease = await unit.leases.get(f"{context.cluster.name}/{name}")
         if not node.spec.unschedulable:
             if left := forgotten_steps(node, lease):
                 steps += left
@@ -150,8 +150,8 @@ async def uncordon(deed: Uncordon, desk: Desk) -> Draft:
         if lease is not None:
             steps.append(forget("leases", lease, says=f"end the lease of {name}"))
     if not steps:
-        return Draft(title="", nothing=" ".join(free))
-    return Draft(title=f"Uncordon {_nodes_of(steps)}", steps=tuple(steps), notes=tuple(free))
+        return PlanDraft(title="", nothing_to_do=" ".join(free))
+    return PlanDraft(title=f"Uncordon {_nodes_of(steps)}", steps=tuple(steps), notes=tuple(free))
 
 
 def _nodes_of(steps: Sequence[Patch | Record]) -> str:
@@ -184,8 +184,8 @@ def _lease_rows(node: Node) -> list[tuple[str, Text]]:
     return [("cordoned", text(f"by {notes[BY]}: {notes.get(REASON, '')}, until {notes.get(UNTIL, '?')}"))]
 
 
-def _racks(desk: Desk) -> str:
-    return ", ".join(sorted({node.rack for node in desk.site.topology().nodes.values() if node.rack}))
+def _racks(context: CommandContext) -> str:
+    return ", ".join(sorted({node.rack for node in context.cluster.topology().nodes.values() if node.rack}))
 
 
 _WRITES_NODES = (Right(group="", resources=("nodes",), verbs=("get", "patch")),)
@@ -195,28 +195,28 @@ COMMANDS = (
         noun="node",
         verb="list",
         summary="List nodes: state, GPUs in use, trainings on them.",
-        deed=Listing,
+        action=Listing,
         parameters=(
             click.Option(["--rack"], default="", metavar="RACK"),
             click.Option(["--cordoned"], is_flag=True, help="only those"),
         ),
-        look=listing,
+        read=listing,
         example="node list --rack rack-a",
     ),
     Command(
         noun="node",
         verb="show",
         summary="Show a node: conditions, lease, trainings, incidents.",
-        deed=Named,
+        action=Named,
         parameters=(click.Argument(["node"]),),
-        look=show,
+        read=show,
         example="node show gpu-a04",
     ),
     Command(
         noun="node",
         verb="cordon",
         summary="Keep new pods off nodes, as a lease with owner, reason and end.",
-        deed=Cordon,
+        action=Cordon,
         parameters=(
             click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),
             click.Option(["--reason"], default="", metavar="TEXT"),
@@ -233,7 +233,7 @@ COMMANDS = (
         noun="node",
         verb="uncordon",
         summary="Lift a cordon of ours; another's is left alone.",
-        deed=Uncordon,
+        action=Uncordon,
         parameters=(click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),),
         plan=uncordon,
         risk=Risk.TOUCH,

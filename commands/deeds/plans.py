@@ -7,17 +7,17 @@ import click
 import msgspec
 
 from alerts.cards.message import Color, Message, text
-from commands.claims import due_id
-from commands.command import Answer, Command, DeniedError, Draft, UnusableError
+from commands.claims import settlement_id
+from commands.command import Answer, Command, DeniedError, PlanDraft, UnusableError
 from commands.confirming import namespaces_of
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.options import ROW_NAME
 from commands.outcomes import record_outcome
 from commands.plans import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.previews import can_undo, details
 from commands.rows import ReclaimRequest
 from commands.steps import Create, Delete, Record, Step
-from commands.trainings.stopping import goes_too, lost, what_it_is
+from commands.trainings.stopping import deleted_with_namespace, lost_work, training_summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,8 @@ class Named:
     hash: str = ""
 
 
-async def _plan(named: Named, desk: Desk) -> Plan:
-    async with desk.store.unit() as unit:
+async def _plan(named: Named, context: CommandContext) -> Plan:
+    async with context.store.unit() as unit:
         plan = await unit.plans.get(named.plan)
     if plan is None:
         raise UnusableError(
@@ -36,30 +36,30 @@ async def _plan(named: Named, desk: Desk) -> Plan:
     return plan
 
 
-async def show(named: Named, desk: Desk) -> Answer:
-    return Answer(message=details(await _plan(named, desk)))
+async def show(named: Named, context: CommandContext) -> Answer:
+    return Answer(message=details(await _plan(named, context)))
 
 
-async def confirm(named: Named, desk: Desk) -> Answer:
-    assert desk.confirm is not None
-    answer: Answer = await desk.confirm(named.plan, hash=named.hash, actor=desk.actor)
+async def confirm(named: Named, context: CommandContext) -> Answer:
+    assert context.confirm is not None
+    answer: Answer = await context.confirm(named.plan, hash=named.hash, actor=context.actor)
     return answer
 
 
-async def cancel(named: Named, desk: Desk) -> Answer:
-    async with desk.store.unit() as unit:
+async def cancel(named: Named, context: CommandContext) -> Answer:
+    async with context.store.unit() as unit:
         plan = await unit.plans.get(named.plan)
         if plan is None:
             raise UnusableError(f"There is no plan `{named.plan}`.")
         if plan.is_over:
             raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {plan.state.value} already.")
-        denied = desk.refusal(plan.command, *namespaces_of(plan.steps))
-        if plan.actor != desk.actor.id and denied is not None:
+        denied = context.refusal(plan.command, *namespaces_of(plan.steps))
+        if plan.actor != context.actor.id and denied is not None:
             raise DeniedError(f"Plan `{plan.id}` is {plan.actor_name}'s: {denied}", plan=plan.id)
         was_running = plan.state is PlanState.RUNNING
-        why = f"cancelled by {desk.actor.name}"
-        ended_at = None if was_running else desk.now  # one that runs is ended by the performer
-        left = replace(plan, state=PlanState.CANCELLED, trouble=why, ended_at=ended_at)
+        why = f"cancelled by {context.actor.name}"
+        ended_at = None if was_running else context.now  # one that runs is ended by the performer
+        left = replace(plan, state=PlanState.CANCELLED, error=why, ended_at=ended_at)
         await unit.plans.put(left)
         if plan.state is PlanState.CONFIRMED:
             await record_outcome(unit, left)
@@ -67,8 +67,8 @@ async def cancel(named: Named, desk: Desk) -> Answer:
     return Answer(message=Message(title=text(f"{plan.title}: cancelled, {said}."), color=Color.QUIET))
 
 
-async def undo(named: Named, desk: Desk) -> Draft:
-    plan = await _plan(named, desk)
+async def undo(named: Named, context: CommandContext) -> PlanDraft:
+    plan = await _plan(named, context)
     if plan.undone_by:
         raise UnusableError(f"Plan `{plan.id}` was undone already, by plan `{plan.undone_by}`.")
     if not plan.is_over:
@@ -77,13 +77,13 @@ async def undo(named: Named, desk: Desk) -> Draft:
         )
     if not plan.has_ended:
         raise UnusableError(f"Plan `{plan.id}` still does the step that was begun: try again in a moment.")
-    if (denied := desk.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
+    if (denied := context.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
         raise DeniedError(f"Undoing plan `{plan.id}` needs the right to do it: {denied}", plan=plan.id)
     if not can_undo(plan):
         raise UnusableError(f"Plan `{plan.id}` did nothing that can be taken back.")
     pairs = list(zip(plan.steps, plan.records, strict=True))
-    left = await _answered_since(pairs, desk)
-    settled = {id for one in left for id in (one.id, due_id(one))}
+    left = await _answered_since(pairs, context)
+    settled = {id for one in left for id in (one.id, settlement_id(one))}
     steps = tuple(
         inverse
         for step, record in reversed(pairs)
@@ -96,7 +96,7 @@ async def undo(named: Named, desk: Desk) -> Draft:
         )
     made = {step.ref.name for step in steps if isinstance(step, Delete) and step.ref.kind == "Namespace"}
     stuck = [
-        step.says
+        step.description
         for step, record in pairs
         if record.state is StepState.DONE
         and inverse_of(step, record) is None
@@ -106,30 +106,33 @@ async def undo(named: Named, desk: Desk) -> Draft:
     notes = tuple(f"This stays as it is: {says}" for says in (*stuck, *map(_stays, left)))
     ended = [
         view
-        for view in (desk.site.trainings() if made else ())
+        for view in (context.cluster.trainings() if made else ())
         if view.namespace in made and not view.life.is_over
     ]
-    return Draft(
+    return PlanDraft(
         title=f"Undo: {plan.title}",
         steps=steps,
-        notes=(*[await lost(view, desk) for view in ended], *_with(made, desk), *notes),
-        victims=tuple(what_it_is(view) for view in ended),
+        notes=(*[await lost_work(view, context) for view in ended], *_with(made, context), *notes),
+        disrupts=tuple(training_summary(view) for view in ended),
         undo_of=plan.id,
     )
 
 
-def _with(namespaces: set[str], desk: Desk) -> list[str]:
+def _with(namespaces: set[str], context: CommandContext) -> list[str]:
     """That the namespaces go, which may stand far down among the steps, and what goes with them."""
+    inventory = context.cluster.inventory()
     return [
-        f"Namespace {name} goes with all that is in it. {' '.join(goes_too(name, desk.site.inventory()))}".strip()
+        " ".join([f"Namespace {name} goes with all that is in it.", *deleted_with_namespace(name, inventory)])
         for name in sorted(namespaces)
     ]
 
 
-async def _answered_since(pairs: Sequence[tuple[Step, StepRecord]], desk: Desk) -> list[ReclaimRequest]:
+async def _answered_since(
+    pairs: Sequence[tuple[Step, StepRecord]], context: CommandContext
+) -> list[ReclaimRequest]:
     """The claims of the plan that are not any more as it put them: an answer is not taken back with the question."""
     found = []
-    async with desk.store.unit() as unit:
+    async with context.store.unit() as unit:
         for step, done in pairs:
             if isinstance(step, Record) and step.table == "reclaim_requests" and done.state is StepState.DONE:
                 claim = await unit.reclaim_requests.get(step.id)
@@ -149,43 +152,43 @@ COMMANDS = (
         noun="plan",
         verb="show",
         summary="Show a plan: its steps, who asked, how far it is.",
-        deed=Named,
+        action=Named,
         parameters=(_PLAN,),
-        look=show,
-        about="plans",
+        read=show,
+        table="plans",
         example="plan show p12",
     ),
     Command(
         noun="plan",
         verb="confirm",
         summary="Confirm a plan that was shown; its button does the same.",
-        deed=Named,
+        action=Named,
         parameters=(_PLAN, click.Option(["--hash"], default="", help="of the plan as it was shown")),
-        note=confirm,
-        judges_itself=True,
-        about="plans",
+        record=confirm,
+        checks_permission_itself=True,
+        table="plans",
         example="plan confirm p12",
     ),
     Command(
         noun="plan",
         verb="cancel",
         summary="Leave a plan, or stop it after the step that is being done.",
-        deed=Named,
+        action=Named,
         parameters=(_PLAN,),
-        note=cancel,
-        judges_itself=True,
-        about="plans",
+        record=cancel,
+        checks_permission_itself=True,
+        table="plans",
         example="plan cancel p12",
     ),
     Command(
         noun="plan",
         verb="undo",
         summary="Take back what a plan did, as far as it can be.",
-        deed=Named,
+        action=Named,
         parameters=(_PLAN,),
         plan=undo,
         risk=Risk.TOUCH,
-        about="plans",
+        table="plans",
         example="plan undo p12",
     ),
 )

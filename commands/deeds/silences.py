@@ -10,7 +10,7 @@ from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence
 from collectors.facts.durations import in_words
 from commands.command import Answer, Command, UnusableError
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.options import DURATION, ROW_NAME
 
 LONGEST = timedelta(days=30)
@@ -33,58 +33,60 @@ class Named:
     silence: str
 
 
-async def add(deed: Add, desk: Desk) -> Answer:
+async def add(action: Add, context: CommandContext) -> Answer:
     """Silence what matches, at once, and say how many firing alerts that is."""
-    matchers = _read(deed.matchers)
-    if not timedelta() < deed.lasting <= LONGEST:
+    matchers = _read(action.matchers)
+    if not timedelta() < action.lasting <= LONGEST:
         raise UnusableError(
-            f"A silence lasts up to {in_words(LONGEST)}; `--for {deed.lasting}` is not in that."
+            f"A silence lasts up to {in_words(LONGEST)}; `--for {action.lasting}` is not in that."
         )
-    async with desk.store.unit() as unit:
+    async with context.store.unit() as unit:
         silence = Silence(
             id=f"s{await unit.next_number('silence')}",
-            cluster=desk.site.name,
+            cluster=context.cluster.name,
             matchers=matchers,
-            starts_at=desk.now,
-            ends_at=desk.now + deed.lasting,
-            by=desk.actor.id,
-            by_name=desk.actor.name,
-            comment=deed.reason,
+            starts_at=context.now,
+            ends_at=context.now + action.lasting,
+            by=context.actor.id,
+            by_name=context.actor.name,
+            comment=action.reason,
         )
         await unit.silences.put(silence)
-        firing = await unit.alerts.find(cluster=desk.site.name, state="firing")
-    hidden = [alert for alert in firing if silence.covers(alert.labels, desk.now)]
+        firing = await unit.alerts.find(cluster=context.cluster.name, state="firing")
+    hidden = [alert for alert in firing if silence.covers(alert.labels, context.now)]
     told = (
         f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "nothing that fires now"
     )
     undo = Buttons(buttons=(Button(label="Expire it", line=f"silence expire {silence.id}"),))
     title = text(
-        "Silence ", code(silence.id), f" hides {told} for {in_words(deed.lasting)}: ", _shown(silence)
+        "Silence ", code(silence.id), f" hides {told} for {in_words(action.lasting)}: ", _shown(silence)
     )
     return Answer(message=Message(title=title, color=Color.QUIET, blocks=(undo,)))
 
 
-async def listing(deed: Listing, desk: Desk) -> Answer:
-    async with desk.store.unit() as unit:
-        found = await unit.silences.find(cluster=desk.site.name, newest=True, limit=200)
-    shown = [one for one in found if deed.all or one.is_active(desk.now)][:30]
+async def listing(action: Listing, context: CommandContext) -> Answer:
+    async with context.store.unit() as unit:
+        found = await unit.silences.find(cluster=context.cluster.name, newest=True, limit=200)
+    shown = [one for one in found if action.all or one.is_active(context.now)][:30]
     if not shown:
         return Answer(message=Message(title=text("No active silences.")))
-    rows = tuple((one.id, _shown(one), _left(one, desk), one.by_name or one.by, one.comment) for one in shown)
+    rows = tuple(
+        (one.id, _shown(one), _left(one, context), one.by_name or one.by, one.comment) for one in shown
+    )
     table = Table(heading=("id", "matchers", "left", "by", "reason"), rows=rows)
     return Answer(message=Message(title=text(bold("Silences")), blocks=(table,)))
 
 
-async def expire(deed: Named, desk: Desk) -> Answer:
-    async with desk.store.unit() as unit:
-        silence = await unit.silences.get(deed.silence)
+async def expire(action: Named, context: CommandContext) -> Answer:
+    async with context.store.unit() as unit:
+        silence = await unit.silences.get(action.silence)
         if silence is None:
             raise UnusableError(
-                f"There is no silence `{deed.silence}`. `silence list` shows the active ones."
+                f"There is no silence `{action.silence}`. `silence list` shows the active ones."
             )
-        if not silence.is_active(desk.now):
+        if not silence.is_active(context.now):
             raise UnusableError(f"Silence `{silence.id}` is over already.")
-        await unit.silences.put(replace(silence, expired_at=desk.now))
+        await unit.silences.put(replace(silence, expired_at=context.now))
     return Answer(message=Message(title=text("Silence ", code(silence.id), " is expired: ", _shown(silence))))
 
 
@@ -102,8 +104,8 @@ def _shown(silence: Silence) -> str:
     return ", ".join(str(matcher) for matcher in silence.matchers)
 
 
-def _left(silence: Silence, desk: Desk) -> str:
-    return in_words(silence.ends_at - desk.now) if silence.is_active(desk.now) else "over"
+def _left(silence: Silence, context: CommandContext) -> str:
+    return in_words(silence.ends_at - context.now) if silence.is_active(context.now) else "over"
 
 
 COMMANDS = (
@@ -111,7 +113,7 @@ COMMANDS = (
         noun="silence",
         verb="add",
         summary="Keep alerts quiet for a while; they are still seen and kept.",
-        deed=Add,
+        action=Add,
         parameters=(
             click.Argument(["matchers"], nargs=-1, required=True),
             click.Option(
@@ -119,26 +121,26 @@ COMMANDS = (
             ),
             click.Option(["--reason"], required=True, metavar="TEXT", help="why, for whoever wonders later"),
         ),
-        note=add,
+        record=add,
         example='silence add alertname=GpuHot node=gpu-a04 --for 2h --reason "fans ordered"',
     ),
     Command(
         noun="silence",
         verb="list",
         summary="List the active silences.",
-        deed=Listing,
+        action=Listing,
         parameters=(click.Option(["--all"], is_flag=True, help="those that are over, too"),),
-        look=listing,
+        read=listing,
         example="silence list",
     ),
     Command(
         noun="silence",
         verb="expire",
         summary="End a silence now.",
-        deed=Named,
+        action=Named,
         parameters=(click.Argument(["silence"], type=ROW_NAME),),
-        note=expire,
-        about="silences",
+        record=expire,
+        table="silences",
         example="silence expire s3",
     ),
 )

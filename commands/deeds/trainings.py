@@ -8,13 +8,13 @@ from alerts.cards.message import Block, Context, Message, bold, text
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds
 from commands.command import Answer, Command, Right, UnusableError
-from commands.desk import Desk
+from commands.desk import CommandContext
 from commands.options import DURATION
 from commands.plans import Risk
 from commands.trainings.launching import Launching, launch
 from commands.trainings.logs import Logging, show_logs
 from commands.trainings.naming import training_named
-from commands.trainings.showing import details_of, table_of
+from commands.trainings.showing import training_details, training_table
 from commands.trainings.stopping import Stopping, stop
 
 
@@ -29,15 +29,17 @@ class Named:
     training: str
 
 
-async def listing(deed: Listing, desk: Desk) -> Answer:
+async def listing(action: Listing, context: CommandContext) -> Answer:
     """Those that are not over, the largest first; with `--all` the others too."""
-    trainings = [one for one in desk.site.trainings() if not deed.team or one.team == deed.team]
-    shown = [one for one in trainings if deed.all or not one.life.is_over]
-    unseen = [f"{kind}s cannot be seen: {why}" for kind, why in unseen_kinds(desk.site.inventory()).items()]
+    trainings = [one for one in context.cluster.trainings() if not action.team or one.team == action.team]
+    shown = [one for one in trainings if action.all or not one.life.is_over]
+    unseen = [
+        f"{kind}s cannot be seen: {why}" for kind, why in unseen_kinds(context.cluster.inventory()).items()
+    ]
     over = len(trainings) - len(shown)
     if not shown and not unseen and not over:
-        raise UnusableError(_none(deed.team, desk))
-    blocks: list[Block] = [table_of(shown, desk.now)] if shown else []
+        raise UnusableError(_none(action.team, context))
+    blocks: list[Block] = [training_table(shown, context.now)] if shown else []
     blocks += [Context(text=text(f"{over} more are over: `training list --all`."))] if over else []
     blocks += [Context(text=text(f"⚠ {why}")) for why in unseen]
     gpus = sum(one.gpus for one in shown)
@@ -45,29 +47,29 @@ async def listing(deed: Listing, desk: Desk) -> Answer:
     return Answer(message=Message(title=title, blocks=tuple(blocks)))
 
 
-def _none(team: str, desk: Desk) -> str:
+def _none(team: str, context: CommandContext) -> str:
     if not team:
         return "There are no trainings. `training launch` makes one."
-    teams = ", ".join(sorted({one.team for one in desk.site.trainings() if one.team})) or "none"
+    teams = ", ".join(sorted({one.team for one in context.cluster.trainings() if one.team})) or "none"
     return f"Team {team} has no trainings. Teams that have: {teams}."
 
 
-async def show(deed: Named, desk: Desk) -> Answer:
-    view = training_named(deed.training, desk.site.trainings())
-    async with desk.store.unit() as unit:
-        incidents = await unit.incidents.find(cluster=desk.site.name, state="open")
+async def show(action: Named, context: CommandContext) -> Answer:
+    view = training_named(action.training, context.cluster.trainings())
+    async with context.store.unit() as unit:
+        incidents = await unit.incidents.find(cluster=context.cluster.name, state="open")
     told = [(one.id, one.lead.summary) for one in incidents if one.subject.training == view.id]
-    redactor = Redactor(desk.policy.redact)
+    redactor = Redactor(context.defaults.redact)
     return Answer(
-        message=details_of(
-            view, desk.site.inventory(), desk.now, may=desk.may, incidents=told, redactor=redactor
+        message=training_details(
+            view, context.cluster.inventory(), context.now, may=context.may, incidents=told, redactor=redactor
         )
     )
 
 
-async def logs(deed: Logging, desk: Desk) -> Answer:
-    view = training_named(deed.training, desk.site.trainings())
-    return Answer(message=await show_logs(view, deed, desk))
+async def logs(action: Logging, context: CommandContext) -> Answer:
+    view = training_named(action.training, context.cluster.trainings())
+    return Answer(message=await show_logs(view, action, context))
 
 
 def _option(flag: str, text_: str, **more: object) -> click.Option:
@@ -117,35 +119,35 @@ COMMANDS = (
         noun="training",
         verb="list",
         summary="List trainings: where they stand, ranks, GPUs, whose they are.",
-        deed=Listing,
+        action=Listing,
         parameters=(
             click.Option(["--team"], default="", metavar="TEAM"),
             click.Option(["--all"], is_flag=True, help="those that are over, too"),
         ),
-        look=listing,
+        read=listing,
         example="training list --team vision",
     ),
     Command(
         noun="training",
         verb="show",
         summary="Show a training: why it stands where it does, its ranks, what failed first, events.",
-        deed=Named,
+        action=Named,
         parameters=(_TRAINING,),
-        look=show,
+        read=show,
         example="training show detr",
     ),
     Command(
         noun="training",
         verb="logs",
         summary="Show the last log lines of a rank, also when its pod is gone.",
-        deed=Logging,
+        action=Logging,
         parameters=(
             _TRAINING,
             click.Option(["--rank"], default="", metavar="RANK", help="3, ps-0; default: what failed first"),
             click.Option(["--previous"], is_flag=True, help="of the run before its last restart"),
             click.Option(["--tail"], type=click.IntRange(1, 2000), default=100, metavar="LINES"),
         ),
-        look=logs,
+        read=logs,
         rights=(Right(group="", resources=("pods/log",), verbs=("get",)),),
         example="training logs detr --rank 3 --tail 200",
     ),
@@ -153,13 +155,13 @@ COMMANDS = (
         noun="training",
         verb="launch",
         summary="Launch a training in a namespace of its own, if it fits.",
-        deed=Launching,
+        action=Launching,
         parameters=_LAUNCH,
         plan=launch,
         risk=Risk.TOUCH,
         rights=_LAUNCH_RIGHTS,
         example="training launch mnist --image registry.example/vision/mnist:7 --workers 4 --gpus 8 -- --epochs 90",
-        more="Every task finds WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and MASTER_PORT in its "
+        details="Every task finds WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and MASTER_PORT in its "
         "environment. The words after `--` go to the program as they are; only `$(NAME)` of that environment is "
         "filled in. Prometheus asks every task on `--metrics-port`.",
         allows_extra=True,
@@ -168,7 +170,7 @@ COMMANDS = (
         noun="training",
         verb="stop",
         summary="Stop a training for good: its controllers, or the namespace that was made for it.",
-        deed=Stopping,
+        action=Stopping,
         parameters=(
             _TRAINING,
             click.Option(["--keep-namespace"], is_flag=True, help="and the volume claims in it"),

@@ -8,12 +8,12 @@ from collectors.facts.durations import in_words
 from collectors.facts.errors import SourceError
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.views import TrainingView
-from commands.claims import OPEN, claim_view, due_id, due_of, is_owner
-from commands.command import Answer, Draft, UnusableError
-from commands.desk import Desk
+from commands.claims import OPEN, is_owner, reclaim_card, settlement_id, settlement_of
+from commands.command import Answer, PlanDraft, UnusableError
+from commands.desk import CommandContext
 from commands.gpus.asking import LONGEST_LOOK, LONGEST_WAIT, look_now
 from commands.gpus.idle import by_training, evidence
-from commands.gpus.idling import SHORTEST, Doing
+from commands.gpus.idling import SHORTEST, Activity
 from commands.plans import PlanState
 from commands.records import forget, record
 from commands.rows import ReclaimRequest, ReclaimState
@@ -32,54 +32,54 @@ class Answering:
     lasting: timedelta = timedelta(hours=2)
 
 
-async def keep(deed: Answering, desk: Desk) -> Answer:
+async def keep(action: Answering, context: CommandContext) -> Answer:
     """The owner needs them: the claim is over."""
-    async with desk.store.unit() as unit:
-        claim = await _open(unit, deed.claim)
-        _check_answerer(claim, desk, harmless=True)
-        kept = replace(_answered(claim, desk), state=ReclaimState.KEPT, keep_reason=deed.reason)
+    async with context.store.unit() as unit:
+        claim = await _open(unit, action.claim)
+        _check_answerer(claim, context, harmless=True)
+        kept = replace(_answered(claim, context), state=ReclaimState.KEPT, keep_reason=action.reason)
         await unit.reclaim_requests.put(kept)
-        await unit.agenda.delete(due_id(kept))
-    return Answer(message=claim_view(kept, desk.now))
+        await unit.agenda.delete(settlement_id(kept))
+    return Answer(message=reclaim_card(kept, context.now))
 
 
-async def snooze(deed: Answering, desk: Desk) -> Answer:
+async def snooze(action: Answering, context: CommandContext) -> Answer:
     """More time: the claim is settled later."""
-    if not SHORTEST <= deed.lasting <= LONGEST_WAIT:
+    if not SHORTEST <= action.lasting <= LONGEST_WAIT:
         raise UnusableError(f"`--for` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
-    async with desk.store.unit() as unit:
-        claim = await _open(unit, deed.claim)
-        _check_answerer(claim, desk, harmless=True)
+    async with context.store.unit() as unit:
+        claim = await _open(unit, action.claim)
+        _check_answerer(claim, context, harmless=True)
         moved = replace(
-            _answered(claim, desk),
+            _answered(claim, context),
             state=ReclaimState.SNOOZED,
-            keep_reason=deed.reason,
-            grace_until=desk.now + deed.lasting,
+            keep_reason=action.reason,
+            grace_until=context.now + action.lasting,
         )
         await unit.reclaim_requests.put(moved)
-        await unit.agenda.put(due_of(moved))
-    return Answer(message=claim_view(moved, desk.now))
+        await unit.agenda.put(settlement_of(moved))
+    return Answer(message=reclaim_card(moved, context.now))
 
 
-async def release(deed: Answering, desk: Desk) -> Draft:
+async def release(action: Answering, context: CommandContext) -> PlanDraft:
     """The owner gives them back: the training pauses now."""
-    async with desk.store.unit() as unit:
-        claim = await _open(unit, deed.claim)
-        due = await unit.agenda.get(due_id(claim))
-    _check_answerer(claim, desk, harmless=False)
-    view = _training(claim, desk)
-    steps = kind_of(view).pause(view, desk.site.inventory()) if view else ()
+    async with context.store.unit() as unit:
+        claim = await _open(unit, action.claim)
+        due = await unit.agenda.get(settlement_id(claim))
+    _check_answerer(claim, context, harmless=False)
+    view = _training(claim, context)
+    steps = kind_of(view).suspend(view, context.cluster.inventory()) if view else ()
     if view is None or not steps:
-        return Draft(title="", nothing=f"{claim.training} holds no GPUs any more.")
-    freed = replace(_answered(claim, desk), state=ReclaimState.FREED)
+        return PlanDraft(title="", nothing_to_do=f"{claim.training} holds no GPUs any more.")
+    freed = replace(_answered(claim, context), state=ReclaimState.FREED)
     over = (
         record("reclaim_requests", freed, says="note that they are free", before=claim),
         *((forget("agenda", due, says="nothing is left to settle"),) if due else ()),
     )
-    return Draft(
+    return PlanDraft(
         title=f"Free {claim.gpus:g} GPUs of {claim.training}",
         steps=(*steps, *over),
-        victims=(claim.training,),
+        disrupts=(claim.training,),
         notes=(f"What it did after its last checkpoint is lost; {_afterwards(steps)}.",),
     )
 
@@ -90,35 +90,44 @@ def _afterwards(steps: Sequence[Step]) -> str:
     return "undoing this plan starts it anew"
 
 
-async def settle(deed: Answering, desk: Desk) -> Draft:
+async def settle(action: Answering, context: CommandContext) -> PlanDraft:
     """What becomes of a claim that nobody answered. Only what is seen to do nothing, still, is paused."""
-    async with desk.store.unit() as unit:
-        claim = await unit.reclaim_requests.get(deed.claim)
+    async with context.store.unit() as unit:
+        claim = await unit.reclaim_requests.get(action.claim)
     if claim is None:
-        raise UnusableError(f"There is no claim `{deed.claim}`.")
+        raise UnusableError(f"There is no claim `{action.claim}`.")
     if claim.state not in OPEN:
-        return Draft(title="", nothing=f"Claim {claim.id} is {claim.state.value} already.")
-    if desk.now < claim.grace_until:
-        return Draft(title="", nothing=f"Claim {claim.id} has time until {claim.grace_until:%H:%M} UTC.")
+        return PlanDraft(title="", nothing_to_do=f"Claim {claim.id} is {claim.state.value} already.")
+    if context.now < claim.grace_until:
+        return PlanDraft(
+            title="", nothing_to_do=f"Claim {claim.id} has time until {claim.grace_until:%H:%M} UTC."
+        )
     try:
-        view = _training(claim, desk)
+        view = _training(claim, context)
     except SourceError as why:  # it is not asked for again by itself
-        return _later(claim, str(why), desk)
+        return _later(claim, str(why), context)
     if view is None:
-        unseen = unseen_kinds(desk.site.inventory())
-        return _later(claim, next(iter(unseen.values())), desk) if unseen else _void(claim, ENDED)
+        unseen = unseen_kinds(context.cluster.inventory())
+        return _later(claim, next(iter(unseen.values())), context) if unseen else _void(claim, ENDED)
     # Whoever worked since the question has answered it.
-    look = await look_now(desk, min(max(desk.policy.idle_after, desk.now - claim.asked_at), LONGEST_LOOK))
-    mine = next(
-        (one for one in by_training(look, desk.site.trainings()) if one.view and one.view.id == view.id), None
+    look = await look_now(
+        context, min(max(context.defaults.idle_after, context.now - claim.asked_at), LONGEST_LOOK)
     )
-    if look.blind or (mine is not None and mine.doing is Doing.UNKNOWN):
-        return _later(claim, look.blind or (mine.why if mine else ""), desk)
+    mine = next(
+        (
+            one
+            for one in by_training(look, context.cluster.trainings())
+            if one.view and one.view.id == view.id
+        ),
+        None,
+    )
+    if look.blind or (mine is not None and mine.doing is Activity.UNKNOWN):
+        return _later(claim, look.blind or (mine.why if mine else ""), context)
     if mine is None:
         return _void(claim, "it holds no GPUs any more")
-    if mine.doing is not Doing.IDLE:
-        return _void(claim, "it works again" if mine.doing is Doing.BUSY else "it was started anew")
-    steps = kind_of(view).pause(view, desk.site.inventory())
+    if mine.doing is not Activity.IDLE:
+        return _void(claim, "it works again" if mine.doing is Activity.BUSY else "it was started anew")
+    steps = kind_of(view).suspend(view, context.cluster.inventory())
     if not steps:
         return _void(claim, "it is suspended already")
     freed = record(
@@ -127,16 +136,16 @@ async def settle(deed: Answering, desk: Desk) -> Draft:
         says="note that they are free",
         before=claim,
     )
-    return Draft(
+    return PlanDraft(
         title=f"Free {claim.gpus:g} idle GPUs of {claim.training}",
         steps=(*steps, freed),
-        victims=(claim.training,),
+        disrupts=(claim.training,),
         notes=(f"Nobody answered claim {claim.id} in time, and there is {evidence(mine, look)}.",),
     )
 
 
-def _training(claim: ReclaimRequest, desk: Desk) -> TrainingView | None:
-    found = next((view for view in desk.site.trainings() if view.id == claim.training), None)
+def _training(claim: ReclaimRequest, context: CommandContext) -> TrainingView | None:
+    found = next((view for view in context.cluster.trainings() if view.id == claim.training), None)
     return found if found is not None and not found.life.is_over else None
 
 
@@ -166,27 +175,27 @@ async def _open(unit: Unit, named: str) -> ReclaimRequest:
     return claim
 
 
-def _check_answerer(claim: ReclaimRequest, desk: Desk, *, harmless: bool) -> None:
+def _check_answerer(claim: ReclaimRequest, context: CommandContext, *, harmless: bool) -> None:
     needed = "gpu free" if harmless else "training stop"
     namespace = claim.training.partition("/")[0]
-    if is_owner(claim, desk.actor, by_name=harmless) or desk.refusal(needed, namespace) is None:
+    if is_owner(claim, context.actor, by_name=harmless) or context.refusal(needed, namespace) is None:
         return
     owner = claim.owner or "its owner"
     raise UnusableError(f"Claim `{claim.id}` is for {owner} to answer, or for whoever may `{needed}` there.")
 
 
-def _answered(claim: ReclaimRequest, desk: Desk) -> ReclaimRequest:
-    return replace(claim, answered_by=desk.actor.id, answered_at=desk.now)
+def _answered(claim: ReclaimRequest, context: CommandContext) -> ReclaimRequest:
+    return replace(claim, answered_by=context.actor.id, answered_at=context.now)
 
 
-def _void(claim: ReclaimRequest, why: str) -> Draft:
+def _void(claim: ReclaimRequest, why: str) -> PlanDraft:
     void = replace(claim, state=ReclaimState.VOID, keep_reason=why)
     step = record("reclaim_requests", void, says=f"note that nothing is to be done: {why}", before=claim)
-    return Draft(title=f"Drop the claim on {claim.training}", steps=(step,))
+    return PlanDraft(title=f"Drop the claim on {claim.training}", steps=(step,))
 
 
-def _later(claim: ReclaimRequest, why: str, desk: Desk) -> Draft:
-    later = replace(claim, grace_until=desk.now + LOOK_AGAIN)
+def _later(claim: ReclaimRequest, why: str, context: CommandContext) -> PlanDraft:
+    later = replace(claim, grace_until=context.now + LOOK_AGAIN)
     steps = (
         record(
             "reclaim_requests",
@@ -194,6 +203,6 @@ def _later(claim: ReclaimRequest, why: str, desk: Desk) -> Draft:
             says=f"wait {in_words(LOOK_AGAIN)} more, for it is not known: {why}",
             before=claim,
         ),
-        record("agenda", due_of(later), says="settle it then"),
+        record("agenda", settlement_of(later), says="settle it then"),
     )
-    return Draft(title=f"Look at {claim.training} again later", steps=steps)
+    return PlanDraft(title=f"Look at {claim.training} again later", steps=steps)

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from collectors.facts.durations import in_words
 from collectors.trainings.views import TrainingView
-from commands.claims import KEPT_FOR, OPEN, claim_id, due_of, taken
-from commands.command import DeniedError, Draft, UnusableError
-from commands.desk import Desk
+from commands.claims import KEEP_FOR, OPEN, request_id, settlement_of, taken
+from commands.command import DeniedError, PlanDraft, UnusableError
+from commands.desk import CommandContext
 from commands.gpus.idle import TrainingGpus, by_training, evidence
-from commands.gpus.idling import SHORTEST, Doing, IdleLook, look_for_idle
+from commands.gpus.idling import SHORTEST, Activity, IdleLook, look_for_idle
 from commands.records import record
 from commands.rows import ReclaimRequest, ReclaimState
 from commands.steps import Delete, Record, Step
@@ -31,42 +31,44 @@ class Freeing:
     grace: timedelta | None
 
 
-async def free(deed: Freeing, desk: Desk) -> Draft:
+async def free(action: Freeing, context: CommandContext) -> PlanDraft:
     """Claims on trainings of which every GPU did nothing; their owners are asked, and after the grace they pause."""
-    grace = deed.grace if deed.grace is not None else desk.policy.claim_grace
+    grace = action.grace if action.grace is not None else context.defaults.reclaim_grace
     if (
-        deed.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT
+        action.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT
     ):  # the site's own wish is its own matter
         raise UnusableError(f"`--grace` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
-    look = await look_now(desk, deed.after if deed.after is not None else desk.policy.idle_after)
+    look = await look_now(context, action.after if action.after is not None else context.defaults.idle_after)
     if look.blind:
         raise UnusableError(f"Whether any GPU does nothing is not known: {look.blind}")
-    found = by_training(look, desk.site.trainings())
+    found = by_training(look, context.cluster.trainings())
     steps: list[Step] = []
     notes: list[str] = []
     claims: list[ReclaimRequest] = []
-    meant, left = _given(_meant(deed.trainings, found, desk), desk)
+    meant, left = _given(_meant(action.trainings, found, context), context)
     is_denied = bool(left)
     more = 0
     for one in meant:
         assert one.view is not None
-        earlier = await _claims_on(one.view, desk)
-        why = _why_not(earlier, desk.now, is_named=bool(deed.trainings))
+        earlier = await _claims_on(one.view, context)
+        why = _why_not(earlier, context.now, is_named=bool(action.trainings))
         if why:
             left.append(f"{one.view.id}: {why}")
             continue
         if len(claims) == AT_MOST:
             more += 1
             continue
-        pause = kind_of(one.view).pause(one.view, desk.site.inventory())
+        pause = kind_of(one.view).suspend(one.view, context.cluster.inventory())
         is_for_good = any(isinstance(step, Delete) for step in pause)
         steps += [_dropped(old) for old in earlier if old.state in OPEN]
-        made = await _claim(one, look, desk, grace=grace, earlier=len(earlier))
+        made = await _claim(one, look, context, grace=grace, earlier=len(earlier))
         claim = replace(made, is_for_good=is_for_good)
         claims.append(claim)
         notes.append(_who_is_asked(claim, grace))
         steps.append(_query(claim))
-        steps.append(record("agenda", due_of(claim), says=f"settle it at {claim.grace_until:%H:%M} UTC"))
+        steps.append(
+            record("agenda", settlement_of(claim), says=f"settle it at {claim.grace_until:%H:%M} UTC")
+        )
     if more:
         left.append(f"{more} more trainings: one line asks for {AT_MOST} at most, write it again for these")
     if not steps:
@@ -74,37 +76,41 @@ async def free(deed: Freeing, desk: Desk) -> Draft:
         nothing = f"Nobody is to be asked: {why}."
         if is_denied:
             raise DeniedError(nothing)
-        return Draft(title="", nothing=nothing)
+        return PlanDraft(title="", nothing_to_do=nothing)
     gpus = sum(claim.gpus for claim in claims)
     title = f"Ask for {gpus:g} idle GPUs of {len(claims)} training{'s' if len(claims) != 1 else ''}"
-    return Draft(title=title, steps=tuple(steps), notes=(*notes, *left))
+    return PlanDraft(title=title, steps=tuple(steps), notes=(*notes, *left))
 
 
-async def look_now(desk: Desk, after: timedelta) -> IdleLook:
-    shortest = min(SHORTEST, desk.policy.idle_after)  # a site may itself wish for less
+async def look_now(context: CommandContext, after: timedelta) -> IdleLook:
+    shortest = min(SHORTEST, context.defaults.idle_after)  # a site may itself wish for less
     if not shortest <= after <= LONGEST_LOOK:
         raise UnusableError(f"`--after` is {in_words(shortest)} to {in_words(LONGEST_LOOK)}.")
-    return await look_for_idle(desk.site.prometheus, desk.site.inventory(), now=desk.now, after=after)
+    return await look_for_idle(
+        context.cluster.prometheus, context.cluster.inventory(), now=context.now, after=after
+    )
 
 
-def _meant(names: tuple[str, ...], found: tuple[TrainingGpus, ...], desk: Desk) -> list[TrainingGpus]:
+def _meant(
+    names: tuple[str, ...], found: tuple[TrainingGpus, ...], context: CommandContext
+) -> list[TrainingGpus]:
     """Those named, which must do nothing; or all that do."""
     if not names:
-        return [one for one in found if one.view is not None and one.doing is Doing.IDLE]
+        return [one for one in found if one.view is not None and one.doing is Activity.IDLE]
     meant: list[TrainingGpus] = []
     for view in {
-        view.id: view for name in names for view in [training_named(name, desk.site.trainings())]
+        view.id: view for name in names for view in [training_named(name, context.cluster.trainings())]
     }.values():
         mine = next((one for one in found if one.view is not None and one.view.id == view.id), None)
         if mine is None:
             raise UnusableError(f"{view.id} holds no GPUs ({view.life.value}).")
-        if mine.doing is not Doing.IDLE:
+        if mine.doing is not Activity.IDLE:
             raise UnusableError(f"{view.id} is not idle: {_doing_words(mine)}.")
         meant.append(mine)
     return meant
 
 
-def _given(meant: list[TrainingGpus], desk: Desk) -> tuple[list[TrainingGpus], list[str]]:
+def _given(meant: list[TrainingGpus], context: CommandContext) -> tuple[list[TrainingGpus], list[str]]:
     """Those in namespaces where the actor may free GPUs; and, if others are left out, a line that says so.
 
     A claim that nobody answers suspends its training, so it is judged where that training is.
@@ -113,7 +119,7 @@ def _given(meant: list[TrainingGpus], desk: Desk) -> tuple[list[TrainingGpus], l
     others: list[str] = []
     for one in meant:
         assert one.view is not None
-        if desk.refusal(NAME, one.view.namespace) is None:
+        if context.refusal(NAME, one.view.namespace) is None:
             given.append(one)
         else:
             others.append(one.view.id)
@@ -123,14 +129,14 @@ def _given(meant: list[TrainingGpus], desk: Desk) -> tuple[list[TrainingGpus], l
 
 def _doing_words(of: TrainingGpus) -> str:
     match of.doing:
-        case Doing.BUSY:
+        case Activity.BUSY:
             idle = f", though {of.idle:g} of them did nothing" if of.idle else ""
             return f"some of its {of.count:g} GPUs work{idle}"
-        case Doing.YOUNG:
+        case Activity.YOUNG:
             return "it has not run for long enough to tell"
-        case Doing.UNKNOWN:
+        case Activity.UNKNOWN:
             return f"what it does is not known: {of.why}"
-        case Doing.IDLE:
+        case Activity.IDLE:
             return "it does nothing"
 
 
@@ -139,7 +145,7 @@ def _why_not(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) ->
     if one := next((one for one in earlier if one.state in OPEN and now < one.grace_until + LATE), None):
         return f"its owner is asked already (claim {one.id}, until {one.grace_until:%H:%M} UTC)"
     kept = [claim for claim in earlier if claim.state is ReclaimState.KEPT and claim.answered_at]
-    if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEPT_FOR:
+    if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEEP_FOR:
         return f"its owner needs them, as said {in_words(now - at, parts=1)} ago"
     return ""
 
@@ -160,31 +166,31 @@ def _dropped(claim: ReclaimRequest) -> Record:
     )
 
 
-async def _claims_on(view: TrainingView, desk: Desk) -> list[ReclaimRequest]:
-    async with desk.store.unit() as unit:
-        return list(await unit.reclaim_requests.find(cluster=desk.site.name, training=view.id))
+async def _claims_on(view: TrainingView, context: CommandContext) -> list[ReclaimRequest]:
+    async with context.store.unit() as unit:
+        return list(await unit.reclaim_requests.find(cluster=context.cluster.name, training=view.id))
 
 
 async def _claim(
-    of: TrainingGpus, look: IdleLook, desk: Desk, *, grace: timedelta, earlier: int
+    of: TrainingGpus, look: IdleLook, context: CommandContext, *, grace: timedelta, earlier: int
 ) -> ReclaimRequest:
     assert of.view is not None
-    async with desk.store.unit() as unit:
-        launch = await unit.launches.get(f"{desk.site.name}/{of.view.id}")
-    owner_id = desk.policy.owners.get(of.view.owner) or (launch.by if launch else "")
+    async with context.store.unit() as unit:
+        launch = await unit.launches.get(f"{context.cluster.name}/{of.view.id}")
+    owner_id = context.defaults.owners.get(of.view.owner) or (launch.by if launch else "")
     return ReclaimRequest(
-        id=claim_id(desk.site.name, of.view.id, earlier),
-        cluster=desk.site.name,
+        id=request_id(context.cluster.name, of.view.id, earlier),
+        cluster=context.cluster.name,
         training=of.view.id,
         owner=of.view.owner,
         owner_id=owner_id,
         gpus=of.count,
-        asked_by=desk.actor.id,
-        asked_by_name=desk.actor.name,
-        asked_at=desk.now,
-        grace_until=desk.now + grace,
+        asked_by=context.actor.id,
+        asked_by_name=context.actor.name,
+        asked_at=context.now,
+        grace_until=context.now + grace,
         evidence=evidence(of, look),
-        channel=desk.origin.channel,
+        channel=context.origin.channel,
     )
 
 

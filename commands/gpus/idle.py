@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from alerts.cards.message import Table
 from collectors.facts.durations import in_words
 from collectors.trainings.views import TrainingView
-from commands.gpus.idling import MEMORY_HELD_ABOVE, Doing, IdleLook, PodGpus
+from commands.gpus.idling import MEMORY_HELD_ABOVE, Activity, IdleLook, PodGpus
 
-_WEIGHT = (Doing.BUSY, Doing.YOUNG, Doing.UNKNOWN, Doing.IDLE)  # one busy pod makes its training busy
+_WEIGHT = (
+    Activity.BUSY,
+    Activity.YOUNG,
+    Activity.UNKNOWN,
+    Activity.IDLE,
+)  # one busy pod makes its training busy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +24,7 @@ class TrainingGpus:
     pods: tuple[PodGpus, ...]
 
     @property
-    def doing(self) -> Doing:
+    def doing(self) -> Activity:
         return next(doing for doing in _WEIGHT if any(pod.doing is doing for pod in self.pods))
 
     @property
@@ -29,7 +34,7 @@ class TrainingGpus:
     @property
     def idle(self) -> float:
         """GPUs that did nothing; a training may have both."""
-        return sum(pod.count for pod in self.pods if pod.doing is Doing.IDLE)
+        return sum(pod.count for pod in self.pods if pod.doing is Activity.IDLE)
 
     @property
     def count(self) -> float:
@@ -38,7 +43,7 @@ class TrainingGpus:
     @property
     def memory(self) -> float:
         """MiB that is held on idle GPUs; next to nothing counts as nothing."""
-        used = sum(pod.memory for pod in self.pods if pod.doing is Doing.IDLE)
+        used = sum(pod.memory for pod in self.pods if pod.doing is Activity.IDLE)
         return used if used > MEMORY_HELD_ABOVE else 0.0
 
 
@@ -73,7 +78,7 @@ def idle_table(found: Sequence[TrainingGpus]) -> Table:
             _held(one),
             f"{one.idle:g} of {one.count:g}",
             memory_words(one.memory) if one.memory else "none",
-            ", ".join(sorted({pod.node for pod in one.pods if pod.doing is Doing.IDLE})[:4]),
+            ", ".join(sorted({pod.node for pod in one.pods if pod.doing is Activity.IDLE})[:4]),
         )
         for one in found
     )

@@ -29,7 +29,7 @@ PodKey = tuple[str, str]  # namespace, name
 DeviceKey = tuple[str, str, str, str]  # namespace, pod, UUID, GPU instance
 
 
-class Doing(StrEnum):
+class Activity(StrEnum):
     IDLE = "idle"
     BUSY = "busy"
     YOUNG = "young"  # it began within the window
@@ -44,7 +44,7 @@ class PodGpus:
     pod: str
     node: str
     gpus: Mapping[str, float]
-    doing: Doing
+    doing: Activity
     why: str = ""  # it is not known
     memory: float = 0
 
@@ -80,7 +80,7 @@ async def look_for_idle(
         )
     ]
     answers = await asyncio.gather(*(prometheus.query(query, at=now) for query in queries))
-    return judge(inventory, answers, now=now, after=after)
+    return judge_pods(inventory, answers, now=now, after=after)
 
 
 def most(metric: str, after: timedelta) -> str:
@@ -114,7 +114,7 @@ def _parts(metric: str, over: Callable[[str], str]) -> tuple[str, str]:
     )
 
 
-def judge(
+def judge_pods(
     inventory: Inventory, answers: Sequence[QueryResult], *, now: datetime, after: timedelta
 ) -> IdleLook:
     """What the answers to the five questions say of each pod with GPUs. Pure.
@@ -172,26 +172,26 @@ class _Measured:
 
 def _doing(
     pod: Pod, gpus: Mapping[str, float], util: _Measured, engine: _Measured, since: datetime
-) -> tuple[Doing, str]:
+) -> tuple[Activity, str]:
     began = pod.status.start_time or pod.metadata.creation_timestamp
     if began is None or began > since:
-        return Doing.YOUNG, ""
+        return Activity.YOUNG, ""
     key = (pod.metadata.namespace, pod.metadata.name)
     is_sliced = any((meaning := gpu_resource(name)) and meaning.is_slice for name in gpus)
     measured = engine if is_sliced or not util.of(key) else util
     devices = measured.of(key)
     limit = 0.0 if measured is util else ENGINE_IDLE_BELOW
     if any(not value <= limit for value in devices.values()):  # NaN is no proof of idleness either
-        return Doing.BUSY, ""
+        return Activity.BUSY, ""
     if measured.blind:
-        return Doing.UNKNOWN, measured.blind
+        return Activity.UNKNOWN, measured.blind
     wanted = ceil(sum(gpus.values()))
     if len(devices) < wanted:
-        return Doing.UNKNOWN, f"{len(devices)} of {wanted} GPUs report {measured.metric}"
+        return Activity.UNKNOWN, f"{len(devices)} of {wanted} GPUs report {measured.metric}"
     gaps = sum(measured.seen.get(device, 0) < STEPS - 1 for device in devices)
     if gaps:
-        return Doing.UNKNOWN, f"{gaps} of {len(devices)} GPUs were not seen all the time"
-    return Doing.IDLE, ""
+        return Activity.UNKNOWN, f"{gaps} of {len(devices)} GPUs were not seen all the time"
+    return Activity.IDLE, ""
 
 
 def _values(result: QueryResult) -> dict[DeviceKey, float]:

@@ -8,7 +8,7 @@ from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import NodeGpus, gpus_requested, holds_resources
 from collectors.facts.topology import Topology
-from commands.gpus.idling import Doing, IdleLook
+from commands.gpus.idling import Activity, IdleLook
 
 NODES_AT_MOST = 60
 NO_TEAM = "no team"
@@ -52,7 +52,7 @@ def count_gpus(
                 team = team_of(key, topology)
                 one.by_team[team] += held
                 seen = look.pods.get(key)
-                if seen is not None and seen.doing is Doing.IDLE:
+                if seen is not None and seen.doing is Activity.IDLE:
                     one.idle_by_team[team] += held
     return {resource: one for resource, one in sorted(counted.items()) if one.capacity or one.used}
 

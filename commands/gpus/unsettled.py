@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from commands.claims import OPEN, due_id, due_of
+from commands.claims import OPEN, settlement_id, settlement_of
 from commands.gpus.answering import LOOK_AGAIN, under_way
 from commands.rows import DueCommand, ReclaimRequest
 from commands.stores import Unit
@@ -11,7 +11,7 @@ from commands.stores import Unit
 LONGEST_PAUSE = timedelta(hours=1)
 
 
-async def unsettled(unit: Unit, now: datetime) -> list[DueCommand]:
+async def lost_settlements(unit: Unit, now: datetime) -> list[DueCommand]:
     """What the agenda lacks: the settling of each open claim that is not on it, nor in a plan under way.
 
     Settling may have been refused or cut off, its plan may have failed, or somebody undid it. A claim whose time
@@ -23,9 +23,9 @@ async def unsettled(unit: Unit, now: datetime) -> list[DueCommand]:
         claim for state in OPEN for claim in await unit.reclaim_requests.find(state=state.value, limit=10_000)
     ]
     return [
-        replace(due_of(claim), at=_again(claim, now))
+        replace(settlement_of(claim), at=_again(claim, now))
         for claim in found
-        if claim.id not in in_plans and await unit.agenda.get(due_id(claim)) is None
+        if claim.id not in in_plans and await unit.agenda.get(settlement_id(claim)) is None
     ]
 
 

@@ -25,10 +25,10 @@ class WritingKind:
 
     name: str
     stop: Stop
-    pause: Callable[[TrainingView, Inventory], tuple[Step, ...]]
+    suspend: Callable[[TrainingView, Inventory], tuple[Step, ...]]
 
 
-KINDS = {one.name: one for one in (WritingKind(name="Job", stop=job.stop, pause=job.pause),)}
+KINDS = {one.name: one for one in (WritingKind(name="Job", stop=job.stop, suspend=job.suspend),)}
 
 
 def kind_of(view: TrainingView) -> WritingKind:

@@ -10,21 +10,21 @@ from collectors.cluster.resources import parse_quantity
 from collectors.trainings.views import TrainingView
 from commands.records import record
 from commands.rows import Launch
-from commands.steps import Create, Delete, Fact, Patch, Ref, Scale, Step
+from commands.steps import Create, Delete, ObjectRef, Patch, Precondition, Scale, Step
 from commands.trainings import manifests
 from commands.trainings.manifests import SERVER, WORKER
-from commands.trainings.order import Order
-from commands.trainings.preflight import Need
+from commands.trainings.order import TrainingSpec
+from commands.trainings.preflight import TaskRequest
 
 _API = {"Job": "batch/v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1"}
 _QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"
 
 
-def needs(order: Order) -> tuple[Need, ...]:
+def task_requests(order: TrainingSpec) -> tuple[TaskRequest, ...]:
     """What has to find a place."""
 
-    def need(role: str, count: int, amounts: dict[str, str], tolerates: frozenset[str]) -> Need:
-        return Need(
+    def need(role: str, count: int, amounts: dict[str, str], tolerates: frozenset[str]) -> TaskRequest:
+        return TaskRequest(
             role=role,
             count=count,
             amounts={name: parse_quantity(one) for name, one in amounts.items()},
@@ -38,45 +38,47 @@ def needs(order: Order) -> tuple[Need, ...]:
     )
 
 
-def launch(order: Order, *, has_namespace: bool, has_secret: bool) -> tuple[Step, ...]:
+def launch(order: TrainingSpec, *, has_namespace: bool, has_secret: bool) -> tuple[Step, ...]:
     """All objects in order; the workers last and suspended, then let go."""
     steps: list[Step] = []
     if not has_namespace:
-        steps.append(Create(manifest=manifests.namespace(order), says=f"create namespace {order.namespace}"))
+        steps.append(
+            Create(manifest=manifests.namespace(order), description=f"create namespace {order.namespace}")
+        )
     if order.pull_secret and not has_secret:
         place, _, name = order.pull_secret.partition("/")
         steps.append(
             Create(
                 manifest=manifests.pull_secret(order),
-                says=f"copy the pull secret {name} from {place}",
+                description=f"copy the pull secret {name} from {place}",
                 is_secret=True,
-                copies=Ref(api="v1", kind="Secret", namespace=place, name=name),
+                copies=ObjectRef(api="v1", kind="Secret", namespace=place, name=name),
             )
         )
     if order.script_text:
         lines = order.script_text.count("\n") + 1
         made = manifests.script(order)
-        steps.append(Create(manifest=made, says=f"keep the script ({lines} lines) as {_named(made)}"))
-    steps += [Create(manifest=one, says=f"create {_named(one)}") for one in manifests.services(order)]
+        steps.append(Create(manifest=made, description=f"keep the script ({lines} lines) as {_named(made)}"))
+    steps += [Create(manifest=one, description=f"create {_named(one)}") for one in manifests.services(order)]
     for index in range(order.servers):
         made = manifests.server(order, index)
-        steps.append(Create(manifest=made, says=f"create {_named(made)}, a parameter server"))
+        steps.append(Create(manifest=made, description=f"create {_named(made)}, a parameter server"))
     job = manifests.workers(order)
     asks = f", each with {order.gpus:g} {order.gpu_resource}" if order.gpus else ""
     workers = f"{order.workers} worker{'s' if order.workers != 1 else ''}{asks}"
-    made_job = Create(manifest=job, says=f"create {_named(job)}, suspended: {workers}")
+    made_job = Create(manifest=job, description=f"create {_named(job)}, suspended: {workers}")
     let_go = Patch(
         ref=made_job.ref,
-        says="let the workers go",
+        description="let the workers go",
         body={"spec": {"suspend": False}},
-        requires=(Fact(path=("spec", "suspend"), equals=True),),
+        requires=(Precondition(path=("spec", "suspend"), equals=True),),
         inverse={"spec": {"suspend": True}},
     )
     return (*steps, made_job, let_go)
 
 
 def note_launch(
-    order: Order,
+    order: TrainingSpec,
     *,
     cluster: str,
     now: datetime,
@@ -104,16 +106,19 @@ def stop(
 ) -> tuple[Step, ...]:
     """Delete what makes its pods, never the pods; and `left`, smaller things of ours, as the API shows them."""
     steps: list[Step] = [
-        Delete(ref=ref, says=f"delete {ref}: its pods go with it") for ref, _ in _controllers(view, inventory)
+        Delete(ref=ref, description=f"delete {ref}: its pods go with it")
+        for ref, _ in _controllers(view, inventory)
     ]
     for one in left:
         meta = one["metadata"]
-        ref = Ref(api="v1", kind=one["kind"], namespace=meta["namespace"], name=meta["name"], uid=meta["uid"])
-        steps.append(Delete(ref=ref, says=f"delete {ref}"))
+        ref = ObjectRef(
+            api="v1", kind=one["kind"], namespace=meta["namespace"], name=meta["name"], uid=meta["uid"]
+        )
+        steps.append(Delete(ref=ref, description=f"delete {ref}"))
     return tuple(steps)
 
 
-def pause(view: TrainingView, inventory: Inventory) -> tuple[Step, ...]:
+def suspend(view: TrainingView, inventory: Inventory) -> tuple[Step, ...]:
     """Suspend the Jobs and scale the servers to nothing: the GPUs are free, and undoing the plan brings it back.
 
     A Job that Kueue admits is deleted instead, for Kueue owns its suspension.
@@ -123,14 +128,16 @@ def pause(view: TrainingView, inventory: Inventory) -> tuple[Step, ...]:
         if ref.kind != "Job":
             was = found.spec.replicas if found.spec.replicas is not None else 1  # type: ignore[attr-defined]
             if was:
-                steps.append(Scale(ref=ref, says=f"scale {ref} from {was} to 0", replicas=0, was=was))
+                steps.append(
+                    Scale(ref=ref, description=f"scale {ref} from {was} to 0", replicas=0, expected=was)
+                )
         elif _QUEUE_OF_KUEUE in (found.metadata.labels or {}):
-            steps.append(Delete(ref=ref, says=f"delete {ref}: Kueue would wake it up again"))
+            steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would wake it up again"))
         elif not found.spec.suspend:  # type: ignore[attr-defined]
             steps.append(
                 Patch(
                     ref=ref,
-                    says=f"suspend {ref}: its pods end, undoing this starts them anew",
+                    description=f"suspend {ref}: its pods end, undoing this starts them anew",
                     body={"spec": {"suspend": True}},
                     inverse={"spec": {"suspend": False}},
                 )
@@ -138,18 +145,18 @@ def pause(view: TrainingView, inventory: Inventory) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _controllers(view: TrainingView, inventory: Inventory) -> list[tuple[Ref, KubernetesObject]]:
+def _controllers(view: TrainingView, inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
     """Its Jobs and servers as they are now, by their uids."""
     held: dict[str, Any] = {
         "Job": inventory.jobs,
         "Deployment": inventory.deployments,
         "StatefulSet": inventory.statefulsets,
     }
-    found: list[tuple[Ref, KubernetesObject]] = []
+    found: list[tuple[ObjectRef, KubernetesObject]] = []
     for workload in view.workloads:
         namespace, kind, name = workload.split("/", 2)
         if (one := held.get(kind, {}).get(f"{namespace}/{name}")) is not None:
-            ref = Ref(api=_API[kind], kind=kind, namespace=namespace, name=name, uid=one.metadata.uid)
+            ref = ObjectRef(api=_API[kind], kind=kind, namespace=namespace, name=name, uid=one.metadata.uid)
             found.append((ref, one))
     return found
 

@@ -7,14 +7,14 @@ from pathlib import PurePosixPath
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.errors import SourceError
-from commands.command import Draft, UnusableError
-from commands.desk import Desk, Reader
-from commands.steps import Ref
+from commands.command import PlanDraft, UnusableError
+from commands.desk import CommandContext, ObjectReader
+from commands.steps import ObjectRef
 from commands.trainings import job
 from commands.trainings.manifests import MANAGED_BY, OURS, TRAINING
-from commands.trainings.order import Order, check, script_of
-from commands.trainings.preflight import Fit, place, rooms_of
-from commands.trainings.shortage import helps, shortage
+from commands.trainings.order import TrainingSpec, check, script_of
+from commands.trainings.preflight import Placement, node_capacities, place
+from commands.trainings.shortage import remedies_for, unschedulable_reasons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,79 +42,79 @@ class Launching:
     extra: tuple[str, ...] = ()
 
 
-async def launch(deed: Launching, desk: Desk) -> Draft:
+async def launch(action: Launching, context: CommandContext) -> PlanDraft:
     """The steps that make the training, if its name is free and its tasks fit. Raises UnusableError otherwise."""
-    order = order_of(deed, desk)
-    check(order, images=desk.policy.training_images)
-    if (reader := desk.site.reader) is None:
-        raise UnusableError(f"The settings give no access to Kubernetes for {desk.site.name}.")
-    has_namespace = await _has_namespace(order, desk, reader)
+    order = order_of(action, context)
+    check(order, images=context.defaults.training_images)
+    if (reader := context.cluster.reader) is None:
+        raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+    has_namespace = await _has_namespace(order, context, reader)
     has_secret = has_namespace and await _has_secret(order, reader)
     if order.pull_secret and not has_secret:
         await _check_source(order, reader)
-    notes = _place(order, desk.site.inventory(), may_wait=deed.wait)
-    async with desk.store.unit() as unit:
-        before = await unit.launches.get(f"{desk.site.name}/{order.id}")
+    notes = _place(order, context.cluster.inventory(), may_wait=action.wait)
+    async with context.store.unit() as unit:
+        before = await unit.launches.get(f"{context.cluster.name}/{order.id}")
     steps = (
         *job.launch(order, has_namespace=has_namespace, has_secret=has_secret),
         job.note_launch(
             order,
-            cluster=desk.site.name,
-            now=desk.now,
-            channel=desk.origin.channel,
-            thread=desk.origin.thread,
-            by_name=desk.actor.name,
+            cluster=context.cluster.name,
+            now=context.now,
+            channel=context.origin.channel,
+            thread=context.origin.thread,
+            by_name=context.actor.name,
             before=before,
         ),
     )
-    if order.team and order.team not in desk.actor.teams:
+    if order.team and order.team not in context.actor.teams:
         notes.append(f"It is launched for team {order.team}, in which you are not.")
     gpus = f", {order.workers * order.gpus:g} {order.gpu_resource}" if order.gpus else ""
     title = f"Launch {order.id}: {order.workers} worker{'s' if order.workers != 1 else ''}{gpus}"
-    return Draft(title=title, steps=steps, notes=tuple(notes), keeps=bool(order.script_text))
+    return PlanDraft(title=title, steps=steps, notes=tuple(notes), is_fixed=bool(order.script_text))
 
 
-def order_of(deed: Launching, desk: Desk) -> Order:
+def order_of(action: Launching, context: CommandContext) -> TrainingSpec:
     """The order that the line and what came with it amount to."""
-    pairs = [word.partition("=") for word in deed.node_selector]
+    pairs = [word.partition("=") for word in action.node_selector]
     if wrong := next((key for key, sign, _ in pairs if not sign), None):
         raise UnusableError(f"`--node-selector {wrong[:60]}`: write it like pool=large.")
-    teams, owners = sorted(desk.actor.teams), desk.policy.owners
-    return Order(
-        name=deed.name,
-        namespace=deed.namespace or deed.name,
-        image=deed.image,
-        workers=deed.workers,
-        gpus=deed.gpus,
-        gpu_resource=deed.gpu_resource,
-        cpu=deed.cpu,
-        memory=deed.memory,
-        servers=deed.ps,
-        script="" if desk.uploads else deed.script,
-        script_text=_script(deed.script, desk),
-        arguments=deed.extra,
-        team=deed.team or (teams[0] if len(teams) == 1 else ""),
-        owner=next((name for name, id in owners.items() if id == desk.actor.id), desk.actor.name),
-        launched_by=desk.actor.id,
-        priority_class=deed.priority_class,
-        max_duration=deed.max_duration,
-        backoff=deed.backoff,
+    teams, owners = sorted(context.actor.teams), context.defaults.owners
+    return TrainingSpec(
+        name=action.name,
+        namespace=action.namespace or action.name,
+        image=action.image,
+        workers=action.workers,
+        gpus=action.gpus,
+        gpu_resource=action.gpu_resource,
+        cpu=action.cpu,
+        memory=action.memory,
+        servers=action.ps,
+        script="" if context.uploads else action.script,
+        script_text=_script(action.script, context),
+        arguments=action.extra,
+        team=action.team or (teams[0] if len(teams) == 1 else ""),
+        owner=next((name for name, id in owners.items() if id == context.actor.id), context.actor.name),
+        launched_by=context.actor.id,
+        priority_class=action.priority_class,
+        max_duration=action.max_duration,
+        backoff=action.backoff,
         node_selector={key: value for key, _, value in pairs},
-        service_per_task=deed.service_per_task,
-        metrics_port=deed.metrics_port,
-        pull_secret=desk.policy.pull_secret,
+        service_per_task=action.service_per_task,
+        metrics_port=action.metrics_port,
+        pull_secret=context.defaults.pull_secret,
     )
 
 
-def _script(path: str, desk: Desk) -> str:
-    if not desk.uploads:
+def _script(path: str, context: CommandContext) -> str:
+    if not context.uploads:
         return ""
-    if len(desk.uploads) > 1:
-        names = ", ".join(upload.name for upload in desk.uploads[:5])
+    if len(context.uploads) > 1:
+        names = ", ".join(upload.name for upload in context.uploads[:5])
         raise UnusableError(
-            f"There are {len(desk.uploads)} files with this line ({names}): I take one script."
+            f"There are {len(context.uploads)} files with this line ({names}): I take one script."
         )
-    (upload,) = desk.uploads
+    (upload,) = context.uploads
     if path and PurePosixPath(path).name != upload.name:
         raise UnusableError(
             f"`--script {path[:60]}` names a file of the image and {upload.name} came with the line: which one?"
@@ -122,10 +122,10 @@ def _script(path: str, desk: Desk) -> str:
     return script_of(upload.content)
 
 
-async def _has_namespace(order: Order, desk: Desk, reader: Reader) -> bool:
+async def _has_namespace(order: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
     """False: to be created. True: ours and empty, from an earlier run. Raises UnusableError for any other."""
-    found = await reader.read(Ref(api="v1", kind="Namespace", name=order.namespace))
-    view = next((one for one in desk.site.trainings() if one.id == order.id), None)
+    found = await reader.read(ObjectRef(api="v1", kind="Namespace", name=order.namespace))
+    view = next((one for one in context.cluster.trainings() if one.id == order.id), None)
     if view is not None and view.workloads:
         doing = f"is there already ({view.life.value})"
         raise UnusableError(
@@ -143,12 +143,12 @@ async def _has_namespace(order: Order, desk: Desk, reader: Reader) -> bool:
     return True
 
 
-async def _has_secret(order: Order, reader: Reader) -> bool:
+async def _has_secret(order: TrainingSpec, reader: ObjectReader) -> bool:
     """Whether the copy from an earlier run is seen. It seldom may be: what is not seen is made, or is there then."""
     name = order.pull_secret.partition("/")[2]
     if not name:
         return False
-    secret = Ref(api="v1", kind="Secret", namespace=order.namespace, name=name)
+    secret = ObjectRef(api="v1", kind="Secret", namespace=order.namespace, name=name)
     try:
         return await reader.read(secret) is not None
     except SourceError as why:
@@ -157,29 +157,29 @@ async def _has_secret(order: Order, reader: Reader) -> bool:
         raise
 
 
-async def _check_source(order: Order, reader: Reader) -> None:
+async def _check_source(order: TrainingSpec, reader: ObjectReader) -> None:
     place, _, name = order.pull_secret.partition("/")
     if not place or not name:
         raise UnusableError(
             f"The settings' pull secret `{order.pull_secret}` should be written namespace/name: "
             "ask whoever runs Yardmaster."
         )
-    found = await reader.read(Ref(api="v1", kind="Secret", namespace=place, name=name))
+    found = await reader.read(ObjectRef(api="v1", kind="Secret", namespace=place, name=name))
     if found is None:
         raise UnusableError(f"The pull secret `{order.pull_secret}` that new trainings get is not there.")
     if found.get("type") != "kubernetes.io/dockerconfigjson":
         raise UnusableError(f"`{order.pull_secret}` is no pull secret: its type is {found.get('type')}.")
 
 
-def _place(order: Order, inventory: Inventory, *, may_wait: bool) -> list[str]:
+def _place(order: TrainingSpec, inventory: Inventory, *, may_wait: bool) -> list[str]:
     """What to tell of its place. Raises UnusableError when there is none and nobody wants to wait."""
-    needs = job.needs(order)
-    rooms = rooms_of(inventory, [name for need in needs for name in need.amounts])
+    needs = job.task_requests(order)
+    rooms = node_capacities(inventory, [name for need in needs for name in need.amounts])
     fit = place(needs, rooms)
     if fit.is_whole:
         return [f"It fits now, for example on {_where(fit)}."]
-    why = f"{shortage(fit)}."
-    help_ = helps(needs, rooms, fit)
+    why = f"{unschedulable_reasons(fit)}."
+    help_ = remedies_for(needs, rooms, fit)
     if not may_wait:
         said = f" What would help: {'; '.join(help_)}." if help_ else ""
         raise UnusableError(f"It does not fit: {why}{said} `--wait` launches it anyway, to wait for room.")
@@ -189,7 +189,7 @@ def _place(order: Order, inventory: Inventory, *, may_wait: bool) -> list[str]:
     ]
 
 
-def _where(fit: Fit, at_most: int = 6) -> str:
+def _where(fit: Placement, at_most: int = 6) -> str:
     on: Counter[str] = Counter()
     for _, node, count in fit.placed:
         on[node] += count

@@ -8,7 +8,7 @@ from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
 from collectors.trainings.views import Rank, TrainingView
 from commands.command import UnusableError
-from commands.desk import Desk
+from commands.desk import CommandContext
 
 LINES_SHOWN = 40  # in the answer itself; the others are a file
 TEXT_AT_MOST = 256 << 10  # characters
@@ -23,11 +23,11 @@ class Logging:
     tail: int
 
 
-async def show_logs(view: TrainingView, deed: Logging, desk: Desk) -> Message:
+async def show_logs(view: TrainingView, action: Logging, context: CommandContext) -> Message:
     """The last lines of a rank and where they come from. Raises UnusableError when no source has any."""
-    rank = rank_meant(view, deed.rank)
-    lines, source = await _lines(view, rank, deed, desk)
-    whole = Redactor(desk.policy.redact, limit=TEXT_AT_MOST).clean("\n".join(lines))
+    rank = rank_meant(view, action.rank)
+    lines, source = await _lines(view, rank, action, context)
+    whole = Redactor(context.defaults.redact, limit=TEXT_AT_MOST).clean("\n".join(lines))
     shown = whole.splitlines()
     files: tuple[Attachment, ...] = ()
     if len(shown) > LINES_SHOWN:
@@ -63,25 +63,27 @@ def rank_meant(view: TrainingView, said: str) -> Rank:
     )
 
 
-async def _lines(view: TrainingView, rank: Rank, deed: Logging, desk: Desk) -> tuple[list[str], str]:
+async def _lines(
+    view: TrainingView, rank: Rank, action: Logging, context: CommandContext
+) -> tuple[list[str], str]:
     trouble = "the settings give no access to its pods"
-    if desk.site.pod_logs is not None:
+    if context.cluster.pod_logs is not None:
         try:
-            found = await desk.site.pod_logs.logs(
-                view.namespace, rank.pod, tail=deed.tail, previous=deed.previous
+            found = await context.cluster.pod_logs.logs(
+                view.namespace, rank.pod, tail=action.tail, previous=action.previous
             )
-            if found.strip() or desk.site.logs is None:
+            if found.strip() or context.cluster.logs is None:
                 return found.splitlines(), "the Kubernetes API" + (
-                    ", the run before" if deed.previous else ""
+                    ", the run before" if action.previous else ""
                 )
             trouble = "the Kubernetes API has no lines of it"
         except SourceError as why:
             trouble = _in_short(rank, why)
-    if desk.site.logs is None:
+    if context.cluster.logs is None:
         raise UnusableError(f"There is no log of {rank.pod}: {trouble}, and the settings name no log store.")
     where = {"namespace": view.namespace, "pod": rank.pod}
     try:
-        kept = await desk.site.logs.lines(where=where, at=desk.now, tail=deed.tail)
+        kept = await context.cluster.logs.lines(where=where, at=context.now, tail=action.tail)
     except SourceError as why:
         raise UnusableError(f"There is no log of {rank.pod}: {trouble}; the log store: {why}") from why
     if not kept:

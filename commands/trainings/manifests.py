@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from commands.steps import Json
-from commands.trainings.order import Order
+from commands.trainings.order import TrainingSpec
 
 TASK_PORT, WORKER, SERVER = 2222, "worker", "ps"
 TRAINING, ROLE, INDEX = "yardmaster.io/training", "yardmaster.io/role", "yardmaster.io/index"
@@ -21,27 +21,27 @@ _JOB_NAME, _JOB_INDEX = "batch.kubernetes.io/job-name", "batch.kubernetes.io/job
 Object = dict[str, Json]
 
 
-def namespace(order: Order) -> Object:
+def namespace(order: TrainingSpec) -> Object:
     made = _object(order, "v1", "Namespace", order.namespace)
     # The training's pods are whatever its author wrote: they may not reach for the machine.
     made["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = "baseline"
     return made
 
 
-def pull_secret(order: Order) -> Object:
+def pull_secret(order: TrainingSpec) -> Object:
     """Without its content, which is read from the source when it is made."""
     _, _, name = order.pull_secret.partition("/")
     return {**_object(order, "v1", "Secret", name), "type": "kubernetes.io/dockerconfigjson"}
 
 
-def script(order: Order) -> Object:
+def script(order: TrainingSpec) -> Object:
     return {
         **_object(order, "v1", "ConfigMap", f"{order.name}-script"),
         "data": {SCRIPT_NAME: order.script_text},
     }
 
 
-def services(order: Order) -> list[Object]:
+def services(order: TrainingSpec) -> list[Object]:
     """One a role, annotated for Prometheus; and one a task where that is asked for."""
     made = [_service(order, role_name(order, WORKER), {TRAINING: order.name, ROLE: WORKER}, is_scraped=True)]
     if order.servers:
@@ -64,7 +64,7 @@ def services(order: Order) -> list[Object]:
     return made
 
 
-def server(order: Order, index: int) -> Object:
+def server(order: TrainingSpec, index: int) -> Object:
     """The Deployment of one parameter server. Recreate: two of one name would answer to it in turn."""
     role = role_name(order, SERVER)
     labels = {TRAINING: order.name, ROLE: SERVER, INDEX: str(index)}
@@ -85,7 +85,7 @@ def server(order: Order, index: int) -> Object:
     return made
 
 
-def workers(order: Order) -> Object:
+def workers(order: TrainingSpec) -> Object:
     """The worker Job, suspended: it is let go when all the others are there."""
     index = {"fieldRef": {"fieldPath": f"metadata.annotations['{_JOB_INDEX}']"}}
     pod = _pod(order, WORKER, order.worker_amounts, [{"name": "TASK_INDEX", "valueFrom": index}])
@@ -108,16 +108,16 @@ def workers(order: Order) -> Object:
     return {**_object(order, "batch/v1", "Job", role_name(order, WORKER), role=WORKER), "spec": spec}
 
 
-def role_name(order: Order, role: str) -> str:
+def role_name(order: TrainingSpec, role: str) -> str:
     return f"{order.name}-{role}"
 
 
-def tolerated(order: Order) -> frozenset[str]:
+def tolerated(order: TrainingSpec) -> frozenset[str]:
     """The taint keys that the training's workers tolerate: GPU nodes are often tainted with the resource's name."""
     return frozenset({order.gpu_resource}) if order.gpus else frozenset()
 
 
-def _pod(order: Order, role: str, amounts: dict[str, str], env: list[Object]) -> Object:
+def _pod(order: TrainingSpec, role: str, amounts: dict[str, str], env: list[Object]) -> Object:
     container: Object = {
         "name": "main",
         "image": order.image,
@@ -170,7 +170,7 @@ def _resources(amounts: dict[str, str]) -> Object:
     return made
 
 
-def _environment(order: Order, role: str) -> list[Object]:
+def _environment(order: TrainingSpec, role: str) -> list[Object]:
     """The cluster's description, in the words that TensorFlow's and PyTorch's launchers read."""
     hosts = task_hosts(order, WORKER, order.workers)
     said = {
@@ -186,14 +186,14 @@ def _environment(order: Order, role: str) -> list[Object]:
     return [{"name": name, "value": value} for name, value in said.items()]
 
 
-def task_hosts(order: Order, role: str, count: int) -> list[str]:
+def task_hosts(order: TrainingSpec, role: str, count: int) -> list[str]:
     """`host:port` of each task of a role: through its own Service, or as a host of the role's."""
     service = role_name(order, role)
     behind = "" if order.service_per_task else f".{service}"
     return [f"{service}-{index}{behind}:{TASK_PORT}" for index in range(count)]
 
 
-def _service(order: Order, name: str, selector: dict[str, str], *, is_scraped: bool = False) -> Object:
+def _service(order: TrainingSpec, name: str, selector: dict[str, str], *, is_scraped: bool = False) -> Object:
     made = _object(order, "v1", "Service", name)
     ports = [{"name": "task", "port": TASK_PORT}]
     if is_scraped:
@@ -212,7 +212,7 @@ def _service(order: Order, name: str, selector: dict[str, str], *, is_scraped: b
     return made
 
 
-def _object(order: Order, api: str, kind: str, name: str, *, role: str = "") -> dict[str, Any]:
+def _object(order: TrainingSpec, api: str, kind: str, name: str, *, role: str = "") -> dict[str, Any]:
     labels = {**_labels(order), **({ROLE: role} if role else {})}
     metadata: Object = {"name": name, "labels": labels, "annotations": _notes(order)}
     if kind != "Namespace":
@@ -220,12 +220,12 @@ def _object(order: Order, api: str, kind: str, name: str, *, role: str = "") -> 
     return {"apiVersion": api, "kind": kind, "metadata": metadata}
 
 
-def _labels(order: Order) -> dict[str, str]:
+def _labels(order: TrainingSpec) -> dict[str, str]:
     said = {"team": label_safe(order.team), "owner": label_safe(order.owner)}
     return {MANAGED_BY: OURS, TRAINING: order.name, **{key: value for key, value in said.items() if value}}
 
 
-def _notes(order: Order) -> dict[str, str]:
+def _notes(order: TrainingSpec) -> dict[str, str]:
     said = {OWNER: order.owner, TEAM: order.team, LAUNCHED_BY: order.launched_by}
     return {key: value for key, value in said.items() if value}
 

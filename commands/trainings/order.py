@@ -28,7 +28,7 @@ _SYSTEM = ("kube-", "default", "openshift-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class TrainingSpec:
     """A training to be launched. Amounts are quantities as Kubernetes writes them; empty: not asked for."""
 
     name: str
@@ -75,7 +75,7 @@ class Order:
         return {name: one for name, one in (("cpu", self.cpu), ("memory", self.memory)) if one}
 
 
-def check(order: Order, *, images: Sequence[str]) -> None:
+def check(order: TrainingSpec, *, images: Sequence[str]) -> None:
     """Raise UnusableError for what could not be launched, with the part that is wrong and what it should be."""
     _check_name(order.name, "A training's name", NAME_AT_MOST)
     _check_name(order.namespace, "A namespace", 63)
@@ -104,7 +104,7 @@ def check(order: Order, *, images: Sequence[str]) -> None:
     _check_words(order)
 
 
-def _check_gpus(order: Order) -> None:
+def _check_gpus(order: TrainingSpec) -> None:
     meaning = gpu_resource(order.gpu_resource)
     if meaning is None:
         raise UnusableError(
@@ -121,7 +121,7 @@ def _check_gpus(order: Order) -> None:
         )
 
 
-def _check_words(order: Order) -> None:
+def _check_words(order: TrainingSpec) -> None:
     if sum(len(word.encode()) for word in order.arguments) > ARGUMENTS_AT_MOST:
         raise UnusableError(
             f"The arguments are longer than {ARGUMENTS_AT_MOST >> 10} KiB: put them in a file."

@@ -25,7 +25,7 @@ _DUST = 1e-9  # quantities are read as floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class TaskRequest:
     """Equal tasks of one role. Each takes `amounts` (by resource name, in its own unit) and one pod."""
 
     role: str
@@ -36,7 +36,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class NodeCapacity:
     """What a node has left. `closed` says why no new pod gets there, whatever it asks for."""
 
     node: str
@@ -45,7 +45,7 @@ class Room:
     taints: tuple[str, ...] = ()  # keys that keep pods off which do not tolerate them
     closed: str = ""
 
-    def bar(self, need: Need) -> str:
+    def bar(self, need: TaskRequest) -> str:
         """What keeps this need off the node before amounts are looked at; empty for nothing."""
         if any(self.labels.get(key) != value for key, value in need.node_selector.items()):
             return "not selected"
@@ -53,13 +53,13 @@ class Room:
             return self.closed
         return next((f"tainted {key}" for key in self.taints if key not in need.tolerates), "")
 
-    def holds(self, need: Need) -> int:
+    def holds(self, need: TaskRequest) -> int:
         """How many tasks of this need have room here by amounts alone."""
         asked = {PODS: 1.0, **need.amounts}
         rooms = [int((self.free.get(name, 0.0) + _DUST) // one) for name, one in asked.items() if one > 0]
         return max(0, min(rooms, default=UNBOUNDED))
 
-    def less(self, need: Need, times: int) -> "Room":
+    def less(self, need: TaskRequest, times: int) -> "NodeCapacity":
         """The room after so many tasks moved in."""
         asked = {PODS: 1.0, **need.amounts}
         left = {name: amount - times * asked.get(name, 0.0) for name, amount in self.free.items()}
@@ -67,12 +67,12 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class Placement:
     """How far the tasks fit. `short` is the first need that does not, with `rooms` as the others left them."""
 
     placed: tuple[tuple[str, str, int], ...]  # role, node, how many
-    rooms: tuple[Room, ...]
-    short: Need | None = None
+    rooms: tuple[NodeCapacity, ...]
+    short: TaskRequest | None = None
     fitting: int = 0  # tasks of the short need that do fit
 
     @property
@@ -80,7 +80,7 @@ class Fit:
         return self.short is None
 
 
-def rooms_of(inventory: Inventory, resources: Iterable[str]) -> tuple[Room, ...]:
+def node_capacities(inventory: Inventory, resources: Iterable[str]) -> tuple[NodeCapacity, ...]:
     """What every node has left of these resources, by allocatable minus requested, nominated pods counted."""
     names = tuple(dict.fromkeys([*resources, PODS]))
     waiting: dict[str, list[Pod]] = {}
@@ -93,7 +93,7 @@ def rooms_of(inventory: Inventory, resources: Iterable[str]) -> tuple[Room, ...]
     )
 
 
-def _room(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> Room:
+def _room(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapacity:
     held = [pod for pod in pods if holds_resources(pod)]
     free: dict[str, float] = {}
     for name in names:
@@ -104,7 +104,7 @@ def _room(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> Room:
     closed = "cordoned" if node.spec.unschedulable else "" if is_ready(node) else "not ready"
     if node.metadata.deletion_timestamp:
         closed = "being removed"
-    return Room(
+    return NodeCapacity(
         node=node.metadata.name,
         free=free,
         labels=node.metadata.labels or {},
@@ -117,7 +117,7 @@ def _room(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> Room:
     )
 
 
-def place(needs: Sequence[Need], rooms: Sequence[Room]) -> Fit:
+def place(needs: Sequence[TaskRequest], rooms: Sequence[NodeCapacity]) -> Placement:
     """Place all tasks. Either order of the needs is tried: small tasks may stand in the way of large ones."""
     wanted = [need for need in needs if need.count]
     first = _place_in_order(wanted, rooms)
@@ -127,7 +127,7 @@ def place(needs: Sequence[Need], rooms: Sequence[Room]) -> Fit:
     return second if second.is_whole else first
 
 
-def _place_in_order(needs: Sequence[Need], rooms: Sequence[Room]) -> Fit:
+def _place_in_order(needs: Sequence[TaskRequest], rooms: Sequence[NodeCapacity]) -> Placement:
     left = {room.node: room for room in rooms}
     placed: list[tuple[str, str, int]] = []
     for number, need in enumerate(needs):
@@ -140,16 +140,16 @@ def _place_in_order(needs: Sequence[Need], rooms: Sequence[Room]) -> Fit:
                 left[room.node] = left[room.node].less(need, times)
                 missing -= times
         if missing:
-            return Fit(
+            return Placement(
                 placed=tuple(placed),
                 rooms=tuple(left.values()),
                 short=need,
                 fitting=need.count - missing,
             )
-    return Fit(placed=tuple(placed), rooms=tuple(left.values()))
+    return Placement(placed=tuple(placed), rooms=tuple(left.values()))
 
 
-def _cost(room: Room, need: Need, later: Sequence[Need]) -> tuple[int, int, str]:
+def _cost(room: NodeCapacity, need: TaskRequest, later: Sequence[TaskRequest]) -> tuple[int, int, str]:
     """Nodes first where this need takes least from the later ones; among those the ones that hold most of it."""
     harm = sum(
         other_before - room.less(need, 1).holds(other)
@@ -160,6 +160,6 @@ def _cost(room: Room, need: Need, later: Sequence[Need]) -> tuple[int, int, str]
     return harm, (1 if hosts_others else 0) * UNBOUNDED - min(room.holds(need), UNBOUNDED - 1), room.node
 
 
-def main_resource(need: Need) -> str:
+def main_resource(need: TaskRequest) -> str:
     """The resource to speak of first: the GPUs, where any are asked for."""
     return next((name for name in need.amounts if gpu_resource(name)), next(iter(need.amounts), PODS))

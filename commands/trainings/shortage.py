@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from collectors.cluster.resources import gpu_resource
-from commands.trainings.preflight import PODS, Fit, Need, Room, main_resource, place
+from commands.trainings.preflight import PODS, NodeCapacity, Placement, TaskRequest, main_resource, place
 
 _SHOWN = 3  # nodes by name; the others are counted
 
 
-def shortage(fit: Fit) -> str:
+def unschedulable_reasons(fit: Placement) -> str:
     """`3 of 4 workers fit; worker 3 needs 8 nvidia.com/gpu: gpu-a04 has 2 free, gpu-b01 is cordoned, ...`."""
     need = fit.short
     if need is None:
@@ -34,7 +34,9 @@ def shortage(fit: Fit) -> str:
     )
 
 
-def helps(needs: Sequence[Need], rooms: Sequence[Room], fit: Fit) -> tuple[str, ...]:
+def remedies_for(
+    needs: Sequence[TaskRequest], rooms: Sequence[NodeCapacity], fit: Placement
+) -> tuple[str, ...]:
     """What would help, each as a short sentence; `rooms` as they were before anything was placed."""
     need = fit.short
     if need is None:
@@ -65,7 +67,7 @@ def helps(needs: Sequence[Need], rooms: Sequence[Room], fit: Fit) -> tuple[str, 
     return tuple(said)
 
 
-def _lack(room: Room, need: Need, main: str) -> str:
+def _lack(room: NodeCapacity, need: TaskRequest, main: str) -> str:
     asked: Mapping[str, float] = {PODS: 1.0, **need.amounts}
     lacking = [name for name, one in asked.items() if room.free.get(name, 0.0) < one]
     if not lacking or main in lacking:
@@ -74,7 +76,7 @@ def _lack(room: Room, need: Need, main: str) -> str:
     return f"{room.node} has {amount_text(main, room.free[main])} free but only {short}"
 
 
-def _barred(rooms: Sequence[Room], need: Need) -> list[str]:
+def _barred(rooms: Sequence[NodeCapacity], need: TaskRequest) -> list[str]:
     """Nodes that would have room if they were not closed, by name; and how many the selector leaves out."""
     told: list[str] = []
     would = [room for room in rooms if (bar := room.bar(need)) and bar != "not selected" and room.holds(need)]

@@ -42,7 +42,7 @@ TONES = {
 }
 
 
-def table_of(views: Sequence[TrainingView], now: datetime) -> Table:
+def training_table(views: Sequence[TrainingView], now: datetime) -> Table:
     """One row a training, the largest first."""
     ordered = sorted(views, key=lambda view: (view.life.is_over, -view.gpus_wanted, view.id))
     rows = tuple(
@@ -62,7 +62,7 @@ def table_of(views: Sequence[TrainingView], now: datetime) -> Table:
     return Table(heading=heading, rows=rows[:ROWS_AT_MOST], more=max(0, len(rows) - ROWS_AT_MOST))
 
 
-def details_of(
+def training_details(
     view: TrainingView,
     inventory: Inventory,
     now: datetime,

@@ -10,9 +10,9 @@ from collectors.facts.durations import in_words
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind
 from collectors.trainings.views import TrainingView
-from commands.command import Draft
-from commands.desk import Desk
-from commands.steps import Delete, Ref, Step
+from commands.command import PlanDraft
+from commands.desk import CommandContext
+from commands.steps import Delete, ObjectRef, Step
 from commands.trainings.catalogue import kind_of
 from commands.trainings.manifests import MANAGED_BY, OURS, TRAINING
 from commands.trainings.naming import is_our_namespace, training_named
@@ -24,63 +24,67 @@ class Stopping:
     keep_namespace: bool
 
 
-async def stop(deed: Stopping, desk: Desk) -> Draft:
+async def stop(action: Stopping, context: CommandContext) -> PlanDraft:
     """Never deletes pods one by one: their controllers would make them anew."""
-    inventory = desk.site.inventory()
-    view = training_named(deed.training, desk.site.trainings())
-    notes = [await lost(view, desk)] if not view.life.is_over and view.ranks else []
+    inventory = context.cluster.inventory()
+    view = training_named(action.training, context.cluster.trainings())
+    notes = [await lost_work(view, context)] if not view.life.is_over and view.ranks else []
     is_ours = is_our_namespace(view, inventory)
     steps: tuple[Step, ...]
-    if is_ours and not deed.keep_namespace:
+    if is_ours and not action.keep_namespace:
         place = inventory.namespaces[view.namespace].metadata
-        ref = Ref(api="v1", kind="Namespace", name=place.name, uid=place.uid)
-        steps = (Delete(ref=ref, says=f"delete namespace {place.name}, which was made for it"),)
-        notes += [f"{one} `--keep-namespace` keeps them." for one in goes_too(place.name, inventory)]
+        ref = ObjectRef(api="v1", kind="Namespace", name=place.name, uid=place.uid)
+        steps = (Delete(ref=ref, description=f"delete namespace {place.name}, which was made for it"),)
+        notes += [
+            f"{one} `--keep-namespace` keeps them." for one in deleted_with_namespace(place.name, inventory)
+        ]
     else:
-        steps = kind_of(view).stop(view, inventory, left=await _left(view, desk))
+        steps = kind_of(view).stop(view, inventory, left=await _left(view, context))
         if view.has_namespace:
             why = "is kept" if is_ours else "stays, for we did not make it"
             notes.append(f"Namespace {view.namespace} {why}, with its volume claims.")
     if not steps:
-        return Draft(
-            title="", nothing=f"Nothing of {view.id} is left to stop: {view.reason or view.life.value}."
+        return PlanDraft(
+            title="", nothing_to_do=f"Nothing of {view.id} is left to stop: {view.reason or view.life.value}."
         )
-    return Draft(
+    return PlanDraft(
         title=f"Stop {view.id}",
         steps=steps,
         notes=tuple(notes),
-        victims=() if view.life.is_over else (what_it_is(view),),
+        disrupts=() if view.life.is_over else (training_summary(view),),
     )
 
 
-def what_it_is(view: TrainingView) -> str:
+def training_summary(view: TrainingView) -> str:
     """`vision-detr/detr of ana: 6 ranks, 32 GPUs`: facts only, no moments, for the plan's hash covers it."""
     owner = f" of {view.owner}" if view.owner else ""
     return f"{view.id}{owner}: {view.wanted} rank{'s' if view.wanted != 1 else ''}, {view.gpus_wanted:g} GPUs"
 
 
-async def lost(view: TrainingView, desk: Desk) -> str:
+async def lost_work(view: TrainingView, context: CommandContext) -> str:
     """What a stop costs: the work since the last checkpoint, as far as the training tells it."""
     unknown = "How old its last checkpoint is is not known: what came after it is lost."
-    if desk.site.prometheus is None:
+    if context.cluster.prometheus is None:
         return unknown
     pods = "|".join(sorted({rank.pod for rank in view.ranks}))
     by_pod = "" if view.has_namespace else f',pod=~"{pods}"'
     query = f'max(training_checkpoint_timestamp_seconds{{namespace="{view.namespace}"{by_pod}}})'
-    seen = await desk.site.prometheus.query(PromQLQuery(expr=query), at=desk.now)
+    seen = await context.cluster.prometheus.query(PromQLQuery(expr=query), at=context.now)
     if isinstance(seen, Blind) or not seen.samples:
         return unknown
-    age = desk.now.timestamp() - seen.samples[0].value
+    age = context.now.timestamp() - seen.samples[0].value
     return f"Its last checkpoint is {in_words(timedelta(seconds=age))} old: what came after it is lost."
 
 
-async def _left(view: TrainingView, desk: Desk) -> list[dict[str, Any]]:
+async def _left(view: TrainingView, context: CommandContext) -> list[dict[str, Any]]:
     """The Services and scripts that we made for it; what others made there is theirs."""
-    if desk.site.reader is None or not view.has_namespace:
+    if context.cluster.reader is None or not view.has_namespace:
         return []
     found: list[dict[str, Any]] = []
     for kind in ("Service", "ConfigMap"):
-        listed = await desk.site.reader.listing(Ref(api="v1", kind=kind, namespace=view.namespace, name=""))
+        listed = await context.cluster.reader.listing(
+            ObjectRef(api="v1", kind=kind, namespace=view.namespace, name="")
+        )
         for one in listed:
             labels = one["metadata"].get("labels") or {}
             if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING) == view.name:
@@ -88,7 +92,7 @@ async def _left(view: TrainingView, desk: Desk) -> list[dict[str, Any]]:
     return found
 
 
-def goes_too(namespace: str, inventory: Inventory) -> list[str]:
+def deleted_with_namespace(namespace: str, inventory: Inventory) -> list[str]:
     """What goes with a namespace beside its trainings."""
     if inventory.missing_reason(PERSISTENT_VOLUME_CLAIMS):
         return [f"Volume claims in {namespace} go with it; which there are is not known now."]

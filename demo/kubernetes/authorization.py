@@ -27,7 +27,7 @@ ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class Attributes:
     """What somebody wants to do, in the words of RBAC; with a `path` it is no resource."""
 
     verb: str
@@ -56,17 +56,17 @@ class Authorizer:
         self._store = store
         self._kinds = kinds
 
-    def decide(self, user: User, deed: Deed) -> Verdict:
+    def decide(self, user: User, attributes: Attributes) -> Verdict:
         """Return whether the user may do it, and by which binding."""
         if MASTERS in user.groups:
             return Verdict(True)
-        for binding in self._bindings(deed.namespace):
+        for binding in self._bindings(attributes.namespace):
             if not any(
                 _names(subject, user, namespace_of(binding)) for subject in binding.get("subjects") or ()
             ):
                 continue
             role = self._role(binding)
-            if role is not None and any(_permits(rule, deed) for rule in role.get("rules") or ()):
+            if role is not None and any(_permits(rule, attributes) for rule in role.get("rules") or ()):
                 who = next(s for s in binding["subjects"] if _names(s, user, namespace_of(binding)))
                 return Verdict(True, _reason(binding, who))
         return Verdict(False)
@@ -98,21 +98,26 @@ def _names(subject: Json, user: User, home: str) -> bool:
             return False
 
 
-def _permits(rule: Json, deed: Deed) -> bool:
+def _permits(rule: Json, attributes: Attributes) -> bool:
     verbs = rule.get("verbs") or ()
-    if deed.verb not in verbs and "*" not in verbs:
+    if attributes.verb not in verbs and "*" not in verbs:
         return False
-    if deed.path:
+    if attributes.path:
         urls = rule.get("nonResourceURLs") or ()
-        return any(url == deed.path or (url.endswith("*") and deed.path.startswith(url[:-1])) for url in urls)
+        return any(
+            url == attributes.path or (url.endswith("*") and attributes.path.startswith(url[:-1]))
+            for url in urls
+        )
     groups, resources = rule.get("apiGroups") or (), rule.get("resources") or ()
-    if deed.group not in groups and "*" not in groups:
+    if attributes.group not in groups and "*" not in groups:
         return False
-    _, _, subresource = deed.resource.partition("/")
-    if not ({deed.resource, "*"} & set(resources)) and not (subresource and f"*/{subresource}" in resources):
+    _, _, subresource = attributes.resource.partition("/")
+    if not ({attributes.resource, "*"} & set(resources)) and not (
+        subresource and f"*/{subresource}" in resources
+    ):
         return False
     names = rule.get("resourceNames") or ()
-    return not names or (bool(deed.name) and deed.name in names)
+    return not names or (bool(attributes.name) and attributes.name in names)
 
 
 def _reason(binding: Json, subject: Json) -> str:
@@ -126,20 +131,20 @@ def _reason(binding: Json, subject: Json) -> str:
     )
 
 
-def refused(user: User, deed: Deed) -> RefusedError:
-    """Return the 403 for a deed, in the real server's words."""
-    if deed.path:
-        text = f'User "{user.name}" cannot {deed.verb} path "{deed.path}"'
+def refused(user: User, attributes: Attributes) -> RefusedError:
+    """Return the 403 for a attributes, in the real server's words."""
+    if attributes.path:
+        text = f'User "{user.name}" cannot {attributes.verb} path "{attributes.path}"'
         return RefusedError(403, "Forbidden", f"forbidden: {text}", details={})
-    plural, _, _ = deed.resource.partition("/")
-    qualified = f"{plural}.{deed.group}" if deed.group else plural
-    subject = f'{qualified} "{deed.name}"' if deed.name else qualified
+    plural, _, _ = attributes.resource.partition("/")
+    qualified = f"{plural}.{attributes.group}" if attributes.group else plural
+    subject = f'{qualified} "{attributes.name}"' if attributes.name else qualified
     text = (
-        f'{subject} is forbidden: User "{user.name}" cannot {deed.verb} resource "{deed.resource}" in API group '
-        f'"{deed.group}" {deed.where()}'
+        f'{subject} is forbidden: User "{user.name}" cannot {attributes.verb} '
+        f'resource "{attributes.resource}" in API group "{attributes.group}" {attributes.where()}'
     )
     details = {key: value for key, value in
-               (("name", deed.name), ("group", deed.group), ("kind", plural)) if value}  # fmt: skip
+               (("name", attributes.name), ("group", attributes.group), ("kind", plural)) if value}  # fmt: skip
     return RefusedError(403, "Forbidden", text, details=details)
 
 
@@ -163,23 +168,27 @@ def impersonated(authorizer: Authorizer, user: User, headers: list[tuple[str, st
     groups = tuple(value for name, value in said if name == "impersonate-group")
     if not names or not names[0]:
         raise bad_request(f"requested {said} without impersonating a user name")
-    wanted: list[Deed] = []
+    wanted: list[Attributes] = []
     if names[0].startswith("system:serviceaccount:") and names[0].count(":") == 3:
         _, _, home, account = names[0].split(":")
-        wanted.append(Deed(verb="impersonate", resource="serviceaccounts", namespace=home, name=account))
+        wanted.append(
+            Attributes(verb="impersonate", resource="serviceaccounts", namespace=home, name=account)
+        )
         groups = groups or ("system:serviceaccounts", f"system:serviceaccounts:{home}")
     else:
-        wanted.append(Deed(verb="impersonate", resource="users", name=names[0]))
-        wanted += [Deed(verb="impersonate", resource="groups", name=group) for group in groups]
+        wanted.append(Attributes(verb="impersonate", resource="users", name=names[0]))
+        wanted += [Attributes(verb="impersonate", resource="groups", name=group) for group in groups]
     for name, value in said:
         if name.startswith("impersonate-extra-"):
             extra = f"userextras/{name.removeprefix('impersonate-extra-')}"
-            wanted.append(Deed(verb="impersonate", group="authentication.k8s.io", resource=extra, name=value))
+            wanted.append(
+                Attributes(verb="impersonate", group="authentication.k8s.io", resource=extra, name=value)
+            )
         elif name == "impersonate-uid":
             wanted.append(
-                Deed(verb="impersonate", group="authentication.k8s.io", resource="uids", name=value)
+                Attributes(verb="impersonate", group="authentication.k8s.io", resource="uids", name=value)
             )
-    for deed in wanted:
-        if not authorizer.decide(user, deed).allowed:
-            raise refused(user, deed)
+    for attributes in wanted:
+        if not authorizer.decide(user, attributes).allowed:
+            raise refused(user, attributes)
     return User(names[0], tuple(dict.fromkeys((*groups, AUTHENTICATED))))

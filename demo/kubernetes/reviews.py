@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from demo.kubernetes.authorization import Authorizer, Deed, User, Verdict
+from demo.kubernetes.authorization import Attributes, Authorizer, User, Verdict
 from demo.kubernetes.errors import invalid
 from demo.kubernetes.objects import Json, dig
 
@@ -39,9 +39,9 @@ def answered(authorizer: Authorizer, user: User, kind: str, review: Json) -> Jso
     }
 
 
-def _deed(kind: str, spec: Json) -> Deed:
+def _deed(kind: str, spec: Json) -> Attributes:
     if isinstance(path := dig(spec, "nonResourceAttributes"), dict):
-        return Deed(verb=path.get("verb", ""), path=path.get("path", ""))
+        return Attributes(verb=path.get("verb", ""), path=path.get("path", ""))
     asked = dig(spec, "resourceAttributes")
     if not isinstance(asked, dict):
         text = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
@@ -50,7 +50,7 @@ def _deed(kind: str, spec: Json) -> Deed:
     resource = asked.get("resource", "")
     if asked.get("subresource"):
         resource = f"{resource}/{asked['subresource']}"
-    return Deed(
+    return Attributes(
         verb=asked.get("verb", ""),
         group=asked.get("group", ""),
         resource=resource,

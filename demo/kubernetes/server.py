@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from demo.kubernetes.authorization import Authorizer, Deed, User, impersonated, refused, token_user
+from demo.kubernetes.authorization import Attributes, Authorizer, User, impersonated, refused, token_user
 from demo.kubernetes.cluster import Cluster
 from demo.kubernetes.discovery import VERSION, discovered
 from demo.kubernetes.errors import RefusedError, bad_request
@@ -94,20 +94,20 @@ class Front:
         ):
             return self._review(user, review, parts, request.method, body)
         if parts[:2] == ("openapi", "v3"):
-            self._permit(user, Deed(verb=request.method.lower(), path=path))
+            self._permit(user, Attributes(verb=request.method.lower(), path=path))
             return _json(200, encode(described(self._cluster.kinds, parts[2:])))
         if len(parts) <= (2 if parts[:1] == ("api",) else 3):
-            self._permit(user, Deed(verb=request.method.lower(), path=path))
+            self._permit(user, Attributes(verb=request.method.lower(), path=path))
             return _json(200, encode(discovered(self._cluster.kinds, path)))
         asked = read_request(self._cluster.kinds, request.method, path, query, dry_runs)
         self._permit(user, _deed(asked))
         return await self._done(request, asked, user, body)
 
-    def _permit(self, user: User, deed: Deed) -> None:
-        if deed.path and "system:authenticated" in user.groups:
+    def _permit(self, user: User, attributes: Attributes) -> None:
+        if attributes.path and "system:authenticated" in user.groups:
             return  # discovery is open to whoever has a token
-        if not self._authorizer.decide(user, deed).allowed:
-            raise refused(user, deed)
+        if not self._authorizer.decide(user, attributes).allowed:
+            raise refused(user, attributes)
 
     def _review(self, user: User, kind: str, parts: tuple[str, ...], method: str, body: Any) -> web.Response:
         if method != "POST":
@@ -117,7 +117,7 @@ class Front:
         if not isinstance(body, dict):
             raise bad_request("the request body holds no review")
         if not kind.startswith("Self"):
-            self._permit(user, Deed(verb="create", group=parts[1], resource=parts[3]))
+            self._permit(user, Attributes(verb="create", group=parts[1], resource=parts[3]))
         return _json(201, encode(answered(self._authorizer, user, kind, body)))
 
     async def _done(self, request: web.Request, asked: Asked, user: User, body: Any) -> web.StreamResponse:
@@ -151,8 +151,8 @@ def _path_and_token(request: web.Request) -> tuple[str, str | None]:
     return f"/{rest}", said or f"Bearer {token}"
 
 
-def _deed(asked: Asked) -> Deed:
-    return Deed(
+def _deed(asked: Asked) -> Attributes:
+    return Attributes(
         verb=asked.verb,
         group=asked.kind.group,
         resource=asked.resource,

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
 from demo.kubernetes import KubernetesLookalike, User
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -35,7 +35,7 @@ async def connect(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Kuber
             config = tmp_path / "kubeconfig"
             write_kubeconfig(config, url, token)
             settings.setdefault("timeout", timedelta(seconds=5))
-            made = KubernetesSettings(kubeconfig=str(config), **settings)  # type: ignore[arg-type]
+            made = KubernetesOptions(kubeconfig=str(config), **settings)  # type: ignore[arg-type]
             client = await KubernetesClient.connect(made)
             stack.push_async_callback(client.close)
             return KubernetesSource(client)

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from bot.metrics import Metrics
 from bot.rulebook import pack_names, read_rulebook
-from bot.settings import Rules, Settings
+from bot.settings import RulesSettings, Settings
 from collectors.checks.catalogue import CHECKS
 from commands.catalogue import CATALOGUE
 from docs import settings_table
@@ -75,7 +75,9 @@ def test_every_command_is_there_with_its_usage(docs: dict[str, str]) -> None:
 def test_every_rule_and_pack_is_there(docs: dict[str, str]) -> None:
     page = docs["docs/rules.md"]
     assert [name for name in pack_names() if f"### {name}\n" not in page] == []
-    assert [rule.name for rule in read_rulebook(Rules()).rules if f"| {rule.name} |" not in page] == []
+    assert [
+        rule.name for rule in read_rulebook(RulesSettings()).rules if f"| {rule.name} |" not in page
+    ] == []
 
 
 def test_every_check_is_there(docs: dict[str, str]) -> None:

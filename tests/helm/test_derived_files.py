@@ -11,7 +11,7 @@ from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.facts.people import Actor
 from commands.catalogue import CATALOGUE
 from commands.command import Answer, Command, Right
-from commands.desk import Desk
+from commands.desk import CommandContext
 from helm.generate import CHART, made, stale
 from helm.rights import Rights, Rules, act_rights, look_rights
 from helm.values_file import ValuesError, read_values
@@ -24,12 +24,12 @@ class Nothing:
     actor: Actor | None = None
 
 
-async def _look(_deed: Nothing, _desk: Desk) -> Answer:
+async def _look(_deed: Nothing, _desk: CommandContext) -> Answer:
     raise AssertionError("not called")
 
 
 def _command(*rights: Right) -> Command[Nothing]:
-    return Command(noun="pod", verb="peek", summary="", deed=Nothing, example="", look=_look, rights=rights)
+    return Command(noun="pod", verb="peek", summary="", action=Nothing, example="", read=_look, rights=rights)
 
 
 def rules_at(namespace: str, rights: Rights) -> Rules:
@@ -122,7 +122,7 @@ def test_what_a_command_changes_it_may_read_but_for_secrets() -> None:
 def test_every_right_of_a_command_is_in_its_rules() -> None:
     table = act_rights(CATALOGUE)
     for command in CATALOGUE:
-        if command.look is not None:
+        if command.read is not None:
             continue
         for right in command.rights:
             for resource in right.resources:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.wiring import Yardmaster
-from commands.command import Command, Draft
-from commands.desk import Desk
+from commands.command import Command, PlanDraft
+from commands.desk import CommandContext
 from commands.plans import Risk
-from commands.steps import Patch, Ref
+from commands.steps import ObjectRef, Patch
 from demo.slack.state.messages import Message
 from tests.support.light import HOT, Light, light
 
@@ -171,8 +171,8 @@ async def test_an_offer_pressed_on_a_card_is_the_incidents_deed(tmp_path: Path) 
         assert "Fixed by" in card.said
         assert "node cordon gpu-a01" in card.said
         assert len(stage.cards()) == 1
-        deed = await stage.card("Cordon gpu-a01: done")
-        assert deed.thread_ts == card.ts
+        action = await stage.card("Cordon gpu-a01: done")
+        assert action.thread_ts == card.ts
         async with stage.yard.store.unit() as unit:
             (incident,) = await unit.incidents.find()
         assert incident.fixed_by == ("p1",)
@@ -225,14 +225,16 @@ async def test_a_confirmation_bound_to_another_hash_is_refused(tmp_path: Path) -
         assert not stage.writes()
 
 
-async def _wipe(deed: Any, desk: Desk) -> Draft:
-    ref = Ref(api="v1", kind="Node", name="gpu-a01", uid=desk.site.inventory().nodes["gpu-a01"].metadata.uid)
-    patch = Patch(ref=ref, says="mark it", body={"metadata": {"labels": {"wiped": "yes"}}})
-    return Draft(title="Wipe gpu-a01", steps=(patch,), victims=("vision/detr",))
+async def _wipe(action: Any, context: CommandContext) -> PlanDraft:
+    ref = ObjectRef(
+        api="v1", kind="Node", name="gpu-a01", uid=context.cluster.inventory().nodes["gpu-a01"].metadata.uid
+    )
+    patch = Patch(ref=ref, description="mark it", body={"metadata": {"labels": {"wiped": "yes"}}})
+    return PlanDraft(title="Wipe gpu-a01", steps=(patch,), disrupts=("vision/detr",))
 
 
 WIPE = Command(
-    noun="node", verb="wipe", summary="Wipe.", deed=dict, plan=_wipe, risk=Risk.BREAK, example="node wipe"
+    noun="node", verb="wipe", summary="Wipe.", action=dict, plan=_wipe, risk=Risk.BREAK, example="node wipe"
 )
 
 

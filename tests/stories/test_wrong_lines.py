@@ -97,7 +97,7 @@ async def test_what_slack_and_phones_make_of_a_line_is_undone(tmp_path: Path, ty
         answer = await stage.slack.until(lambda: stage.slack.ephemerals("dana"), 60)
         assert "Cordon gpu-a01?" in answer[0].said
         (plan,) = await stage.plans()
-        assert plan.steps[0].says == "cordon gpu-a01: nothing new is placed there (fan is loud)"
+        assert plan.steps[0].description == "cordon gpu-a01: nothing new is placed there (fan is loud)"
 
 
 @pytest.mark.parametrize("command", CATALOGUE, ids=lambda command: command.name)

@@ -149,7 +149,7 @@ class FakeChat:
 
         await self._call("delete", channel, remove)
 
-    async def _call(self, method: str, channel: str, deed: Callable[[], Answer]) -> Answer:
+    async def _call(self, method: str, channel: str, action: Callable[[], Answer]) -> Answer:
         loop = asyncio.get_running_loop()
         self.calls.append((loop.time(), method, channel))
         await asyncio.sleep(LATENCY / 2)
@@ -171,11 +171,11 @@ class FakeChat:
             case Fault.LOST_CALL:
                 raise UnknownOutcome("no answer")
             case Fault.LATE:
-                loop.call_later(3, deed)
+                loop.call_later(3, action)
                 raise UnknownOutcome("no answer")
             case Fault.LOST_REPLY | Fault.HANGS | None:
                 pass
-        answer = deed()
+        answer = action()
         await asyncio.sleep(3600 if fault is Fault.HANGS else LATENCY / 2)
         if fault is Fault.LOST_REPLY:
             raise UnknownOutcome("no answer")

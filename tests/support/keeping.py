@@ -11,8 +11,8 @@ from alerts.incidents.incident import Incident
 from alerts.routing import Route
 from alerts.rules import Rule
 from alerts.silences import Silence
-from bot.judging import Judge, Round
-from bot.keeping import Keeper, Tellings
+from bot.judging import EvaluationCycle, RuleScheduler
+from bot.keeping import CardRouting, IncidentRecorder
 from bot.store.memory import MemoryStore
 from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.labels import Labels
@@ -63,25 +63,25 @@ class Yard:
     routes: tuple[Route, ...] = ()
     topology: Topology = field(default_factory=a_topology)
     store: MemoryStore = field(default_factory=MemoryStore)
-    judge: Judge = field(init=False)
-    keeper: Keeper = field(init=False)
+    judge: RuleScheduler = field(init=False)
+    keeper: IncidentRecorder = field(init=False)
 
     def __post_init__(self) -> None:
         self.process()
 
     def process(self) -> None:
         router = QueryRouter(metrics=self.metrics, logs=None, checks={}, check_input=no_cluster)
-        self.judge = Judge(CLUSTER, self.rules, router, a_renderer(self.topology))
-        self.keeper = Keeper(CLUSTER, self.store, Tellings(routes=self.routes, default="C1"))
+        self.judge = RuleScheduler(CLUSTER, self.rules, router, a_renderer(self.topology))
+        self.keeper = IncidentRecorder(CLUSTER, self.store, CardRouting(routes=self.routes, default="C1"))
 
     async def restart(self, minute: float) -> None:
         self.process()
         self.judge.restore(*await self.keeper.restore(), NOON + minute * EVERY)
 
-    async def round(self, minute: float) -> Round:
+    async def round(self, minute: float) -> EvaluationCycle:
         self.metrics.asked = NOON + minute * EVERY
-        done = await self.judge.round(self.metrics.asked)
-        await self.keeper.keep(done, rules=self.judge.rules, topology=self.topology)
+        done = await self.judge.run_cycle(self.metrics.asked)
+        await self.keeper.record(done, rules=self.judge.rules, topology=self.topology)
         return done
 
     async def run(self, minutes: int, *, start: int = 0) -> None:

@@ -197,8 +197,8 @@ class Light:
 
     async def cached(self, is_so: Callable[[Any], Any], timeout: float = PATIENCE) -> None:
         """Wait until the bot's own picture of the cluster is so."""
-        site = self.yard.sites[CLUSTER]
-        await self.until(lambda: is_so(site.inventory()), timeout)
+        cluster = self.yard.clusters[CLUSTER]
+        await self.until(lambda: is_so(cluster.inventory()), timeout)
 
     def block(self, matcher: Callable[[Seen], bool], status: int) -> Callable[[], None]:
         """Have Kubernetes refuse what the matcher likes, until the answer is called; running watches end."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from bot.store.memory import MemoryStore
 from commands.cluster import ClusterWriter
-from commands.performing import Performer
+from commands.performing import PlanExecutor
 from commands.plans import Origin, Plan, PlanState, Risk, StepRecord
 from commands.records import record
 from commands.rows import CordonLease
-from commands.steps import Create, Delete, Fact, Patch, Ref, Scale, Step, Wait
+from commands.steps import Create, Delete, ObjectRef, Patch, Precondition, Scale, Step, Wait
 from demo.kubernetes import KubernetesLookalike
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -86,23 +86,25 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         },
         namespace="default",
     )
-    dns = Ref(api="apps/v1", kind="Deployment", name="dns", namespace="default")
+    dns = ObjectRef(api="apps/v1", kind="Deployment", name="dns", namespace="default")
     fresh = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}}
     return (
         Patch(
-            ref=Ref(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
-            says="cordon",
+            ref=ObjectRef(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
+            description="cordon",
             body={"spec": {"unschedulable": True}},
-            requires=(Fact(path=("spec", "unschedulable")),),
+            requires=(Precondition(path=("spec", "unschedulable")),),
             inverse={"spec": {"unschedulable": None}},
         ),
-        Create(manifest=fresh, says="create new"),
+        Create(manifest=fresh, description="create new"),
         Delete(
-            ref=Ref(api="v1", kind="ConfigMap", name="old", namespace="default", uid=old["metadata"]["uid"]),
-            says="delete old",
+            ref=ObjectRef(
+                api="v1", kind="ConfigMap", name="old", namespace="default", uid=old["metadata"]["uid"]
+            ),
+            description="delete old",
         ),
-        Scale(ref=dns, says="scale", replicas=3, was=2),
-        Wait(ref=dns, says="wait", path=("spec", "replicas"), at_least=3, seconds=5),
+        Scale(ref=dns, description="scale", replicas=3, expected=2),
+        Wait(ref=dns, description="wait", path=("spec", "replicas"), at_least=3, seconds=5),
         record("leases", LEASE, says="note the lease"),
     )
 
@@ -126,9 +128,9 @@ def plan_of(*steps: Step) -> Plan:
     )
 
 
-def performer(store: Any, writer: ClusterWriter, clock: Noon | None = None) -> Performer:
+def performer(store: Any, writer: ClusterWriter, clock: Noon | None = None) -> PlanExecutor:
     clock = clock or Noon()
-    return Performer(store, {CLUSTER: writer}, clock, clock.pause)
+    return PlanExecutor(store, {CLUSTER: writer}, clock, clock.pause)
 
 
 async def kept(store: MemoryStore) -> Plan:

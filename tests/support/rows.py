@@ -15,7 +15,7 @@ from alerts.lifecycle import AlertLife, AlertState
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
 from commands.rows import AuditEntry, HandledRequest
-from commands.steps import Create, Delete, Fact, Patch, Record, Ref, Scale, Step, Wait
+from commands.steps import Create, Delete, ObjectRef, Patch, Precondition, Record, Scale, Step, Wait
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -32,23 +32,23 @@ _JSON: st.SearchStrategy[Any] = st.recursive(
     max_leaves=4,
 )
 _BODIES = st.dictionaries(_NAMES, _JSON, max_size=3)
-_REFS = st.builds(Ref, api=_TEXTS, kind=_TEXTS, name=_TEXTS, namespace=_TEXTS, uid=_TEXTS)
+_REFS = st.builds(ObjectRef, api=_TEXTS, kind=_TEXTS, name=_TEXTS, namespace=_TEXTS, uid=_TEXTS)
 _STEPS = st.one_of(
     st.builds(
         Patch,
         ref=_REFS,
-        says=_TEXTS,
+        description=_TEXTS,
         body=_BODIES,
         requires=st.lists(
-            st.builds(Fact, path=st.lists(_TEXTS, max_size=2).map(tuple), equals=_JSON), max_size=2
+            st.builds(Precondition, path=st.lists(_TEXTS, max_size=2).map(tuple), equals=_JSON), max_size=2
         ).map(tuple),
         inverse=st.none() | _BODIES,
     ),
-    st.builds(Create, manifest=_BODIES, says=_TEXTS, is_secret=st.booleans()),
-    st.builds(Delete, ref=_REFS, says=_TEXTS),
-    st.builds(Scale, ref=_REFS, says=_TEXTS, replicas=st.integers(0, 9), was=st.integers(0, 9)),
-    st.builds(Wait, ref=_REFS, says=_TEXTS, equals=_JSON, at_least=st.none() | st.floats(0, 9)),
-    st.builds(Record, table=_TEXTS, id=_TEXTS, says=_TEXTS, row=st.none() | _BODIES),
+    st.builds(Create, manifest=_BODIES, description=_TEXTS, is_secret=st.booleans()),
+    st.builds(Delete, ref=_REFS, description=_TEXTS),
+    st.builds(Scale, ref=_REFS, description=_TEXTS, replicas=st.integers(0, 9), expected=st.integers(0, 9)),
+    st.builds(Wait, ref=_REFS, description=_TEXTS, equals=_JSON, at_least=st.none() | st.floats(0, 9)),
+    st.builds(Record, table=_TEXTS, id=_TEXTS, description=_TEXTS, row=st.none() | _BODIES),
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from alerts.cards.message import Buttons, Context, Fields, Message, Paragraph, Preformatted, Table, plain
-from bot.sites import ClusterSite
+from bot.sites import LiveCluster
 from bot.store.memory import MemoryStore
 from collectors.cluster.cache import ClusterCache
 from collectors.facts.labels import Labels
@@ -18,12 +18,12 @@ from collectors.facts.people import Actor, ActorKind
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
 from commands.catalogue import CATALOGUE
 from commands.cluster import ClusterWriter
 from commands.command import Answer
-from commands.desk import Policy, Upload
-from commands.performing import Performer
+from commands.desk import Defaults, Upload
+from commands.performing import PlanExecutor
 from commands.permissions import Grant, Permissions
 from commands.pipeline import Pipeline
 from commands.plans import Origin, Plan, PlanState
@@ -35,14 +35,14 @@ CLUSTER = "prod-a"
 ANA = Actor(id="U_ANA", name="ana", teams=frozenset({"vision"}))
 DANA = Actor(id="U_DANA", name="dana", teams=frozenset({"sre"}))
 BO = Actor(id="U_BO", name="bo", teams=frozenset({"speech"}))
-CLAIMS = Actor(id="claims", name="claims", kind=ActorKind.AUTOMATION)
+CLAIMS = Actor(id="reclaim", name="reclaim", kind=ActorKind.AUTOMATION)
 EVERYTHING = Permissions(
     teams={
         "sre": Grant(commands=("*",)),
         "vision": Grant(commands=("training *",)),
         "speech": Grant(commands=("training *",), namespaces=("speech-*",)),
     },
-    robots={"claims": Grant(commands=("gpu settle",))},
+    automation={"reclaim": Grant(commands=("gpu settle",))},
 )
 
 
@@ -90,10 +90,10 @@ class CannedPrometheus:
 class Yard:
     """One cluster behind the road. `say` writes a line; `do` writes it, confirms the plan and performs it."""
 
-    site: ClusterSite
+    cluster: LiveCluster
     store: MemoryStore
     pipeline: Pipeline
-    performer: Performer
+    performer: PlanExecutor
     clock: Hands
     prometheus: CannedPrometheus
     writer: ClusterWriter
@@ -115,7 +115,7 @@ class Yard:
             origin=Origin(via="slack", channel="C_GPU", thread="1.1"),
             uploads=uploads,
         )
-        return await self.pipeline.take(request)
+        return await self.pipeline.handle(request)
 
     async def plan(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> Plan:
         """The plan that a line proposes. Fails with the answer when it is refused."""
@@ -140,12 +140,12 @@ class Yard:
 
     async def do(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> Plan:
         plan = await self.plan(line, actor, uploads=uploads)
-        return await self.performer.perform(await self.confirmed(plan, actor))
+        return await self.performer.execute(await self.confirmed(plan, actor))
 
     async def seen(self, holds: Callable[[], bool]) -> None:
         """Wait until the cache shows it."""
-        assert self.site.cache is not None
-        await until(self.site.cache, holds)
+        assert self.cluster.cache is not None
+        await until(self.cluster.cache, holds)
 
 
 @asynccontextmanager
@@ -153,7 +153,7 @@ async def yard_before(
     kubeconfig: Path,
     *,
     clock: Hands | None = None,
-    policy: Policy | None = None,
+    policy: Defaults | None = None,
     permissions: Permissions = EVERYTHING,
     context: str = "",
     logs: Any = None,
@@ -163,7 +163,7 @@ async def yard_before(
     hands = clock or Hands()
     async with AsyncExitStack() as stack:
         client = await KubernetesClient.connect(
-            KubernetesSettings(kubeconfig=str(kubeconfig), context=context, timeout=timedelta(seconds=10))
+            KubernetesOptions(kubeconfig=str(kubeconfig), context=context, timeout=timedelta(seconds=10))
         )
         stack.push_async_callback(client.close)
         source = KubernetesSource(client)
@@ -171,26 +171,26 @@ async def yard_before(
         cache = ClusterCache(source, clock=hands, timing=QUICK, stale_after=timedelta(days=30))
         writer = ClusterWriter(client)
         prometheus = CannedPrometheus()
-        site = ClusterSite(CLUSTER, clock=hands, cache=cache, pod_logs=source, writer=writer, logs=logs)
-        site.prometheus = prometheus  # type: ignore[assignment]
+        cluster = LiveCluster(CLUSTER, clock=hands, cache=cache, pod_logs=source, writer=writer, logs=logs)
+        cluster.prometheus = prometheus  # type: ignore[assignment]
         store = MemoryStore()
         pipeline = Pipeline(
             catalogue=CATALOGUE,
             permissions=permissions,
             store=store,
-            sites={CLUSTER: site},
+            clusters={CLUSTER: cluster},
             writers={CLUSTER: writer},
             clock=hands,
-            policy=policy or Policy(),
+            defaults=policy or Defaults(),
             rules=dict,
         )
-        performer = Performer(store, {CLUSTER: writer}, hands, pause)
+        performer = PlanExecutor(store, {CLUSTER: writer}, hands, pause)
         async with asyncio.TaskGroup() as group:
             task = group.create_task(cache.run())
             try:
                 await cache.synced(timedelta(seconds=20))
                 yield Yard(
-                    site=site,
+                    cluster=cluster,
                     store=store,
                     pipeline=pipeline,
                     performer=performer,

@@ -17,7 +17,7 @@ from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket, quiet_logger
 from bot.delivery.notifier import Recoverable, UnknownOutcome
-from bot.settings import Slack, secret
+from bot.settings import SlackSettings, secret
 from collectors.facts.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -45,7 +45,7 @@ class SlackIntegration:
         return await to_aiohttp_response(response)
 
 
-async def open_slack(settings: Slack, *, clock: Clock, stack: AsyncExitStack) -> SlackIntegration:
+async def open_slack(settings: SlackSettings, *, clock: Clock, stack: AsyncExitStack) -> SlackIntegration:
     """Open it; `stack` closes it. Raises Permanent when Slack refuses the token.
 
     While Slack is away it is opened all the same: who we are is asked again when that is needed.

@@ -6,7 +6,7 @@ from collectors.sources.elasticsearch.reading import ServerFacts
 from collectors.sources.elasticsearch.settings import (
     DEFAULT_FIELDS,
     Credentials,
-    ElasticsearchSettings,
+    ElasticsearchOptions,
     fields_with,
 )
 from collectors.sources.elasticsearch.source import ElasticsearchSource
@@ -14,7 +14,7 @@ from collectors.sources.elasticsearch.source import ElasticsearchSource
 __all__ = [
     "DEFAULT_FIELDS",
     "Credentials",
-    "ElasticsearchSettings",
+    "ElasticsearchOptions",
     "ElasticsearchSource",
     "LogLine",
     "ServerFacts",

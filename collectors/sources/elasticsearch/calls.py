@@ -10,7 +10,7 @@ from elastic_transport import ConnectionError, ConnectionTimeout, SerializationE
 from elasticsearch import ApiError, AsyncElasticsearch, UnsupportedProductError
 
 from collectors.facts.errors import SourceError
-from collectors.sources.elasticsearch.settings import Credentials, ElasticsearchSettings
+from collectors.sources.elasticsearch.settings import Credentials, ElasticsearchOptions
 from collectors.sources.elasticsearch.transport import AnswerTooLargeError, client_of
 from collectors.sources.elasticsearch.wholeness import must_be_whole, reason_of
 
@@ -34,7 +34,7 @@ class _StrangeAnswerError(Exception):
 class Calls:
     """The calls that the looks are made of. Every one raises SourceError, and returns only whole answers."""
 
-    def __init__(self, settings: ElasticsearchSettings) -> None:
+    def __init__(self, settings: ElasticsearchOptions) -> None:
         self._settings = settings
         self._client: AsyncElasticsearch = client_of(settings)
         # The server gives up a little before us, so that it stops working for nobody.

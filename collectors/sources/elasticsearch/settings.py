@@ -66,7 +66,7 @@ def nobody() -> Credentials | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ElasticsearchSettings:
+class ElasticsearchOptions:
     """Where the logs are and how to look at them. Raises ValueError for an address that cannot be used.
 
     `credentials` is asked before every call, so that a rotated file is read again. `fields`: see `fields_with`.

@@ -18,7 +18,7 @@ from collectors.sources.elasticsearch.hits import LogLine
 from collectors.sources.elasticsearch.novelty import novel
 from collectors.sources.elasticsearch.reading import ServerFacts, lines_in, server_facts
 from collectors.sources.elasticsearch.sampling import texts_of
-from collectors.sources.elasticsearch.settings import ElasticsearchSettings
+from collectors.sources.elasticsearch.settings import ElasticsearchOptions
 
 _SEASONS = 7
 _CLOCKS_DIFFER = timedelta(days=1)  # a line from the future is a line, too
@@ -34,7 +34,7 @@ class ElasticsearchSource:
     caps in number and in bytes. Close it when done; it opens its connections on the first call.
     """
 
-    def __init__(self, settings: ElasticsearchSettings) -> None:
+    def __init__(self, settings: ElasticsearchOptions) -> None:
         self._settings = settings
         self._calls = Calls(settings)
         self._finder = FieldFinder(self._calls, settings.fields, settings.index)

@@ -19,7 +19,7 @@ from elastic_transport import (
 from elastic_transport._node import NodeApiResponse
 from elasticsearch import AsyncElasticsearch
 
-from collectors.sources.elasticsearch.settings import ElasticsearchSettings, address_of
+from collectors.sources.elasticsearch.settings import ElasticsearchOptions, address_of
 
 _LARGE = 256 * 1024  # bytes of a body that is sent in pieces
 
@@ -28,7 +28,7 @@ class AnswerTooLargeError(TransportError):
     """The answer was larger than the cap; it was given up while it arrived."""
 
 
-def client_of(settings: ElasticsearchSettings) -> AsyncElasticsearch:
+def client_of(settings: ElasticsearchOptions) -> AsyncElasticsearch:
     """A client for the settings. It opens its connections on the first call; close it."""
     secure: dict[str, Any] = {}
     if any(url.startswith("https:") for url in settings.urls):

@@ -9,7 +9,7 @@ import pytest
 
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, Seen
-from collectors.sources.elasticsearch import ElasticsearchSettings, ElasticsearchSource
+from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.world.layout import a_cluster
 from demo.world.logs.line import Document, document
@@ -53,7 +53,7 @@ class Logs:
 @pytest.fixture
 async def logs() -> AsyncIterator[Logs]:
     async with ElasticsearchLookalike.running() as es:
-        settings = ElasticsearchSettings(
+        settings = ElasticsearchOptions(
             urls=(es.url,), index="logs-*", lag=timedelta(), timeout=timedelta(seconds=20)
         )
         async with ElasticsearchSource(settings) as source:

@@ -8,7 +8,7 @@ import pytest
 from alerts.cards.posted import CardKind
 from bot.delivery.composers import CardContext, composers
 from bot.delivery.desired_state import DesiredState
-from bot.following import Follower
+from bot.following import LaunchWatcher
 from bot.store.memory import MemoryStore
 from collectors.facts.redaction import Redactor
 from commands.rows import ReclaimRequest, ReclaimState
@@ -34,7 +34,7 @@ async def asked() -> MemoryStore:
     store = MemoryStore()
     async with store.unit() as unit:
         await unit.reclaim_requests.put(CLAIM)
-    await Follower(store, {}, Hands(), redact=Redactor(()), channel="C_GPU").look()
+    await LaunchWatcher(store, {}, Hands(), redact=Redactor(()), channel="C_GPU").look()
     return store
 
 
@@ -65,7 +65,7 @@ async def test_a_claim_that_is_open_again_has_a_live_card_again() -> None:
     async with store.unit() as unit:
         (card,) = await unit.cards.find()
         await unit.cards.put(replace(card, message_id="1.1", is_final=True))
-    await Follower(store, {}, Hands(), redact=Redactor(()), channel="C_GPU").look()
+    await LaunchWatcher(store, {}, Hands(), redact=Redactor(()), channel="C_GPU").look()
     async with store.unit() as unit:
         (card,) = await unit.cards.find()
     assert (card.message_id, card.is_final) == ("1.1", False)

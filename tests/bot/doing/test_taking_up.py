@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from alerts.incidents.grouping import open_incident
-from bot.doing import Doer
-from commands.performing import Performer
+from bot.doing import PlanRunner
+from commands.performing import PlanExecutor
 from commands.plans import Origin, Plan, PlanState, StepState
 from commands.previews import card_of
 from commands.rows import AuditEntry
@@ -52,7 +52,7 @@ async def outcomes(yard: Yard, id: str) -> list[AuditEntry]:
 
 async def next_life(yard: Yard, id: str) -> Plan:
     """Run a doer as a start of the process does, until the plan has ended."""
-    doer = Doer(yard.store, yard.performer, channel="C_GPU")
+    doer = PlanRunner(yard.store, yard.performer, channel="C_GPU")
     stop = yard.store.listen(doer.wake)
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         life = group.create_task(doer.run())
@@ -76,7 +76,7 @@ async def cut_off_after_the_patch_landed(yard: Yard, line: str, *, stopped: bool
 
     yard.writer.patch = patch  # type: ignore[method-assign]
     with pytest.raises(Crash):
-        await yard.performer.perform(plan)
+        await yard.performer.execute(plan)
     yard.writer.patch = real  # type: ignore[method-assign]
     return plan
 
@@ -86,7 +86,7 @@ async def test_a_plan_that_was_stopped_and_cut_off_ends_after_the_step_that_was_
 ) -> None:
     plan = await cut_off_after_the_patch_landed(yard, "node cordon gpu-a01 gpu-a02", stopped=True)
     over = await next_life(yard, plan.id)
-    assert (over.state, over.trouble) == (PlanState.CANCELLED, "cancelled by dana")
+    assert (over.state, over.error) == (PlanState.CANCELLED, "cancelled by dana")
     states = [record.state for record in over.records]
     # The lease stands beside the cordon that was begun; the other node is left.
     assert states == [StepState.DONE, StepState.DONE, StepState.SKIPPED, StepState.SKIPPED]
@@ -132,7 +132,7 @@ async def test_killed_at_any_write_the_outcome_is_in_the_audit_on_the_incident_a
         await unit.plans.put(undo)
     dying = DyingStore(yard.store, at, lands=lands)
     with pytest.raises(Crash):
-        await Performer(dying, {CLUSTER: yard.writer}, yard.clock).perform(undo)
+        await PlanExecutor(dying, {CLUSTER: yard.writer}, yard.clock).execute(undo)
     over = await next_life(yard, undo.id)
     assert over.state is PlanState.DONE
     assert [entry.what for entry in await outcomes(yard, undo.id)] == ["done"]
@@ -148,7 +148,7 @@ async def test_a_plan_that_is_cancelled_before_it_begins_has_its_outcome_recorde
     await yard.say(f"plan cancel {plan.id}", DANA)
     (entry,) = await outcomes(yard, plan.id)
     assert (entry.what, entry.text) == ("cancelled", "cancelled by dana")
-    over = await yard.performer.perform(plan)  # it was in the doer's hand already
+    over = await yard.performer.execute(plan)  # it was in the doer's hand already
     assert over.state is PlanState.CANCELLED
     assert await outcomes(yard, plan.id) == [entry]
 
@@ -168,7 +168,7 @@ async def test_a_plan_that_still_does_a_step_is_not_undone_before_that_step_is_s
         return await real(step, **named)
 
     yard.writer.patch = patch  # type: ignore[method-assign]
-    over = await yard.performer.perform(plan)
+    over = await yard.performer.execute(plan)
     yard.writer.patch = real  # type: ignore[method-assign]
     assert said == f"Plan {plan.id} still does the step that was begun: try again in a moment."
     assert "Undo" in told(card_of(over))

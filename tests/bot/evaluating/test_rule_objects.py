@@ -9,8 +9,8 @@ from typing import Any
 from alerts.alert import Alert
 from alerts.rules import Rule
 from bot.evaluating import OBJECTS_EVERY, Evaluator
-from bot.judging import Judge
-from bot.keeping import Keeper, Tellings
+from bot.judging import RuleScheduler
+from bot.keeping import CardRouting, IncidentRecorder
 from bot.metrics import Metrics
 from bot.store.memory import MemoryStore
 from collectors.facts.errors import SourceError
@@ -47,12 +47,12 @@ class House:
 
     async def begins(self, *own: Rule) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.clock.at)
-        site: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=self.objects, topology=a_topology)
+        cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=self.objects, topology=a_topology)
         router = QueryRouter(metrics=Canned(hot(self.hot)), logs=None, checks={}, check_input=no_cluster)
         evaluator = Evaluator(
-            site,
-            Judge(CLUSTER, own, router, a_renderer()),
-            Keeper(CLUSTER, self.store, Tellings(default="C1")),
+            cluster,
+            RuleScheduler(CLUSTER, own, router, a_renderer()),
+            IncidentRecorder(CLUSTER, self.store, CardRouting(default="C1")),
             router,
             clock,
             Metrics(),
@@ -60,12 +60,12 @@ class House:
             reads_objects=True,
         )
         await evaluator.begin()
-        await evaluator.turn()
+        await evaluator.run_cycle()
         return evaluator
 
     async def turns(self, evaluator: Evaluator) -> None:
         self.clock.at += OBJECTS_EVERY
-        await evaluator.turn()
+        await evaluator.run_cycle()
 
     async def happened(self) -> list[str]:
         async with self.store.unit() as unit:

@@ -5,8 +5,8 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, cast
 
-from bot.following import STARTS_WITHIN, Follower
-from bot.sites import ClusterSite
+from bot.following import STARTS_WITHIN, LaunchWatcher
+from bot.sites import LiveCluster
 from bot.store.memory import MemoryStore
 from collectors.facts.redaction import Redactor
 from commands.rows import Launch
@@ -35,8 +35,8 @@ def a_launch(thread: str, hands: Hands) -> Launch:
 
 async def test_the_second_launch_is_told_anew_in_its_own_thread() -> None:
     store, hands = MemoryStore(), Hands()
-    sites = MappingProxyType({CLUSTER: cast("ClusterSite", NoTrainings())})
-    follower = Follower(store, sites, hands, redact=Redactor(()), channel="C_GPU")
+    clusters = MappingProxyType({CLUSTER: cast("LiveCluster", NoTrainings())})
+    follower = LaunchWatcher(store, clusters, hands, redact=Redactor(()), channel="C_GPU")
     for thread in ("1.1", "2.2"):
         async with store.unit() as unit:
             await unit.launches.put(a_launch(thread, hands))

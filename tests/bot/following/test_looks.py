@@ -5,8 +5,8 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from bot.following import Follower
-from bot.sites import ClusterSite
+from bot.following import LaunchWatcher
+from bot.sites import LiveCluster
 from bot.store.memory import MemoryStore
 from collectors.cluster.inventory import Inventory
 from collectors.facts.redaction import MARK, Redactor
@@ -29,7 +29,7 @@ LAUNCH = Launch(
 )
 
 
-class Half(ClusterSite):
+class Half(LiveCluster):
     """Nodes and pods are seen, Jobs are not."""
 
     def look(self) -> Inventory:
@@ -41,7 +41,9 @@ async def test_a_training_whose_jobs_cannot_be_seen_is_not_called_stopped() -> N
     launch = replace(LAUNCH, reported_state="running")
     async with store.unit() as unit:
         await unit.launches.put(launch)
-    follower = Follower(store, {CLUSTER: Half(CLUSTER, clock=CLOCK)}, CLOCK, redact=Redactor(), channel="C1")
+    follower = LaunchWatcher(
+        store, {CLUSTER: Half(CLUSTER, clock=CLOCK)}, CLOCK, redact=Redactor(), channel="C1"
+    )
 
     await follower.look()
 
@@ -78,9 +80,9 @@ async def test_no_line_of_a_private_key_is_among_the_last_words() -> None:
     store = MemoryStore()
     async with store.unit() as unit:
         await unit.launches.put(LAUNCH)
-    site: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None)
+    cluster: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None)
 
-    await Follower(store, {CLUSTER: site}, CLOCK, redact=Redactor(), channel="C1").look()
+    await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").look()
 
     async with store.unit() as unit:
         told = await unit.launches.get("l1")

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from alerts.rules import Rule
-from bot.judging import Judge
+from bot.judging import RuleScheduler
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
@@ -32,14 +32,14 @@ class Partial(Canned):
         return await Canned.query(self, query, at=at)
 
 
-def judging(*rules: Rule, metrics: Canned | None = None) -> tuple[Judge, QueryRouter]:
+def judging(*rules: Rule, metrics: Canned | None = None) -> tuple[RuleScheduler, QueryRouter]:
     metrics = metrics or Partial(hot())
     router = QueryRouter(metrics=metrics, logs=None, checks=CHECKS, check_input=no_cluster)
-    return Judge(CLUSTER, (*rules, *OWN_SIGHT), router, a_renderer()), router
+    return RuleScheduler(CLUSTER, (*rules, *OWN_SIGHT), router, a_renderer()), router
 
 
-async def blind_alone(judge: Judge, minute: float) -> list[str]:
-    found = await judge.round(NOON + minutes(minute))
+async def blind_alone(judge: RuleScheduler, minute: float) -> list[str]:
+    found = await judge.run_cycle(NOON + minutes(minute))
     return [alert.labels["rule"] for alert in found.standing if alert.name == "RuleBlind"]
 
 
@@ -55,12 +55,12 @@ async def test_a_rule_that_is_gone_is_blind_no_more() -> None:
 
 async def test_a_rule_that_is_asked_at_moments_of_its_own_does_not_make_its_source_blind() -> None:
     judge, router = judging(*GOOD)
-    await judge.round(NOON)
+    await judge.run_cycle(NOON)
     judge.swap((*GOOD, BAD, *OWN_SIGHT))
     now, blind = NOON + timedelta(seconds=20), []
 
     for _ in range(8):
-        await judge.round(now)
+        await judge.run_cycle(now)
         blind += [
             one.source for one in router.sources(at=now) if one.blind_for and one.source == "prometheus"
         ]
@@ -73,11 +73,11 @@ async def test_a_rule_that_is_asked_at_moments_of_its_own_does_not_make_its_sour
 async def test_a_source_that_answers_hardly_anything_is_blind_and_whole_again_at_once() -> None:
     bad = tuple(replace(BAD, id=f"bad/{number}") for number in range(3))
     judge, router = judging(GOOD[0], *bad)
-    await judge.round(NOON)
+    await judge.run_cycle(NOON)
     during = [one.source for one in router.sources(at=NOON + minutes(1)) if one.blind_for]
 
     judge.swap((GOOD[0], *OWN_SIGHT))
-    await judge.round(NOON + minutes(1))
+    await judge.run_cycle(NOON + minutes(1))
 
     assert "prometheus" in during
     assert "prometheus" not in [one.source for one in router.sources(at=NOON + minutes(2)) if one.blind_for]
@@ -86,11 +86,11 @@ async def test_a_source_that_answers_hardly_anything_is_blind_and_whole_again_at
 async def test_an_answer_that_cannot_be_used_is_told_until_it_can() -> None:
     metrics = Canned(lambda _expr, _at: {f"n{number}": 90.0 for number in range(5)})
     judge, _router = judging(replace(GOOD[0], limit=4), metrics=metrics)
-    await judge.round(NOON)
+    await judge.run_cycle(NOON)
     during = await blind_alone(judge, 1)
 
     metrics.heat = hot((0, 9))
-    await judge.round(NOON + minutes(2))
+    await judge.run_cycle(NOON + minutes(2))
 
     assert during == [GOOD[0].id]
     assert await blind_alone(judge, 3) == []
@@ -101,9 +101,9 @@ async def test_a_source_that_the_settings_leave_out_is_not_called_blind(*, has_c
     router = QueryRouter(
         metrics=Canned(hot()), logs=None, checks=CHECKS, check_input=no_cluster, has_cluster=has_cluster
     )
-    judge = Judge(CLUSTER, (*GOOD, *OWN_SIGHT), router, a_renderer())
+    judge = RuleScheduler(CLUSTER, (*GOOD, *OWN_SIGHT), router, a_renderer())
 
-    found = await judge.round(NOON)
+    found = await judge.run_cycle(NOON)
 
     blind = [alert.labels["component"] for alert in found.standing if alert.name == "SourceBlind"]
     assert blind == (["kubernetes"] if has_cluster else [])
@@ -126,11 +126,11 @@ async def test_logs_that_nobody_ships_are_blind_and_not_well() -> None:
     logs = Shipped()
     logged = replace(a_rule("Logged"), query=LogQuery(match="x", by=("node",), over=minutes(5)))
     router = QueryRouter(metrics=None, logs=logs, checks=CHECKS, check_input=no_cluster)
-    judge = Judge(CLUSTER, (logged, *OWN_SIGHT), router, a_renderer())
-    await judge.round(NOON)
+    judge = RuleScheduler(CLUSTER, (logged, *OWN_SIGHT), router, a_renderer())
+    await judge.run_cycle(NOON)
     logs.is_shipped = False
 
-    during = await judge.round(NOON + minutes(1))
+    during = await judge.run_cycle(NOON + minutes(1))
 
     assert during.blind == {logged.id: "no line of late"}
     assert ("elasticsearch", minutes(0)) in [

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.lifecycle import AlertState
-from bot.judging import MISSED_AT_MOST, TRIES
+from bot.judging import MAX_MISSED, TRIES
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult
@@ -32,7 +32,7 @@ async def test_a_rule_is_asked_on_its_own_grid() -> None:
     slow = replace(a_rule("Slow"), interval=minutes(5))
     yard = Yard(rules=(RULE, slow), metrics=Canned(hot()))
 
-    judged = [(await yard.round(minute)).judged for minute in range(7)]
+    judged = [(await yard.round(minute)).evaluated for minute in range(7)]
 
     assert [slow.id in one for one in judged] == [True, False, False, False, False, True, False]
     assert all(RULE.id in one for one in judged)
@@ -41,11 +41,11 @@ async def test_a_rule_is_asked_on_its_own_grid() -> None:
 
 async def test_a_late_round_does_not_shift_the_grid_nor_run_twice() -> None:
     yard = Yard(rules=(RULE,), metrics=Canned(hot()))
-    await yard.judge.round(NOON)
+    await yard.judge.run_cycle(NOON)
 
-    late = await yard.judge.round(NOON + minutes(3.5))
+    late = await yard.judge.run_cycle(NOON + minutes(3.5))
 
-    assert late.judged == {RULE.id}
+    assert late.evaluated == {RULE.id}
     assert yard.judge.next_due(NOON) == NOON + minutes(4)
 
 
@@ -57,7 +57,7 @@ async def test_blindness_in_the_middle_resolves_nothing_and_is_told() -> None:
     rounds = [await yard.round(minute) for minute in range(60)]
 
     assert [len(one.changes) for one in rounds[5:]] == [0] * 55
-    assert all(one.blind == {RULE.id: "refused"} and not one.judged for one in rounds[5:])
+    assert all(one.blind == {RULE.id: "refused"} and not one.evaluated for one in rounds[5:])
     assert [alert.life.state for alert in rounds[-1].standing] == [AlertState.FIRING]
 
 
@@ -92,8 +92,8 @@ async def test_what_is_made_up_for_has_an_end() -> None:
 
     await yard.round(500)
 
-    assert len(asked) == MISSED_AT_MOST + 1
-    assert min(asked) == NOON + minutes(500 - MISSED_AT_MOST)
+    assert len(asked) == MAX_MISSED + 1
+    assert min(asked) == NOON + minutes(500 - MAX_MISSED)
 
 
 class Relapsing(Canned):
@@ -150,7 +150,7 @@ async def test_an_answer_that_cannot_be_told_apart_is_blind_for_its_rule_alone()
 
     done = await yard.round(0)
 
-    assert done.judged == {RULE.id}
+    assert done.evaluated == {RULE.id}
     assert "same labels" in done.blind[same.id]
 
 
@@ -196,7 +196,7 @@ async def test_alerts_of_another_process_are_taken_up_and_strangers_given_back()
     )
 
     assert [alert.name for alert in orphans] == ["Forgotten"]
-    assert len((await yard.judge.round(NOON)).standing) == 1
+    assert len((await yard.judge.run_cycle(NOON)).standing) == 1
 
 
 spans = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 15)), max_size=4).map(
@@ -232,8 +232,8 @@ async def test_after_any_outage_the_state_is_the_undisturbed_one(
     end_of_one = end_of_other = None
 
     for minute in range(last):
-        end_of_one = await disturbed.judge.round(_at(disturbed, minute))
-        end_of_other = await undisturbed.judge.round(_at(undisturbed, minute))
+        end_of_one = await disturbed.judge.run_cycle(_at(disturbed, minute))
+        end_of_other = await undisturbed.judge.run_cycle(_at(undisturbed, minute))
 
     assert end_of_one is not None
     assert end_of_other is not None

@@ -320,8 +320,8 @@ async def test_the_figures_on_a_card_follow_once_a_minute() -> None:
     seen: list[float] = []
     for quarter in range(20):
         yard.metrics.asked = NOON + minutes(quarter / 4)
-        done = await yard.judge.round(yard.metrics.asked)
-        await yard.keeper.keep(done, rules=yard.judge.rules, topology=yard.topology)
+        done = await yard.judge.run_cycle(yard.metrics.asked)
+        await yard.keeper.record(done, rules=yard.judge.rules, topology=yard.topology)
         seen += [alert.value for alert in await yard.alerts() if alert.is_firing]
 
     assert seen == [88, 88, 88, 88, 92, 92, 92, 92, 96, 96, 96, 96]

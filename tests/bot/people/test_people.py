@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from bot.people import TRUST, Account, People
-from bot.settings import Team
+from bot.people import TRUST_FOR, Account, People
+from bot.settings import TeamSettings
 from collectors.facts.errors import SourceError
 
 
@@ -39,8 +39,8 @@ class Hands:
 
 
 TEAMS = {
-    "sre": Team(slack_groups=("S_SRE",), commands=("*",)),
-    "named": Team(members=("U_ANA",), commands=("node *",)),
+    "sre": TeamSettings(slack_groups=("S_SRE",), commands=("*",)),
+    "named": TeamSettings(members=("U_ANA",), commands=("node *",)),
 }
 
 
@@ -76,7 +76,7 @@ async def test_what_was_said_is_believed_for_a_while_and_then_asked_again() -> N
     people = People(chat, TEAMS, hands)
     assert (await people.actor("U_BO")).teams == {"sre"}
     chat.groups["S_SRE"] = []
-    hands.at += TRUST - timedelta(seconds=1)
+    hands.at += TRUST_FOR - timedelta(seconds=1)
     assert (await people.actor("U_BO")).teams == {"sre"}
     assert chat.asked == 1
     hands.at += timedelta(seconds=1)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.sites import ClusterSite
+from bot.sites import LiveCluster
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.kinds import JOBS, NODES, PODS
 from collectors.facts.clock import SystemClock
 from collectors.facts.errors import SourceError
 from collectors.facts.results import Blind
 from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
 from demo.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, until
 from tests.support.yard import a_node_tree
@@ -23,15 +23,15 @@ async def test_a_kind_that_is_seen_again_without_a_change_is_missing_no_more(tmp
         kube.create(a_node_tree("gpu-a01"), keep_status=True)
         away = [True]
         kube.fail(lambda seen: away[0] and "/jobs" in seen.path, 503, times=1_000_000)
-        config = KubernetesSettings(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
+        config = KubernetesOptions(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
         client = await KubernetesClient.connect(config)
         cache = ClusterCache(
             KubernetesSource(client), clock=SystemClock(), kinds=(NODES, PODS, JOBS), timing=QUICK
         )
-        site = ClusterSite("a", clock=SystemClock(), cache=cache)
+        cluster = LiveCluster("a", clock=SystemClock(), cache=cache)
 
         def missing() -> set[str]:
-            found = site.look()
+            found = cluster.refresh()
             return {"everything"} if isinstance(found, Blind) else set(found.missing)
 
         async with asyncio.TaskGroup() as group:
@@ -39,8 +39,8 @@ async def test_a_kind_that_is_seen_again_without_a_change_is_missing_no_more(tmp
             await until(cache, lambda: "everything" not in missing())
             assert "jobs" in missing()
             with pytest.raises(SourceError, match="trainings made of a Job cannot be seen"):
-                site.trainings()
-            assert isinstance(site.check_input(SystemClock().now(), ()).trainings, Blind)
+                cluster.trainings()
+            assert isinstance(cluster.check_input(SystemClock().now(), ()).trainings, Blind)
             away[0] = False
             await until(cache, lambda: "jobs" not in missing())
             task.cancel()

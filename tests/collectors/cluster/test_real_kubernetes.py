@@ -14,7 +14,7 @@ from collectors.cluster.kinds import DEFAULT_KINDS, NODES, PODS
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
 from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes_errors import KubernetesError
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.cluster_cache import QUICK, Replica, until
@@ -28,7 +28,7 @@ PODS_PATH = f"/api/v1/namespaces/{SPACE}/pods"
 async def admin(real_kubernetes: KubernetesCluster) -> AsyncIterator[KubernetesClient]:
     """The administrator, in a namespace of these tests' own."""
     client = await KubernetesClient.connect(
-        KubernetesSettings(kubeconfig=str(real_kubernetes.kubeconfig), timeout=timedelta(seconds=30))
+        KubernetesOptions(kubeconfig=str(real_kubernetes.kubeconfig), timeout=timedelta(seconds=30))
     )
     try:
         await create(client, "/api/v1/namespaces", {"metadata": {"name": SPACE}})
@@ -107,9 +107,7 @@ async def test_every_kind_of_a_real_cluster_is_read(admin: KubernetesClient) -> 
 
 
 async def test_an_account_without_rights_is_told_which_it_lacks(real_kubernetes: KubernetesCluster) -> None:
-    client = await KubernetesClient.connect(
-        KubernetesSettings(kubeconfig=str(real_kubernetes.bot_kubeconfig))
-    )
+    client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(real_kubernetes.bot_kubeconfig)))
     cache = ClusterCache(KubernetesSource(client), clock=SystemClock(), kinds=(NODES,), timing=QUICK)
     try:
         async with asyncio.TaskGroup() as group:

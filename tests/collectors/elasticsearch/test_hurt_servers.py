@@ -8,7 +8,7 @@ import pytest
 from collectors.facts.errors import SourceError
 from collectors.facts.queries import LogQuery, TimesUsual
 from collectors.facts.results import Blind, QueryResult, Seen
-from collectors.sources.elasticsearch import ElasticsearchSettings, ElasticsearchSource
+from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 
 COUNT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5))
@@ -27,7 +27,7 @@ LOOKS = [
 
 
 def source_at(server: ElasticsearchLookalike, *, timeout: float = 10) -> ElasticsearchSource:
-    return ElasticsearchSource(ElasticsearchSettings(urls=(server.url,), timeout=timedelta(seconds=timeout)))
+    return ElasticsearchSource(ElasticsearchOptions(urls=(server.url,), timeout=timedelta(seconds=timeout)))
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -138,7 +138,7 @@ async def test_a_server_that_is_down_comes_back_at_the_same_address(
 async def test_a_second_address_is_tried(server: ElasticsearchLookalike, now: datetime) -> None:
     async with ElasticsearchLookalike.running() as other:
         await other.down()
-        settings = ElasticsearchSettings(urls=(other.url, server.url))
+        settings = ElasticsearchOptions(urls=(other.url, server.url))
         async with ElasticsearchSource(settings) as source:
             for _ in range(4):
                 assert isinstance(await source.search(COUNT, at=now), Seen)

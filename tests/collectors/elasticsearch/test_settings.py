@@ -2,7 +2,7 @@
 
 import pytest
 
-from collectors.sources.elasticsearch import Credentials, ElasticsearchSettings, fields_with
+from collectors.sources.elasticsearch import Credentials, ElasticsearchOptions, fields_with
 from collectors.sources.elasticsearch.settings import address_of
 
 
@@ -23,17 +23,17 @@ def test_an_address_gets_its_port(url: str, address: str) -> None:
 @pytest.mark.parametrize("url", ["logs:9200", "ftp://logs", "http://", ""])
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="write it like https://"):
-        ElasticsearchSettings(urls=(url,))
+        ElasticsearchOptions(urls=(url,))
 
 
 def test_no_address_at_all_is_refused() -> None:
     with pytest.raises(ValueError, match="is empty"):
-        ElasticsearchSettings(urls=())
+        ElasticsearchOptions(urls=())
 
 
 def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
     with pytest.raises(ValueError, match="basic_auth") as caught:
-        ElasticsearchSettings(urls=("http://user:hunter2@logs:9200",))
+        ElasticsearchOptions(urls=("http://user:hunter2@logs:9200",))
     assert "hunter2" not in str(caught.value)
 
 

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind
-from collectors.sources.elasticsearch import Credentials, ElasticsearchSettings, ElasticsearchSource
+from collectors.sources.elasticsearch import Credentials, ElasticsearchOptions, ElasticsearchSource
 
 COUNT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5))
 PRODUCT = {"X-Elastic-Product": "Elasticsearch"}
@@ -42,7 +42,7 @@ async def stranger(answer: Callable[[web.Request], Awaitable[web.StreamResponse]
 
 
 async def blindness(url: str, now: datetime, **settings: object) -> str:
-    async with ElasticsearchSource(ElasticsearchSettings(urls=(url,), **settings)) as source:  # type: ignore[arg-type]
+    async with ElasticsearchSource(ElasticsearchOptions(urls=(url,), **settings)) as source:  # type: ignore[arg-type]
         blind = await source.search(COUNT, at=now)
     assert isinstance(blind, Blind)
     return blind.reason
@@ -122,7 +122,7 @@ async def test_warnings_of_the_server_are_not_raised_at_us(now: datetime) -> Non
 
     async with (
         stranger(answer) as url,
-        ElasticsearchSource(ElasticsearchSettings(urls=(url,))) as source,
+        ElasticsearchSource(ElasticsearchOptions(urls=(url,))) as source,
     ):
         assert not isinstance(await source.search(COUNT, at=now), Blind)
 
@@ -177,7 +177,7 @@ async def test_credentials_are_read_again_for_every_call(now: datetime) -> None:
     async with (
         stranger(answer) as url,
         ElasticsearchSource(
-            ElasticsearchSettings(urls=(url,), credentials=lambda: Credentials(api_key=next(keys)))
+            ElasticsearchOptions(urls=(url,), credentials=lambda: Credentials(api_key=next(keys)))
         ) as source,
     ):
         await source.search(COUNT, at=now)
@@ -203,7 +203,7 @@ async def test_a_look_that_is_cancelled_is_cancelled(now: datetime) -> None:
         await asyncio.wait_for(never.wait(), 10)
         return web.Response()
 
-    async with stranger(answer) as url, ElasticsearchSource(ElasticsearchSettings(urls=(url,))) as source:
+    async with stranger(answer) as url, ElasticsearchSource(ElasticsearchOptions(urls=(url,))) as source:
         async with asyncio.TaskGroup() as tasks:
             look = tasks.create_task(source.search(COUNT, at=now))
             await asyncio.wait_for(arrived.wait(), 10)

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from collectors.facts.errors import SourceError
 from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes_errors import KubernetesError
 from demo.kubernetes import KubernetesLookalike
 
@@ -256,7 +256,7 @@ async def test_a_broken_kubeconfig_is_named(tmp_path: Path, content: str | None,
     if content is not None:
         path.write_text(content)
     with pytest.raises(SourceError, match=said) as refused:
-        await KubernetesClient.connect(KubernetesSettings(kubeconfig=str(path)))
+        await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(path)))
     assert not refused.value.temporary
     assert str(path) in str(refused.value)
 
@@ -264,10 +264,10 @@ async def test_a_broken_kubeconfig_is_named(tmp_path: Path, content: str | None,
 async def test_an_unknown_context_is_named(kube: KubernetesLookalike, tmp_path: Path) -> None:
     path = kube.kubeconfig(tmp_path / "kubeconfig")
     with pytest.raises(SourceError, match="other"):
-        await KubernetesClient.connect(KubernetesSettings(kubeconfig=str(path), context="other"))
+        await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(path), context="other"))
 
 
 async def test_outside_a_pod_the_missing_account_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     with pytest.raises(SourceError, match="service account"):
-        await KubernetesClient.connect(KubernetesSettings())
+        await KubernetesClient.connect(KubernetesOptions())

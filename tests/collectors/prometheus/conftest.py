@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
+from collectors.sources.prometheus import PrometheusOptions, PrometheusSource
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ async def source_at() -> AsyncIterator[Callable[..., PrometheusSource]]:
 
         def open_source(url: str, **settings: object) -> PrometheusSource:
             settings.setdefault("timeout", timedelta(seconds=5))
-            source = PrometheusSource(PrometheusSettings(url=url, **settings))  # type: ignore[arg-type]
+            source = PrometheusSource(PrometheusOptions(url=url, **settings))  # type: ignore[arg-type]
             stack.push_async_callback(source.close)
             return source
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commands.desk import Policy
+from commands.desk import Defaults
 from demo.kubernetes import KubernetesLookalike, Settings
 from tests.support.yard import NOON, Hands, Yard, a_node_tree, yard_before
 
@@ -31,7 +31,7 @@ async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
 
 @pytest.fixture
 async def yard(kube: KubernetesLookalike, clock: Hands, tmp_path: Path) -> AsyncIterator[Yard]:
-    policy = Policy(owners={"ana": "U_ANA"})
+    policy = Defaults(owners={"ana": "U_ANA"})
     async with yard_before(kube.kubeconfig(tmp_path / "config"), clock=clock, policy=policy) as made:
         yield made
 
@@ -62,7 +62,7 @@ async def trained(
     kube.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": job, "spec": spec})
 
     def ranks() -> list[Any]:
-        return [rank for view in yard.site.trainings() if view.namespace == place for rank in view.ranks]
+        return [rank for view in yard.cluster.trainings() if view.namespace == place for rank in view.ranks]
 
     await yard.seen(lambda: len(ranks()) == workers and all(rank.node for rank in ranks()))
     start = {"phase": "Running", "startTime": f"{NOON - began:%Y-%m-%dT%H:%M:%SZ}"}
@@ -80,7 +80,7 @@ def measured(
     names: Sequence[str] = ("detr",),
 ) -> None:
     """Prometheus' view: for each rank by its number (or `3.5` for its GPU 5) the most that its GPUs did."""
-    ranks = [(view, rank) for view in yard.site.trainings() if view.name in names for rank in view.ranks]
+    ranks = [(view, rank) for view in yard.cluster.trainings() if view.name in names for rank in view.ranks]
     most, seen, held = [], [], []
     for view, rank in ranks:
         for gpu in range(round(rank.gpus)):

@@ -7,7 +7,7 @@ import pytest
 
 from collectors.facts.errors import SourceError
 from collectors.facts.people import Actor
-from commands.claims import claim_view
+from commands.claims import reclaim_card
 from commands.plans import PlanState
 from commands.rows import DueCommand, ReclaimRequest, ReclaimState
 from demo.kubernetes import KubernetesLookalike
@@ -22,7 +22,7 @@ async def asked(yard: Yard, kube: KubernetesLookalike, line: str = "gpu free --g
     await trained(yard, kube)
     measured(yard, {})
     plan = await yard.do(line, DANA)
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     return await the_claim(yard)
 
 
@@ -51,8 +51,8 @@ async def settled(yard: Yard) -> None:
     plan = await yard.newest()
     assert plan is not None
     if plan.line == due.line:
-        done = await yard.performer.perform(plan)
-        assert done.state is PlanState.DONE, done.trouble
+        done = await yard.performer.execute(plan)
+        assert done.state is PlanState.DONE, done.error
 
 
 async def test_a_claim_asks_the_owner_and_is_due_after_the_grace(
@@ -72,7 +72,7 @@ async def test_a_claim_asks_the_owner_and_is_due_after_the_grace(
         cluster="prod-a",
         at=NOON + 30 * MINUTE,
         line=f"gpu settle {claim.id} --cluster prod-a",
-        actor="claims",
+        actor="reclaim",
     )
     assert not await is_suspended(kube)
 
@@ -82,7 +82,7 @@ async def test_the_grace_counts_from_the_confirmation(yard: Yard, kube: Kubernet
     measured(yard, {})
     plan = await yard.plan("gpu free", DANA)
     yard.clock.move(20 * MINUTE)
-    await yard.performer.perform(await yard.confirmed(plan))
+    await yard.performer.execute(await yard.confirmed(plan))
     assert (await the_claim(yard)).grace_until == NOON + 50 * MINUTE
 
 
@@ -136,7 +136,7 @@ async def test_a_blind_prometheus_frees_nothing(yard: Yard, kube: KubernetesLook
 async def test_a_training_that_has_ended_settles_its_claim(yard: Yard, kube: KubernetesLookalike) -> None:
     await asked(yard, kube)
     kube.delete("jobs", "vision-detr", "detr-worker", propagation="Background")
-    await yard.seen(lambda: not any(view.workloads for view in yard.site.trainings()))
+    await yard.seen(lambda: not any(view.workloads for view in yard.cluster.trainings()))
     yard.clock.move(30 * MINUTE)
     await settled(yard)
     claim = await the_claim(yard)
@@ -148,9 +148,9 @@ async def test_trainings_that_cannot_be_seen_settle_nothing(
 ) -> None:
     await asked(yard, kube)
     yard.clock.move(30 * MINUTE)
-    blind = replace(yard.site.inventory(), jobs={}, namespaces={}, missing={"jobs": "may not list jobs"})
-    monkeypatch.setattr(yard.site, "inventory", lambda: blind)
-    monkeypatch.setattr(yard.site, "trainings", lambda: ())
+    blind = replace(yard.cluster.inventory(), jobs={}, namespaces={}, missing={"jobs": "may not list jobs"})
+    monkeypatch.setattr(yard.cluster, "inventory", lambda: blind)
+    monkeypatch.setattr(yard.cluster, "trainings", lambda: ())
     await settled(yard)
     assert (await the_claim(yard)).state is ReclaimState.ASKED
     assert not await is_suspended(kube)
@@ -165,7 +165,7 @@ async def test_a_cluster_that_cannot_be_seen_settles_nothing(
     def lost() -> None:
         raise SourceError("nodes: last seen 2 h ago")
 
-    monkeypatch.setattr(yard.site, "trainings", lost)
+    monkeypatch.setattr(yard.cluster, "trainings", lost)
     await settled(yard)
     assert (await the_claim(yard)).grace_until == NOON + 40 * MINUTE
     (due,) = await dues(yard)
@@ -204,7 +204,7 @@ async def test_the_owner_asks_for_more_time(yard: Yard, kube: KubernetesLookalik
 async def test_the_owner_gives_them_back_at_once(yard: Yard, kube: KubernetesLookalike) -> None:
     claim = await asked(yard, kube)
     plan = await yard.do(f"gpu release {claim.id}", ANA)
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     assert await is_suspended(kube)
     freed = await the_claim(yard)
     assert (freed.state, freed.answered_by) == (ReclaimState.FREED, "U_ANA")
@@ -259,12 +259,12 @@ async def test_the_card_asks_shows_the_evidence_and_offers_three_answers(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     claim = await asked(yard, kube)
-    shown = told(claim_view(claim, NOON))
+    shown = told(reclaim_card(claim, NOON))
     assert shown.splitlines()[0] == "ana: may I have 8 idle GPUs of vision-detr/detr back?"
     assert "no work on any of 8 GPUs for 30 min" in shown
     assert "in 30 min" in shown
     for verb in ("keep", "snooze", "release"):
         assert f"gpu {verb} {claim.id} --cluster prod-a" in shown
-    over = told(claim_view(replace(claim, state=ReclaimState.FREED), NOON))
+    over = told(reclaim_card(replace(claim, state=ReclaimState.FREED), NOON))
     assert "gpu keep" not in over
     assert "Freed: 8 idle GPUs" in over

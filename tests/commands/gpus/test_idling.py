@@ -6,7 +6,7 @@ import pytest
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
-from commands.gpus.idling import STEPS, Doing, IdleLook, judge, most, seen
+from commands.gpus.idling import STEPS, Activity, IdleLook, judge_pods, most, seen
 from tests.support import objects
 
 NOW, WINDOW = objects.NOW, timedelta(minutes=30)
@@ -50,7 +50,7 @@ def looked(
         spec={"nodeName": "n1", "containers": [objects.gpus(gpus, resource)]},
         status={"phase": phase, "startTime": start},
     )
-    return judge(objects.inventory(pod), answers, now=NOW, after=WINDOW)
+    return judge_pods(objects.inventory(pod), answers, now=NOW, after=WINDOW)
 
 
 ALL = float(STEPS)
@@ -61,35 +61,35 @@ ALL = float(STEPS)
     [
         pytest.param(
             looked(told(("a", 0), ("b", 0)), told(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
-            Doing.IDLE,
+            Activity.IDLE,
             id="both did nothing and were seen all the time",
         ),
         pytest.param(
             looked(told(("a", 0), ("b", 1)), told(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
-            Doing.BUSY,
+            Activity.BUSY,
             id="one did one percent once",
         ),
         pytest.param(
             looked(told(("a", 0), ("b", 0)), told(("a", ALL), ("b", ALL - 2)), NOTHING, NOTHING, NOTHING),
-            Doing.UNKNOWN,
+            Activity.UNKNOWN,
             id="one was not seen for two minutes",
         ),
         pytest.param(
             looked(told(("a", 0), ("b", 0)), told(("a", ALL), ("b", ALL - 1)), NOTHING, NOTHING, NOTHING),
-            Doing.IDLE,
+            Activity.IDLE,
             id="the window's edge may fall between two samples",
         ),
         pytest.param(
             looked(told(("a", 0)), told(("a", ALL)), NOTHING, NOTHING, NOTHING),
-            Doing.UNKNOWN,
+            Activity.UNKNOWN,
             id="one does not report",
         ),
         pytest.param(
             looked(told(("a", 0), ("b", float("nan"))), told(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
-            Doing.BUSY,
+            Activity.BUSY,
             id="what is no number is no proof",
         ),
-        pytest.param(looked(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING), Doing.UNKNOWN, id="no samples at all"),
+        pytest.param(looked(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING), Activity.UNKNOWN, id="no samples at all"),
         pytest.param(
             looked(
                 told(("a", 0), ("b", 0)),
@@ -99,7 +99,7 @@ ALL = float(STEPS)
                 NOTHING,
                 began=timedelta(minutes=29),
             ),
-            Doing.YOUNG,
+            Activity.YOUNG,
             id="it began within the window",
         ),
         pytest.param(
@@ -110,7 +110,7 @@ ALL = float(STEPS)
                 NOTHING,
                 NOTHING,
             ),
-            Doing.IDLE,
+            Activity.IDLE,
             id="an exporter whose labels are kept",
         ),
         pytest.param(
@@ -123,7 +123,7 @@ ALL = float(STEPS)
                 gpus=1,
                 resource=MIG,
             ),
-            Doing.IDLE,
+            Activity.IDLE,
             id="a slice is judged by its engine",
         ),
         pytest.param(
@@ -136,29 +136,29 @@ ALL = float(STEPS)
                 gpus=1,
                 resource=MIG,
             ),
-            Doing.BUSY,
+            Activity.BUSY,
             id="a slice at work",
         ),
         pytest.param(
             looked(told(("a", 0)), told(("a", ALL)), BLIND, BLIND, NOTHING, gpus=1, resource=MIG),
-            Doing.UNKNOWN,
+            Activity.UNKNOWN,
             id="a slice whose engine cannot be asked for",
         ),
         pytest.param(
             looked(
                 NOTHING, NOTHING, told(("a", 0.0), ("b", 0.0)), told(("a", ALL), ("b", ALL)), NOTHING
             ),
-            Doing.IDLE,
+            Activity.IDLE,
             id="whole GPUs of an exporter with profiling fields only",
         ),
         pytest.param(
             looked(told(("a", 0)), told(("a", ALL)), NOTHING, NOTHING, NOTHING, gpus=50, resource=VCUDA),
-            Doing.IDLE,
+            Activity.IDLE,
             id="half of a shared card that nobody uses",
         ),
     ],
 )  # fmt: skip
-def test_idle_is_only_what_was_seen_to_be(look: IdleLook, doing: Doing) -> None:
+def test_idle_is_only_what_was_seen_to_be(look: IdleLook, doing: Activity) -> None:
     assert look.pods[KEY].doing is doing
 
 
@@ -173,7 +173,7 @@ def test_without_the_utilisation_nothing_is_known(which: int) -> None:
 
 def test_memory_that_is_not_known_changes_nothing() -> None:
     look = looked(told(("a", 0)), told(("a", ALL)), NOTHING, NOTHING, BLIND, gpus=1)
-    assert look.pods[KEY].doing is Doing.IDLE
+    assert look.pods[KEY].doing is Activity.IDLE
     assert look.pods[KEY].memory == 0
 
 

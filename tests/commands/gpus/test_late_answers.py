@@ -6,7 +6,7 @@ import pytest
 
 from bot.agenda import Agenda
 from commands.plans import PlanState
-from commands.rehearsing import rehearse
+from commands.rehearsing import dry_run
 from commands.rows import ReclaimState
 from demo.kubernetes import KubernetesLookalike
 from tests.commands.gpus.test_claims import is_suspended, the_claim
@@ -19,12 +19,12 @@ async def test_an_answer_after_the_plan_was_made_is_not_taken(
     yard: Yard, kube: KubernetesLookalike, verb: str
 ) -> None:
     claim = await due_claim(yard, kube)
-    await Agenda(yard.store, yard.clock, yard.pipeline.take).look()
+    await Agenda(yard.store, yard.clock, yard.pipeline.handle).look()
     async with yard.store.unit() as unit:
         (plan,) = await unit.plans.find(state=PlanState.CONFIRMED.value)
     said = await yard.say(f"gpu {verb} {claim.id}", ANA)
     assert f"is being settled, by plan {plan.id}" in said
-    await yard.performer.perform(plan)
+    await yard.performer.execute(plan)
     assert (await the_claim(yard)).state is ReclaimState.FREED
     assert await is_suspended(kube)
 
@@ -35,11 +35,11 @@ async def test_an_answer_while_the_plan_is_made_is_heard(
     claim = await due_claim(yard, kube)
 
     async def slow(*steps: Any) -> None:
-        await rehearse(*steps)
+        await dry_run(*steps)
         assert "Kept" in await yard.say(f"gpu keep {claim.id}", ANA)
 
-    monkeypatch.setattr("commands.pipeline.rehearse", slow)
-    await Agenda(yard.store, yard.clock, yard.pipeline.take).look()
+    monkeypatch.setattr("commands.pipeline.dry_run", slow)
+    await Agenda(yard.store, yard.clock, yard.pipeline.handle).look()
     async with yard.store.unit() as unit:
         assert not await unit.plans.find(state=PlanState.CONFIRMED.value)
         assert not await unit.agenda.find()

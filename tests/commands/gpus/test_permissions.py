@@ -17,7 +17,7 @@ LIMITED = Permissions(
         "vision": Grant(commands=("gpu *",), namespaces=("vision-detr",)),
         "speech": Grant(commands=("gpu *",), namespaces=("speech-*",)),
     },
-    robots={"claims": Grant(commands=("gpu settle",))},
+    automation={"reclaim": Grant(commands=("gpu settle",))},
 )
 
 
@@ -51,7 +51,7 @@ async def test_what_is_not_given_is_left_out_and_named(yard: Yard, kube: Kuberne
     await trained(yard, kube, "vit", workers=1)
     measured(yard, {}, names=("detr", "vit"))
     plan = await yard.do("gpu free", ANA)
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     assert await claimed(yard) == ["vision-detr/detr"]
     assert "vision-vit/vit: `gpu free` is not given to you there" in plan.notes
 

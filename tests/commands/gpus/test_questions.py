@@ -6,7 +6,7 @@ import pytest
 
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
-from collectors.sources.prometheus import PrometheusSettings, PrometheusSource
+from collectors.sources.prometheus import PrometheusOptions, PrometheusSource
 from commands.gpus.idling import ENGINE, MEMORY, UTIL, most, now_, seen
 from demo.parts.prometheus import PrometheusServer
 from tests.support.yard import NOON
@@ -23,7 +23,7 @@ from tests.support.yard import NOON
     ],
 )
 async def test_the_questions_are_valid(real_prometheus: PrometheusServer, query: str) -> None:
-    source = PrometheusSource(PrometheusSettings(url=real_prometheus.url))
+    source = PrometheusSource(PrometheusOptions(url=real_prometheus.url))
     try:
         assert isinstance(await source.query(PromQLQuery(expr=query), at=NOON), Seen)
     finally:

@@ -14,7 +14,7 @@ from tests.support.yard import ANA, DANA, Yard
 EVE = Actor(id="U_EVE", name="eve", teams=frozenset({"oncall"}))
 LIMITED = Permissions(
     teams={"sre": Grant(commands=("*",)), "oncall": Grant(commands=("plan *",))},
-    robots={"claims": Grant(commands=("gpu settle",))},
+    automation={"reclaim": Grant(commands=("gpu settle",))},
 )
 
 
@@ -43,7 +43,7 @@ async def test_nobody_else_confirms_it(yard: Yard, kube: KubernetesLookalike, ac
     plan = await released(yard, kube)
     assert "is for ana to answer" in await yard.say(f"plan confirm {plan.id} --hash {plan.hash}", actor)
     assert (await kept(yard, plan)).state is PlanState.PROPOSED
-    await yard.performer.perform(await yard.confirmed(plan, ANA))
+    await yard.performer.execute(await yard.confirmed(plan, ANA))
     assert await is_suspended(kube)
 
 
@@ -57,7 +57,7 @@ async def test_nobody_else_cancels_it(yard: Yard, kube: KubernetesLookalike) -> 
 
 async def test_nobody_undoes_it_to_whom_it_is_not_given(yard: Yard, kube: KubernetesLookalike) -> None:
     plan = await released(yard, kube)
-    await yard.performer.perform(await yard.confirmed(plan, ANA))
+    await yard.performer.execute(await yard.confirmed(plan, ANA))
     assert "needs the right to do it" in await yard.say(f"plan undo {plan.id}", EVE)
     await yard.do(f"plan undo {plan.id}", DANA)
     assert not await is_suspended(kube)
@@ -66,7 +66,7 @@ async def test_nobody_undoes_it_to_whom_it_is_not_given(yard: Yard, kube: Kubern
 async def test_the_owner_confirms_what_another_asked_for(yard: Yard, kube: KubernetesLookalike) -> None:
     claim = await asked(yard, kube)
     plan = await yard.plan(f"gpu release {claim.id}", DANA)
-    await yard.performer.perform(await yard.confirmed(plan, ANA))
+    await yard.performer.execute(await yard.confirmed(plan, ANA))
     assert await is_suspended(kube)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.agenda import Agenda
-from commands.gpus.unsettled import unsettled
+from commands.gpus.unsettled import lost_settlements
 from commands.permissions import Permissions
 from commands.pipeline import Pipeline
 from commands.plans import PlanState
@@ -32,11 +32,11 @@ async def due_claim(yard: Yard, kube: KubernetesLookalike) -> ReclaimRequest:
 
 async def look(yard: Yard) -> None:
     """One look of the agenda, and all that it confirmed is performed."""
-    await Agenda(yard.store, yard.clock, yard.pipeline.take).look()
+    await Agenda(yard.store, yard.clock, yard.pipeline.handle).look()
     async with yard.store.unit() as unit:
         confirmed = await unit.plans.find(state=PlanState.CONFIRMED.value)
     for plan in confirmed:
-        await yard.performer.perform(plan)
+        await yard.performer.execute(plan)
 
 
 async def failures(yard: Yard) -> list[AuditEntry]:
@@ -132,12 +132,12 @@ async def test_a_bug_in_one_line_ends_neither_the_agenda_nor_the_claim(
 
 async def test_a_plan_under_way_is_not_made_twice(yard: Yard, kube: KubernetesLookalike) -> None:
     claim = await due_claim(yard, kube)
-    await Agenda(yard.store, yard.clock, yard.pipeline.take).look()
+    await Agenda(yard.store, yard.clock, yard.pipeline.handle).look()
     async with yard.store.unit() as unit:
         (plan,) = await unit.plans.find(state=PlanState.CONFIRMED.value)
-        assert await unsettled(unit, yard.clock.now()) == []
+        assert await lost_settlements(unit, yard.clock.now()) == []
         await unit.plans.put(replace(plan, state=PlanState.FAILED))
-        (due,) = await unsettled(unit, yard.clock.now())
+        (due,) = await lost_settlements(unit, yard.clock.now())
     assert due.line == f"gpu settle {claim.id} --cluster prod-a"
 
 
@@ -149,7 +149,7 @@ async def test_what_comes_of_an_undone_settling_is_looked_at_again(
     settling = await yard.newest()
     assert settling is not None
     undone = await yard.do(f"plan undo {settling.id}", DANA)
-    assert undone.state is PlanState.DONE, undone.trouble
+    assert undone.state is PlanState.DONE, undone.error
     await look(yard)
     (due,) = await dues(yard)
     assert due.at == NOON + 40 * MINUTE
@@ -179,14 +179,14 @@ async def test_a_claim_that_cannot_be_settled_does_not_hinder_another(
 ) -> None:
     old = await due_claim(yard, kube)
     permissions = yard.pipeline.permissions
-    yard.pipeline = replace(yard.pipeline, permissions=Permissions(teams=permissions.teams, robots={}))
+    yard.pipeline = replace(yard.pipeline, permissions=Permissions(teams=permissions.teams, automation={}))
     await look(yard)
     (entry,) = await failures(yard)
-    assert "do not let the robot run gpu settle" in entry.text
+    assert "do not let the automation run gpu settle" in entry.text
     assert f"asked already (claim {old.id}" in await yard.say("gpu free", DANA)
     yard.clock.move(timedelta(hours=1))
     plan = await yard.do("gpu free", DANA)
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     async with yard.store.unit() as unit:
         first, second = await unit.reclaim_requests.find()
     assert (first.id, first.state, first.keep_reason) == (

@@ -1,7 +1,7 @@
 """This file tests what undoing `gpu free` takes back: the question, and neither its answer nor the next question."""
 
 from bot.delivery.composers import CardContext, composers
-from bot.following import Follower
+from bot.following import LaunchWatcher
 from collectors.facts.redaction import Redactor
 from commands.plans import Plan
 from commands.rows import ReclaimRequest, ReclaimState
@@ -24,7 +24,7 @@ async def claims(yard: Yard) -> list[ReclaimRequest]:
 
 async def test_the_card_says_that_the_question_was_taken_back(yard: Yard, kube: KubernetesLookalike) -> None:
     await asked(yard, kube)
-    follower = Follower(yard.store, {}, yard.clock, redact=Redactor(()), channel="C_GPU")
+    follower = LaunchWatcher(yard.store, {}, yard.clock, redact=Redactor(()), channel="C_GPU")
     await follower.look()
     await yard.do(f"plan undo {(await the_plan(yard)).id}", DANA)
     assert not await dues(yard)

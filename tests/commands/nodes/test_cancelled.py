@@ -29,7 +29,7 @@ async def test_what_was_cordoned_has_its_lease_and_the_rest_is_left(
                 return await real(self, step, **more)
 
             monkeypatch.setattr(ClusterWriter, "patch", cancelled_meanwhile)
-            over = await yard.performer.perform(plan)
+            over = await yard.performer.execute(plan)
 
             assert over.state is PlanState.CANCELLED
             card = PostedCard(

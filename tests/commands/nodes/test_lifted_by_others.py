@@ -16,19 +16,20 @@ async def test_uncordon_ends_what_is_left_and_the_next_cordon_there_is_not_ours(
                 kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": is_cordoned}})
                 await yard.seen(
                     lambda: (
-                        bool(yard.site.inventory().nodes["gpu-a01"].spec.unschedulable) is bool(is_cordoned)
+                        bool(yard.cluster.inventory().nodes["gpu-a01"].spec.unschedulable)
+                        is bool(is_cordoned)
                     )
                 )
 
             await yard.do("node cordon gpu-a01 --for 1h")
             await by_hand(None)
             plan = await yard.do("node uncordon gpu-a01")
-            assert (plan.title, plan.state) == ("Uncordon gpu-a01", PlanState.DONE), plan.trouble
+            assert (plan.title, plan.state) == ("Uncordon gpu-a01", PlanState.DONE), plan.error
             assert "gpu-a01 is not cordoned any more: what we noted of it goes." in plan.notes
             assert "nothing that can be taken back" in await yard.say(f"plan undo {plan.id}")
             async with yard.store.unit() as unit:
                 assert not await unit.leases.find()
-            await yard.seen(lambda: not yard.site.inventory().nodes["gpu-a01"].metadata.annotations)
+            await yard.seen(lambda: not yard.cluster.inventory().nodes["gpu-a01"].metadata.annotations)
             assert "gpu-a01 is not cordoned." in await yard.say("node uncordon gpu-a01")
             await by_hand(True)
             assert "not ours to lift" in await yard.say("node uncordon gpu-a01")

@@ -12,7 +12,7 @@ async def test_a_node_that_is_left_as_it_is_is_not_in_the_title(tmp_path: Path) 
             kube.create(a_node_tree(name), keep_status=True)
         async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
             await yard.do("node cordon gpu-a01")
-            await yard.seen(lambda: yard.site.inventory().nodes["gpu-a01"].spec.unschedulable)
+            await yard.seen(lambda: yard.cluster.inventory().nodes["gpu-a01"].spec.unschedulable)
             plan = await yard.plan("node cordon gpu-a01 gpu-a02")
             assert plan.title == "Cordon gpu-a02"
             assert "gpu-a01 is cordoned already, by dana" in plan.notes

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesSettings
+from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
 from commands.cluster import ClusterWriter
 from demo.kubernetes import KubernetesLookalike
 
@@ -19,7 +19,7 @@ async def kube(tmp_path: Path) -> AsyncIterator[KubernetesLookalike]:
 @pytest.fixture
 async def writer(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[ClusterWriter]:
     path = kube.kubeconfig(tmp_path / "kubeconfig")
-    client = await KubernetesClient.connect(KubernetesSettings(kubeconfig=str(path)))
+    client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(path)))
     try:
         yield ClusterWriter(client)
     finally:

@@ -30,11 +30,11 @@ async def test_killed_at_a_journal_write_each_step_is_done_exactly_once(
     )
     died = False
     try:
-        await performer(DyingStore(store, at, lands=lands), writer).perform(plan)
+        await performer(DyingStore(store, at, lands=lands), writer).execute(plan)
     except Crash:
         died = True
     assert died == (at <= JOURNAL_WRITES)
-    over = await performer(store, writer).perform(await kept(store))
+    over = await performer(store, writer).execute(await kept(store))
     stop()
     assert over.state is PlanState.DONE
     assert {one.state for one in over.records} == {StepState.DONE}
@@ -53,9 +53,9 @@ async def test_a_plan_that_is_over_is_not_done_again(
     kube: KubernetesLookalike, writer: ClusterWriter
 ) -> None:
     store = MemoryStore()
-    over = await performer(store, writer).perform(plan_of(*furnished(kube)))
+    over = await performer(store, writer).execute(plan_of(*furnished(kube)))
     before = len(kube.requests)
-    again = await performer(store, writer).perform(over)
+    again = await performer(store, writer).execute(over)
     assert again.state is PlanState.DONE
     assert len(kube.requests) == before
 
@@ -65,7 +65,7 @@ async def test_a_conflict_is_tried_again_with_the_object_as_it_is_then(
 ) -> None:
     steps = furnished(kube)
     kube.fail(lambda seen: seen.method == "PATCH" and not seen.dry_run, 409, times=2)
-    over = await performer(MemoryStore(), writer).perform(plan_of(steps[0]))
+    over = await performer(MemoryStore(), writer).execute(plan_of(steps[0]))
     assert over.state is PlanState.DONE
     assert len([seen for seen in kube.requests if seen.method == "PATCH"]) == 3
 
@@ -75,9 +75,9 @@ async def test_a_conflict_without_end_is_given_up_and_said(
 ) -> None:
     steps = furnished(kube)
     kube.fail(lambda seen: seen.method == "PATCH", 409, times=100)
-    over = await performer(MemoryStore(), writer).perform(plan_of(steps[0]))
+    over = await performer(MemoryStore(), writer).execute(plan_of(steps[0]))
     assert over.state is PlanState.FAILED
-    assert "being changed by somebody else all the time" in over.trouble
+    assert "being changed by somebody else all the time" in over.error
 
 
 async def test_a_precondition_that_fails_stops_the_plan_and_says_what_is_so_instead(
@@ -85,9 +85,9 @@ async def test_a_precondition_that_fails_stops_the_plan_and_says_what_is_so_inst
 ) -> None:
     steps = furnished(kube)
     kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": True}})
-    over = await performer(MemoryStore(), writer).perform(plan_of(*steps))
+    over = await performer(MemoryStore(), writer).execute(plan_of(*steps))
     assert over.state is PlanState.FAILED
-    assert "spec.unschedulable is True now, not None as was shown" in over.trouble
+    assert "spec.unschedulable is True now, not None as was shown" in over.error
     assert [one.state.value for one in over.records] == ["failed"] + ["skipped"] * 5
     assert kube.get("configmaps", "default", "old") is not None
 
@@ -97,9 +97,9 @@ async def test_a_replica_count_that_moved_is_not_overwritten(
 ) -> None:
     steps = furnished(kube)
     kube.patch("deployments", "default", "dns", {"spec": {"replicas": 7}})
-    over = await performer(MemoryStore(), writer).perform(plan_of(steps[3]))
+    over = await performer(MemoryStore(), writer).execute(plan_of(steps[3]))
     assert over.state is PlanState.FAILED
-    assert "has 7 replicas now, not 2" in over.trouble
+    assert "has 7 replicas now, not 2" in over.error
 
 
 async def test_what_is_there_already_and_is_not_ours_is_not_taken_over(
@@ -107,9 +107,9 @@ async def test_what_is_there_already_and_is_not_ours_is_not_taken_over(
 ) -> None:
     steps = furnished(kube)
     kube.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new"}}, namespace="default")
-    over = await performer(MemoryStore(), writer).perform(plan_of(steps[1]))
+    over = await performer(MemoryStore(), writer).execute(plan_of(steps[1]))
     assert over.state is PlanState.FAILED
-    assert "is there already, and is not ours" in over.trouble
+    assert "is there already, and is not ours" in over.error
 
 
 async def test_another_object_under_the_same_name_is_not_deleted(
@@ -118,7 +118,7 @@ async def test_another_object_under_the_same_name_is_not_deleted(
     steps = furnished(kube)
     kube.delete("configmaps", "default", "old")
     kube.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}}, namespace="default")
-    over = await performer(MemoryStore(), writer).perform(plan_of(steps[2]))
+    over = await performer(MemoryStore(), writer).execute(plan_of(steps[2]))
     assert over.state is PlanState.DONE
     assert "was gone already" in over.records[0].outcome
     assert kube.get("configmaps", "default", "old") is not None
@@ -129,9 +129,9 @@ async def test_a_wait_that_is_never_answered_gives_up_in_time_and_says_what_it_s
 ) -> None:
     steps = furnished(kube)
     clock = Noon()
-    over = await performer(MemoryStore(), writer, clock).perform(plan_of(steps[4]))
+    over = await performer(MemoryStore(), writer, clock).execute(plan_of(steps[4]))
     assert over.state is PlanState.FAILED
-    assert "not so after 5 s; it is 2" in over.trouble
+    assert "not so after 5 s; it is 2" in over.error
     assert clock.at - NOON <= timedelta(seconds=6)
 
 
@@ -141,8 +141,8 @@ async def test_a_cancelled_plan_stops_before_its_next_step(
     store = MemoryStore()
     plan = plan_of(*furnished(kube))
     async with store.unit() as unit:
-        await unit.plans.put(replace(plan, state=PlanState.CANCELLED, trouble="cancelled by eli"))
-    over = await performer(store, writer).perform(plan)
-    assert (over.state, over.trouble) == (PlanState.CANCELLED, "cancelled by eli")
+        await unit.plans.put(replace(plan, state=PlanState.CANCELLED, error="cancelled by eli"))
+    over = await performer(store, writer).execute(plan)
+    assert (over.state, over.error) == (PlanState.CANCELLED, "cancelled by eli")
     assert {one.state.value for one in over.records} == {"skipped"}
     assert not [seen for seen in kube.requests if seen.method != "GET"]

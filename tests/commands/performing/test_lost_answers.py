@@ -10,7 +10,7 @@ from bot.store.memory import MemoryStore
 from collectors.facts.errors import SourceError
 from collectors.sources.kubernetes_client import KubernetesClient
 from commands.cluster import ClusterWriter
-from commands.performing import TRIED_AGAIN_AFTER
+from commands.performing import RETRY_AFTER
 from commands.plans import PlanState, StepState
 from demo.kubernetes import KubernetesLookalike
 from tests.support.performing import LEASE, NOON, Noon, furnished, performer, plan_of
@@ -43,9 +43,9 @@ async def test_a_plan_all_of_whose_answers_are_lost_once_is_done_with_every_step
     for method in WRITES:
         lose(writer, method, times=1, lands=lands)
     stop = kube.store.listen(lambda change: changes.append(change.after.tree["metadata"]["name"]))
-    over = await performer(store, writer).perform(plan)
+    over = await performer(store, writer).execute(plan)
     stop()
-    assert over.state is PlanState.DONE, over.trouble
+    assert over.state is PlanState.DONE, over.error
     assert sorted(changes) == ["dns", "gpu-a01", "new", "old"]
     async with store.unit() as unit:
         assert await unit.leases.find() == [LEASE]
@@ -56,7 +56,7 @@ async def test_what_was_made_though_the_answer_was_lost_is_known_by_its_uid(
 ) -> None:
     plan = plan_of(furnished(kube)[1])
     lose(writer, "create", times=1, lands=True)
-    over = await performer(MemoryStore(), writer).perform(plan)
+    over = await performer(MemoryStore(), writer).execute(plan)
     made = kube.get("configmaps", "default", "new")
     assert made is not None
     assert over.records[0].uid == made["metadata"]["uid"]
@@ -67,23 +67,23 @@ async def test_a_cluster_that_gives_no_answer_is_given_up_in_time_and_what_is_no
 ) -> None:
     plan, clock = plan_of(*furnished(kube)), Noon()
     calls = lose(writer, "patch", times=1000, lands=False)
-    over = await performer(MemoryStore(), writer, clock).perform(plan)
+    over = await performer(MemoryStore(), writer, clock).execute(plan)
     assert over.state is PlanState.FAILED
     assert over.records[0].state is StepState.FAILED
-    assert over.trouble == (
+    assert over.error == (
         "kube gave no whole answer within 10 s. Whether this step was done is not known: "
         "look with `kubectl get node gpu-a01 -o yaml`"
     )
-    assert calls() == len(TRIED_AGAIN_AFTER) + 1
-    assert clock.at - NOON == timedelta(seconds=sum(TRIED_AGAIN_AFTER))
+    assert calls() == len(RETRY_AFTER) + 1
+    assert clock.at - NOON == timedelta(seconds=sum(RETRY_AFTER))
 
 
 async def test_a_refusal_is_not_tried_again(kube: KubernetesLookalike, writer: ClusterWriter) -> None:
     plan, clock = plan_of(*furnished(kube)), Noon()
     kube.fail(lambda seen: seen.method == "PATCH", 403, times=100)
-    over = await performer(MemoryStore(), writer, clock).perform(plan)
+    over = await performer(MemoryStore(), writer, clock).execute(plan)
     assert (over.state, clock.at) == (PlanState.FAILED, NOON)
-    assert "not known" not in over.trouble
+    assert "not known" not in over.error
 
 
 async def test_what_is_refused_though_no_such_object_is_there_is_tried_again(
@@ -91,14 +91,14 @@ async def test_what_is_refused_though_no_such_object_is_there_is_tried_again(
 ) -> None:
     plan = plan_of(furnished(kube)[1])
     kube.fail(lambda seen: seen.method == "POST", 409, times=1)
-    over = await performer(MemoryStore(), writer).perform(plan)
-    assert over.state is PlanState.DONE, over.trouble
+    over = await performer(MemoryStore(), writer).execute(plan)
+    assert over.state is PlanState.DONE, over.error
     kube.delete("configmaps", "default", "new")
     kube.fail(lambda seen: seen.method == "POST", 409, times=100)
-    over = await performer(MemoryStore(), writer).perform(plan)
+    over = await performer(MemoryStore(), writer).execute(plan)
     assert over.state is PlanState.FAILED
-    assert "configmap default/new could not be created" in over.trouble
-    assert "not ours" not in over.trouble
+    assert "configmap default/new could not be created" in over.error
+    assert "not ours" not in over.error
 
 
 async def test_an_answer_that_is_no_object_is_one_that_got_lost(
@@ -111,6 +111,6 @@ async def test_an_answer_that_is_no_object_is_one_that_got_lost(
         return pages.pop() if pages else answer
 
     monkeypatch.setattr(KubernetesClient, "call", behind_a_proxy)
-    over = await performer(MemoryStore(), writer).perform(plan)
-    assert over.state is PlanState.DONE, over.trouble
+    over = await performer(MemoryStore(), writer).execute(plan)
+    assert over.state is PlanState.DONE, over.error
     assert not pages

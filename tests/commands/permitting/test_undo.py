@@ -14,7 +14,7 @@ PERMISSIONS = Permissions(
         "vision": Grant(commands=("training *",), namespaces=("vision-*",)),
         "oncall": Grant(commands=("plan *",)),
     },
-    robots={},
+    automation={},
 )
 
 

@@ -16,7 +16,7 @@ async def test_a_cordon_that_was_undone_comes_back_with_its_lease(tmp_path: Path
             first = await yard.do("node cordon gpu-a01 --for 1h")
             undone = await yard.do(f"plan undo {first.id}")
             again = await yard.do(f"plan undo {undone.id}")
-            assert again.state is PlanState.DONE, again.trouble
+            assert again.state is PlanState.DONE, again.error
             node = kube.get("nodes", "", "gpu-a01")
             assert node is not None
             assert node["spec"]["unschedulable"] is True
@@ -25,7 +25,7 @@ async def test_a_cordon_that_was_undone_comes_back_with_its_lease(tmp_path: Path
                 (lease,) = await unit.leases.find()
             assert lease.node == "gpu-a01"
             last = await yard.do(f"plan undo {again.id}")
-            assert last.state is PlanState.DONE, last.trouble
+            assert last.state is PlanState.DONE, last.error
             async with yard.store.unit() as unit:
                 assert not await unit.leases.find()
 

@@ -11,9 +11,9 @@ import pytest
 from alerts.cards.message import Button, Buttons, Message, text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from commands.command import Answer
-from commands.performing import Performer
+from commands.performing import PlanExecutor
 from commands.permissions import Grant, Permissions
-from commands.placing import at_cluster
+from commands.placing import with_cluster
 from commands.plans import Origin, PlanState
 from commands.requests import Request
 from commands.rows import ReclaimRequest
@@ -38,7 +38,7 @@ class Two:
 
     def allow(self, cluster: str) -> None:
         grant = Grant(commands=("*",), clusters=(cluster,))
-        permissions = Permissions(teams={"sre": grant}, robots={})
+        permissions = Permissions(teams={"sre": grant}, automation={})
         self.yard.pipeline = replace(self.yard.pipeline, permissions=permissions)
 
     async def incident_on_b(self) -> None:
@@ -58,14 +58,14 @@ async def two(tmp_path: Path) -> AsyncIterator[Two]:
             kube.create(a_node_tree("gpu-a01"), keep_status=True)
             kubes[name] = kube
             yards[name] = await stack.enter_async_context(yard_before(kube.kubeconfig(tmp_path / name)))
-            yards[name].site.name = name
+            yards[name].cluster.name = name
         first = yards["prod-a"]
         first.pipeline = replace(
             first.pipeline,
-            sites={name: one.site for name, one in yards.items()},
+            clusters={name: one.cluster for name, one in yards.items()},
             writers={name: one.writer for name, one in yards.items()},
         )
-        first.performer = Performer(first.store, first.pipeline.writers, first.clock)
+        first.performer = PlanExecutor(first.store, first.pipeline.writers, first.clock)
         yield Two(first, kubes)
 
 
@@ -101,7 +101,7 @@ async def test_a_line_under_an_incidents_card_is_for_its_cluster(two: Two) -> No
     request = Request(
         id="g1", line="node show gpu-a01", actor=DANA, at=NOON, origin=Origin(via="slack", incident="i1")
     )
-    assert lines(await two.yard.pipeline.take(request)) == ["node cordon gpu-a01 --cluster prod-b"]
+    assert lines(await two.yard.pipeline.handle(request)) == ["node cordon gpu-a01 --cluster prod-b"]
 
 
 @pytest.mark.parametrize(("allowed", "is_taken"), [("prod-a", False), ("prod-b", True)])
@@ -157,4 +157,4 @@ async def test_a_reason_that_names_a_row_of_another_cluster_does_not_lend_its_ri
 )
 def test_a_button_names_its_cluster_once_and_before_the_programs_words(line: str, placed: str) -> None:
     view = Message(title=text("t"), blocks=(Buttons(buttons=(Button(label="Do", line=line),)),))
-    assert lines(Answer(message=at_cluster(view, "prod-b"))) == [placed]
+    assert lines(Answer(message=with_cluster(view, "prod-b"))) == [placed]

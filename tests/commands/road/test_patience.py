@@ -38,7 +38,7 @@ async def test_a_confirmation_that_may_have_landed_is_not_denied(
         kube.create(a_node_tree("gpu-a01"), keep_status=True)
         async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
             plan = await yard.plan("node cordon gpu-a01")
-            monkeypatch.setattr("commands.pipeline.PATIENCE", timedelta(seconds=0.3))
+            monkeypatch.setattr("commands.pipeline.TIMEOUT", timedelta(seconds=0.3))
             yard.pipeline = replace(yard.pipeline, store=SlowStore(yard.store))
             said = await yard.say(f"plan confirm {plan.id}")
             assert await state(yard, plan.id) is PlanState.CONFIRMED

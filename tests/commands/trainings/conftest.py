@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.desk import Policy
+from commands.desk import Defaults
 from demo.kubernetes import KubernetesLookalike, Settings
 from tests.support.yard import Hands, Yard, a_node_tree, yard_before
 
@@ -38,6 +38,6 @@ async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
 
 @pytest.fixture
 async def yard(kube: KubernetesLookalike, clock: Hands, tmp_path: Path) -> AsyncIterator[Yard]:
-    policy = Policy(pull_secret="platform/regcred", training_images=("registry.example/*",))
+    policy = Defaults(pull_secret="platform/regcred", training_images=("registry.example/*",))
     async with yard_before(kube.kubeconfig(tmp_path / "config"), clock=clock, policy=policy) as made:
         yield made

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from commands.desk import Upload
-from commands.performing import Performer
+from commands.performing import PlanExecutor
 from commands.plans import Plan, PlanState, StepState
 from commands.steps import Create, Patch
 from demo.kubernetes import KubernetesLookalike
@@ -24,7 +24,7 @@ async def test_a_launch_makes_the_whole_set_and_lets_the_workers_go(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     plan = await yard.do(f"{LINE} --max-duration 4h -- --epochs 90", ANA)
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     assert [type(step).__name__ for step in plan.steps[-3:]] == ["Create", "Patch", "Record"]
     space = kube.get("namespaces", "", "mnist")
     assert space is not None
@@ -56,9 +56,9 @@ async def test_a_launch_makes_the_whole_set_and_lets_the_workers_go(
 
 async def test_a_launched_training_is_read_back_as_its_owners(yard: Yard) -> None:
     await yard.do(LINE, ANA)
-    await yard.seen(lambda: any(view.id == "mnist/mnist" for view in yard.site.trainings()))
-    await yard.seen(lambda: sum(bool(rank.node) for rank in yard.site.trainings()[0].ranks) == 3)
-    (view,) = yard.site.trainings()
+    await yard.seen(lambda: any(view.id == "mnist/mnist" for view in yard.cluster.trainings()))
+    await yard.seen(lambda: sum(bool(rank.node) for rank in yard.cluster.trainings()[0].ranks) == 3)
+    (view,) = yard.cluster.trainings()
     assert (view.owner, view.team, view.wanted, view.gpus_wanted) == ("ana", "vision", 3, 16)
     assert {(rank.role, rank.index) for rank in view.ranks} == {("worker", 0), ("worker", 1), ("ps", 0)}
     listed = await yard.say("training list", BO)
@@ -89,7 +89,7 @@ async def test_the_secret_is_in_no_plan_no_preview_and_no_journal(yard: Yard) ->
     assert plan is not None
     assert SECRET not in shown
     assert SECRET not in repr(plan)
-    done = await yard.performer.perform(await yard.confirmed(plan, ANA))
+    done = await yard.performer.execute(await yard.confirmed(plan, ANA))
     assert done.state is PlanState.DONE
     assert SECRET not in repr(done)
 
@@ -166,7 +166,7 @@ async def test_a_wrong_line_is_refused_with_what_is_wrong(yard: Yard, line: str,
 
 async def test_the_same_training_is_not_launched_twice(yard: Yard) -> None:
     await yard.do(LINE, ANA)
-    await yard.seen(lambda: bool(yard.site.trainings()))
+    await yard.seen(lambda: bool(yard.cluster.trainings()))
     said = await yard.say(LINE, ANA)
     assert "is there already" in said
     assert "training show mnist/mnist" in said
@@ -185,7 +185,7 @@ async def test_the_same_training_is_not_launched_twice(yard: Yard) -> None:
 async def test_arguments_are_data(yard: Yard, kube: KubernetesLookalike, words: list[str]) -> None:
     quoted = " ".join("'" + word.replace("'", "'\"'\"'") + "'" for word in words)
     plan = await yard.do(f"training launch data --image {IMAGE} --gpus 0 -- {quoted}", ANA)
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     job = kube.get("jobs", "data", "data-worker")
     assert job is not None
     assert job["spec"]["template"]["spec"]["containers"][0]["args"] == words
@@ -201,8 +201,8 @@ async def test_a_doubled_dollar_survives_kubernetes_own_expansion(yard: Yard) ->
 async def test_an_uploaded_script_is_kept_and_run(yard: Yard, kube: KubernetesLookalike) -> None:
     script = Upload(name="run.sh", content="#!/bin/bash\necho 你好 $1\n".encode())
     plan = await yard.do(f"training launch up --image {IMAGE} --gpus 1 -- world", ANA, uploads=(script,))
-    assert plan.state is PlanState.DONE, plan.trouble
-    assert plan.keeps_its_draft
+    assert plan.state is PlanState.DONE, plan.error
+    assert plan.is_fixed
     config = kube.get("configmaps", "up", "up-script")
     assert config is not None
     assert config["data"] == {"run.sh": "#!/bin/bash\necho 你好 $1\n"}
@@ -279,12 +279,14 @@ async def test_a_crash_at_any_step_doubles_nothing(
                     lambda self, step, call=call, **more: dying(self, step, call=call, **more),
                 )
             try:
-                await yard.performer.perform(await kept(yard, plan.id))
+                await yard.performer.execute(await kept(yard, plan.id))
             except Crash:
                 continue
             break
-    done = await Performer(yard.store, {"prod-a": yard.writer}, yard.clock).perform(await kept(yard, plan.id))
-    assert done.state is PlanState.DONE, done.trouble
+    done = await PlanExecutor(yard.store, {"prod-a": yard.writer}, yard.clock).execute(
+        await kept(yard, plan.id)
+    )
+    assert done.state is PlanState.DONE, done.error
     assert all(record.state is StepState.DONE for record in done.records)
     assert len(owned(kube, "jobs")) == 1
     assert len(owned(kube, "services")) == 2
@@ -303,7 +305,7 @@ async def kept(yard: Yard, id: str) -> Plan:
 async def test_undoing_a_launch_leaves_nothing(yard: Yard, kube: KubernetesLookalike) -> None:
     plan = await yard.do(LINE, ANA)
     undone = await yard.do(f"plan undo {plan.id}", DANA)
-    assert undone.state is PlanState.DONE, undone.trouble
+    assert undone.state is PlanState.DONE, undone.error
     space = kube.get("namespaces", "", "mnist")  # its pods end when a kubelet says so, and nobody plays one
     assert space is None or space["metadata"]["deletionTimestamp"]
     assert not owned(kube, "jobs")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from collectors.cluster.base import KubernetesObject
-from commands.trainings.preflight import Fit, Need, place, rooms_of
-from commands.trainings.shortage import helps, shortage
+from commands.trainings.preflight import Placement, TaskRequest, node_capacities, place
+from commands.trainings.shortage import remedies_for, unschedulable_reasons
 from tests.support import objects
 
 GPU, MIG, VCUDA = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "tencent.com/vcuda-core"
@@ -33,8 +33,8 @@ def a_pod(name: str, node: str, *, gpus: int = 0, phase: str = "Running", **asks
     return objects.pod(name, spec=spec, status=status)
 
 
-def workers(count: int, *, selector: dict[str, str] | None = None, **asks: float) -> Need:
-    return Need(
+def workers(count: int, *, selector: dict[str, str] | None = None, **asks: float) -> TaskRequest:
+    return TaskRequest(
         role="worker",
         count=count,
         amounts={
@@ -45,13 +45,13 @@ def workers(count: int, *, selector: dict[str, str] | None = None, **asks: float
     )
 
 
-def servers(count: int, **asks: float) -> Need:
-    return Need(role="ps", count=count, amounts=asks, node_selector={})
+def servers(count: int, **asks: float) -> TaskRequest:
+    return TaskRequest(role="ps", count=count, amounts=asks, node_selector={})
 
 
-def fit(needs: list[Need], *things: KubernetesObject) -> Fit:
+def fit(needs: list[TaskRequest], *things: KubernetesObject) -> Placement:
     return place(
-        needs, rooms_of(objects.inventory(*things), [name for need in needs for name in need.amounts])
+        needs, node_capacities(objects.inventory(*things), [name for need in needs for name in need.amounts])
     )
 
 
@@ -140,7 +140,7 @@ def fit(needs: list[Need], *things: KubernetesObject) -> Fit:
     ],
 )
 def test_tasks_fit_where_the_scheduler_would_place_them(
-    things: list[KubernetesObject], need: Need, fitting: int
+    things: list[KubernetesObject], need: TaskRequest, fitting: int
 ) -> None:
     found = fit([need], *things)
     placed = sum(count for _, _, count in found.placed)
@@ -175,13 +175,13 @@ def test_the_refusal_says_what_is_short_where_and_what_would_help() -> None:
         a_node("infra-01", gpus=0),
     ]
     need = workers(4, gpus=8)
-    rooms = rooms_of(objects.inventory(*things), need.amounts)
+    rooms = node_capacities(objects.inventory(*things), need.amounts)
     found = place([need], rooms)
-    assert shortage(found) == (
+    assert unschedulable_reasons(found) == (
         "3 of 4 workers fit; worker 3 needs 8 nvidia.com/gpu: gpu-a04 has 2 free, gpu-a01 has 0 free, "
         "gpu-a02 has 0 free, 1 node has no more than that, gpu-b01 is cordoned, 1 node has no nvidia.com/gpu at all"
     )
-    assert helps([need], rooms, found) == (
+    assert remedies_for([need], rooms, found) == (
         "`--gpus 4` would fit",
         "`--workers 3` would fit",
         "`node uncordon gpu-b01` would be enough",
@@ -192,7 +192,7 @@ def test_the_refusal_says_what_is_short_where_and_what_would_help() -> None:
 def test_a_node_with_gpus_but_without_memory_says_which_is_short() -> None:
     need = workers(1, gpus=4, memory=128 * 2**30)
     found = fit([need], a_node("n1"), a_pod("p", "n1", memory="448Gi"))
-    assert shortage(found) == (
+    assert unschedulable_reasons(found) == (
         "0 of 1 worker fits; worker 0 needs 4 nvidia.com/gpu, 128 GiB memory: n1 has 8 free but only 64 GiB memory"
     )
 
@@ -200,4 +200,4 @@ def test_a_node_with_gpus_but_without_memory_says_which_is_short() -> None:
 def test_nodes_that_are_not_selected_are_counted_apart() -> None:
     need = workers(1, selector={"pool": "large"}, gpus=1)
     found = fit([need], a_node("n1", labels={"pool": "small"}), a_node("n2"))
-    assert shortage(found).endswith("2 nodes are not pool=large")
+    assert unschedulable_reasons(found).endswith("2 nodes are not pool=large")

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from collectors.trainings.views import TrainingView
-from commands.desk import Policy, Upload
+from commands.desk import Defaults, Upload
 from commands.plans import PlanState
 from commands.steps import Create
 from tests.real.servers.kubernetes import KubernetesCluster
@@ -27,7 +27,7 @@ async def yard(real_kubernetes: KubernetesCluster) -> AsyncIterator[Yard]:
             "data": {".dockerconfigjson": "eyJhdXRocyI6e319"},
         },
     )
-    policy = Policy(pull_secret="default/launch-regcred")
+    policy = Defaults(pull_secret="default/launch-regcred")
     try:
         async with yard_before(real_kubernetes.kubeconfig, policy=policy) as made:
             yield made
@@ -45,11 +45,11 @@ async def test_a_launch_with_everything_is_accepted_made_and_stopped(
     )
     script = Upload(name="run.sh", content=b"#!/bin/bash\nsleep 1\n")
     plan = await yard.do(line, ANA, uploads=(script,))
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     assert sum(isinstance(step, Create) for step in plan.steps) == 12
 
     def mine() -> list[TrainingView]:
-        return [one for one in yard.site.trainings() if one.id == "real-one/real-one"]
+        return [one for one in yard.cluster.trainings() if one.id == "real-one/real-one"]
 
     await yard.seen(lambda: [rank.node for view in mine() for rank in view.ranks] == [NODE] * 4)
     (view,) = mine()
@@ -65,6 +65,6 @@ async def test_a_launch_with_everything_is_accepted_made_and_stopped(
     assert ("real-one-ps-1", "real-one-ps") in hosts
 
     paused = await yard.do("training stop real-one", DANA)
-    assert paused.state is PlanState.DONE, paused.trouble
+    assert paused.state is PlanState.DONE, paused.error
     space = real_kubernetes.call("GET", "/api/v1/namespaces/real-one")
     assert space["metadata"]["deletionTimestamp"]

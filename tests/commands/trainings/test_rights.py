@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from collectors.facts.errors import SourceError
-from commands.desk import Policy
+from commands.desk import Defaults
 from commands.plans import Plan, PlanState
-from commands.steps import Create, Delete, Ref
+from commands.steps import Create, Delete, ObjectRef
 from demo.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.trainings.conftest import SECRET
 from tests.support.yard import ANA, DANA, Hands, Yard, a_node_tree, yard_before
@@ -69,14 +69,14 @@ async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
 @pytest.fixture
 async def yard(kube: KubernetesLookalike, clock: Hands, tmp_path: Path) -> AsyncIterator[Yard]:
     config = kube.kubeconfig(tmp_path / "config", token="bot")
-    async with yard_before(config, clock=clock, policy=Policy(pull_secret="platform/regcred")) as made:
+    async with yard_before(config, clock=clock, policy=Defaults(pull_secret="platform/regcred")) as made:
         yield made
 
 
 async def launched(yard: Yard) -> Plan:
     plan = await yard.do(LINE, ANA)
-    assert plan.state is PlanState.DONE, plan.trouble
-    await yard.seen(lambda: any(view.workloads for view in yard.site.trainings()))
+    assert plan.state is PlanState.DONE, plan.error
+    await yard.seen(lambda: any(view.workloads for view in yard.cluster.trainings()))
     return plan
 
 
@@ -84,8 +84,8 @@ async def kept_namespace(yard: Yard) -> None:
     """The training was stopped, and its namespace with the copied secret stayed."""
     await launched(yard)
     plan = await yard.do("training stop mnist --keep-namespace", DANA)
-    assert plan.state is PlanState.DONE, plan.trouble
-    await yard.seen(lambda: not any(view.workloads for view in yard.site.trainings()))
+    assert plan.state is PlanState.DONE, plan.error
+    await yard.seen(lambda: not any(view.workloads for view in yard.cluster.trainings()))
 
 
 async def test_the_account_may_neither_read_nor_delete_the_copied_secret(
@@ -93,8 +93,8 @@ async def test_the_account_may_neither_read_nor_delete_the_copied_secret(
 ) -> None:
     await launched(yard)
     assert kube.get("secrets", "mnist", "regcred") is not None
-    secret = Ref(api="v1", kind="Secret", namespace="mnist", name="regcred")
-    for forbidden in (yard.writer.read(secret), yard.writer.delete(Delete(ref=secret, says=""))):
+    secret = ObjectRef(api="v1", kind="Secret", namespace="mnist", name="regcred")
+    for forbidden in (yard.writer.read(secret), yard.writer.delete(Delete(ref=secret, description=""))):
         with pytest.raises(SourceError, match="403"):
             await forbidden
 
@@ -104,7 +104,7 @@ async def test_undoing_a_launch_leaves_the_secret_to_the_end_of_its_namespace(
 ) -> None:
     plan = await launched(yard)
     undone = await yard.do(f"plan undo {plan.id}", DANA)
-    assert undone.state is PlanState.DONE, undone.trouble
+    assert undone.state is PlanState.DONE, undone.error
     assert not any("stays as it is" in note for note in undone.notes)
     deleted = {step.ref.kind for step in undone.steps if isinstance(step, Delete)}
     assert deleted == {"Namespace", "Service", "Job"}
@@ -132,7 +132,7 @@ async def test_undoing_a_launch_into_a_kept_namespace_leaves_the_namespace_and_i
     await kept_namespace(yard)
     again = await launched(yard)
     undone = await yard.do(f"plan undo {again.id}", DANA)
-    assert undone.state is PlanState.DONE, undone.trouble
+    assert undone.state is PlanState.DONE, undone.error
     assert any("This stays as it is" in note and "secret" in note for note in undone.notes), undone.notes
     assert kube.get("secrets", "mnist", "regcred") is not None
     assert not kube.list("jobs", "mnist")

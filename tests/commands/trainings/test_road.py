@@ -14,9 +14,9 @@ LAUNCH = "training launch mnist --image registry.example/mnist:7"
 
 
 def test_words_after_the_dashes_are_nobodys_options() -> None:
-    command, deed = parse(f"{LAUNCH} -- --workers 9 -- 'a b'", CATALOGUE)
+    command, action = parse(f"{LAUNCH} -- --workers 9 -- 'a b'", CATALOGUE)
     assert command.name == "training launch"
-    assert (deed.workers, deed.extra) == (1, ("--workers", "9", "--", "a b"))
+    assert (action.workers, action.extra) == (1, ("--workers", "9", "--", "a b"))
 
 
 def test_other_commands_take_no_such_words() -> None:
@@ -27,7 +27,7 @@ def test_other_commands_take_no_such_words() -> None:
 @pytest.mark.parametrize("name", ["gpu keep", "gpu snooze", "gpu release", "plan confirm", "plan cancel"])
 def test_a_command_that_judges_itself_may_be_asked_by_anybody_but_a_guest(name: str) -> None:
     command = next(one for one in CATALOGUE if one.name == name)
-    nobody = Permissions(teams={}, robots={})
+    nobody = Permissions(teams={}, automation={})
     assert nobody.refusal(Actor(id="U", name="u"), command, cluster="c") is None
     assert nobody.refusal(Actor(id="U", name="u", is_guest=True), command, cluster="c") == ""
     assert nobody.refusal(Actor(id="r", name="r", kind=ActorKind.AUTOMATION), command, cluster="c")
@@ -66,9 +66,9 @@ async def test_a_pull_secret_that_is_gone_is_named_before_anything_is_done(
 
 def test_a_robot_may_settle_only_where_the_settings_say_so() -> None:
     command = next(one for one in CATALOGUE if one.name == "gpu settle")
-    robot = Actor(id="claims", name="claims", kind=ActorKind.AUTOMATION)
+    robot = Actor(id="reclaim", name="reclaim", kind=ActorKind.AUTOMATION)
     allowed = Permissions(
-        teams={}, robots={"claims": Grant(commands=("gpu settle",), namespaces=("vision-*",))}
+        teams={}, automation={"reclaim": Grant(commands=("gpu settle",), namespaces=("vision-*",))}
     )
     assert allowed.refusal(robot, command, cluster="c", namespaces=["vision-detr"]) is None
     assert allowed.refusal(robot, command, cluster="c", namespaces=["speech-tts"])

@@ -12,7 +12,7 @@ from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
 from collectors.sources.elasticsearch.hits import LogLine
 from collectors.trainings.views import Life, Rank, TrainingView
-from commands.launches import launch_view
+from commands.launches import launch_card
 from commands.rows import Launch
 from demo.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, BO, NOON, Yard, told
@@ -23,9 +23,9 @@ LAUNCH = "training launch mnist --image registry.example/mnist:7 --workers 2 --g
 async def failed(yard: Yard, kube: KubernetesLookalike) -> str:
     """A launched training whose worker 1 was killed for its memory; gives that pod's name."""
     await yard.do(LAUNCH, ANA)
-    await yard.seen(lambda: any(len(view.ranks) == 3 for view in yard.site.trainings()))
+    await yard.seen(lambda: any(len(view.ranks) == 3 for view in yard.cluster.trainings()))
     pod = next(
-        rank.pod for rank in yard.site.trainings()[0].ranks if (rank.role, rank.index) == ("worker", 1)
+        rank.pod for rank in yard.cluster.trainings()[0].ranks if (rank.role, rank.index) == ("worker", 1)
     )
     ended = {"exitCode": 137, "reason": "OOMKilled", "finishedAt": "2026-11-21T12:00:00Z"}
     status = {
@@ -33,7 +33,7 @@ async def failed(yard: Yard, kube: KubernetesLookalike) -> str:
         "containerStatuses": [{"name": "main", "restartCount": 0, "state": {"terminated": ended}}],
     }
     kube.patch("pods", "mnist", pod, {"status": status}, status=True)
-    await yard.seen(lambda: yard.site.trainings()[0].first_failure is not None)
+    await yard.seen(lambda: yard.cluster.trainings()[0].first_failure is not None)
     return pod
 
 
@@ -41,7 +41,7 @@ async def test_the_list_has_a_row_for_each_and_hides_what_is_over(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     await yard.do(LAUNCH, ANA)
-    await yard.seen(lambda: any(len(view.ranks) == 3 for view in yard.site.trainings()))
+    await yard.seen(lambda: any(len(view.ranks) == 3 for view in yard.cluster.trainings()))
     said = await yard.say("training list --team vision", BO)
     assert "1 training with 8 GPUs" in said
     assert "mnist/mnist | starting | 0/3 | 8 | ana" in said
@@ -50,7 +50,7 @@ async def test_the_list_has_a_row_for_each_and_hides_what_is_over(
     )
     done = [{"type": "Complete", "status": "True", "reason": "CompletionsReached"}]
     kube.patch("jobs", "mnist", "mnist-worker", {"status": {"conditions": done}}, status=True)
-    await yard.seen(lambda: yard.site.trainings()[0].life is Life.SUCCEEDED)
+    await yard.seen(lambda: yard.cluster.trainings()[0].life is Life.SUCCEEDED)
     assert "1 more are over" in await yard.say("training list", BO)
     assert "mnist/mnist | succeeded" in await yard.say("training list --all", BO)
 
@@ -119,8 +119,8 @@ async def test_logs_come_from_where_they_are(
     yard: Yard, kube: KubernetesLookalike, pods: Pods, kept: Kept | None, words: list[str]
 ) -> None:
     pod = await failed(yard, kube)
-    yard.site.pod_logs = pods  # type: ignore[assignment]
-    yard.site.logs = kept  # type: ignore[assignment]
+    yard.cluster.pod_logs = pods  # type: ignore[assignment]
+    yard.cluster.logs = kept  # type: ignore[assignment]
     said = await yard.say("training logs mnist", ANA)
     assert pod in said
     for word in words:
@@ -131,7 +131,7 @@ async def test_logs_come_from_where_they_are(
 
 async def test_long_logs_are_a_file(yard: Yard, kube: KubernetesLookalike) -> None:
     await failed(yard, kube)
-    yard.site.pod_logs = Pods("\n".join(f"step {number}" for number in range(100)))  # type: ignore[assignment]
+    yard.cluster.pod_logs = Pods("\n".join(f"step {number}" for number in range(100)))  # type: ignore[assignment]
     answer = await yard.answer("training logs mnist --rank ps-0", ANA)
     assert answer is not None
     (file,) = answer.message.attachments
@@ -206,12 +206,12 @@ VIEW = TrainingView(
 def test_the_card_of_a_launch_follows_it(
     training: TrainingView | None, lines: list[str], words: list[str]
 ) -> None:
-    said = told(launch_view(ROW, training, NOON, last_lines=lines))
+    said = told(launch_card(ROW, training, NOON, last_lines=lines))
     for word in words:
         assert word in said
 
 
 def test_the_card_of_a_training_that_went_away_says_what_it_was() -> None:
     assert "is gone; it was running when last seen" in told(
-        launch_view(replace(ROW, reported_state="running"), None, NOON)
+        launch_card(replace(ROW, reported_state="running"), None, NOON)
     )

@@ -5,7 +5,7 @@ import pytest
 from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
 from commands.plans import PlanState
 from commands.steps import Delete
-from commands.trainings.stopping import goes_too
+from commands.trainings.stopping import deleted_with_namespace
 from demo.kubernetes import KubernetesLookalike
 from tests.support.objects import inventory
 from tests.support.yard import ANA, DANA, NOON, Yard
@@ -43,7 +43,7 @@ def a_training_of_others(kube: KubernetesLookalike) -> None:
 
 async def launched(yard: Yard, ranks: int = 3) -> None:
     await yard.do(LAUNCH, ANA)
-    await yard.seen(lambda: any(len(view.ranks) == ranks for view in yard.site.trainings()))
+    await yard.seen(lambda: any(len(view.ranks) == ranks for view in yard.cluster.trainings()))
 
 
 async def test_a_training_in_a_namespace_that_we_made_goes_with_it(
@@ -56,9 +56,9 @@ async def test_a_training_in_a_namespace_that_we_made_goes_with_it(
     (step,) = plan.steps
     assert isinstance(step, Delete)
     assert (step.ref.kind, step.ref.name, step.ref.uid) == ("Namespace", "mnist", space["metadata"]["uid"])
-    assert plan.victims == ("mnist/mnist of ana: 3 ranks, 8 GPUs",)
-    done = await yard.performer.perform(await yard.confirmed(plan, ANA))
-    assert done.state is PlanState.DONE, done.trouble
+    assert plan.disrupts == ("mnist/mnist of ana: 3 ranks, 8 GPUs",)
+    done = await yard.performer.execute(await yard.confirmed(plan, ANA))
+    assert done.state is PlanState.DONE, done.error
     gone = kube.get("namespaces", "", "mnist")
     assert gone is None or gone["metadata"]["deletionTimestamp"]
 
@@ -66,7 +66,7 @@ async def test_a_training_in_a_namespace_that_we_made_goes_with_it(
 async def test_the_namespace_may_be_kept_and_used_again(yard: Yard, kube: KubernetesLookalike) -> None:
     await launched(yard)
     plan = await yard.do("training stop mnist --keep-namespace", ANA)
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     assert {step.ref.kind for step in plan.steps if isinstance(step, Delete)} == {
         "Job",
         "Deployment",
@@ -74,18 +74,18 @@ async def test_the_namespace_may_be_kept_and_used_again(yard: Yard, kube: Kubern
     }
     assert kube.get("namespaces", "", "mnist")["metadata"].get("deletionTimestamp") is None  # type: ignore[index]
     assert not kube.list("services", "mnist")
-    await yard.seen(lambda: not any(view.workloads for view in yard.site.trainings()))
+    await yard.seen(lambda: not any(view.workloads for view in yard.cluster.trainings()))
     again = await yard.do(LAUNCH, ANA)
-    assert again.state is PlanState.DONE, again.trouble
+    assert again.state is PlanState.DONE, again.error
 
 
 async def test_of_a_training_that_others_made_only_its_controllers_go(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     a_training_of_others(kube)
-    await yard.seen(lambda: any(len(view.ranks) == 2 for view in yard.site.trainings()))
+    await yard.seen(lambda: any(len(view.ranks) == 2 for view in yard.cluster.trainings()))
     plan = await yard.do("training stop detr", DANA)
-    assert plan.state is PlanState.DONE, plan.trouble
+    assert plan.state is PlanState.DONE, plan.error
     assert [(step.ref.kind, step.ref.name) for step in plan.steps if isinstance(step, Delete)] == [
         ("Job", "detr-worker")
     ]
@@ -121,12 +121,12 @@ async def test_a_name_that_two_have_is_not_guessed(yard: Yard, kube: KubernetesL
     a_training_of_others(kube)
     other = {**JOB_OF_OTHERS, "metadata": {"name": "detr", "namespace": "default"}}
     kube.create(other)
-    await yard.seen(lambda: len(yard.site.trainings()) == 2)
+    await yard.seen(lambda: len(yard.cluster.trainings()) == 2)
     said = await yard.say("training show detr", DANA)
     assert "default/detr" in said
     assert "vision-detr/detr" in said
 
 
 def test_volume_claims_that_cannot_be_seen_are_not_taken_for_none() -> None:
-    (note,) = goes_too("mnist", inventory(missing={PERSISTENT_VOLUME_CLAIMS.name: "forbidden"}))
+    (note,) = deleted_with_namespace("mnist", inventory(missing={PERSISTENT_VOLUME_CLAIMS.name: "forbidden"}))
     assert "not known" in note

@@ -16,8 +16,8 @@ async def test_the_preview_says_what_it_takes_down_and_what_goes_with_the_namesp
     kube.create({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": place, "spec": spec})
     await yard.seen(
         lambda: (
-            bool(yard.site.inventory().persistent_volume_claims)
-            and any(view.life is not Life.STOPPED for view in yard.site.trainings())
+            bool(yard.cluster.inventory().persistent_volume_claims)
+            and any(view.life is not Life.STOPPED for view in yard.cluster.trainings())
         )
     )
     said = await yard.say(f"plan undo {plan.id}", DANA)

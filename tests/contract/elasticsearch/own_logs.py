@@ -10,7 +10,7 @@ from elasticsearch import AsyncElasticsearch
 
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, QueryResult, Seen
-from collectors.sources.elasticsearch import ElasticsearchSettings, ElasticsearchSource
+from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from demo.elasticsearch.documents import TEMPLATE, host_line, pod_line
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
@@ -65,7 +65,7 @@ class Logs:
     def source(self, **settings: Any) -> ElasticsearchSource:
         """A source to our indices, without a lag unless told; it is closed at the end of the test."""
         asked = {"index": self.pattern, "lag": timedelta(), **settings}
-        source = ElasticsearchSource(ElasticsearchSettings(urls=(self.url,), **asked))
+        source = ElasticsearchSource(ElasticsearchOptions(urls=(self.url,), **asked))
         self._stack.push_async_callback(source.close)
         return source
 

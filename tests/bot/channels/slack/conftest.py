@@ -20,7 +20,7 @@ from demo.slack import Manners, Person, SlackLookalike
 
 
 @dataclass(slots=True, kw_only=True)
-class Desk:
+class Harness:
     """A workspace, and us in it. `channel` is the id of #gpu-alerts."""
 
     slack: SlackLookalike
@@ -42,7 +42,7 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
+async def harness(request: pytest.FixtureRequest) -> AsyncIterator[Harness]:
     """Without a socket: a test that hears uses `hearing`. Rates are strict where the test is marked so."""
     strict = request.node.get_closest_marker("strict_rates") is not None
     async with AsyncExitStack() as stack:
@@ -59,7 +59,7 @@ async def desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
         )
         inbox: asyncio.Queue[Interaction] = asyncio.Queue(2)
         app = AsyncApp(client=calls.web, request_verification_enabled=False)
-        desk = Desk(
+        harness = Harness(
             slack=slack,
             calls=calls,
             notifier=SlackNotifier(calls),
@@ -68,15 +68,15 @@ async def desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
             socket=Socket(app, Secret(value=slack.app_token)),
             channel=slack.id("#gpu-alerts"),
         )
-        desk.listen(app, inbox)
-        yield desk
+        harness.listen(app, inbox)
+        yield harness
 
 
 @pytest.fixture
-async def hearing(desk: Desk) -> AsyncIterator[Desk]:
+async def hearing(harness: Harness) -> AsyncIterator[Harness]:
     """The same, with the socket open."""
     async with asyncio.TaskGroup() as tasks:
-        task = tasks.create_task(desk.socket.run())
-        await desk.slack.connected()
-        yield desk
+        task = tasks.create_task(harness.socket.run())
+        await harness.slack.connected()
+        yield harness
         task.cancel()

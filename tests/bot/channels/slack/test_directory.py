@@ -4,28 +4,28 @@ import pytest
 
 from bot.channels.slack.directory import SlackDirectory
 from collectors.facts.errors import SourceError
-from tests.bot.channels.slack.conftest import Desk
+from tests.bot.channels.slack.conftest import Harness
 
 
-async def test_nobody_is_known_until_slack_has_said_which_workspace_is_ours(desk: Desk) -> None:
-    directory = SlackDirectory(desk.calls)
-    desk.slack.fail("auth.test", 503, times=1)
+async def test_nobody_is_known_until_slack_has_said_which_workspace_is_ours(harness: Harness) -> None:
+    directory = SlackDirectory(harness.calls)
+    harness.slack.fail("auth.test", 503, times=1)
     with pytest.raises(SourceError, match=r"which workspace is ours: auth\.test"):
-        await directory.account(desk.slack.id("ana"))
-    account = await directory.account(desk.slack.id("ana"))
+        await directory.account(harness.slack.id("ana"))
+    account = await directory.account(harness.slack.id("ana"))
     assert (account.name, account.is_outsider) == ("ana", False)
 
 
 async def test_an_answer_without_a_workspace_opens_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def ourselves() -> dict[str, str]:
         return {"user_id": "U_BOT", "bot_id": "B_BOT"}
 
-    monkeypatch.setattr(desk.calls, "ourselves", ourselves)
+    monkeypatch.setattr(harness.calls, "ourselves", ourselves)
     with pytest.raises(SourceError, match="which workspace is ours"):
-        await SlackDirectory(desk.calls).account(desk.slack.id("ana"))
+        await SlackDirectory(harness.calls).account(harness.slack.id("ana"))
 
 
-async def test_a_guest_is_an_outsider(desk: Desk) -> None:
-    assert (await SlackDirectory(desk.calls).account(desk.slack.id("gus"))).is_outsider
+async def test_a_guest_is_an_outsider(harness: Harness) -> None:
+    assert (await SlackDirectory(harness.calls).account(harness.slack.id("gus"))).is_outsider

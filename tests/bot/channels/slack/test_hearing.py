@@ -104,19 +104,19 @@ async def test_a_socket_that_is_dropped_is_opened_again(hearing: Any) -> None:
     assert (await hearing.heard()).text == "node list"
 
 
-async def test_over_http_the_signature_is_checked(desk: Any) -> None:
+async def test_over_http_the_signature_is_checked(harness: Any) -> None:
     inbox: asyncio.Queue[Interaction] = asyncio.Queue(2)
-    app = AsyncApp(client=desk.calls.web, signing_secret=desk.slack.signing_secret)
-    desk.listen(app, inbox)
+    app = AsyncApp(client=harness.calls.web, signing_secret=harness.slack.signing_secret)
+    harness.listen(app, inbox)
 
     async def receive(request: web.Request) -> web.Response:
         return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
 
-    site = web.Application()
-    site.router.add_post("/slack/events", receive)
-    async with TestServer(site) as server:
-        await desk.slack.deliver_to(str(server.make_url("/slack/events")))
-        gesture = await desk.slack.types("ana", "#gpu-alerts", "/yard node list")
+    cluster = web.Application()
+    cluster.router.add_post("/slack/events", receive)
+    async with TestServer(cluster) as server:
+        await harness.slack.deliver_to(str(server.make_url("/slack/events")))
+        gesture = await harness.slack.types("ana", "#gpu-alerts", "/yard node list")
         assert gesture.error == ""
         assert inbox.get_nowait().text == "node list"
         async with (

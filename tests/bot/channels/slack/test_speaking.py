@@ -19,72 +19,76 @@ def a_view(title: str = "GPU 3 fell off the bus", **more: Any) -> Message:
     return Message(**{"title": text(title), "color": Color.CRITICAL, "blocks": body, **more})
 
 
-async def test_a_card_is_posted_edited_and_deleted(desk: Any) -> None:
-    ts = await desk.notifier.post(desk.channel, a_view(), nonce="n1")
-    (message,) = desk.slack.messages("#gpu-alerts")
+async def test_a_card_is_posted_edited_and_deleted(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_view(), nonce="n1")
+    (message,) = harness.slack.messages("#gpu-alerts")
     assert message.ts == ts
     assert "on gpu-a04" in message.said
-    await desk.notifier.edit(desk.channel, ts, a_view("resolved", color=Color.GOOD))
-    (message,) = desk.slack.messages("#gpu-alerts")
+    await harness.notifier.edit(harness.channel, ts, a_view("resolved", color=Color.GOOD))
+    (message,) = harness.slack.messages("#gpu-alerts")
     assert "resolved" in message.said
     assert message.attachments[0]["color"] == "#2eb67d"
-    assert await desk.notifier.find(desk.channel, "n1", LONG_AGO) == ts  # an edit keeps what it is found by
-    await desk.notifier.delete(desk.channel, ts)
-    assert desk.slack.messages("#gpu-alerts") == []
+    assert (
+        await harness.notifier.find(harness.channel, "n1", LONG_AGO) == ts
+    )  # an edit keeps what it is found by
+    await harness.notifier.delete(harness.channel, ts)
+    assert harness.slack.messages("#gpu-alerts") == []
 
 
-async def test_a_card_that_lost_its_body_shows_none(desk: Any) -> None:
-    ts = await desk.notifier.post(desk.channel, a_view(), nonce="n1")
-    await desk.notifier.edit(desk.channel, ts, a_view("over", blocks=()))
-    (message,) = desk.slack.messages("#gpu-alerts")
+async def test_a_card_that_lost_its_body_shows_none(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_view(), nonce="n1")
+    await harness.notifier.edit(harness.channel, ts, a_view("over", blocks=()))
+    (message,) = harness.slack.messages("#gpu-alerts")
     assert "on gpu-a04" not in message.said
 
 
-async def test_a_line_stands_in_the_thread_and_may_be_shown_in_the_channel(desk: Any) -> None:
-    card = await desk.notifier.post(desk.channel, a_view(), nonce="n1")
-    quiet = await desk.notifier.post(desk.channel, text("acked"), thread=card, nonce="n2")
-    loud = await desk.notifier.post(desk.channel, text("worse"), thread=card, nonce="n3", broadcast=True)
-    (message, _) = desk.slack.messages("#gpu-alerts")
-    assert [reply.ts for reply in desk.slack.thread(message)] == [quiet, loud]
-    assert [reply.broadcast for reply in desk.slack.thread(message)] == [False, True]
-    assert await desk.notifier.find(desk.channel, "n2", LONG_AGO, card) == quiet
+async def test_a_line_stands_in_the_thread_and_may_be_shown_in_the_channel(harness: Any) -> None:
+    card = await harness.notifier.post(harness.channel, a_view(), nonce="n1")
+    quiet = await harness.notifier.post(harness.channel, text("acked"), thread=card, nonce="n2")
+    loud = await harness.notifier.post(
+        harness.channel, text("worse"), thread=card, nonce="n3", broadcast=True
+    )
+    (message, _) = harness.slack.messages("#gpu-alerts")
+    assert [reply.ts for reply in harness.slack.thread(message)] == [quiet, loud]
+    assert [reply.broadcast for reply in harness.slack.thread(message)] == [False, True]
+    assert await harness.notifier.find(harness.channel, "n2", LONG_AGO, card) == quiet
 
 
-async def test_only_our_own_message_with_this_nonce_is_found(desk: Any) -> None:
-    ts = await desk.notifier.post(desk.channel, a_view(), nonce="ours")
-    await desk.notifier.post(desk.channel, a_view(), nonce="another")
-    assert await desk.notifier.find(desk.channel, "ours", LONG_AGO) == ts
-    assert await desk.notifier.find(desk.channel, "nobody's", LONG_AGO) is None
-    assert await desk.notifier.find(desk.channel, "ours", datetime(2099, 1, 1, tzinfo=UTC)) is None
+async def test_only_our_own_message_with_this_nonce_is_found(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_view(), nonce="ours")
+    await harness.notifier.post(harness.channel, a_view(), nonce="another")
+    assert await harness.notifier.find(harness.channel, "ours", LONG_AGO) == ts
+    assert await harness.notifier.find(harness.channel, "nobody's", LONG_AGO) is None
+    assert await harness.notifier.find(harness.channel, "ours", datetime(2099, 1, 1, tzinfo=UTC)) is None
 
 
-async def test_twins_are_told_by_age_also_on_later_pages(desk: Any) -> None:
-    first = await desk.notifier.post(desk.channel, text("a"), nonce="twin")
+async def test_twins_are_told_by_age_also_on_later_pages(harness: Any) -> None:
+    first = await harness.notifier.post(harness.channel, text("a"), nonce="twin")
     for number in range(210):
-        await desk.notifier.post(desk.channel, text(f"between {number}"), nonce=f"{number}")
-    second = await desk.notifier.post(desk.channel, text("a"), nonce="twin")
-    found = await desk.notifier.find(desk.channel, "twin", LONG_AGO)
+        await harness.notifier.post(harness.channel, text(f"between {number}"), nonce=f"{number}")
+    second = await harness.notifier.post(harness.channel, text("a"), nonce="twin")
+    found = await harness.notifier.find(harness.channel, "twin", LONG_AGO)
     assert found == Duplicates(oldest=first, younger=(second,))
 
 
-async def test_what_does_not_fit_is_a_file_in_the_thread_and_only_once(desk: Any) -> None:
+async def test_what_does_not_fit_is_a_file_in_the_thread_and_only_once(harness: Any) -> None:
     view = a_view(
         blocks=(Preformatted(lines=tuple(f"line {number}" for number in range(2000))),),
         attachments=(Attachment(name="log.txt", content="a log"),),
     )
-    ts = await desk.notifier.post(desk.channel, view, nonce="n1")
-    for notifier in (desk.notifier, SlackNotifier(desk.calls)):  # the second is another life of ours
-        await notifier.edit(desk.channel, ts, view)
-    (message,) = desk.slack.messages("#gpu-alerts")
-    files = [file["title"] for reply in desk.slack.thread(message) for file in reply.body["files"]]
+    ts = await harness.notifier.post(harness.channel, view, nonce="n1")
+    for notifier in (harness.notifier, SlackNotifier(harness.calls)):  # the second is another life of ours
+        await notifier.edit(harness.channel, ts, view)
+    (message,) = harness.slack.messages("#gpu-alerts")
+    files = [file["title"] for reply in harness.slack.thread(message) for file in reply.body["files"]]
     assert files == ["log.txt", "quote.txt"]
 
 
-async def test_a_file_that_is_lost_does_not_cost_the_card(desk: Any) -> None:
-    desk.slack.fail("files.getUploadURLExternal", "internal_error")
+async def test_a_file_that_is_lost_does_not_cost_the_card(harness: Any) -> None:
+    harness.slack.fail("files.getUploadURLExternal", "internal_error")
     view = a_view(attachments=(Attachment(name="log.txt", content="a log"),))
-    ts = await desk.notifier.post(desk.channel, view, nonce="n1")
-    assert [message.ts for message in desk.slack.messages("#gpu-alerts")] == [ts]
+    ts = await harness.notifier.post(harness.channel, view, nonce="n1")
+    assert [message.ts for message in harness.slack.messages("#gpu-alerts")] == [ts]
 
 
 Trouble = Callable[[Any], object]
@@ -115,35 +119,35 @@ Trouble = Callable[[Any], object]
     ],
 )
 async def test_each_failure_of_a_post_is_understood(
-    desk: Any, trouble: Trouble, meaning: type[Exception]
+    harness: Any, trouble: Trouble, meaning: type[Exception]
 ) -> None:
-    trouble(desk.slack)
+    trouble(harness.slack)
     with pytest.raises(meaning):
-        await desk.notifier.post(desk.channel, a_view(), nonce="n1")
+        await harness.notifier.post(harness.channel, a_view(), nonce="n1")
 
 
-async def test_a_pause_that_slack_asks_for_is_passed_on(desk: Any) -> None:
-    desk.slack.fail("chat.postMessage", "ratelimited", retry_after=7)
+async def test_a_pause_that_slack_asks_for_is_passed_on(harness: Any) -> None:
+    harness.slack.fail("chat.postMessage", "ratelimited", retry_after=7)
     with pytest.raises(Recoverable) as caught:
-        await desk.notifier.post(desk.channel, a_view(), nonce="n1")
+        await harness.notifier.post(harness.channel, a_view(), nonce="n1")
     assert caught.value.retry_after == timedelta(seconds=7)
 
 
-async def test_a_channel_that_refuses_everything_is_told_from_a_message_that_is_refused(desk: Any) -> None:
+async def test_a_channel_that_refuses_everything_is_told_from_a_message_that_is_refused(harness: Any) -> None:
     with pytest.raises(Permanent) as channel:
-        await desk.notifier.post(desk.slack.id("#elsewhere"), a_view(), nonce="n1")
-    desk.slack.fail("chat.postMessage", "invalid_blocks")
+        await harness.notifier.post(harness.slack.id("#elsewhere"), a_view(), nonce="n1")
+    harness.slack.fail("chat.postMessage", "invalid_blocks")
     with pytest.raises(Permanent) as message:
-        await desk.notifier.post(desk.channel, a_view(), nonce="n1")
+        await harness.notifier.post(harness.channel, a_view(), nonce="n1")
     assert (channel.value.of_channel, message.value.of_channel) == (True, False)
 
 
-async def test_a_message_that_was_deleted_is_gone(desk: Any) -> None:
-    ts = await desk.notifier.post(desk.channel, a_view(), nonce="n1")
-    await desk.notifier.delete(desk.channel, ts)
+async def test_a_message_that_was_deleted_is_gone(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_view(), nonce="n1")
+    await harness.notifier.delete(harness.channel, ts)
     gone: list[Callable[[], Awaitable[object]]] = [
-        lambda: desk.notifier.edit(desk.channel, ts, a_view()),
-        lambda: desk.notifier.delete(desk.channel, ts),
+        lambda: harness.notifier.edit(harness.channel, ts, a_view()),
+        lambda: harness.notifier.delete(harness.channel, ts),
     ]
     for call in gone:
         with pytest.raises(Gone):
@@ -156,8 +160,8 @@ async def test_a_slack_that_cannot_be_reached_took_nothing() -> None:
             await SlackNotifier(calls).post("C1", a_view(), nonce="n1")
 
 
-async def test_no_failure_shows_the_token(desk: Any) -> None:
-    desk.slack.fail("chat.postMessage", "invalid_blocks")
+async def test_no_failure_shows_the_token(harness: Any) -> None:
+    harness.slack.fail("chat.postMessage", "invalid_blocks")
     with pytest.raises(Permanent) as caught:
-        await desk.notifier.post(desk.channel, a_view(), nonce="n1")
-    assert desk.slack.bot_token not in str(caught.value)
+        await harness.notifier.post(harness.channel, a_view(), nonce="n1")
+    assert harness.slack.bot_token not in str(caught.value)
