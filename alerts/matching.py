@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from collectors.facts.patterns import compiled
+from collectors.facts.patterns import compile_pattern
 
 
 class Operator(StrEnum):
@@ -35,9 +35,9 @@ class Matcher:
             case Operator.NOT_EQUAL:
                 return value != self.value
             case Operator.MATCHES:
-                return compiled(self.value).fullmatch(value) is not None
+                return compile_pattern(self.value).fullmatch(value) is not None
             case Operator.NOT_MATCHES:
-                return compiled(self.value).fullmatch(value) is None
+                return compile_pattern(self.value).fullmatch(value) is None
 
 
 def matches(matchers: tuple[Matcher, ...], labels: Mapping[str, str]) -> bool:
@@ -70,7 +70,7 @@ def parse_matchers(text: str) -> tuple[Matcher, ...]:
         operator = Operator(one["operator"])
         if operator in (Operator.MATCHES, Operator.NOT_MATCHES):
             try:
-                compiled(value)
+                compile_pattern(value)
             except ValueError as error:
                 raise ValueError(f"`{value}` is not a regular expression: {error}") from error
         found.append(Matcher(name=one["name"], operator=operator, value=value))

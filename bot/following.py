@@ -13,7 +13,7 @@ from bot.sites import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
-from collectors.trainings.views import Life, Rank, TrainingView
+from collectors.trainings.views import Rank, Training, TrainingState
 from commands.rows import Launch, ReclaimRequest, ReclaimState
 from commands.stores import Store, Unit
 from commands.waking import reopen
@@ -63,29 +63,34 @@ class LaunchWatcher:
             if cluster is None:
                 continue
             try:
-                trainings = {view.id: view for view in cluster.trainings()}
+                trainings = {training.id: training for training in cluster.trainings()}
             except SourceError:
                 continue  # blind: nothing is said, nothing is forgotten
             await self._follow(launch, trainings.get(launch.training), cluster)
 
-    async def _follow(self, launch: Launch, view: TrainingView | None, cluster: LiveCluster) -> None:
+    async def _follow(self, launch: Launch, training: Training | None, cluster: LiveCluster) -> None:
         now = self._clock.now()
-        if view is None and now - launch.at < STARTS_WITHIN:
+        if training is None and now - launch.at < STARTS_WITHIN:
             return
-        life = view.life.value if view else Life.STOPPED.value
-        reason = view.reason if view else "it is not in the cluster any more"
+        life = training.state.value if training else TrainingState.STOPPED.value
+        reason = training.reason if training else "it is not in the cluster any more"
         if life == launch.reported_state and reason == launch.reported_reason:
             return
         lines: tuple[str, ...] = launch.last_lines
-        if view is not None and view.life is Life.FAILED and view.first_failure is not None and not lines:
-            lines = await self._last_words(view, view.first_failure, cluster)
+        if (
+            training is not None
+            and training.state is TrainingState.FAILED
+            and training.first_failure is not None
+            and not lines
+        ):
+            lines = await self._last_words(training, training.first_failure, cluster)
         told = replace(
             launch,
             reported_state=life,
             reported_reason=reason,
             reported_at=now,
             last_lines=lines,
-            is_over=Life(life).is_over,
+            is_over=TrainingState(life).is_over,
         )
         async with self._store.unit() as unit:
             await unit.launches.put(told)
@@ -95,15 +100,15 @@ class LaunchWatcher:
             else:  # the card of an earlier launch of that name is told to its end, in another thread
                 await unit.cards.put(card)
             if life != launch.reported_state:
-                await unit.replies.add(_line(told, view, card, now))
+                await unit.replies.add(_line(told, training, card, now))
 
-    async def _last_words(self, view: TrainingView, rank: Rank, cluster: LiveCluster) -> tuple[str, ...]:
+    async def _last_words(self, training: Training, rank: Rank, cluster: LiveCluster) -> tuple[str, ...]:
         """The failing task's last lines: from the API, or from Elasticsearch when the pod is gone."""
         try:
             if cluster.pod_logs is not None:
                 log, pod = "", cluster.pod_logs
                 for tail in (READ_LINES, LAST_LINES):
-                    log = await pod.logs(view.namespace, rank.pod, tail=tail, byte_limit=LOG_AT_MOST)
+                    log = await pod.logs(training.namespace, rank.pod, tail=tail, byte_limit=LOG_AT_MOST)
                     if len(log.encode()) < LOG_AT_MOST:
                         break
                 if log.strip():
@@ -113,7 +118,7 @@ class LaunchWatcher:
             _log.info("no log from the API", pod=rank.pod, why=str(why))
         try:
             if cluster.logs is not None:
-                where = {"namespace": view.namespace, "pod": rank.pod}
+                where = {"namespace": training.namespace, "pod": rank.pod}
                 found = await cluster.logs.lines(where=where, at=self._clock.now(), tail=LAST_LINES)
                 return tuple(line.text for line in found)
         except SourceError as why:
@@ -134,20 +139,20 @@ class LaunchWatcher:
             await unit.cards.put(card)
 
 
-def state_text(launch: Launch, view: TrainingView | None) -> Text:
+def state_text(launch: Launch, training: Training | None) -> Text:
     """What the owner is told when the training moves on; a failure and the end name them."""
     why = f": {launch.reported_reason}" if launch.reported_reason else ""
     who = person(launch.by, launch.by_name)
-    match Life(launch.reported_state):
-        case Life.FAILED:
-            first = view.first_failure if view else None
+    match TrainingState(launch.reported_state):
+        case TrainingState.FAILED:
+            first = training.first_failure if training else None
             fell = (
-                f" First to fall: {first.role} {first.index} on {first.node or 'no node'}, {first.why}."
+                f" First to fall: {first.role} {first.index} on {first.node or 'no node'}, {first.explanation}."
                 if first
                 else ""
             )
             return text(who, " ", code(launch.training), f" has failed{why}.{fell}")
-        case Life.SUCCEEDED:
+        case TrainingState.SUCCEEDED:
             return text(who, " ", code(launch.training), " has finished.")
         case life:
             return text(code(launch.training), f" is {life.value}{why}")
@@ -164,12 +169,12 @@ def _card(launch: Launch) -> PostedCard:
     )
 
 
-def _line(launch: Launch, view: TrainingView | None, card: PostedCard, now: datetime) -> ThreadReply:
+def _line(launch: Launch, training: Training | None, card: PostedCard, now: datetime) -> ThreadReply:
     return ThreadReply(
         id=reply_id(card.id, f"{launch.reported_state}/{now:%Y%m%d%H%M%S}"),
         cluster=launch.cluster,
         card=card.id,
-        text=state_text(launch, view),
+        text=state_text(launch, training),
         at=now,
-        broadcast=launch.reported_state == Life.FAILED.value,
+        broadcast=launch.reported_state == TrainingState.FAILED.value,
     )

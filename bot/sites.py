@@ -21,7 +21,7 @@ from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOpt
 from collectors.sources.prometheus import PrometheusOptions, PrometheusSource
 from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.cluster import ClusterWriter
 
 NOTHING_KNOWN = "the settings give no access to Kubernetes for this cluster"
@@ -50,7 +50,7 @@ class LiveCluster:
         self._clock = clock
         self._seen: tuple[int, frozenset[str]] = -1, frozenset()
         self._inventory: Inventory | None = None
-        self._trainings: tuple[TrainingView, ...] = ()
+        self._trainings: tuple[Training, ...] = ()
         self._topology = Topology(cluster=name)
 
     @property
@@ -79,13 +79,13 @@ class LiveCluster:
             raise SourceError(found.reason)
         return found
 
-    def trainings(self) -> Sequence[TrainingView]:
+    def trainings(self) -> Sequence[Training]:
         """All of them. Raises SourceError while a kind of which they are made cannot be seen: they are not gone."""
         if unseen := _unseen(self.inventory()):
             raise SourceError(unseen)
         return self._trainings
 
-    def training(self, id: str) -> TrainingView | None:
+    def training(self, id: str) -> Training | None:
         """The training called namespace/name, in the last picture that was had."""
         self.refresh()
         return next((view for view in self._trainings if view.id == id), None)
@@ -98,7 +98,7 @@ class LiveCluster:
     def check_input(self, at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
         """What checks look at."""
         inventory = self.refresh()
-        trainings: Sequence[TrainingView] | Blind = self._trainings
+        trainings: Sequence[Training] | Blind = self._trainings
         if isinstance(inventory, Blind):
             trainings = inventory
         elif unseen := _unseen(inventory):

@@ -36,7 +36,7 @@ from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import Clock, SystemClock
 from collectors.facts.redaction import Redactor
 from collectors.query_router import QueryRouter
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.catalogue import CATALOGUE
 from commands.performing import PlanExecutor
 from commands.pipeline import Pipeline
@@ -221,7 +221,7 @@ def _showing(
     evaluators: Mapping[str, Evaluator],
     rules: Callable[[], Mapping[str, Rule]],
 ) -> CardContext:
-    def training(cluster: str, id: str) -> TrainingView | None:
+    def training(cluster: str, id: str) -> Training | None:
         found = clusters.get(cluster)
         return found.training(id) if found else None
 

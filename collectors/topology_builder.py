@@ -6,7 +6,7 @@ from collectors.cluster.inventory import Inventory, controller_of
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import gpus_requested, holds_resources, is_ready, whole_gpus
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 
 RACK_KEYS = (
     "yardmaster.io/rack",
@@ -19,7 +19,7 @@ PRODUCT_KEYS = ("nvidia.com/gpu.product", "amd.com/gpu.product-name", "nvidia-gp
 
 def build_topology(
     inventory: Inventory,
-    trainings: Sequence[TrainingView],
+    trainings: Sequence[Training],
     *,
     cluster: str,
     racks: Sequence[str] = RACK_KEYS,
@@ -27,9 +27,12 @@ def build_topology(
 ) -> Topology:
     """The topology of one cluster. `racks` and `products` are the node labels that tell them, best first."""
     training_of_pod = {
-        (view.namespace, rank.pod): view.id
-        for view in trainings
-        for rank in (*view.failures, *view.ranks)  # a pod that an attempt left behind belongs to it too
+        (training.namespace, rank.pod): training.id
+        for training in trainings
+        for rank in (
+            *training.failures,
+            *training.ranks,
+        )  # a pod that an attempt left behind belongs to it too
     }
     pods: dict[tuple[str, str], PodFacts] = {}
     on_node: dict[str, list[PodFacts]] = {}
@@ -65,12 +68,12 @@ def build_topology(
         as_of=inventory.as_of,
         nodes={name: _node(node, racks, products) for name, node in inventory.nodes.items()},
         pods=pods,
-        trainings={view.id: _training(view) for view in trainings},
+        trainings={training.id: _training(training) for training in trainings},
         node_of_address=node_of_address,
         pods_on={name: tuple(there) for name, there in on_node.items()},
         training_of={
-            **{workload: view.id for view in trainings for workload in view.workloads},
-            **{view.namespace: view.id for view in trainings if view.has_namespace},
+            **{workload: training.id for training in trainings for workload in training.workloads},
+            **{training.namespace: training.id for training in trainings if training.has_namespace},
         },
     )
 
@@ -88,12 +91,12 @@ def _node(node: Node, racks: Sequence[str], products: Sequence[str]) -> NodeFact
     )
 
 
-def _training(view: TrainingView) -> TrainingFacts:
+def _training(training: Training) -> TrainingFacts:
     return TrainingFacts(
-        id=view.id,
-        kind=view.kind,
-        owner=view.owner,
-        team=view.team,
-        gpus=view.gpus,
-        ranks=len(view.ranks),
+        id=training.id,
+        kind=training.kind,
+        owner=training.owner,
+        team=training.team,
+        gpus=training.gpus,
+        ranks=len(training.ranks),
     )

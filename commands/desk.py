@@ -12,7 +12,7 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult
 from collectors.facts.topology import Topology
 from collectors.sources.elasticsearch.hits import LogLine
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.plans import Origin
 from commands.steps import ObjectRef
 from commands.stores import Store
@@ -73,7 +73,7 @@ class Cluster(Protocol):
         """The cluster in memory. Raises SourceError when it cannot be seen."""
         ...
 
-    def trainings(self) -> Sequence[TrainingView]: ...
+    def trainings(self) -> Sequence[Training]: ...
 
     def topology(self) -> Topology: ...
 

@@ -22,24 +22,24 @@ from alerts.cards.message import (
     text,
 )
 from collectors.facts.durations import in_words
-from collectors.trainings.views import Life, TrainingView
+from collectors.trainings.views import Training, TrainingState
 from commands.rows import Launch
 from commands.trainings.showing import TONES, failure_words, nodes_of, running
 
 LINES_SHOWN = 12
 _MARKS = {
-    Life.QUEUED: "◔",
-    Life.STARTING: "◔",
-    Life.RUNNING: "▶",
-    Life.SUSPENDED: "⏸",
-    Life.SUCCEEDED: "✓",
-    Life.FAILED: "✗",
-    Life.STOPPED: "–",
+    TrainingState.QUEUED: "◔",
+    TrainingState.STARTING: "◔",
+    TrainingState.RUNNING: "▶",
+    TrainingState.SUSPENDED: "⏸",
+    TrainingState.SUCCEEDED: "✓",
+    TrainingState.FAILED: "✗",
+    TrainingState.STOPPED: "–",
 }
 
 
 def launch_card(
-    launch: Launch, training: TrainingView | None, now: datetime, *, last_lines: Sequence[str] = ()
+    launch: Launch, training: Training | None, now: datetime, *, last_lines: Sequence[str] = ()
 ) -> Message:
     """Where a launched training stands. `training` is None when the cluster does not show it (any more).
 
@@ -57,17 +57,17 @@ def launch_card(
         until = training.finished or now
         rows.append(("since", text(moment(training.started), f", {in_words(until - training.started)}")))
     blocks: list[Block] = []
-    if training.reason and training.life is not Life.RUNNING:
+    if training.reason and training.state is not TrainingState.RUNNING:
         blocks.append(Paragraph(text=text(bold("Why: "), training.reason)))
     blocks.append(Fields(rows=tuple(rows)))
-    if training.life is Life.FAILED and (first := training.first_failure):
+    if training.state is TrainingState.FAILED and (first := training.first_failure):
         blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
         if last_lines:
             blocks.append(Preformatted(lines=tuple(last_lines[-LINES_SHOWN:])))
     blocks.append(Buttons(buttons=_buttons(training)))
     blocks.append(_foot(launch))
-    title = text(f"{_MARKS[training.life]} ", bold(training.id), f": {training.life.value}")
-    return Message(title=title, color=TONES[training.life], blocks=tuple(blocks))
+    title = text(f"{_MARKS[training.state]} ", bold(training.id), f": {training.state.value}")
+    return Message(title=title, color=TONES[training.state], blocks=tuple(blocks))
 
 
 def _unseen(launch: Launch) -> Message:
@@ -78,8 +78,8 @@ def _unseen(launch: Launch) -> Message:
     )
 
 
-def _buttons(training: TrainingView) -> tuple[Button, ...]:
-    label = "Clear away" if training.life.is_over else "Stop"
+def _buttons(training: Training) -> tuple[Button, ...]:
+    label = "Clear away" if training.state.is_over else "Stop"
     return (
         Button(label="Logs", line=f"training logs {training.id}"),
         Button(label="Details", line=f"training show {training.id}"),

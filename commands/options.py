@@ -8,7 +8,7 @@ import click
 from collectors.facts.durations import duration
 
 
-class Duration(click.ParamType[timedelta]):
+class DurationType(click.ParamType[timedelta]):
     """A duration as Prometheus writes it: 30s, 5m, 1h30m, 7d."""
 
     name = "duration"
@@ -22,7 +22,7 @@ class Duration(click.ParamType[timedelta]):
             self.fail(str(error), param, ctx)
 
 
-class RowName(click.ParamType[str]):
+class RowNameType(click.ParamType[str]):
     """The name that we gave a row: i7, p12, s3. It may be written large."""
 
     name = "text"
@@ -31,5 +31,5 @@ class RowName(click.ParamType[str]):
         return str(value).lower()
 
 
-DURATION = Duration()
-ROW_NAME = RowName()
+DURATION = DurationType()
+ROW_NAME = RowNameType()

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from alerts.cards.posted import CardKind
 from alerts.incidents.incident import Incident
-from collectors.trainings.views import Life
+from collectors.trainings.views import TrainingState
 from commands.plans import PlanState
 from demo.explaining import what_is_so
 from demo.scenario import Act, Scenario
@@ -187,13 +187,13 @@ class Player:
         if (
             done.training_gone
             and done.training_gone in trainings
-            and not trainings[done.training_gone].life.is_over
-            and trainings[done.training_gone].life is not Life.SUSPENDED
+            and not trainings[done.training_gone].state.is_over
+            and trainings[done.training_gone].state is not TrainingState.SUSPENDED
         ):
             return False
         if done.training_runs:
             running = [view for id, view in trainings.items() if done.training_runs in id]
-            if not running or running[0].life is not Life.RUNNING:
+            if not running or running[0].state is not TrainingState.RUNNING:
                 return False
         if done.answered:
             slack = self._stage.slack

@@ -7,7 +7,7 @@ from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
 from alerts.loading.words import LABEL_NAME
 from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from alerts.rules import Symbols
-from collectors.facts.patterns import compiled
+from collectors.facts.patterns import compile_pattern
 from collectors.facts.queries import CheckQuery, LogQuery, TimesUsual
 
 _LOGS = ("match", "by", "over", "above", "novel", "times_usual", "extract")
@@ -85,7 +85,7 @@ def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, 
     if pattern is None:
         return None
     try:
-        names = compiled(pattern).groupindex
+        names = compile_pattern(pattern).groupindex
     except ValueError as error:
         reader.error(node, f"{before}logs: `extract` is no regular expression: {error}")
         return None

@@ -6,7 +6,7 @@ from itertools import repeat
 
 from alerts.templates import nodes
 from alerts.templates.errors import RenderError, place_of
-from alerts.templates.functions import FUNCTIONS, World, fits, in_go
+from alerts.templates.functions import FUNCTIONS, Environment, fits, in_go
 from alerts.templates.printing import LONGEST, shown
 from alerts.templates.reaching import called, checked, elements, field, printable
 from alerts.templates.values import MISSING, Missing, Value, truth
@@ -20,7 +20,7 @@ class _Leave(Enum):
     CONTINUE = "continue"
 
 
-def render(tree: nodes.Tree, dot: Value, variables: Mapping[str, Value], world: World) -> str:
+def render(tree: nodes.Tree, dot: Value, variables: Mapping[str, Value], world: Environment) -> str:
     """The text of a template. Raises RenderError, its place in front."""
     run = _Run(tree, world)
     run.variables = [("$", dot), *variables.items()]
@@ -35,7 +35,7 @@ def render(tree: nodes.Tree, dot: Value, variables: Mapping[str, Value], world: 
 
 
 class _Run:
-    def __init__(self, tree: nodes.Tree, world: World) -> None:
+    def __init__(self, tree: nodes.Tree, world: Environment) -> None:
         self.tree = tree
         self.world = world
         self.variables: list[tuple[str, Value]] = []
@@ -68,31 +68,31 @@ class _Run:
 
     def walk_one(self, node: nodes.Node, dot: Value) -> _Leave | None:
         match node:
-            case nodes.Text():
+            case nodes.TextNode():
                 self.write(node.text)
-            case nodes.Action():
+            case nodes.ActionNode():
                 value = self.pipeline(node.pipeline, dot)
                 if not node.pipeline.variables:
                     self.write("<no value>" if value is None else printable(value))
-            case nodes.If() | nodes.With():
+            case nodes.IfNode() | nodes.WithNode():
                 known = len(self.variables)
                 value = self.pipeline(node.pipeline, dot)
                 chosen = node.then if truth(value) else node.otherwise or ()
-                inner = value if isinstance(node, nodes.With) and truth(value) else dot
+                inner = value if isinstance(node, nodes.WithNode) and truth(value) else dot
                 leave = self.walk(chosen, inner)
                 del self.variables[known:]
                 return leave
-            case nodes.Range():
+            case nodes.RangeNode():
                 return self.walk_range(node, dot)
-            case nodes.Break():
+            case nodes.BreakNode():
                 return _Leave.BREAK
-            case nodes.Continue():
+            case nodes.ContinueNode():
                 return _Leave.CONTINUE
-            case nodes.Invocation():
+            case nodes.TemplateNode():
                 self.invoke(node, dot)
         return None
 
-    def walk_range(self, node: nodes.Range, dot: Value) -> _Leave | None:
+    def walk_range(self, node: nodes.RangeNode, dot: Value) -> _Leave | None:
         known = len(self.variables)
         value = self.pipeline(node.pipeline, dot)
         names, assigns = node.pipeline.variables, node.pipeline.assigns
@@ -112,7 +112,7 @@ class _Run:
         del self.variables[known:]
         return leave
 
-    def invoke(self, node: nodes.Invocation, dot: Value) -> None:
+    def invoke(self, node: nodes.TemplateNode, dot: Value) -> None:
         if node.name not in self.tree.defined:
             raise RenderError(f'template "{node.name}" not defined')
         inner = self.pipeline(node.pipeline, dot) if node.pipeline else None
@@ -135,7 +135,7 @@ class _Run:
 
     # -- pipelines
 
-    def pipeline(self, pipe: nodes.Pipeline, dot: Value) -> Value:
+    def pipeline(self, pipe: nodes.PipeNode, dot: Value) -> Value:
         value: Value = MISSING
         for command in pipe.commands:
             self.step(command.at)
@@ -147,20 +147,20 @@ class _Run:
                 self.variables.append((name, value))
         return value
 
-    def command(self, command: nodes.Command, dot: Value, final: Value) -> Value:
+    def command(self, command: nodes.CommandNode, dot: Value, final: Value) -> Value:
         first, *arguments = command.operands
         match first:
-            case nodes.Field():
+            case nodes.FieldNode():
                 return self.chain(dot, first.names, arguments, final, dot)
-            case nodes.Chain():
+            case nodes.ChainNode():
                 return self.chain(self.operand(first.of, dot), first.names, arguments, final, dot)
-            case nodes.Function():
+            case nodes.IdentifierNode():
                 return self.call(first, arguments, final, dot)
-            case nodes.Variable() if first.names:
+            case nodes.VariableNode() if first.names:
                 return self.chain(self.variable(first.name), first.names, arguments, final, dot)
         if arguments or not isinstance(final, Missing):
             raise RenderError("can't give argument to non-function")
-        if isinstance(first, nodes.Nil):
+        if isinstance(first, nodes.NilNode):
             raise RenderError("nil is not a command")
         return self.operand(first, dot)
 
@@ -168,25 +168,25 @@ class _Run:
         """An operand's value where any type will do."""
         self.at = node.at
         match node:
-            case nodes.Dot():
+            case nodes.DotNode():
                 return dot
-            case nodes.Nil():
+            case nodes.NilNode():
                 return None
-            case nodes.Constant():
+            case nodes.ConstantNode():
                 if isinstance(node.value, int) and not isinstance(node.value, bool) and node.value >= 2**63:
                     raise RenderError(f"{node.value} overflows int")
                 return node.value
-            case nodes.Field():
+            case nodes.FieldNode():
                 return self.chain(dot, node.names, (), MISSING, dot)
-            case nodes.Variable():
+            case nodes.VariableNode():
                 return self.chain(self.variable(node.name), node.names, (), MISSING, dot)
-            case nodes.Chain():
-                if isinstance(node.of, nodes.Nil):
+            case nodes.ChainNode():
+                if isinstance(node.of, nodes.NilNode):
                     raise RenderError("indirection through explicit nil")
                 return self.chain(self.operand(node.of, dot), node.names, (), MISSING, dot)
-            case nodes.Function():
+            case nodes.IdentifierNode():
                 return self.call(node, (), MISSING, dot)
-            case nodes.Pipeline():
+            case nodes.PipeNode():
                 return self.pipeline(node, dot)
 
     def variable(self, name: str) -> Value:
@@ -207,7 +207,7 @@ class _Run:
         return value
 
     def call(
-        self, node: nodes.Function, arguments: Sequence[nodes.Operand], final: Value, dot: Value
+        self, node: nodes.IdentifierNode, arguments: Sequence[nodes.Operand], final: Value, dot: Value
     ) -> Value:
         name, native = node.name, FUNCTIONS[node.name]
         has_final = not isinstance(final, Missing)
@@ -230,8 +230,8 @@ class _Run:
         return called(name, native, self.world, given)
 
     def argument(self, node: nodes.Operand, kind: str, dot: Value) -> Value:
-        if kind != "any" and isinstance(node, nodes.Constant) and not fits(node.value, kind):
+        if kind != "any" and isinstance(node, nodes.ConstantNode) and not fits(node.value, kind):
             raise RenderError(f"expected {in_go(kind)}; found {shown(node.value)}")
-        if isinstance(node, nodes.Nil) and not fits(None, kind):
+        if isinstance(node, nodes.NilNode) and not fits(None, kind):
             raise RenderError(f"cannot assign nil to {in_go(kind)}")
         return checked(self.operand(node, dot), kind)

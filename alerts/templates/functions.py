@@ -10,7 +10,7 @@ from alerts.templates.errors import RenderError
 from alerts.templates.formats import sprintf
 from alerts.templates.printing import LONGEST, sprint, sprintln
 from alerts.templates.quoting import html, javascript, url_query
-from alerts.templates.values import Arguments, Span, TemplateSample, Value
+from alerts.templates.values import Arguments, Duration, TemplateSample, Value
 from collectors.facts.durations import duration
 from collectors.facts.results import Sample
 
@@ -18,7 +18,7 @@ QueryFunction = Callable[[str], Sequence[Sample]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class Environment:
     """What functions may ask of the outside. Without `query` the function of that name is an error."""
 
     query: QueryFunction | None
@@ -27,7 +27,7 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
+class NativeFunction:
     """A function: what it takes, as Go's types (any, string, int, vector, sample), and of what kind any more may be."""
 
     call: Callable[..., Value]
@@ -36,7 +36,7 @@ class Native:
     needs_world: bool = False
 
 
-def _query(world: World, text: str) -> tuple[TemplateSample, ...]:
+def _query(world: Environment, text: str) -> tuple[TemplateSample, ...]:
     if world.query is None:
         raise RenderError("`query` is not available here: the rule's own labels and value are")
     return tuple(TemplateSample(labels=dict(one.labels), value=one.value) for one in world.query(text))
@@ -78,74 +78,78 @@ def _span_of(text: str) -> timedelta:
         raise RenderError(str(error)) from None
 
 
-def _now(world: World) -> float:
+def _now(world: Environment) -> float:
     if world.now is None:
         raise RenderError("`now` is not available here")
     return world.now
 
 
-def _span(value: Value) -> Span:
-    return Span(int(humanizing.as_float(value) * 1e9))
+def _span(value: Value) -> Duration:
+    return Duration(int(humanizing.as_float(value) * 1e9))
 
 
-PROMETHEUS: Mapping[str, Native] = {
-    "query": Native(_query, ("string",), needs_world=True),
-    "first": Native(_first, ("vector",)),
-    "label": Native(lambda label, sample: _sampled(sample).labels.get(label, ""), ("string", "sample")),
-    "value": Native(lambda sample: _sampled(sample).value, ("sample",)),
-    "strvalue": Native(lambda sample: _sampled(sample).labels.get("__value__", ""), ("sample",)),
-    "sortByLabel": Native(_by_label, ("string", "vector")),
-    "args": Native(lambda *given: Arguments({f"arg{n}": one for n, one in enumerate(given)}), more="any"),
-    "reReplaceAll": Native(
+PROMETHEUS: Mapping[str, NativeFunction] = {
+    "query": NativeFunction(_query, ("string",), needs_world=True),
+    "first": NativeFunction(_first, ("vector",)),
+    "label": NativeFunction(
+        lambda label, sample: _sampled(sample).labels.get(label, ""), ("string", "sample")
+    ),
+    "value": NativeFunction(lambda sample: _sampled(sample).value, ("sample",)),
+    "strvalue": NativeFunction(lambda sample: _sampled(sample).labels.get("__value__", ""), ("sample",)),
+    "sortByLabel": NativeFunction(_by_label, ("string", "vector")),
+    "args": NativeFunction(
+        lambda *given: Arguments({f"arg{n}": one for n, one in enumerate(given)}), more="any"
+    ),
+    "reReplaceAll": NativeFunction(
         lambda pattern, new, text: regexes.replaced(pattern, new, text, longest=LONGEST), ("string",) * 3
     ),
-    "match": Native(regexes.matches, ("string", "string")),
-    "safeHtml": Native(lambda text: text, ("string",)),
-    "title": Native(_title, ("string",)),
-    "toUpper": Native(lambda text: text.upper(), ("string",)),
-    "toLower": Native(lambda text: text.lower(), ("string",)),
-    "graphLink": Native(lambda text: _link(text, 0), ("string",)),
-    "tableLink": Native(lambda text: _link(text, 1), ("string",)),
-    "stripPort": Native(hosts.without_port, ("string",)),
-    "stripDomain": Native(hosts.without_domain, ("string",)),
-    "humanize": Native(humanizing.humanize, ("any",)),
-    "humanize1024": Native(humanizing.humanize_1024, ("any",)),
-    "humanizeDuration": Native(humanizing.humanize_duration, ("any",)),
-    "humanizePercentage": Native(humanizing.humanize_percentage, ("any",)),
-    "humanizeTimestamp": Native(humanizing.humanize_timestamp, ("any",)),
-    "toTime": Native(humanizing.moment, ("any",)),
-    "toDuration": Native(_span, ("any",)),
-    "now": Native(_now, needs_world=True),
-    "pathPrefix": Native(lambda world: urlsplit(world.external_url).path, needs_world=True),
-    "externalURL": Native(lambda world: world.external_url, needs_world=True),
-    "parseDuration": Native(lambda text: _span_of(text).total_seconds(), ("string",)),
-    "urlQueryEscape": Native(url_query, ("string",)),
+    "match": NativeFunction(regexes.matches, ("string", "string")),
+    "safeHtml": NativeFunction(lambda text: text, ("string",)),
+    "title": NativeFunction(_title, ("string",)),
+    "toUpper": NativeFunction(lambda text: text.upper(), ("string",)),
+    "toLower": NativeFunction(lambda text: text.lower(), ("string",)),
+    "graphLink": NativeFunction(lambda text: _link(text, 0), ("string",)),
+    "tableLink": NativeFunction(lambda text: _link(text, 1), ("string",)),
+    "stripPort": NativeFunction(hosts.without_port, ("string",)),
+    "stripDomain": NativeFunction(hosts.without_domain, ("string",)),
+    "humanize": NativeFunction(humanizing.humanize, ("any",)),
+    "humanize1024": NativeFunction(humanizing.humanize_1024, ("any",)),
+    "humanizeDuration": NativeFunction(humanizing.humanize_duration, ("any",)),
+    "humanizePercentage": NativeFunction(humanizing.humanize_percentage, ("any",)),
+    "humanizeTimestamp": NativeFunction(humanizing.humanize_timestamp, ("any",)),
+    "toTime": NativeFunction(humanizing.moment, ("any",)),
+    "toDuration": NativeFunction(_span, ("any",)),
+    "now": NativeFunction(_now, needs_world=True),
+    "pathPrefix": NativeFunction(lambda world: urlsplit(world.external_url).path, needs_world=True),
+    "externalURL": NativeFunction(lambda world: world.external_url, needs_world=True),
+    "parseDuration": NativeFunction(lambda text: _span_of(text).total_seconds(), ("string",)),
+    "urlQueryEscape": NativeFunction(url_query, ("string",)),
 }
 
-GO: Mapping[str, Native] = {
+GO: Mapping[str, NativeFunction] = {
     # `and` and `or` stop at the first value that decides: evaluating.py does them, this says only what they take.
-    "and": Native(lambda *values: values[-1], ("any",), more="any"),
-    "or": Native(lambda *values: values[-1], ("any",), more="any"),
-    "not": Native(builtins.negated, ("any",)),
-    "len": Native(builtins.length, ("any",)),
-    "index": Native(builtins.index, ("any",), more="any"),
-    "slice": Native(builtins.part, ("any",), more="any"),
-    "call": Native(builtins.call, ("any",), more="any"),
-    "eq": Native(builtins.equal, ("any",), more="any"),
-    "ne": Native(builtins.unequal, ("any", "any")),
-    "lt": Native(builtins.less, ("any", "any")),
-    "le": Native(builtins.less_or_equal, ("any", "any")),
-    "gt": Native(builtins.greater, ("any", "any")),
-    "ge": Native(builtins.greater_or_equal, ("any", "any")),
-    "print": Native(lambda *values: sprint(values), more="any"),
-    "println": Native(lambda *values: sprintln(values), more="any"),
-    "printf": Native(lambda form, *values: sprintf(form, values), ("string",), more="any"),
-    "html": Native(lambda *values: html(builtins.text_of(values)), more="any"),
-    "js": Native(lambda *values: javascript(builtins.text_of(values)), more="any"),
-    "urlquery": Native(lambda *values: url_query(builtins.text_of(values)), more="any"),
+    "and": NativeFunction(lambda *values: values[-1], ("any",), more="any"),
+    "or": NativeFunction(lambda *values: values[-1], ("any",), more="any"),
+    "not": NativeFunction(builtins.negated, ("any",)),
+    "len": NativeFunction(builtins.length, ("any",)),
+    "index": NativeFunction(builtins.index, ("any",), more="any"),
+    "slice": NativeFunction(builtins.part, ("any",), more="any"),
+    "call": NativeFunction(builtins.call, ("any",), more="any"),
+    "eq": NativeFunction(builtins.equal, ("any",), more="any"),
+    "ne": NativeFunction(builtins.unequal, ("any", "any")),
+    "lt": NativeFunction(builtins.less, ("any", "any")),
+    "le": NativeFunction(builtins.less_or_equal, ("any", "any")),
+    "gt": NativeFunction(builtins.greater, ("any", "any")),
+    "ge": NativeFunction(builtins.greater_or_equal, ("any", "any")),
+    "print": NativeFunction(lambda *values: sprint(values), more="any"),
+    "println": NativeFunction(lambda *values: sprintln(values), more="any"),
+    "printf": NativeFunction(lambda form, *values: sprintf(form, values), ("string",), more="any"),
+    "html": NativeFunction(lambda *values: html(builtins.text_of(values)), more="any"),
+    "js": NativeFunction(lambda *values: javascript(builtins.text_of(values)), more="any"),
+    "urlquery": NativeFunction(lambda *values: url_query(builtins.text_of(values)), more="any"),
 }
 
-FUNCTIONS: Mapping[str, Native] = {**GO, **PROMETHEUS}
+FUNCTIONS: Mapping[str, NativeFunction] = {**GO, **PROMETHEUS}
 
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "string": (str,),

@@ -6,7 +6,7 @@ import re
 from alerts.templates.errors import RenderError
 from alerts.templates.floats import written
 from alerts.templates.printing import moment_in_words
-from alerts.templates.values import Moment, Span, Value, type_of
+from alerts.templates.values import Duration, Time, Value, type_of
 
 _FLOAT = re.compile(
     r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan|0x[0-9a-f_]*\.?[0-9a-f_]*p[+-]?\d+)",
@@ -27,7 +27,7 @@ def as_float(value: Value) -> float:
         if math.isinf(number) and "inf" not in text.lower():
             raise RenderError(f'strconv.ParseFloat: parsing "{value[:80]}": value out of range')
         return number
-    if isinstance(value, Span):
+    if isinstance(value, Duration):
         return value.seconds
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
@@ -99,7 +99,7 @@ def humanize_percentage(value: Value) -> str:
     return _four(as_float(value) * 100) + "%"
 
 
-def moment(value: Value) -> Moment:
+def moment(value: Value) -> Time:
     """Seconds since 1970 as a moment, to the millisecond. Raises RenderError."""
     number = as_float(value)
     if not math.isfinite(number):
@@ -107,7 +107,7 @@ def moment(value: Value) -> Moment:
     if abs(number * 1e9) > 2**63 - 1:
         raise RenderError(f"{written(number, 'g', -1)} cannot be represented as a nanoseconds timestamp")
     milliseconds = abs(int(number * 1e9)) // 1_000_000
-    return Moment(milliseconds * 1_000_000 * (-1 if number < 0 else 1))
+    return Time(milliseconds * 1_000_000 * (-1 if number < 0 else 1))
 
 
 def humanize_timestamp(value: Value) -> str:

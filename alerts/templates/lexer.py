@@ -17,7 +17,7 @@ _NUMBER = re.compile(
 )
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     TEXT = "text"
     LEFT = "{{"
     RIGHT = "}}"
@@ -38,15 +38,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    kind: Kind
+    kind: TokenKind
     text: str
     at: int
 
     def is_mark(self, text: str) -> bool:
-        return self.kind is Kind.MARK and self.text == text
+        return self.kind is TokenKind.MARK and self.text == text
 
     def is_keyword(self, text: str) -> bool:
-        return self.kind is Kind.KEYWORD and self.text == text
+        return self.kind is TokenKind.KEYWORD and self.text == text
 
 
 def tokens(text: str) -> list[Token]:
@@ -65,7 +65,7 @@ class _Lexer:
         line, column = place_of(self.text, self.at if at is None else at)
         return TemplateError(what, line=line, column=column)
 
-    def add(self, kind: Kind, start: int) -> None:
+    def add(self, kind: TokenKind, start: int) -> None:
         self.found.append(Token(kind, self.text[start : self.at], start))
 
     def run(self) -> list[Token]:
@@ -75,7 +75,7 @@ class _Lexer:
             plain = self.text[start:] if opening < 0 else self.text[start:opening]
             trims = opening >= 0 and self._trims_left(opening + 2)
             if kept := plain.rstrip(SPACES) if trims else plain:
-                self.found.append(Token(Kind.TEXT, kept, start))
+                self.found.append(Token(TokenKind.TEXT, kept, start))
             if opening < 0:
                 self.at = len(self.text)
                 break
@@ -83,9 +83,9 @@ class _Lexer:
             if self.text.startswith("/*", self.at):
                 self._comment()
             else:
-                self.found.append(Token(Kind.LEFT, "{{", opening))
+                self.found.append(Token(TokenKind.LEFT, "{{", opening))
                 self._action(opening)
-        self.found.append(Token(Kind.END, "", len(self.text)))
+        self.found.append(Token(TokenKind.END, "", len(self.text)))
         return self.found
 
     def _trims_left(self, at: int) -> bool:
@@ -120,7 +120,7 @@ class _Lexer:
             if length := self._closing():
                 if self.parentheses:
                     raise self.wrong("unclosed left paren")
-                self.found.append(Token(Kind.RIGHT, "}}", self.at))
+                self.found.append(Token(TokenKind.RIGHT, "}}", self.at))
                 self._close(length)
                 return
             if self.at >= len(self.text):
@@ -133,12 +133,12 @@ class _Lexer:
         if char in SPACES:
             while self.at < len(self.text) and self.text[self.at] in SPACES and not self._closing():
                 self.at += 1
-            self.add(Kind.SPACE, start)
+            self.add(TokenKind.SPACE, start)
         elif char == ":":
             if following != "=":
                 raise self.wrong("expected :=")
             self.at += 2
-            self.add(Kind.MARK, start)
+            self.add(TokenKind.MARK, start)
         elif char in "\"'":
             self._quoted(char)
         elif char == "`":
@@ -146,11 +146,11 @@ class _Lexer:
             if end < 0:
                 raise self.wrong("unterminated raw quoted string")
             self.at = end + 1
-            self.add(Kind.RAW, start)
+            self.add(TokenKind.RAW, start)
         elif char == "$":
-            self._name(Kind.VARIABLE)
+            self._name(TokenKind.VARIABLE)
         elif char == "." and not ("0" <= following <= "9"):
-            self._name(Kind.FIELD)
+            self._name(TokenKind.FIELD)
         elif char in "+-." or "0" <= char <= "9":
             self._number()
         elif is_alphanumeric(char):
@@ -160,7 +160,7 @@ class _Lexer:
             if self.parentheses < 0:
                 raise self.wrong("unexpected right paren")
             self.at += 1
-            self.add(Kind.MARK, start)
+            self.add(TokenKind.MARK, start)
         else:
             raise self.wrong(f"unrecognized character in action: U+{ord(char):04X}")
 
@@ -171,7 +171,7 @@ class _Lexer:
             char = self.text[self.at]
             self.at += 2 if char == "\\" and self.text[self.at + 1 : self.at + 2] not in ("\n", "") else 1
             if char == quote:
-                self.add(Kind.STRING if quote == '"' else Kind.CHARACTER, start)
+                self.add(TokenKind.STRING if quote == '"' else TokenKind.CHARACTER, start)
                 return
         raise self.wrong(
             "unterminated quoted string" if quote == '"' else "unterminated character constant", start
@@ -187,12 +187,12 @@ class _Lexer:
         if char and char not in " \t\r\n.,|:)(" and not self.text.startswith("}}", self.at):
             raise self.wrong(f"bad character U+{ord(char):04X} '{char}'")
 
-    def _name(self, kind: Kind) -> None:
+    def _name(self, kind: TokenKind) -> None:
         start = self.at
         self.at += 1
         self._run_of_letters()
         self._must_end()
-        self.add(Kind.DOT if kind is Kind.FIELD and self.at == start + 1 else kind, start)
+        self.add(TokenKind.DOT if kind is TokenKind.FIELD and self.at == start + 1 else kind, start)
 
     def _word(self) -> None:
         start = self.at
@@ -200,9 +200,9 @@ class _Lexer:
         self._must_end()
         word = self.text[start : self.at]
         if word in KEYWORDS:
-            self.add(Kind.KEYWORD, start)
+            self.add(TokenKind.KEYWORD, start)
         else:
-            self.add(Kind.BOOL if word in ("true", "false") else Kind.WORD, start)
+            self.add(TokenKind.BOOL if word in ("true", "false") else TokenKind.WORD, start)
 
     def _number(self) -> None:
         start = self.at
@@ -211,7 +211,7 @@ class _Lexer:
         if is_alphanumeric(self.text[self.at : self.at + 1]):
             self.at += 1
             raise self.wrong(f"bad number syntax: {self.text[start : self.at]}", start)
-        self.add(Kind.NUMBER, start)
+        self.add(TokenKind.NUMBER, start)
 
 
 def is_alphanumeric(char: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from alerts.templates.printing import moment_in_words, span_in_words
-from alerts.templates.values import Moment, Span, Value
+from alerts.templates.values import Duration, Time, Value
 
 _PARTS: dict[str, Callable[[datetime], str]] = {
     "January": lambda when: f"{when:%B}",
@@ -40,7 +40,7 @@ _FRACTION = r"[.,](?:0+|9+)(?!\d)"
 _LAYOUT = re.compile("|".join([_FRACTION, *_PARTS]))
 
 
-def formatted(moment: Moment, layout: str) -> str:
+def formatted(moment: Time, layout: str) -> str:
     """A moment in a layout of Go's time package: `2006-01-02 15:04`."""
     when = _datetime(moment)
     fraction = f"{moment.nanoseconds % 1_000_000_000:09d}"
@@ -56,12 +56,12 @@ def formatted(moment: Moment, layout: str) -> str:
     return _LAYOUT.sub(part, layout)
 
 
-def method(value: Moment | Span, name: str) -> Callable[..., Value] | None:
+def method(value: Time | Duration, name: str) -> Callable[..., Value] | None:
     """The method of a moment or a duration by its Go name; None when there is none."""
-    return (_of_moment(value) if isinstance(value, Moment) else _of_span(value)).get(name)
+    return (_of_moment(value) if isinstance(value, Time) else _of_span(value)).get(name)
 
 
-def _of_moment(moment: Moment) -> dict[str, Callable[..., Value]]:
+def _of_moment(moment: Time) -> dict[str, Callable[..., Value]]:
     seconds, rest = divmod(moment.nanoseconds, 1_000_000_000)
     return {
         "Format": lambda layout: formatted(moment, layout),
@@ -82,7 +82,7 @@ def _of_moment(moment: Moment) -> dict[str, Callable[..., Value]]:
     }
 
 
-def _of_span(span: Span) -> dict[str, Callable[..., Value]]:
+def _of_span(span: Duration) -> dict[str, Callable[..., Value]]:
     return {
         "String": lambda: span_in_words(span),
         "Hours": lambda: span.seconds / 3600,
@@ -93,5 +93,5 @@ def _of_span(span: Span) -> dict[str, Callable[..., Value]]:
     }
 
 
-def _datetime(moment: Moment) -> datetime:
+def _datetime(moment: Time) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=moment.nanoseconds // 1000)

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dot:
+class DotNode:
     at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nil:
+class NilNode:
     at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Constant:
+class ConstantNode:
     """A string, a boolean, or a number as it counts where any type will do.
 
     `as_float` and `as_int` are what a number gives where a float or an integer is asked for.
@@ -28,26 +28,26 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FieldNode:
     at: int
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
+class VariableNode:
     at: int
     name: str
     names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
+class IdentifierNode:
     at: int
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class ChainNode:
     """Fields of what an operand in parentheses (or a function) gives."""
 
     at: int
@@ -56,7 +56,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class CommandNode:
     """A function with its arguments, or one operand alone."""
 
     at: int
@@ -64,74 +64,74 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pipeline:
+class PipeNode:
     """Commands, each given the value of the one before; the last value goes to the variables, where there are."""
 
     at: int
-    commands: tuple[Command, ...]
+    commands: tuple[CommandNode, ...]
     variables: tuple[str, ...] = ()
     assigns: bool = False  # `=` sets what exists, `:=` declares
 
 
-Operand = Dot | Nil | Constant | Field | Variable | Function | Chain | Pipeline
+Operand = DotNode | NilNode | ConstantNode | FieldNode | VariableNode | IdentifierNode | ChainNode | PipeNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class TextNode:
     at: int
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class ActionNode:
     at: int
-    pipeline: Pipeline
+    pipeline: PipeNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class If:
+class IfNode:
     at: int
-    pipeline: Pipeline
+    pipeline: PipeNode
     then: "tuple[Node, ...]"
     otherwise: "tuple[Node, ...] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class With:
+class WithNode:
     at: int
-    pipeline: Pipeline
+    pipeline: PipeNode
     then: "tuple[Node, ...]"
     otherwise: "tuple[Node, ...] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class RangeNode:
     at: int
-    pipeline: Pipeline
+    pipeline: PipeNode
     then: "tuple[Node, ...]"
     otherwise: "tuple[Node, ...] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Break:
+class BreakNode:
     at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Continue:
+class ContinueNode:
     at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Invocation:
+class TemplateNode:
     """`{{template "name" pipeline}}`: another template, its dot being the pipeline's value."""
 
     at: int
     name: str
-    pipeline: Pipeline | None
+    pipeline: PipeNode | None
 
 
-Node = Text | Action | If | With | Range | Break | Continue | Invocation
+Node = TextNode | ActionNode | IfNode | WithNode | RangeNode | BreakNode | ContinueNode | TemplateNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import math
 import re
 
-from alerts.templates.nodes import Constant
+from alerts.templates.nodes import ConstantNode
 
 _INTEGER = re.compile(
     r"[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?[0-7])+|0|[1-9](?:_?[0-9])*)",
@@ -26,31 +26,31 @@ _LARGEST = 2**64
 _LONGEST = 400  # characters of a number: no honest one is longer, and reading a long one is quadratic
 
 
-def number(text: str, at: int) -> Constant:
+def number(text: str, at: int) -> ConstantNode:
     """A number as written. Raises ValueError on one that Go would refuse."""
     if len(text) > _LONGEST:
         raise ValueError(f"bad number syntax: {text[:20]}…")
     if text.endswith("i"):
         part = _decimal(text[:-1])
-        return Constant(at=at, value=complex(0, part), as_float=0.0 if part == 0 else None)
+        return ConstantNode(at=at, value=complex(0, part), as_float=0.0 if part == 0 else None)
     if _INTEGER.fullmatch(text):
         whole = _integer(text)
         if not -_LARGEST // 2 <= whole < _LARGEST:
             raise ValueError(f"integer overflow: {text}")
-        return Constant(at=at, value=whole, as_int=whole, as_float=float(whole))
+        return ConstantNode(at=at, value=whole, as_int=whole, as_float=float(whole))
     if not set(text) & set(".eEpP"):
         raise ValueError(f"bad number syntax: {text}")  # 08: neither octal nor with a point
     broken = _decimal(text)
     whole_too = int(broken) if broken == math.floor(broken) and abs(broken) < _LARGEST // 2 else None
-    return Constant(at=at, value=broken, as_int=whole_too, as_float=broken)
+    return ConstantNode(at=at, value=broken, as_int=whole_too, as_float=broken)
 
 
-def character(text: str, at: int) -> Constant:
+def character(text: str, at: int) -> ConstantNode:
     """A character constant with its quotes: its code point. Raises ValueError."""
     inner = unquoted(text, quote="'")
     if len(inner) != 1:
         raise ValueError(f"malformed character constant: {text}")
-    return Constant(at=at, value=ord(inner), as_int=ord(inner), as_float=float(ord(inner)))
+    return ConstantNode(at=at, value=ord(inner), as_int=ord(inner), as_float=float(ord(inner)))
 
 
 def unquoted(text: str, *, quote: str = '"') -> str:

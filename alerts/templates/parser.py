@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from alerts.templates import nodes
-from alerts.templates.lexer import Kind, Token
-from alerts.templates.pipelines import Actions
+from alerts.templates.lexer import Token, TokenKind
+from alerts.templates.pipelines import ActionParser
 
 
 def tree(text: str, *, functions: Collection[str]) -> nodes.Tree:
@@ -12,7 +12,7 @@ def tree(text: str, *, functions: Collection[str]) -> nodes.Tree:
     return _Blocks(text, functions).run()
 
 
-class _Blocks(Actions):
+class _Blocks(ActionParser):
     def __init__(self, text: str, functions: Collection[str]) -> None:
         super().__init__(text, functions)
         self.ranges = 0
@@ -20,9 +20,9 @@ class _Blocks(Actions):
 
     def run(self) -> nodes.Tree:
         found: list[nodes.Node] = []
-        while self.peek().kind is not Kind.END:
+        while self.peek().kind is not TokenKind.END:
             mark = self.at
-            if self.next().kind is Kind.LEFT and self.next_word().is_keyword("define"):
+            if self.next().kind is TokenKind.LEFT and self.next_word().is_keyword("define"):
                 self.define()
                 continue
             self.at = mark
@@ -37,7 +37,7 @@ class _Blocks(Actions):
         """Nodes up to `end` or `else`, and which of them it was."""
         self.deeper()
         found: list[nodes.Node] = []
-        while self.peek().kind is not Kind.END:
+        while self.peek().kind is not TokenKind.END:
             node = self.node()
             if isinstance(node, str):
                 self.depth -= 1
@@ -47,30 +47,30 @@ class _Blocks(Actions):
 
     def node(self) -> nodes.Node | str:
         token = self.next()
-        if token.kind is Kind.TEXT:
-            return nodes.Text(at=token.at, text=token.text)
-        if token.kind is not Kind.LEFT:
+        if token.kind is TokenKind.TEXT:
+            return nodes.TextNode(at=token.at, text=token.text)
+        if token.kind is not TokenKind.LEFT:
             raise self.unexpected(token, "input")
         word = self.skip_space()
-        if word.kind is not Kind.KEYWORD or word.text == "nil":
+        if word.kind is not TokenKind.KEYWORD or word.text == "nil":
             pipeline = self.pipeline("command")
-            return nodes.Action(at=word.at, pipeline=pipeline)
+            return nodes.ActionNode(at=word.at, pipeline=pipeline)
         self.next()
         match word.text:
             case "if" | "with" | "range":
                 return self.control(word)
             case "end":
-                self.expect(Kind.RIGHT, "end")
+                self.expect(TokenKind.RIGHT, "end")
                 return "end"
             case "else":
                 if not any(self.skip_space().is_keyword(name) for name in ("if", "with")):
-                    self.expect(Kind.RIGHT, "else")
+                    self.expect(TokenKind.RIGHT, "else")
                 return "else"
             case "break" | "continue":
-                self.expect(Kind.RIGHT, f"{{{{{word.text}}}}}")
+                self.expect(TokenKind.RIGHT, f"{{{{{word.text}}}}}")
                 if not self.ranges:
                     raise self.wrong(f"{{{{{word.text}}}}} outside {{{{range}}}}", word.at)
-                return nodes.Break(at=word.at) if word.text == "break" else nodes.Continue(at=word.at)
+                return nodes.BreakNode(at=word.at) if word.text == "break" else nodes.ContinueNode(at=word.at)
             case "template":
                 return self.invocation(word)
             case "block":
@@ -78,7 +78,7 @@ class _Blocks(Actions):
             case _:
                 raise self.unexpected(word, "command")
 
-    def control(self, word: Token) -> nodes.If | nodes.With | nodes.Range:
+    def control(self, word: Token) -> nodes.IfNode | nodes.WithNode | nodes.RangeNode:
         context = word.text
         known = len(self.variables)
         pipeline = self.pipeline(context)
@@ -100,21 +100,21 @@ class _Blocks(Actions):
         del self.variables[known:]
         match context:
             case "if":
-                return nodes.If(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+                return nodes.IfNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
             case "with":
-                return nodes.With(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+                return nodes.WithNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
             case _:
-                return nodes.Range(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+                return nodes.RangeNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
 
     def name(self, context: str) -> str:
         token = self.next_word()
-        if token.kind not in (Kind.STRING, Kind.RAW):
+        if token.kind not in (TokenKind.STRING, TokenKind.RAW):
             raise self.unexpected(token, context)
         return self.quoted(token)
 
     def define(self) -> None:
         name = self.name("define clause")
-        self.expect(Kind.RIGHT, "define clause")
+        self.expect(TokenKind.RIGHT, "define clause")
         self.apart(name, "define clause")
 
     def apart(self, name: str, context: str) -> None:
@@ -125,21 +125,21 @@ class _Blocks(Actions):
         if stop != "end":
             raise self.wrong(f"unexpected {{{{else}}}} in {context}")
         self.variables, self.ranges = outer, ranges
-        is_empty = all(isinstance(node, nodes.Text) and not node.text.strip() for node in found)
+        is_empty = all(isinstance(node, nodes.TextNode) and not node.text.strip() for node in found)
         if name in self.defined and self.defined[name] and not is_empty:
             raise self.wrong(f'multiple definition of template "{name}"', at)
         if name not in self.defined or not is_empty:
             self.defined[name] = () if is_empty else found
 
-    def invocation(self, word: Token) -> nodes.Invocation:
+    def invocation(self, word: Token) -> nodes.TemplateNode:
         name = self.name("template clause")
-        if self.skip_space().kind is Kind.RIGHT:
+        if self.skip_space().kind is TokenKind.RIGHT:
             self.next()
-            return nodes.Invocation(at=word.at, name=name, pipeline=None)
-        return nodes.Invocation(at=word.at, name=name, pipeline=self.pipeline("template clause"))
+            return nodes.TemplateNode(at=word.at, name=name, pipeline=None)
+        return nodes.TemplateNode(at=word.at, name=name, pipeline=self.pipeline("template clause"))
 
-    def block(self, word: Token) -> nodes.Invocation:
+    def block(self, word: Token) -> nodes.TemplateNode:
         name = self.name("block clause")
         pipeline = self.pipeline("block clause")
         self.apart(name, "block clause")
-        return nodes.Invocation(at=word.at, name=name, pipeline=pipeline)
+        return nodes.TemplateNode(at=word.at, name=name, pipeline=pipeline)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from alerts.templates import nodes
 from alerts.templates.errors import TemplateError, place_of
-from alerts.templates.lexer import Kind, Token, tokens
+from alerts.templates.lexer import Token, TokenKind, tokens
 from alerts.templates.numbers import character, number, unquoted
 
 VARIABLES = (
@@ -15,12 +15,12 @@ VARIABLES = (
 )  # what Prometheus declares before our text
 DEEPEST = 50  # how deep parentheses and blocks may stand in each other
 _OPERANDS = (
-    *(Kind.BOOL, Kind.CHARACTER, Kind.DOT, Kind.FIELD, Kind.WORD, Kind.NUMBER),
-    *(Kind.RAW, Kind.STRING, Kind.VARIABLE),
+    *(TokenKind.BOOL, TokenKind.CHARACTER, TokenKind.DOT, TokenKind.FIELD, TokenKind.WORD, TokenKind.NUMBER),
+    *(TokenKind.RAW, TokenKind.STRING, TokenKind.VARIABLE),
 )
 
 
-class Actions:
+class ActionParser:
     """Reads what stands between delimiters. Every method raises TemplateError on what Go would refuse."""
 
     def __init__(self, text: str, functions: Collection[str]) -> None:
@@ -36,7 +36,7 @@ class Actions:
         return TemplateError(what, line=line, column=column)
 
     def unexpected(self, token: Token, context: str) -> TemplateError:
-        shown = "end of the template" if token.kind is Kind.END else f"`{token.text[:40]}`"
+        shown = "end of the template" if token.kind is TokenKind.END else f"`{token.text[:40]}`"
         return self.wrong(f"unexpected {shown} in {context}", token.at)
 
     def next(self) -> Token:
@@ -48,7 +48,7 @@ class Actions:
         return self.tokens[self.at]
 
     def skip_space(self) -> Token:
-        while self.peek().kind is Kind.SPACE:
+        while self.peek().kind is TokenKind.SPACE:
             self.at += 1
         return self.peek()
 
@@ -56,7 +56,7 @@ class Actions:
         self.skip_space()
         return self.next()
 
-    def expect(self, kind: Kind, context: str) -> Token:
+    def expect(self, kind: TokenKind, context: str) -> Token:
         if (token := self.next_word()).kind is not kind:
             raise self.unexpected(token, context)
         return token
@@ -66,13 +66,13 @@ class Actions:
         if self.depth > DEEPEST:
             raise self.wrong(f"nested deeper than {DEEPEST}")
 
-    def pipeline(self, context: str, *, in_parentheses: bool = False) -> nodes.Pipeline:
+    def pipeline(self, context: str, *, in_parentheses: bool = False) -> nodes.PipeNode:
         start = self.skip_space().at
         variables, assigns = self.declarations(context)
-        commands: list[nodes.Command] = []
+        commands: list[nodes.CommandNode] = []
         while True:
             token = self.skip_space()
-            if token.is_mark(")") if in_parentheses else token.kind is Kind.RIGHT:
+            if token.is_mark(")") if in_parentheses else token.kind is TokenKind.RIGHT:
                 self.next()
                 break
             if not (token.kind in _OPERANDS or token.is_mark("(") or token.is_keyword("nil")):
@@ -81,13 +81,13 @@ class Actions:
         if not commands:
             raise self.wrong(f"missing value for {context}", start)
         for stage, command in enumerate(commands[1:], start=2):
-            if isinstance(command.operands[0], nodes.Constant | nodes.Dot | nodes.Nil):
+            if isinstance(command.operands[0], nodes.ConstantNode | nodes.DotNode | nodes.NilNode):
                 raise self.wrong(f"non executable command in pipeline stage {stage}", command.at)
-        return nodes.Pipeline(at=start, commands=tuple(commands), variables=variables, assigns=assigns)
+        return nodes.PipeNode(at=start, commands=tuple(commands), variables=variables, assigns=assigns)
 
     def declarations(self, context: str) -> tuple[tuple[str, ...], bool]:
         found: list[str] = []
-        while self.skip_space().kind is Kind.VARIABLE:
+        while self.skip_space().kind is TokenKind.VARIABLE:
             mark, variable = self.at, self.next()
             following = self.skip_space()
             if following.is_mark(":=") or following.is_mark("="):
@@ -103,13 +103,13 @@ class Actions:
             self.variables.append(variable.text)
             if context != "range" or len(found) > 1:
                 raise self.wrong(f"too many declarations in {context}", variable.at)
-            if self.skip_space().kind is not Kind.VARIABLE:
+            if self.skip_space().kind is not TokenKind.VARIABLE:
                 raise self.wrong("range can only initialize variables")
         if found:
             raise self.unexpected(self.peek(), context)
         return (), False
 
-    def command(self) -> nodes.Command:
+    def command(self) -> nodes.CommandNode:
         start = self.skip_space().at
         operands: list[nodes.Operand] = []
         while True:
@@ -117,31 +117,31 @@ class Actions:
             if (operand := self.operand()) is not None:
                 operands.append(operand)
             token = self.next()
-            if token.kind is Kind.SPACE:
+            if token.kind is TokenKind.SPACE:
                 continue
-            if token.kind is Kind.RIGHT or token.is_mark(")"):
+            if token.kind is TokenKind.RIGHT or token.is_mark(")"):
                 self.at -= 1
             elif not token.is_mark("|"):
                 raise self.unexpected(token, "operand")
             break
         if not operands:
             raise self.wrong("empty command", start)
-        return nodes.Command(at=start, operands=tuple(operands))
+        return nodes.CommandNode(at=start, operands=tuple(operands))
 
     def operand(self) -> nodes.Operand | None:
         term = self.term()
-        if term is None or self.peek().kind is not Kind.FIELD:
+        if term is None or self.peek().kind is not TokenKind.FIELD:
             return term
         names: list[str] = []
-        while self.peek().kind is Kind.FIELD:
+        while self.peek().kind is TokenKind.FIELD:
             names.append(self.next().text[1:])
-        if isinstance(term, nodes.Field):
-            return nodes.Field(at=term.at, names=(*term.names, *names))
-        if isinstance(term, nodes.Variable):
-            return nodes.Variable(at=term.at, name=term.name, names=tuple(names))
-        if isinstance(term, nodes.Constant | nodes.Dot | nodes.Nil):
+        if isinstance(term, nodes.FieldNode):
+            return nodes.FieldNode(at=term.at, names=(*term.names, *names))
+        if isinstance(term, nodes.VariableNode):
+            return nodes.VariableNode(at=term.at, name=term.name, names=tuple(names))
+        if isinstance(term, nodes.ConstantNode | nodes.DotNode | nodes.NilNode):
             raise self.wrong("unexpected . after term", term.at)
-        return nodes.Chain(at=term.at, of=term, names=tuple(names))
+        return nodes.ChainNode(at=term.at, of=term, names=tuple(names))
 
     def term(self) -> nodes.Operand | None:
         token = self.skip_space()
@@ -153,7 +153,7 @@ class Actions:
             return inner
         if token.is_keyword("nil"):
             self.next()
-            return nodes.Nil(at=token.at)
+            return nodes.NilNode(at=token.at)
         if token.kind not in _OPERANDS:
             return None
         self.next()
@@ -161,33 +161,33 @@ class Actions:
 
     def simple(self, token: Token) -> nodes.Operand:
         match token.kind:
-            case Kind.WORD:
+            case TokenKind.WORD:
                 if token.text not in self.functions:
                     raise self.wrong(f'function "{token.text}" not defined', token.at)
-                return nodes.Function(at=token.at, name=token.text)
-            case Kind.DOT:
-                return nodes.Dot(at=token.at)
-            case Kind.FIELD:
-                return nodes.Field(at=token.at, names=(token.text[1:],))
-            case Kind.VARIABLE:
+                return nodes.IdentifierNode(at=token.at, name=token.text)
+            case TokenKind.DOT:
+                return nodes.DotNode(at=token.at)
+            case TokenKind.FIELD:
+                return nodes.FieldNode(at=token.at, names=(token.text[1:],))
+            case TokenKind.VARIABLE:
                 if token.text not in self.variables:
                     raise self.wrong(f'undefined variable "{token.text}"', token.at)
-                return nodes.Variable(at=token.at, name=token.text)
-            case Kind.BOOL:
-                return nodes.Constant(at=token.at, value=token.text == "true")
-            case Kind.STRING | Kind.RAW:
-                return nodes.Constant(at=token.at, value=self.quoted(token))
+                return nodes.VariableNode(at=token.at, name=token.text)
+            case TokenKind.BOOL:
+                return nodes.ConstantNode(at=token.at, value=token.text == "true")
+            case TokenKind.STRING | TokenKind.RAW:
+                return nodes.ConstantNode(at=token.at, value=self.quoted(token))
             case _:
                 return self.numeric(token)
 
-    def numeric(self, token: Token) -> nodes.Constant:
+    def numeric(self, token: Token) -> nodes.ConstantNode:
         try:
-            return (character if token.kind is Kind.CHARACTER else number)(token.text, token.at)
+            return (character if token.kind is TokenKind.CHARACTER else number)(token.text, token.at)
         except ValueError as error:
             raise self.wrong(str(error), token.at) from None
 
     def quoted(self, token: Token) -> str:
-        if token.kind is Kind.RAW:
+        if token.kind is TokenKind.RAW:
             return token.text[1:-1].replace("\r", "")
         try:
             return unquoted(token.text)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from alerts.templates.errors import RenderError
 from alerts.templates.floats import SHORTEST, written
 from alerts.templates.quoting import quoted, quoted_character
-from alerts.templates.values import AlertData, Moment, Span, TemplateSample, Value, type_of
+from alerts.templates.values import AlertData, Duration, TemplateSample, Time, Value, type_of
 
 LARGEST_NUMBER = 1_000_000  # of a width or a precision, as in Go
 LONGEST = 256 * 1024  # characters that one call may make; Go has no such bound
@@ -60,9 +60,9 @@ def shown(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0
         case complex():
             both = replace(shape, flags=shape.flags + "+")
             text = f"({_float(value.real, verb, shape)}{_float(value.imag, verb, both)}i)"
-        case Moment():
+        case Time():
             text = _string(moment_in_words(value), verb, shape)
-        case Span():
+        case Duration():
             text = _string(span_in_words(value), verb, shape) if verb != "d" else str(value.nanoseconds)
         case TemplateSample() | AlertData() | Mapping() | Sequence():
             text = _composed(value, verb, shape, depth)
@@ -136,7 +136,7 @@ def _float(value: float, verb: str, shape: Shape) -> str | None:
     return shape.padded(text, zeros=not text.endswith(("Inf", "NaN")))
 
 
-def moment_in_words(moment: Moment) -> str:
+def moment_in_words(moment: Time) -> str:
     """As time.Time's String: `2019-01-01 00:00:00.5 +0000 UTC`."""
     seconds, fraction = divmod(moment.nanoseconds, 1_000_000_000)
     when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
@@ -144,7 +144,7 @@ def moment_in_words(moment: Moment) -> str:
     return f"{when:%Y-%m-%d %H:%M:%S}{part} +0000 UTC"
 
 
-def span_in_words(span: Span) -> str:
+def span_in_words(span: Duration) -> str:
     """As time.Duration's String: `1h30m0s`, `1.5s`, `20ms`."""
     rest, sign = abs(span.nanoseconds), "-" if span.nanoseconds < 0 else ""
     if rest == 0:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from alerts.templates.errors import RenderError
-from alerts.templates.functions import Native, World, fits, in_go
+from alerts.templates.functions import Environment, NativeFunction, fits, in_go
 from alerts.templates.moments import method
 from alerts.templates.printing import LONGEST, shown
-from alerts.templates.values import AlertData, Arguments, Moment, Span, TemplateSample, Value, type_of
+from alerts.templates.values import AlertData, Arguments, Duration, TemplateSample, Time, Value, type_of
 
 
 def printable(value: Value) -> str:
@@ -14,7 +14,7 @@ def printable(value: Value) -> str:
     return shown(value, depth=1) if isinstance(value, TemplateSample) else shown(value)
 
 
-def called(name: str, native: Native, world: World, given: Sequence[Value]) -> Value:
+def called(name: str, native: NativeFunction, world: Environment, given: Sequence[Value]) -> Value:
     try:
         value = native.call(world, *given) if native.needs_world else native.call(*given)
     except RenderError as error:
@@ -38,7 +38,7 @@ def field(value: Value, name: str, given: Sequence[Value]) -> Value:
     """A field of a struct, a key of a map, or a method of a moment."""
     if value is None:
         return None
-    if isinstance(value, Moment | Span) and (known := method(value, name)):
+    if isinstance(value, Time | Duration) and (known := method(value, name)):
         return applied(known, name, given)
     if given:
         raise RenderError(f"{name} is not a method but has arguments")

@@ -3,7 +3,7 @@
 import re
 
 from alerts.templates.errors import RenderError
-from collectors.facts.patterns import Match, Pattern, compiled
+from collectors.facts.patterns import Match, Pattern, compile_pattern
 
 LONGEST_TEXT = 4096
 _REFERENCE = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})", re.ASCII)
@@ -44,7 +44,7 @@ def _expanded(replacement: str, found: Match, shape: Pattern) -> str:
 
 def _compiled(pattern: str) -> Pattern:
     try:
-        return compiled(pattern)
+        return compile_pattern(pattern)
     except ValueError as error:
         raise RenderError(f"regexp: Compile(`{pattern}`): {error}") from None
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from alerts.templates import evaluating, nodes, parser
 from alerts.templates.errors import RenderError, TemplateError
-from alerts.templates.functions import FUNCTIONS, QueryFunction, World
+from alerts.templates.functions import FUNCTIONS, Environment, QueryFunction
 from alerts.templates.values import AlertData, Names
 
 LONGEST = 64 * 1024  # characters of a template
@@ -21,7 +21,7 @@ class Template:
 
     @property
     def is_plain(self) -> bool:
-        return all(isinstance(node, nodes.Text) for node in self.tree.nodes)
+        return all(isinstance(node, nodes.TextNode) for node in self.tree.nodes)
 
     def render(
         self,
@@ -39,7 +39,7 @@ class Template:
         `<error expanding template: why>`, so that a wrong word costs no alert. `query` answers PromQL
         within the template; what it raises passes through.
         """
-        world = World(query=query, external_url=external_url, now=now.timestamp() if now else None)
+        world = Environment(query=query, external_url=external_url, now=now.timestamp() if now else None)
         dot = AlertData(
             labels=Names(labels),
             external_labels=Names(external_labels or {}),

@@ -45,14 +45,14 @@ class Arguments(dict[str, Value]):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Time:
     """Go's time.Time, in UTC; `nanoseconds` since 1970."""
 
     nanoseconds: int
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Duration:
     """Go's time.Duration, in nanoseconds."""
 
     nanoseconds: int
@@ -102,9 +102,9 @@ def type_of(value: Value) -> str:
             return "template.queryResult"
         case TemplateSample():
             return "*template.sample"
-        case Moment():
+        case Time():
             return "*time.Time"
-        case Span():
+        case Duration():
             return "time.Duration"
         case _:
             return "struct"

@@ -31,9 +31,9 @@ Composer = Callable[[PostedCard, Unit, datetime], Awaitable[Composed]]
 Composers = Mapping[CardKind, Composer]
 
 
-def digest_of(view: Message) -> str:
+def digest_of(message: Message) -> str:
     """16 hex digits over all that the view says."""
-    return blake2b(msgspec.json.encode(view), digest_size=8).hexdigest()
+    return blake2b(msgspec.json.encode(message), digest_size=8).hexdigest()
 
 
 _URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, Color.GOOD: 4, Color.QUIET: 5}
@@ -106,8 +106,8 @@ class DeliveryJob:
     def rank(self) -> tuple[int, int, str, int]:
         """Smaller goes first. Of equal edits, the card that waited longest."""
         entry = self.entry
-        view = entry.desired.message if entry.desired else None
-        urgency = _URGENCY[view.color] if view is not None else len(_URGENCY)
+        message = entry.desired.message if entry.desired else None
+        urgency = _URGENCY[message.color] if message is not None else len(_URGENCY)
         waited = (
             entry.card.posted_at.isoformat()
             if self.step is DeliveryStep.EDIT and entry.card.posted_at

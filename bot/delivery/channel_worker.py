@@ -174,15 +174,15 @@ class ChannelWorker:
             )
             await self._save(job, message_id=ts, error="")
             return
-        view, digest = self._wanted(job.entry)
+        message, digest = self._wanted(job.entry)
         ts = await self._send(
-            "post", lambda notifier: notifier.post(self.channel, view, thread=thread, nonce=nonce)
+            "post", lambda notifier: notifier.post(self.channel, message, thread=thread, nonce=nonce)
         )
         await self._save(job, message_id=ts, digest=digest, posted_at=self._deps.clock.now(), error="")
 
     async def _edit(self, entry: CardEntry) -> None:
-        view, digest = self._wanted(entry)
-        await self._send("edit", lambda notifier: notifier.edit(self.channel, entry.card.message_id, view))
+        message, digest = self._wanted(entry)
+        await self._send("edit", lambda notifier: notifier.edit(self.channel, entry.card.message_id, message))
         await self._deps.journal.save_card(entry, digest=digest, posted_at=self._deps.clock.now(), error="")
 
     def _wanted(self, entry: CardEntry) -> tuple[Message, str]:

@@ -11,7 +11,7 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from bot.delivery.card_entries import Composed, Composer, Composers
 from collectors.query_router import source_of
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.claims import OPEN, reclaim_card
 from commands.launches import launch_card
 from commands.placing import with_cluster
@@ -27,7 +27,7 @@ class CardContext:
     """What cards show beside what the store holds. The functions give what is so now."""
 
     rules: Callable[[], Mapping[str, Rule]]
-    training: Callable[[str, str], TrainingView | None]  # cluster, namespace/name
+    training: Callable[[str, str], Training | None]  # cluster, namespace/name
     blind: Callable[[str], Mapping[str, str]]  # cluster -> source -> why it cannot be seen at the moment
     people: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
@@ -56,11 +56,11 @@ def composers(showing: CardContext) -> Composers:
             runbooks=showing.runbooks,
             blind=_blind_reason(found, showing),
         )
-        view = incident_card(found, context=context, now=now)
+        message = incident_card(found, context=context, now=now)
         if found.resolved_at is None:
-            return Composed(message=view, next_due=context.silenced_until)
+            return Composed(message=message, next_due=context.silenced_until)
         over_at = found.resolved_at + REOPENS_WITHIN
-        return Composed(message=view, is_final=now >= over_at, next_due=over_at)
+        return Composed(message=message, is_final=now >= over_at, next_due=over_at)
 
     async def action(card: PostedCard, unit: Unit, now: datetime) -> Composed:
         found = await unit.plans.get(card.row_id)
@@ -85,10 +85,10 @@ def composers(showing: CardContext) -> Composers:
         found = await unit.launches.get(card.row_id)
         if found is None:
             return Composed(message=None, is_final=True)
-        view = launch_card(
+        message = launch_card(
             found, showing.training(found.cluster, found.training), now, last_lines=found.last_lines
         )
-        return Composed(message=view, is_final=found.is_over)
+        return Composed(message=message, is_final=found.is_over)
 
     made = {
         CardKind.INCIDENT: incident,

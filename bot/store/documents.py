@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 
-from bot.store.tables import Row, Table
+from bot.store.tables import Row, TableDefinition
 from collectors.facts.labels import Labels
 
 
-def encode(table: Table[Row], row: Row) -> str:
+def encode(table: TableDefinition[Row], row: Row) -> str:
     """The row as JSON. NaN and infinities are written as Python's json does, for JSON has no word for them."""
     if all(isfinite(value) for value in table.floats(row)):
         return _encoder.encode(row).decode()
     return json.dumps(msgspec.to_builtins(row, enc_hook=_plain), ensure_ascii=False)
 
 
-def decode(table: Table[Row], document: str) -> Row:
+def decode(table: TableDefinition[Row], document: str) -> Row:
     """The row of a document. Raises msgspec.ValidationError when it is not one of this table."""
     try:
         row: Row = _decoder(table.row).decode(document)

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, Generic
 
-from bot.store.tables import TABLES, Row, Table
+from bot.store.tables import TABLES, Row, TableDefinition
 from bot.store.turns import ChangeSignal, Listener, WriteLock
-from bot.store.unit import OpenUnit
+from bot.store.unit import StoreUnit
 
 
 class MemoryStore:
@@ -25,12 +25,12 @@ class MemoryStore:
         return self._bell.listen(listener)
 
     @asynccontextmanager
-    async def unit(self) -> AsyncGenerator[OpenUnit]:
+    async def unit(self) -> AsyncGenerator[StoreUnit]:
         """One transaction: all of it lands, or none."""
         async with self._turns.hold():
             await asyncio.sleep(0)
             transaction = _Transaction(self._kept, self._numbers)
-            yield OpenUnit(transaction)
+            yield StoreUnit(transaction)
             await asyncio.sleep(0)
             transaction.commit()
             self._bell.publish(transaction.changed())
@@ -72,7 +72,7 @@ class _Transaction:
         self._new_numbers = dict(numbers)
         self._touched: dict[str, _Rows[Any]] = {}
 
-    def rows(self, table: Table[Row]) -> "_Rows[Row]":
+    def rows(self, table: TableDefinition[Row]) -> "_Rows[Row]":
         rows = self._touched[table.name] = _Rows(table, self._kept[table.name])
         return rows
 
@@ -93,7 +93,7 @@ class _Transaction:
 class _Rows(Generic[Row]):
     """A table as a unit sees it: what was kept, copied at the first change."""
 
-    def __init__(self, table: Table[Row], kept: dict[str, Row]) -> None:
+    def __init__(self, table: TableDefinition[Row], kept: dict[str, Row]) -> None:
         self._table = table
         self._rows = kept
         self.changed: set[str] = set()

@@ -9,13 +9,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.dialects import insert_into
 from bot.store.documents import decode, encode
 from bot.store.schema import SQL_TABLES
-from bot.store.tables import Row, Table, moment_text
+from bot.store.tables import Row, TableDefinition, moment_text
 
 
 class SqlRows(Generic[Row]):
     """Rows of one type. What was put is seen by `get` and `find` at once, and sent at the latest by `flush`."""
 
-    def __init__(self, table: Table[Row], connection: AsyncConnection) -> None:
+    def __init__(self, table: TableDefinition[Row], connection: AsyncConnection) -> None:
         self._table = table
         self._sql = SQL_TABLES[table.name]
         self._connection = connection

@@ -16,9 +16,9 @@ from bot.store.errors import StoreError
 from bot.store.migrating import migrate
 from bot.store.rows import SqlRows
 from bot.store.schema import NUMBERS, SQL_TABLES
-from bot.store.tables import TABLES, Row, Table, moment_text
+from bot.store.tables import TABLES, Row, TableDefinition, moment_text
 from bot.store.turns import ChangeSignal, Listener, WriteLock
-from bot.store.unit import OpenUnit
+from bot.store.unit import StoreUnit
 
 PRUNED_AT_ONCE = 500  # rows in a transaction: others wait for it
 
@@ -56,14 +56,14 @@ class SqlStore:
         return self._bell.listen(listener)
 
     @asynccontextmanager
-    async def unit(self) -> AsyncGenerator[OpenUnit]:
+    async def unit(self) -> AsyncGenerator[StoreUnit]:
         """One transaction: all of it lands, or none. Cancelled while committing, either may be."""
         async with self._turns.hold():
             transaction = None
             try:
                 async with self._engine.begin() as connection:
                     transaction = _Transaction(connection)
-                    yield OpenUnit(transaction)
+                    yield StoreUnit(transaction)
                     await transaction.flush()
             except Exception:
                 transaction = None
@@ -128,7 +128,7 @@ class _Transaction:
         self._connection = connection
         self._touched: dict[str, SqlRows[Any]] = {}
 
-    def rows(self, table: Table[Row]) -> SqlRows[Row]:
+    def rows(self, table: TableDefinition[Row]) -> SqlRows[Row]:
         rows = self._touched[table.name] = SqlRows(table, self._connection)
         return rows
 

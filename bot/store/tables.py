@@ -29,7 +29,7 @@ Row = TypeVar("Row", bound=HasId)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Generic[Row]):
+class TableDefinition(Generic[Row]):
     """A kind of row.
 
     `columns`: what `find` takes, and the attribute that each is read from. `over`: the moment from which on
@@ -75,14 +75,14 @@ def _forgotten_card(card: PostedCard) -> datetime | None:
     return (card.posted_at or card.intent_at) if card.is_final else None
 
 
-ALERTS = Table(
+ALERTS = TableDefinition(
     name="alerts",
     row=Alert,
     columns={"cluster": "cluster", "rule": "rule", "state": "life.state"},
     over=lambda alert: alert.life.resolved_at,
     floats=lambda alert: (alert.value,),
 )
-INCIDENTS = Table(
+INCIDENTS = TableDefinition(
     name="incidents",
     row=Incident,
     columns=_same("cluster", "state", "group_key"),
@@ -91,38 +91,38 @@ INCIDENTS = Table(
         (member.value for member in incident.members), (impact.gpus for impact in incident.impacts)
     ),
 )
-SILENCES = Table(
+SILENCES = TableDefinition(
     name="silences",
     row=Silence,
     columns=_same("cluster"),
     over=lambda silence: silence.expired_at or silence.ends_at,
 )
-CARDS = Table(
+CARDS = TableDefinition(
     name="cards",
     row=PostedCard,
     columns=_same("cluster", "state", "kind", "row_id", "channel"),
     over=_forgotten_card,
 )
-REPLIES = Table(
+REPLIES = TableDefinition(
     name="replies", row=ThreadReply, columns=_same("cluster", "state", "card"), goes_with=("card", "cards")
 )
-PLANS = Table(name="plans", row=Plan, columns=_same("cluster", "state", "incident", "actor"))
-AUDIT = Table(name="audit", row=AuditEntry, columns=_same("cluster", "actor", "plan", "at"))
-AGENDA = Table(name="agenda", row=DueCommand, columns=_same("cluster", "at"))
-LEASES = Table(name="leases", row=CordonLease, columns=_same("cluster", "node"))
-RECLAIM_REQUESTS = Table(
+PLANS = TableDefinition(name="plans", row=Plan, columns=_same("cluster", "state", "incident", "actor"))
+AUDIT = TableDefinition(name="audit", row=AuditEntry, columns=_same("cluster", "actor", "plan", "at"))
+AGENDA = TableDefinition(name="agenda", row=DueCommand, columns=_same("cluster", "at"))
+LEASES = TableDefinition(name="leases", row=CordonLease, columns=_same("cluster", "node"))
+RECLAIM_REQUESTS = TableDefinition(
     name="reclaim_requests",
     row=ReclaimRequest,
     columns=_same("cluster", "state", "training"),
     floats=lambda claim: (claim.gpus,),
 )
-LAUNCHES = Table(name="launches", row=Launch, columns=_same("cluster", "state"))
-HANDLED_REQUESTS = Table(
+LAUNCHES = TableDefinition(name="launches", row=Launch, columns=_same("cluster", "state"))
+HANDLED_REQUESTS = TableDefinition(
     name="handled_requests", row=HandledRequest, columns=_same("at"), over=lambda gesture: gesture.at
 )  # taken in before anybody knows which cluster is meant
-PROGRESS = Table(name="progress", row=EvaluationProgress, columns=_same("cluster"))
+PROGRESS = TableDefinition(name="progress", row=EvaluationProgress, columns=_same("cluster"))
 
-TABLES: tuple[Table[Any], ...] = (
+TABLES: tuple[TableDefinition[Any], ...] = (
     ALERTS,
     INCIDENTS,
     SILENCES,

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from alerts.store import Rows
 from bot.store import tables
-from bot.store.tables import Row, Table
+from bot.store.tables import Row, TableDefinition
 
 Changed = Mapping[str, frozenset[str]]  # table -> the ids that were put or deleted
 
@@ -13,12 +13,12 @@ Changed = Mapping[str, frozenset[str]]  # table -> the ids that were put or dele
 class Transaction(Protocol):
     """What keeps the rows while a unit lasts."""
 
-    def rows(self, table: Table[Row]) -> Rows[Row]: ...
+    def rows(self, table: TableDefinition[Row]) -> Rows[Row]: ...
 
     async def next_number(self, of: str) -> int: ...
 
 
-class OpenUnit:
+class StoreUnit:
     """A unit in use: `commands/stores.py`'s Unit."""
 
     __slots__ = (

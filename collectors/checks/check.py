@@ -7,7 +7,7 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.results import Blind, Sample
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class CheckInput:
 
     at: datetime
     inventory: Inventory | Blind
-    trainings: Sequence[TrainingView] | Blind
+    trainings: Sequence[Training] | Blind
     configs: Mapping[str, Mapping[str, str]] | Blind  # ConfigMaps that are cached: namespace/name -> data
     sources: Sequence[SourceState]
 

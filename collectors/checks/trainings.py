@@ -7,7 +7,7 @@ from typing import Any
 from collectors.checks.check import CheckInput, ClusterCheck
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
-from collectors.trainings.views import Life, TrainingView
+from collectors.trainings.views import Training, TrainingState
 
 
 def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -15,17 +15,17 @@ def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Samp
     assert not isinstance(inputs.trainings, Blind)
     return [
         Sample(
-            labels=Labels({"namespace": view.namespace, "training": view.id}),
-            value=_waited(view, inputs.at),
-            texts=(view.reason,) if view.reason else (),
+            labels=Labels({"namespace": training.namespace, "training": training.id}),
+            value=_waited(training, inputs.at),
+            texts=(training.reason,) if training.reason else (),
         )
-        for view in inputs.trainings
-        if view.life is Life.QUEUED
+        for training in inputs.trainings
+        if training.state is TrainingState.QUEUED
     ]
 
 
-def _waited(view: TrainingView, at: datetime) -> float:
-    return (at - view.created).total_seconds() if view.created else 0
+def _waited(training: Training, at: datetime) -> float:
+    return (at - training.created).total_seconds() if training.created else 0
 
 
 CHECKS = (

@@ -46,7 +46,7 @@ class Pattern(Protocol):
 
 
 @lru_cache(maxsize=1024)
-def compiled(pattern: str) -> Pattern:
+def compile_pattern(pattern: str) -> Pattern:
     """The expression in RE2's syntax, which is Go's. Raises ValueError that says what is wrong with it."""
     if len(pattern) > LONGEST:
         raise ValueError(f"a regular expression longer than {LONGEST} characters")

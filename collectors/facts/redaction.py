@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from collectors.facts.patterns import Match, Pattern, compiled, sound
+from collectors.facts.patterns import Match, Pattern, compile_pattern, sound
 
 MARK = "[redacted]"
 _LIMIT = 8192  # characters that are kept of a text
@@ -84,7 +84,7 @@ def _keep_first(found: Match) -> str:
 
 def _compiled(pattern: str) -> Pattern:
     try:
-        made = compiled(pattern)
+        made = compile_pattern(pattern)
     except ValueError as error:
         raise ValueError(f"redact: `{pattern}` is not a regular expression: {error}") from error
     if made.search("") is not None:

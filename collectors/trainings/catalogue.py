@@ -2,15 +2,15 @@
 
 from collectors.cluster.inventory import Inventory
 from collectors.trainings import job
-from collectors.trainings.views import TrainingKind, TrainingView
+from collectors.trainings.views import Training, TrainingKind
 
 KINDS: tuple[TrainingKind, ...] = (job.KIND,)
 
 
-def read_trainings(inventory: Inventory) -> tuple[TrainingView, ...]:
+def read_trainings(inventory: Inventory) -> tuple[Training, ...]:
     """All trainings of a cluster, by id. A kind whose objects cannot be seen has none; see `unseen_kinds`."""
-    found = (view for kind in KINDS for view in kind.read(inventory))
-    return tuple(sorted(found, key=lambda view: view.id))
+    found = (training for kind in KINDS for training in kind.read(inventory))
+    return tuple(sorted(found, key=lambda training: training.id))
 
 
 def unseen_kinds(inventory: Inventory) -> dict[str, str]:

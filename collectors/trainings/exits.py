@@ -46,7 +46,7 @@ REASONS = {
 }
 
 
-def exit_meaning(code: int | None, reason: str = "") -> str:
+def explain_exit(code: int | None, reason: str = "") -> str:
     """Why, in words: the reason where it says more than the code. Empty when neither is known."""
     if words := REASONS.get(reason):
         return words

@@ -16,11 +16,11 @@ from collectors.trainings.views import (
     ROLE_KEYS,
     TEAM_KEYS,
     TRAINING_KEYS,
-    Life,
     Rank,
+    Training,
     TrainingKind,
-    TrainingView,
-    said_by,
+    TrainingState,
+    annotation_of,
 )
 
 _OWNERS_THAT_STAY_JOBS = ("CronJob",)  # a Job under any other owner belongs to that kind of training
@@ -29,27 +29,27 @@ _BESIDE = ("tensorboard", "notebook")  # roles that are no part of the computati
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
-def read(inventory: Inventory) -> tuple[TrainingView, ...]:
+def read(inventory: Inventory) -> tuple[Training, ...]:
     own = {
         namespace.metadata.name: name if name.lower() not in _YES else namespace.metadata.name
         for namespace in inventory.namespaces.values()
-        if (name := said_by(namespace.metadata, TRAINING_KEYS))
+        if (name := annotation_of(namespace.metadata, TRAINING_KEYS))
     }
-    views = [_in_own_namespace(inventory, namespace, name) for namespace, name in own.items()]
+    trainings = [_in_own_namespace(inventory, namespace, name) for namespace, name in own.items()]
     for job in inventory.jobs.values():
         owner = controller_of(job.metadata)
         is_free = owner is None or owner.kind in _OWNERS_THAT_STAY_JOBS
         if job.metadata.namespace not in own and is_free and gpus_requested(job.spec.template.spec):
-            name = said_by(job.metadata, TRAINING_KEYS)
+            name = annotation_of(job.metadata, TRAINING_KEYS)
             name = job.metadata.name if not name or name.lower() in _YES else name
-            views.append(_view(inventory, job.metadata.namespace, name, [job], [], [job.metadata]))
-    return tuple(views)
+            trainings.append(_view(inventory, job.metadata.namespace, name, [job], [], [job.metadata]))
+    return tuple(trainings)
 
 
 KIND = TrainingKind(name="Job", needs=("jobs", "namespaces"), read=read)
 
 
-def _in_own_namespace(inventory: Inventory, namespace: str, name: str) -> TrainingView:
+def _in_own_namespace(inventory: Inventory, namespace: str, name: str) -> Training:
     jobs = [job for job in inventory.jobs.values() if job.metadata.namespace == namespace]
     servers: list[Workload] = [
         one
@@ -71,7 +71,7 @@ def _view(
     sayers: list[ObjectMeta],
     *,
     place: ObjectMeta | None = None,
-) -> TrainingView:
+) -> Training:
     parts: tuple[Job | Workload, ...] = (*jobs, *servers)
     ranks: list[Rank] = []
     failures: list[Rank] = []
@@ -86,14 +86,14 @@ def _view(
         ranks.extend(newest[index] for index in sorted(newest))
     life, reason = _life(jobs, servers, ranks, place)
     started = [at for one in jobs if (at := one.status.start_time)]
-    return TrainingView(
+    return Training(
         id=f"{namespace}/{name}",
         kind=KIND.name,
         namespace=namespace,
         name=name,
         owner=_first(sayers, OWNER_KEYS),
         team=_first(sayers, TEAM_KEYS),
-        life=life,
+        state=life,
         reason=reason,
         ranks=tuple(ranks),
         wanted=sum(_wanted(one) for one in parts),
@@ -110,38 +110,40 @@ def _view(
 
 def _life(
     jobs: list[Job], servers: list[Workload], ranks: list[Rank], place: ObjectMeta | None
-) -> tuple[Life, str]:
+) -> tuple[TrainingState, str]:
     """Where it stands and why, decided by what its Jobs say first and by its pods second."""
     if place is not None and place.deletion_timestamp:
-        return Life.STOPPED, "its namespace is being deleted"
+        return TrainingState.STOPPED, "its namespace is being deleted"
     if not jobs:
         left = f"; {len(servers)} other workloads are left" if servers else ""
-        return Life.STOPPED, f"it has no worker Job{left}"
+        return TrainingState.STOPPED, f"it has no worker Job{left}"
     for job in jobs:
         for type_ in ("Failed", "FailureTarget"):
             if said := _condition(job, type_):
                 was_meant = said.reason == "DeadlineExceeded"  # the longest time that its owner gave it
-                return Life.STOPPED if was_meant else Life.FAILED, _sentence(said)
+                return TrainingState.STOPPED if was_meant else TrainingState.FAILED, _sentence(said)
     if all(_condition(job, "Complete") for job in jobs):
-        return Life.SUCCEEDED, _sentence(_condition(jobs[0], "Complete"))
+        return TrainingState.SUCCEEDED, _sentence(_condition(jobs[0], "Complete"))
     if all(job.metadata.deletion_timestamp for job in jobs):
-        return Life.STOPPED, "its Job is being deleted"
+        return TrainingState.STOPPED, "its Job is being deleted"
     if all(job.spec.suspend for job in jobs):
-        return Life.SUSPENDED, "it is suspended"
+        return TrainingState.SUSPENDED, "it is suspended"
     counted = [rank for rank in ranks if rank.role not in _BESIDE]
     parts: tuple[Job | Workload, ...] = (*jobs, *servers)
     wanted = sum(_wanted(one) for one in parts if _role_of(one) not in _BESIDE)
     running = [rank for rank in counted if rank.phase in ("Running", "Succeeded") and not rank.reason]
     if len(running) >= wanted:
-        return Life.RUNNING, ""
+        return TrainingState.RUNNING, ""
     stuck = next((rank for rank in counted if rank.reason), None)
     reason = f"{len(running)} of {wanted} ranks run"
     if stuck:
         reason += (
-            f"; {stuck.role} {stuck.index} is {stuck.reason}: {stuck.why}" if stuck.why else stuck.reason
+            f"; {stuck.role} {stuck.index} is {stuck.reason}: {stuck.explanation}"
+            if stuck.explanation
+            else stuck.reason
         )
     is_placed = any(rank.node for rank in counted)
-    return (Life.STARTING if is_placed else Life.QUEUED), reason
+    return (TrainingState.STARTING if is_placed else TrainingState.QUEUED), reason
 
 
 def _wanted(one: Job | Workload) -> int:
@@ -153,7 +155,7 @@ def _wanted(one: Job | Workload) -> int:
 
 def _role_of(one: Job | Workload) -> str:
     """As the object says; else a Job's pods are workers and a server that is no side show is a parameter server."""
-    if said := said_by(one.metadata, ROLE_KEYS):
+    if said := annotation_of(one.metadata, ROLE_KEYS):
         return said
     if isinstance(one, Job):
         return "worker"
@@ -184,4 +186,4 @@ def _age(pod: Pod) -> tuple[datetime, str]:
 
 
 def _first(sayers: Iterable[ObjectMeta], keys: tuple[str, ...]) -> str:
-    return next((said for one in sayers if (said := said_by(one, keys))), "")
+    return next((said for one in sayers if (said := annotation_of(one, keys))), "")

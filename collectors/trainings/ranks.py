@@ -6,7 +6,7 @@ from datetime import datetime
 
 from collectors.cluster.objects import ContainerStateTerminated, Pod
 from collectors.cluster.resources import gpus_requested, holds_resources
-from collectors.trainings.exits import exit_meaning
+from collectors.trainings.exits import explain_exit
 from collectors.trainings.views import Rank
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -28,7 +28,7 @@ def rank_of(pod: Pod, role: str, index: int) -> Rank:
         restarts=sum(one.restart_count for one in pod.status.container_statuses or ()),
         exit_code=ended.exit_code if ended else None,
         reason=reason,
-        why=why,
+        explanation=why,
         started=pod.status.start_time,
         finished=ended.finished_at if ended else None,
     )
@@ -54,7 +54,7 @@ def failures_of(pod: Pod, rank: Rank) -> Iterator[Rank]:
             node=rank.node,
             phase="Failed",
             reason=reason,
-            why=why,
+            explanation=why,
             started=rank.started,
             finished=_when_thrown_out(pod),
         )
@@ -85,7 +85,7 @@ def _failed(rank: Rank, end: ContainerStateTerminated) -> Rank:
         restarts=rank.restarts,
         exit_code=end.exit_code,
         reason=end.reason,
-        why=exit_meaning(end.exit_code, end.reason),
+        explanation=explain_exit(end.exit_code, end.reason),
         started=end.started_at,
         finished=end.finished_at,
     )
@@ -104,24 +104,24 @@ def _trouble(pod: Pod) -> tuple[str, str]:
     """What keeps the rank from running, as Kubernetes' word and in words."""
     if pod.status.phase == "Failed":
         if end := _worst_end(pod):
-            return end.reason, exit_meaning(end.exit_code, end.reason)
+            return end.reason, explain_exit(end.exit_code, end.reason)
         return _thrown_out(pod)
     statuses = (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
     for one in statuses:
         waiting = one.state.waiting
         if waiting and waiting.reason not in ("", "ContainerCreating", "PodInitializing"):
-            return waiting.reason, exit_meaning(None, waiting.reason) or waiting.message
+            return waiting.reason, explain_exit(None, waiting.reason) or waiting.message
     for condition in pod.status.conditions or ():
         if condition.type == "PodScheduled" and condition.status == "False":
-            return condition.reason, condition.message or exit_meaning(None, condition.reason)
+            return condition.reason, condition.message or explain_exit(None, condition.reason)
     return "", ""
 
 
 def _thrown_out(pod: Pod) -> tuple[str, str]:
     for condition in pod.status.conditions or ():
         if condition.type == "DisruptionTarget" and condition.status == "True":
-            return condition.reason, exit_meaning(None, condition.reason) or condition.message
-    return pod.status.reason, exit_meaning(None, pod.status.reason) or pod.status.message
+            return condition.reason, explain_exit(None, condition.reason) or condition.message
+    return pod.status.reason, explain_exit(None, pod.status.reason) or pod.status.message
 
 
 def _when_thrown_out(pod: Pod) -> datetime | None:

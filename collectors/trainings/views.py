@@ -15,7 +15,7 @@ OWNER_KEYS = ("yardmaster.io/owner", "owner", "user")
 TEAM_KEYS = ("yardmaster.io/team", "team")
 
 
-class Life(StrEnum):
+class TrainingState(StrEnum):
     """Where a training stands. Stopped: it was meant to end, by a person, a deadline or its own deletion."""
 
     QUEUED = "queued"
@@ -28,7 +28,7 @@ class Life(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        return self in (Life.SUCCEEDED, Life.FAILED, Life.STOPPED)
+        return self in (TrainingState.SUCCEEDED, TrainingState.FAILED, TrainingState.STOPPED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +45,13 @@ class Rank:
     restarts: int = 0
     exit_code: int | None = None
     reason: str = ""
-    why: str = ""
+    explanation: str = ""
     started: datetime | None = None
     finished: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingView:
+class Training:
     """A training as the cluster shows it. `id` is namespace/name."""
 
     id: str
@@ -60,7 +60,7 @@ class TrainingView:
     name: str
     owner: str = ""
     team: str = ""
-    life: Life
+    state: TrainingState
     reason: str = ""
     ranks: tuple[Rank, ...] = ()
     wanted: int = 0  # ranks that there should be
@@ -90,10 +90,10 @@ class TrainingKind:
 
     name: str
     needs: tuple[str, ...]
-    read: Callable[[Inventory], tuple[TrainingView, ...]]
+    read: Callable[[Inventory], tuple[Training, ...]]
 
 
-def said_by(of: ObjectMeta, keys: tuple[str, ...]) -> str:
+def annotation_of(of: ObjectMeta, keys: tuple[str, ...]) -> str:
     """What an object says under the first of these keys, in annotations and then in labels."""
     places: tuple[Mapping[str, str], ...] = (of.annotations or {}, of.labels or {})
     return next((place[key] for key in keys for place in places if place.get(key)), "")

@@ -35,16 +35,16 @@ SHOWN = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ListAlerts:
     pending: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class AlertName:
     name: str
 
 
-async def listing(action: Listing, context: CommandContext) -> Answer:
+async def listing(action: ListAlerts, context: CommandContext) -> Answer:
     """Firing alerts, the worst first; with --pending those that still wait, too."""
     async with context.store.unit() as unit:
         found = list(await unit.alerts.find(cluster=context.cluster.name, state="firing"))
@@ -80,7 +80,7 @@ async def listing(action: Listing, context: CommandContext) -> Answer:
     )
 
 
-async def ack(action: Named, context: CommandContext) -> Answer:
+async def ack(action: AlertName, context: CommandContext) -> Answer:
     """Bind whoever writes it to the incident: they see to it."""
     async with context.store.unit() as unit:
         incident = await _incident(action.name, unit, context)
@@ -115,7 +115,7 @@ async def _incident(name: str, unit: Unit, context: CommandContext) -> Incident:
     return homes[0]
 
 
-async def why(action: Named, context: CommandContext) -> Answer:
+async def why(action: AlertName, context: CommandContext) -> Answer:
     """Why an alert fires: the rule, its question and patience, the labels, the value, the words that came with it."""
     async with context.store.unit() as unit:
         incident = await unit.incidents.get(action.name.lower())
@@ -179,7 +179,7 @@ COMMANDS = (
         noun="alert",
         verb="list",
         summary="List what fires, the worst first.",
-        action=Listing,
+        action=ListAlerts,
         parameters=(click.Option(["--pending"], is_flag=True, help="those that still wait, too"),),
         read=listing,
         example="alert list",
@@ -188,7 +188,7 @@ COMMANDS = (
         noun="alert",
         verb="ack",
         summary="Take an incident: you see to it, and its card says so.",
-        action=Named,
+        action=AlertName,
         parameters=(click.Argument(["name"], metavar="INCIDENT"),),
         record=ack,
         table="incidents",
@@ -198,7 +198,7 @@ COMMANDS = (
         noun="alert",
         verb="why",
         summary="Say why an alert fires: its rule, question, patience, labels and value.",
-        action=Named,
+        action=AlertName,
         parameters=(click.Argument(["name"], metavar="ALERT"),),
         read=why,
         table="incidents",

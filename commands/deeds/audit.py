@@ -13,13 +13,13 @@ LOOKED_THROUGH = 2_000  # entries, for a person's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class ShowAudit:
     by: str
     plan: str
     last: int
 
 
-async def audit(action: Audit, context: CommandContext) -> Answer:
+async def audit(action: ShowAudit, context: CommandContext) -> Answer:
     """The newest entries first: asked, refused, confirmed, done, failed, cancelled."""
     by = action.by.lstrip("@")
     where = {"plan": action.plan} if action.plan else {}
@@ -45,7 +45,7 @@ COMMANDS = (
         noun="audit",
         verb="",
         summary="Show who did what, and what came of it.",
-        action=Audit,
+        action=ShowAudit,
         parameters=(
             click.Option(["--by"], default="", metavar="PERSON", help="a person or a robot"),
             click.Option(["--plan"], default="", metavar="PLAN"),

@@ -37,7 +37,7 @@ _LOOKS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Show:
+class ShowDns:
     pass
 
 
@@ -46,7 +46,7 @@ class ScaleDns:
     replicas: int | None
 
 
-async def show(action: Show, context: CommandContext) -> Answer:
+async def show(action: ShowDns, context: CommandContext) -> Answer:
     """Replicas, who owns their number, the load, and what the number of nodes and of Services calls for."""
     dns = find_dns(context)
     owner = await find_owner(dns, _reader(context))
@@ -220,7 +220,7 @@ COMMANDS = (
         noun="dns",
         verb="show",
         summary="Show the cluster's DNS: replicas, who owns them, load, latency.",
-        action=Show,
+        action=ShowDns,
         read=show,
         rights=_FINDS_THE_OWNER,
         example="dns show",

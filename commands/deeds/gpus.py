@@ -9,8 +9,8 @@ from alerts.cards.message import Block, Button, Buttons, Context, Message, Parag
 from collectors.facts.durations import in_words, written
 from commands.command import Answer, Command, Right, UnusableError
 from commands.desk import CommandContext
-from commands.gpus.answering import Answering, keep, release, settle, snooze
-from commands.gpus.asking import Freeing, free, look_now
+from commands.gpus.answering import AnswerReclaim, keep, release, settle, snooze
+from commands.gpus.asking import FreeGpus, free, look_now
 from commands.gpus.idle import TrainingGpus, by_training, idle_table
 from commands.gpus.idling import Activity
 from commands.gpus.tables import count_gpus, node_table, summary_lines, team_of, team_table
@@ -20,18 +20,18 @@ from commands.plans import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ListGpus:
     node: str
     team: str
     free: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Idling:
+class ListIdleGpus:
     after: timedelta | None
 
 
-async def listing(action: Listing, context: CommandContext) -> Answer:
+async def listing(action: ListGpus, context: CommandContext) -> Answer:
     """Who holds which GPU: a line for each resource, by team, and node by node."""
     inventory, topology = context.cluster.inventory(), context.cluster.topology()
     names = [known_name(action.node, inventory.nodes, "node")] if action.node else sorted(inventory.nodes)
@@ -72,7 +72,7 @@ async def listing(action: Listing, context: CommandContext) -> Answer:
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
-async def idle(action: Idling, context: CommandContext) -> Answer:
+async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
     """Held GPUs that did nothing, whose they are, and those of which it is not known."""
     look = await look_now(context, action.after if action.after is not None else context.defaults.idle_after)
     if look.blind:
@@ -84,7 +84,7 @@ async def idle(action: Idling, context: CommandContext) -> Answer:
     blocks: list[Block] = []
     if idle_ones:
         blocks.append(idle_table(idle_ones))
-        if any(one.doing is not Activity.IDLE for one in idle_ones):
+        if any(one.activity is not Activity.IDLE for one in idle_ones):
             partly = "Where only some do nothing, a rank may wait for the others: look first."
             blocks.append(Paragraph(text=text(partly)))
         if buttons := _ask(idle_ones, context, look.after):
@@ -95,18 +95,18 @@ async def idle(action: Idling, context: CommandContext) -> Answer:
         if idle_ones
         else f"All GPUs that are held work ({window})"
     )
-    if not idle_ones and any(one.doing is not Activity.BUSY for one in found):
+    if not idle_ones and any(one.activity is not Activity.BUSY for one in found):
         title = f"No held GPU is known to have done nothing for {window}"
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
 def _ask(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelta) -> Buttons | None:
     free_ones = [
-        one.view.id
+        one.training.id
         for one in idle_ones
-        if one.view is not None
-        and one.doing is Activity.IDLE
-        and context.refusal("gpu free", one.view.namespace) is None
+        if one.training is not None
+        and one.activity is Activity.IDLE
+        and context.refusal("gpu free", one.training.namespace) is None
     ]
     if not free_ones:
         return None
@@ -118,9 +118,9 @@ def _ask(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelt
 def _not_judged(found: tuple[TrainingGpus, ...]) -> list[str]:
     told = []
     pods = [pod for one in found for pod in one.pods]
-    if young := sum(pod.count for pod in pods if pod.doing is Activity.YOUNG):
+    if young := sum(pod.count for pod in pods if pod.activity is Activity.YOUNG):
         told.append(f"{young:g} GPUs are held by pods that began later.")
-    unknown = [pod for pod in pods if pod.doing is Activity.UNKNOWN]
+    unknown = [pod for pod in pods if pod.activity is Activity.UNKNOWN]
     if unknown:
         first = unknown[0]
         more = f" and {len(unknown) - 1} more pods" if len(unknown) > 1 else ""
@@ -144,7 +144,7 @@ COMMANDS = (
         noun="gpu",
         verb="list",
         summary="List GPUs: used, idle, free and broken, by team and by node.",
-        action=Listing,
+        action=ListGpus,
         parameters=(
             click.Option(["--node"], default="", metavar="NODE"),
             click.Option(["--team"], default="", metavar="TEAM"),
@@ -157,7 +157,7 @@ COMMANDS = (
         noun="gpu",
         verb="idle",
         summary="List GPUs that are held and do nothing, and whose they are.",
-        action=Idling,
+        action=ListIdleGpus,
         parameters=(_AFTER,),
         read=idle,
         example="gpu idle --after 1h",
@@ -167,7 +167,7 @@ COMMANDS = (
         noun="gpu",
         verb="free",
         summary="Ask the owners of idle trainings for their GPUs; without an answer they are suspended.",
-        action=Freeing,
+        action=FreeGpus,
         parameters=(
             click.Argument(["trainings"], nargs=-1, required=False),
             _AFTER,
@@ -181,7 +181,7 @@ COMMANDS = (
         noun="gpu",
         verb="keep",
         summary="Answer a claim: the GPUs are needed.",
-        action=Answering,
+        action=AnswerReclaim,
         parameters=(_CLAIM, _REASON),
         record=keep,
         checks_permission_itself=True,
@@ -192,7 +192,7 @@ COMMANDS = (
         noun="gpu",
         verb="snooze",
         summary="Answer a claim: give it more time.",
-        action=Answering,
+        action=AnswerReclaim,
         parameters=(
             _CLAIM,
             click.Option(["--for", "lasting"], type=DURATION, default="2h", metavar="DURATION"),
@@ -207,7 +207,7 @@ COMMANDS = (
         noun="gpu",
         verb="release",
         summary="Answer a claim: the GPUs may be taken now.",
-        action=Answering,
+        action=AnswerReclaim,
         parameters=(_CLAIM,),
         plan=release,
         risk=Risk.TOUCH,
@@ -220,7 +220,7 @@ COMMANDS = (
         noun="gpu",
         verb="settle",
         summary="Settle a claim that nobody answered; the automation `reclaim` does it when it is due.",
-        action=Answering,
+        action=AnswerReclaim,
         parameters=(_CLAIM,),
         plan=settle,
         risk=Risk.TOUCH,

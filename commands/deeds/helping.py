@@ -24,14 +24,14 @@ from commands.spoken import markup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Help:
+class ShowHelp:
     words: tuple[str, ...]
 
 
-def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
+def help_of(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
     """The help command over these commands and itself."""
 
-    async def look(action: Help, context: CommandContext) -> Answer:
+    async def look(action: ShowHelp, context: CommandContext) -> Answer:
         if action.words and action.words[0] not in {command.noun for command in others} | {"help"}:
             find(action.words, everything)  # raises with what was meant
         if len(action.words) >= 2 or (action.words and action.words[0] in {c.name for c in others}):
@@ -80,7 +80,7 @@ def help_of(others: Sequence[AnyCommand]) -> Command[Help]:
         noun="help",
         verb="",
         summary="Show what I can do, or how to do it.",
-        action=Help,
+        action=ShowHelp,
         parameters=(click.Argument(["words"], nargs=-1, metavar="COMMAND"),),
         read=look,
         for_everyone=True,

@@ -18,16 +18,16 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ListIncidents:
     all: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class ShowIncident:
     incident: str
 
 
-async def listing(action: Listing, context: CommandContext) -> Answer:
+async def listing(action: ListIncidents, context: CommandContext) -> Answer:
     """Open incidents, the worst first; with --all the latest, whatever their state."""
     async with context.store.unit() as unit:
         if action.all:
@@ -58,7 +58,7 @@ def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
     return (incident.id, state, incident.lead.name, place_of(incident.subject), lasted, who)
 
 
-async def show(action: Named, context: CommandContext) -> Answer:
+async def show(action: ShowIncident, context: CommandContext) -> Answer:
     """The incident's card as it stands, and its latest history under it."""
     async with context.store.unit() as unit:
         incident = await unit.incidents.get(action.incident)
@@ -82,7 +82,7 @@ COMMANDS = (
         noun="incident",
         verb="list",
         summary="List open incidents, the worst first.",
-        action=Listing,
+        action=ListIncidents,
         parameters=(click.Option(["--all"], is_flag=True, help="the latest, resolved ones too"),),
         read=listing,
         for_everyone=True,
@@ -92,7 +92,7 @@ COMMANDS = (
         noun="incident",
         verb="show",
         summary="Show an incident and its history.",
-        action=Named,
+        action=ShowIncident,
         parameters=(click.Argument(["incident"], type=ROW_NAME),),
         read=show,
         for_everyone=True,

@@ -22,29 +22,29 @@ from commands.steps import Patch, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ListNodes:
     rack: str
     cordoned: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class ShowNode:
     node: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cordon:
+class CordonNodes:
     nodes: tuple[str, ...]
     reason: str
     lasting: timedelta | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Uncordon:
+class UncordonNodes:
     nodes: tuple[str, ...]
 
 
-async def listing(action: Listing, context: CommandContext) -> Answer:
+async def listing(action: ListNodes, context: CommandContext) -> Answer:
     """Nodes with their rack, state, GPUs in use, and the trainings on them; GPU nodes first."""
     inventory, topology = context.cluster.inventory(), context.cluster.topology()
     rows = []
@@ -70,7 +70,7 @@ async def listing(action: Listing, context: CommandContext) -> Answer:
     )
 
 
-async def show(action: Named, context: CommandContext) -> Answer:
+async def show(action: ShowNode, context: CommandContext) -> Answer:
     inventory = context.cluster.inventory()
     node = node_named(action.node, inventory)
     rows: list[tuple[str, Text]] = [("state", text(_state(node)))]
@@ -98,7 +98,7 @@ async def show(action: Named, context: CommandContext) -> Answer:
     return Answer(message=Message(title=text(bold(f"Node {action.node}")), blocks=blocks))
 
 
-async def cordon(action: Cordon, context: CommandContext) -> PlanDraft:
+async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
     """No pod is touched; nothing new is placed there until it is uncordoned."""
     inventory, topology = context.cluster.inventory(), context.cluster.topology()
     steps: list[Patch | Record] = []
@@ -124,7 +124,7 @@ async def cordon(action: Cordon, context: CommandContext) -> PlanDraft:
     return PlanDraft(title=f"Cordon {_nodes_of(steps)}", steps=tuple(steps), notes=(*notes, *already))
 
 
-async def uncordon(action: Uncordon, context: CommandContext) -> PlanDraft:
+async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
     """Only a cordon of ours is lifted; another's is left as it is."""
     inventory = context.cluster.inventory()
     steps: list[Patch | Record] = []
@@ -195,7 +195,7 @@ COMMANDS = (
         noun="node",
         verb="list",
         summary="List nodes: state, GPUs in use, trainings on them.",
-        action=Listing,
+        action=ListNodes,
         parameters=(
             click.Option(["--rack"], default="", metavar="RACK"),
             click.Option(["--cordoned"], is_flag=True, help="only those"),
@@ -207,7 +207,7 @@ COMMANDS = (
         noun="node",
         verb="show",
         summary="Show a node: conditions, lease, trainings, incidents.",
-        action=Named,
+        action=ShowNode,
         parameters=(click.Argument(["node"]),),
         read=show,
         example="node show gpu-a04",
@@ -216,7 +216,7 @@ COMMANDS = (
         noun="node",
         verb="cordon",
         summary="Keep new pods off nodes, as a lease with owner, reason and end.",
-        action=Cordon,
+        action=CordonNodes,
         parameters=(
             click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),
             click.Option(["--reason"], default="", metavar="TEXT"),
@@ -233,7 +233,7 @@ COMMANDS = (
         noun="node",
         verb="uncordon",
         summary="Lift a cordon of ours; another's is left alone.",
-        action=Uncordon,
+        action=UncordonNodes,
         parameters=(click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),),
         plan=uncordon,
         risk=Risk.TOUCH,

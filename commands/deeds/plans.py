@@ -21,12 +21,12 @@ from commands.trainings.stopping import deleted_with_namespace, lost_work, train
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class PlanName:
     plan: str
     hash: str = ""
 
 
-async def _plan(named: Named, context: CommandContext) -> Plan:
+async def _plan(named: PlanName, context: CommandContext) -> Plan:
     async with context.store.unit() as unit:
         plan = await unit.plans.get(named.plan)
     if plan is None:
@@ -36,17 +36,17 @@ async def _plan(named: Named, context: CommandContext) -> Plan:
     return plan
 
 
-async def show(named: Named, context: CommandContext) -> Answer:
+async def show(named: PlanName, context: CommandContext) -> Answer:
     return Answer(message=details(await _plan(named, context)))
 
 
-async def confirm(named: Named, context: CommandContext) -> Answer:
+async def confirm(named: PlanName, context: CommandContext) -> Answer:
     assert context.confirm is not None
     answer: Answer = await context.confirm(named.plan, hash=named.hash, actor=context.actor)
     return answer
 
 
-async def cancel(named: Named, context: CommandContext) -> Answer:
+async def cancel(named: PlanName, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         plan = await unit.plans.get(named.plan)
         if plan is None:
@@ -67,7 +67,7 @@ async def cancel(named: Named, context: CommandContext) -> Answer:
     return Answer(message=Message(title=text(f"{plan.title}: cancelled, {said}."), color=Color.QUIET))
 
 
-async def undo(named: Named, context: CommandContext) -> PlanDraft:
+async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
     plan = await _plan(named, context)
     if plan.undone_by:
         raise UnusableError(f"Plan `{plan.id}` was undone already, by plan `{plan.undone_by}`.")
@@ -105,15 +105,15 @@ async def undo(named: Named, context: CommandContext) -> PlanDraft:
     ]
     notes = tuple(f"This stays as it is: {says}" for says in (*stuck, *map(_stays, left)))
     ended = [
-        view
-        for view in (context.cluster.trainings() if made else ())
-        if view.namespace in made and not view.life.is_over
+        training
+        for training in (context.cluster.trainings() if made else ())
+        if training.namespace in made and not training.state.is_over
     ]
     return PlanDraft(
         title=f"Undo: {plan.title}",
         steps=steps,
-        notes=(*[await lost_work(view, context) for view in ended], *_with(made, context), *notes),
-        disrupts=tuple(training_summary(view) for view in ended),
+        notes=(*[await lost_work(training, context) for training in ended], *_with(made, context), *notes),
+        disrupts=tuple(training_summary(training) for training in ended),
         undo_of=plan.id,
     )
 
@@ -152,7 +152,7 @@ COMMANDS = (
         noun="plan",
         verb="show",
         summary="Show a plan: its steps, who asked, how far it is.",
-        action=Named,
+        action=PlanName,
         parameters=(_PLAN,),
         read=show,
         table="plans",
@@ -162,7 +162,7 @@ COMMANDS = (
         noun="plan",
         verb="confirm",
         summary="Confirm a plan that was shown; its button does the same.",
-        action=Named,
+        action=PlanName,
         parameters=(_PLAN, click.Option(["--hash"], default="", help="of the plan as it was shown")),
         record=confirm,
         checks_permission_itself=True,
@@ -173,7 +173,7 @@ COMMANDS = (
         noun="plan",
         verb="cancel",
         summary="Leave a plan, or stop it after the step that is being done.",
-        action=Named,
+        action=PlanName,
         parameters=(_PLAN,),
         record=cancel,
         checks_permission_itself=True,
@@ -184,7 +184,7 @@ COMMANDS = (
         noun="plan",
         verb="undo",
         summary="Take back what a plan did, as far as it can be.",
-        action=Named,
+        action=PlanName,
         parameters=(_PLAN,),
         plan=undo,
         risk=Risk.TOUCH,

@@ -17,23 +17,23 @@ LONGEST = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Add:
+class AddSilence:
     matchers: tuple[str, ...]
     lasting: timedelta
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ListSilences:
     all: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class ExpireSilence:
     silence: str
 
 
-async def add(action: Add, context: CommandContext) -> Answer:
+async def add(action: AddSilence, context: CommandContext) -> Answer:
     """Silence what matches, at once, and say how many firing alerts that is."""
     matchers = _read(action.matchers)
     if not timedelta() < action.lasting <= LONGEST:
@@ -64,7 +64,7 @@ async def add(action: Add, context: CommandContext) -> Answer:
     return Answer(message=Message(title=title, color=Color.QUIET, blocks=(undo,)))
 
 
-async def listing(action: Listing, context: CommandContext) -> Answer:
+async def listing(action: ListSilences, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         found = await unit.silences.find(cluster=context.cluster.name, newest=True, limit=200)
     shown = [one for one in found if action.all or one.is_active(context.now)][:30]
@@ -77,7 +77,7 @@ async def listing(action: Listing, context: CommandContext) -> Answer:
     return Answer(message=Message(title=text(bold("Silences")), blocks=(table,)))
 
 
-async def expire(action: Named, context: CommandContext) -> Answer:
+async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         silence = await unit.silences.get(action.silence)
         if silence is None:
@@ -113,7 +113,7 @@ COMMANDS = (
         noun="silence",
         verb="add",
         summary="Keep alerts quiet for a while; they are still seen and kept.",
-        action=Add,
+        action=AddSilence,
         parameters=(
             click.Argument(["matchers"], nargs=-1, required=True),
             click.Option(
@@ -128,7 +128,7 @@ COMMANDS = (
         noun="silence",
         verb="list",
         summary="List the active silences.",
-        action=Listing,
+        action=ListSilences,
         parameters=(click.Option(["--all"], is_flag=True, help="those that are over, too"),),
         read=listing,
         example="silence list",
@@ -137,7 +137,7 @@ COMMANDS = (
         noun="silence",
         verb="expire",
         summary="End a silence now.",
-        action=Named,
+        action=ExpireSilence,
         parameters=(click.Argument(["silence"], type=ROW_NAME),),
         record=expire,
         table="silences",

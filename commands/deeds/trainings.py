@@ -11,28 +11,28 @@ from commands.command import Answer, Command, Right, UnusableError
 from commands.desk import CommandContext
 from commands.options import DURATION
 from commands.plans import Risk
-from commands.trainings.launching import Launching, launch
-from commands.trainings.logs import Logging, show_logs
+from commands.trainings.launching import LaunchTraining, launch
+from commands.trainings.logs import ShowLogs, show_logs
 from commands.trainings.naming import training_named
 from commands.trainings.showing import training_details, training_table
-from commands.trainings.stopping import Stopping, stop
+from commands.trainings.stopping import StopTraining, stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ListTrainings:
     team: str
     all: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class ShowTraining:
     training: str
 
 
-async def listing(action: Listing, context: CommandContext) -> Answer:
+async def listing(action: ListTrainings, context: CommandContext) -> Answer:
     """Those that are not over, the largest first; with `--all` the others too."""
     trainings = [one for one in context.cluster.trainings() if not action.team or one.team == action.team]
-    shown = [one for one in trainings if action.all or not one.life.is_over]
+    shown = [one for one in trainings if action.all or not one.state.is_over]
     unseen = [
         f"{kind}s cannot be seen: {why}" for kind, why in unseen_kinds(context.cluster.inventory()).items()
     ]
@@ -54,22 +54,27 @@ def _none(team: str, context: CommandContext) -> str:
     return f"Team {team} has no trainings. Teams that have: {teams}."
 
 
-async def show(action: Named, context: CommandContext) -> Answer:
-    view = training_named(action.training, context.cluster.trainings())
+async def show(action: ShowTraining, context: CommandContext) -> Answer:
+    training = training_named(action.training, context.cluster.trainings())
     async with context.store.unit() as unit:
         incidents = await unit.incidents.find(cluster=context.cluster.name, state="open")
-    told = [(one.id, one.lead.summary) for one in incidents if one.subject.training == view.id]
+    told = [(one.id, one.lead.summary) for one in incidents if one.subject.training == training.id]
     redactor = Redactor(context.defaults.redact)
     return Answer(
         message=training_details(
-            view, context.cluster.inventory(), context.now, may=context.may, incidents=told, redactor=redactor
+            training,
+            context.cluster.inventory(),
+            context.now,
+            may=context.may,
+            incidents=told,
+            redactor=redactor,
         )
     )
 
 
-async def logs(action: Logging, context: CommandContext) -> Answer:
-    view = training_named(action.training, context.cluster.trainings())
-    return Answer(message=await show_logs(view, action, context))
+async def logs(action: ShowLogs, context: CommandContext) -> Answer:
+    training = training_named(action.training, context.cluster.trainings())
+    return Answer(message=await show_logs(training, action, context))
 
 
 def _option(flag: str, text_: str, **more: object) -> click.Option:
@@ -119,7 +124,7 @@ COMMANDS = (
         noun="training",
         verb="list",
         summary="List trainings: where they stand, ranks, GPUs, whose they are.",
-        action=Listing,
+        action=ListTrainings,
         parameters=(
             click.Option(["--team"], default="", metavar="TEAM"),
             click.Option(["--all"], is_flag=True, help="those that are over, too"),
@@ -131,7 +136,7 @@ COMMANDS = (
         noun="training",
         verb="show",
         summary="Show a training: why it stands where it does, its ranks, what failed first, events.",
-        action=Named,
+        action=ShowTraining,
         parameters=(_TRAINING,),
         read=show,
         example="training show detr",
@@ -140,7 +145,7 @@ COMMANDS = (
         noun="training",
         verb="logs",
         summary="Show the last log lines of a rank, also when its pod is gone.",
-        action=Logging,
+        action=ShowLogs,
         parameters=(
             _TRAINING,
             click.Option(["--rank"], default="", metavar="RANK", help="3, ps-0; default: what failed first"),
@@ -155,7 +160,7 @@ COMMANDS = (
         noun="training",
         verb="launch",
         summary="Launch a training in a namespace of its own, if it fits.",
-        action=Launching,
+        action=LaunchTraining,
         parameters=_LAUNCH,
         plan=launch,
         risk=Risk.TOUCH,
@@ -170,7 +175,7 @@ COMMANDS = (
         noun="training",
         verb="stop",
         summary="Stop a training for good: its controllers, or the namespace that was made for it.",
-        action=Stopping,
+        action=StopTraining,
         parameters=(
             _TRAINING,
             click.Option(["--keep-namespace"], is_flag=True, help="and the volume claims in it"),

@@ -7,7 +7,7 @@ from datetime import timedelta
 from collectors.facts.durations import in_words
 from collectors.facts.errors import SourceError
 from collectors.trainings.catalogue import unseen_kinds
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.claims import OPEN, is_owner, reclaim_card, settlement_id, settlement_of
 from commands.command import Answer, PlanDraft, UnusableError
 from commands.desk import CommandContext
@@ -26,13 +26,13 @@ ENDED = "the training has ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answering:
+class AnswerReclaim:
     claim: str
     reason: str = ""
     lasting: timedelta = timedelta(hours=2)
 
 
-async def keep(action: Answering, context: CommandContext) -> Answer:
+async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:
     """The owner needs them: the claim is over."""
     async with context.store.unit() as unit:
         claim = await _open(unit, action.claim)
@@ -43,7 +43,7 @@ async def keep(action: Answering, context: CommandContext) -> Answer:
     return Answer(message=reclaim_card(kept, context.now))
 
 
-async def snooze(action: Answering, context: CommandContext) -> Answer:
+async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
     """More time: the claim is settled later."""
     if not SHORTEST <= action.lasting <= LONGEST_WAIT:
         raise UnusableError(f"`--for` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
@@ -61,15 +61,15 @@ async def snooze(action: Answering, context: CommandContext) -> Answer:
     return Answer(message=reclaim_card(moved, context.now))
 
 
-async def release(action: Answering, context: CommandContext) -> PlanDraft:
+async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     """The owner gives them back: the training pauses now."""
     async with context.store.unit() as unit:
         claim = await _open(unit, action.claim)
         due = await unit.agenda.get(settlement_id(claim))
     _check_answerer(claim, context, harmless=False)
-    view = _training(claim, context)
-    steps = kind_of(view).suspend(view, context.cluster.inventory()) if view else ()
-    if view is None or not steps:
+    training = _training(claim, context)
+    steps = kind_of(training).suspend(training, context.cluster.inventory()) if training else ()
+    if training is None or not steps:
         return PlanDraft(title="", nothing_to_do=f"{claim.training} holds no GPUs any more.")
     freed = replace(_answered(claim, context), state=ReclaimState.FREED)
     over = (
@@ -90,7 +90,7 @@ def _afterwards(steps: Sequence[Step]) -> str:
     return "undoing this plan starts it anew"
 
 
-async def settle(action: Answering, context: CommandContext) -> PlanDraft:
+async def settle(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     """What becomes of a claim that nobody answered. Only what is seen to do nothing, still, is paused."""
     async with context.store.unit() as unit:
         claim = await unit.reclaim_requests.get(action.claim)
@@ -103,10 +103,10 @@ async def settle(action: Answering, context: CommandContext) -> PlanDraft:
             title="", nothing_to_do=f"Claim {claim.id} has time until {claim.grace_until:%H:%M} UTC."
         )
     try:
-        view = _training(claim, context)
+        training = _training(claim, context)
     except SourceError as why:  # it is not asked for again by itself
         return _later(claim, str(why), context)
-    if view is None:
+    if training is None:
         unseen = unseen_kinds(context.cluster.inventory())
         return _later(claim, next(iter(unseen.values())), context) if unseen else _void(claim, ENDED)
     # Whoever worked since the question has answered it.
@@ -117,17 +117,17 @@ async def settle(action: Answering, context: CommandContext) -> PlanDraft:
         (
             one
             for one in by_training(look, context.cluster.trainings())
-            if one.view and one.view.id == view.id
+            if one.training and one.training.id == training.id
         ),
         None,
     )
-    if look.blind or (mine is not None and mine.doing is Activity.UNKNOWN):
+    if look.blind or (mine is not None and mine.activity is Activity.UNKNOWN):
         return _later(claim, look.blind or (mine.why if mine else ""), context)
     if mine is None:
         return _void(claim, "it holds no GPUs any more")
-    if mine.doing is not Activity.IDLE:
-        return _void(claim, "it works again" if mine.doing is Activity.BUSY else "it was started anew")
-    steps = kind_of(view).suspend(view, context.cluster.inventory())
+    if mine.activity is not Activity.IDLE:
+        return _void(claim, "it works again" if mine.activity is Activity.BUSY else "it was started anew")
+    steps = kind_of(training).suspend(training, context.cluster.inventory())
     if not steps:
         return _void(claim, "it is suspended already")
     freed = record(
@@ -144,9 +144,11 @@ async def settle(action: Answering, context: CommandContext) -> PlanDraft:
     )
 
 
-def _training(claim: ReclaimRequest, context: CommandContext) -> TrainingView | None:
-    found = next((view for view in context.cluster.trainings() if view.id == claim.training), None)
-    return found if found is not None and not found.life.is_over else None
+def _training(claim: ReclaimRequest, context: CommandContext) -> Training | None:
+    found = next(
+        (training for training in context.cluster.trainings() if training.id == claim.training), None
+    )
+    return found if found is not None and not found.state.is_over else None
 
 
 async def under_way(unit: Unit) -> dict[str, str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from collectors.facts.durations import in_words
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.claims import KEEP_FOR, OPEN, request_id, settlement_of, taken
 from commands.command import DeniedError, PlanDraft, UnusableError
 from commands.desk import CommandContext
@@ -25,13 +25,13 @@ NAME = "gpu free"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Freeing:
+class FreeGpus:
     trainings: tuple[str, ...]
     after: timedelta | None
     grace: timedelta | None
 
 
-async def free(action: Freeing, context: CommandContext) -> PlanDraft:
+async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
     """Claims on trainings of which every GPU did nothing; their owners are asked, and after the grace they pause."""
     grace = action.grace if action.grace is not None else context.defaults.reclaim_grace
     if (
@@ -49,16 +49,16 @@ async def free(action: Freeing, context: CommandContext) -> PlanDraft:
     is_denied = bool(left)
     more = 0
     for one in meant:
-        assert one.view is not None
-        earlier = await _claims_on(one.view, context)
+        assert one.training is not None
+        earlier = await _claims_on(one.training, context)
         why = _why_not(earlier, context.now, is_named=bool(action.trainings))
         if why:
-            left.append(f"{one.view.id}: {why}")
+            left.append(f"{one.training.id}: {why}")
             continue
         if len(claims) == AT_MOST:
             more += 1
             continue
-        pause = kind_of(one.view).suspend(one.view, context.cluster.inventory())
+        pause = kind_of(one.training).suspend(one.training, context.cluster.inventory())
         is_for_good = any(isinstance(step, Delete) for step in pause)
         steps += [_dropped(old) for old in earlier if old.state in OPEN]
         made = await _claim(one, look, context, grace=grace, earlier=len(earlier))
@@ -96,16 +96,20 @@ def _meant(
 ) -> list[TrainingGpus]:
     """Those named, which must do nothing; or all that do."""
     if not names:
-        return [one for one in found if one.view is not None and one.doing is Activity.IDLE]
+        return [one for one in found if one.training is not None and one.activity is Activity.IDLE]
     meant: list[TrainingGpus] = []
-    for view in {
-        view.id: view for name in names for view in [training_named(name, context.cluster.trainings())]
+    for training in {
+        training.id: training
+        for name in names
+        for training in [training_named(name, context.cluster.trainings())]
     }.values():
-        mine = next((one for one in found if one.view is not None and one.view.id == view.id), None)
+        mine = next(
+            (one for one in found if one.training is not None and one.training.id == training.id), None
+        )
         if mine is None:
-            raise UnusableError(f"{view.id} holds no GPUs ({view.life.value}).")
-        if mine.doing is not Activity.IDLE:
-            raise UnusableError(f"{view.id} is not idle: {_doing_words(mine)}.")
+            raise UnusableError(f"{training.id} holds no GPUs ({training.state.value}).")
+        if mine.activity is not Activity.IDLE:
+            raise UnusableError(f"{training.id} is not idle: {_doing_words(mine)}.")
         meant.append(mine)
     return meant
 
@@ -118,17 +122,17 @@ def _given(meant: list[TrainingGpus], context: CommandContext) -> tuple[list[Tra
     given: list[TrainingGpus] = []
     others: list[str] = []
     for one in meant:
-        assert one.view is not None
-        if context.refusal(NAME, one.view.namespace) is None:
+        assert one.training is not None
+        if context.refusal(NAME, one.training.namespace) is None:
             given.append(one)
         else:
-            others.append(one.view.id)
+            others.append(one.training.id)
     more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
     return given, [f"{', '.join(others[:NAMED])}{more}: `{NAME}` is not given to you there"] if others else []
 
 
 def _doing_words(of: TrainingGpus) -> str:
-    match of.doing:
+    match of.activity:
         case Activity.BUSY:
             idle = f", though {of.idle:g} of them did nothing" if of.idle else ""
             return f"some of its {of.count:g} GPUs work{idle}"
@@ -166,23 +170,23 @@ def _dropped(claim: ReclaimRequest) -> Record:
     )
 
 
-async def _claims_on(view: TrainingView, context: CommandContext) -> list[ReclaimRequest]:
+async def _claims_on(training: Training, context: CommandContext) -> list[ReclaimRequest]:
     async with context.store.unit() as unit:
-        return list(await unit.reclaim_requests.find(cluster=context.cluster.name, training=view.id))
+        return list(await unit.reclaim_requests.find(cluster=context.cluster.name, training=training.id))
 
 
 async def _claim(
     of: TrainingGpus, look: IdleLook, context: CommandContext, *, grace: timedelta, earlier: int
 ) -> ReclaimRequest:
-    assert of.view is not None
+    assert of.training is not None
     async with context.store.unit() as unit:
-        launch = await unit.launches.get(f"{context.cluster.name}/{of.view.id}")
-    owner_id = context.defaults.owners.get(of.view.owner) or (launch.by if launch else "")
+        launch = await unit.launches.get(f"{context.cluster.name}/{of.training.id}")
+    owner_id = context.defaults.owners.get(of.training.owner) or (launch.by if launch else "")
     return ReclaimRequest(
-        id=request_id(context.cluster.name, of.view.id, earlier),
+        id=request_id(context.cluster.name, of.training.id, earlier),
         cluster=context.cluster.name,
-        training=of.view.id,
-        owner=of.view.owner,
+        training=of.training.id,
+        owner=of.training.owner,
         owner_id=owner_id,
         gpus=of.count,
         asked_by=context.actor.id,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from alerts.cards.message import Table
 from collectors.facts.durations import in_words
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.gpus.idling import MEMORY_HELD_ABOVE, Activity, IdleLook, PodGpus
 
 _WEIGHT = (
@@ -20,12 +20,12 @@ _WEIGHT = (
 class TrainingGpus:
     """The pods with GPUs of one training, or of none (`view` is None)."""
 
-    view: TrainingView | None
+    training: Training | None
     pods: tuple[PodGpus, ...]
 
     @property
-    def doing(self) -> Activity:
-        return next(doing for doing in _WEIGHT if any(pod.doing is doing for pod in self.pods))
+    def activity(self) -> Activity:
+        return next(activity for activity in _WEIGHT if any(pod.activity is activity for pod in self.pods))
 
     @property
     def why(self) -> str:
@@ -34,7 +34,7 @@ class TrainingGpus:
     @property
     def idle(self) -> float:
         """GPUs that did nothing; a training may have both."""
-        return sum(pod.count for pod in self.pods if pod.doing is Activity.IDLE)
+        return sum(pod.count for pod in self.pods if pod.activity is Activity.IDLE)
 
     @property
     def count(self) -> float:
@@ -43,23 +43,23 @@ class TrainingGpus:
     @property
     def memory(self) -> float:
         """MiB that is held on idle GPUs; next to nothing counts as nothing."""
-        used = sum(pod.memory for pod in self.pods if pod.doing is Activity.IDLE)
+        used = sum(pod.memory for pod in self.pods if pod.activity is Activity.IDLE)
         return used if used > MEMORY_HELD_ABOVE else 0.0
 
 
-def by_training(look: IdleLook, trainings: Sequence[TrainingView]) -> tuple[TrainingGpus, ...]:
+def by_training(look: IdleLook, trainings: Sequence[Training]) -> tuple[TrainingGpus, ...]:
     """Trainings that hold GPUs, the most idle first; then the pods of none, each alone."""
-    mine = {(view.namespace, rank.pod): view for view in trainings for rank in view.ranks}
+    mine = {(training.namespace, rank.pod): training for training in trainings for rank in training.ranks}
     groups: dict[str, list[PodGpus]] = {}
-    views = {view.id: view for view in trainings}
+    by_id = {training.id: training for training in trainings}
     alone: list[TrainingGpus] = []
     for key, pod in sorted(look.pods.items()):
-        if (view := mine.get(key)) is not None:
-            groups.setdefault(view.id, []).append(pod)
+        if (training := mine.get(key)) is not None:
+            groups.setdefault(training.id, []).append(pod)
         else:
-            alone.append(TrainingGpus(view=None, pods=(pod,)))
-    found = [TrainingGpus(view=views[id], pods=tuple(pods)) for id, pods in groups.items()]
-    return tuple(sorted([*found, *alone], key=lambda one: (one.view is None, -one.idle, -one.count)))
+            alone.append(TrainingGpus(training=None, pods=(pod,)))
+    found = [TrainingGpus(training=by_id[id], pods=tuple(pods)) for id, pods in groups.items()]
+    return tuple(sorted([*found, *alone], key=lambda one: (one.training is None, -one.idle, -one.count)))
 
 
 def evidence(of: TrainingGpus, look: IdleLook) -> str:
@@ -72,13 +72,13 @@ def idle_table(found: Sequence[TrainingGpus]) -> Table:
     """A row for each training, or pod of none, that holds idle GPUs."""
     rows = tuple(
         (
-            one.view.id if one.view else f"{one.pods[0].namespace}/{one.pods[0].pod}",
-            (one.view.owner if one.view else "") or "?",
-            (one.view.team if one.view else "") or "?",
+            one.training.id if one.training else f"{one.pods[0].namespace}/{one.pods[0].pod}",
+            (one.training.owner if one.training else "") or "?",
+            (one.training.team if one.training else "") or "?",
             _held(one),
             f"{one.idle:g} of {one.count:g}",
             memory_words(one.memory) if one.memory else "none",
-            ", ".join(sorted({pod.node for pod in one.pods if pod.doing is Activity.IDLE})[:4]),
+            ", ".join(sorted({pod.node for pod in one.pods if pod.activity is Activity.IDLE})[:4]),
         )
         for one in found
     )

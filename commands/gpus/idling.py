@@ -44,7 +44,7 @@ class PodGpus:
     pod: str
     node: str
     gpus: Mapping[str, float]
-    doing: Activity
+    activity: Activity
     why: str = ""  # it is not known
     memory: float = 0
 
@@ -139,13 +139,13 @@ def judge_pods(
         gpus = gpus_requested(pod.spec) if holds_resources(pod) and pod.spec.node_name else {}
         if gpus:
             key = (pod.metadata.namespace, pod.metadata.name)
-            doing, why = _doing(pod, gpus, by_util, by_engine, now - after)
+            activity, why = _doing(pod, gpus, by_util, by_engine, now - after)
             found[key] = PodGpus(
                 namespace=key[0],
                 pod=key[1],
                 node=pod.spec.node_name,
                 gpus=gpus,
-                doing=doing,
+                activity=activity,
                 why=why,
                 memory=held.get(key, 0.0),
             )

@@ -52,7 +52,7 @@ def count_gpus(
                 team = team_of(key, topology)
                 one.by_team[team] += held
                 seen = look.pods.get(key)
-                if seen is not None and seen.doing is Activity.IDLE:
+                if seen is not None and seen.activity is Activity.IDLE:
                     one.idle_by_team[team] += held
     return {resource: one for resource, one in sorted(counted.items()) if one.capacity or one.used}
 

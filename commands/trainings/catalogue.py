@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from collectors.cluster.inventory import Inventory
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.command import UnusableError
 from commands.steps import Step
 from commands.trainings import job
@@ -15,7 +15,7 @@ class Stop(Protocol):
     """Steps that delete a training at its top, with `left`: smaller objects of ours, as the API shows them."""
 
     def __call__(
-        self, view: TrainingView, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
+        self, training: Training, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
     ) -> tuple[Step, ...]: ...
 
 
@@ -25,16 +25,16 @@ class WritingKind:
 
     name: str
     stop: Stop
-    suspend: Callable[[TrainingView, Inventory], tuple[Step, ...]]
+    suspend: Callable[[Training, Inventory], tuple[Step, ...]]
 
 
 KINDS = {one.name: one for one in (WritingKind(name="Job", stop=job.stop, suspend=job.suspend),)}
 
 
-def kind_of(view: TrainingView) -> WritingKind:
+def kind_of(training: Training) -> WritingKind:
     """The kind that can write this training. Raises UnusableError when none can."""
-    if (kind := KINDS.get(view.kind)) is None:
+    if (kind := KINDS.get(training.kind)) is None:
         raise UnusableError(
-            f"{view.id} is a {view.kind}, which I can read but not change: {', '.join(KINDS)}."
+            f"{training.id} is a {training.kind}, which I can read but not change: {', '.join(KINDS)}."
         )
     return kind

@@ -7,7 +7,7 @@ from typing import Any
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import KubernetesObject
 from collectors.cluster.resources import parse_quantity
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.records import record
 from commands.rows import Launch
 from commands.steps import Create, Delete, ObjectRef, Patch, Precondition, Scale, Step
@@ -102,12 +102,12 @@ def note_launch(
 
 
 def stop(
-    view: TrainingView, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
+    training: Training, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
 ) -> tuple[Step, ...]:
     """Delete what makes its pods, never the pods; and `left`, smaller things of ours, as the API shows them."""
     steps: list[Step] = [
         Delete(ref=ref, description=f"delete {ref}: its pods go with it")
-        for ref, _ in _controllers(view, inventory)
+        for ref, _ in _controllers(training, inventory)
     ]
     for one in left:
         meta = one["metadata"]
@@ -118,13 +118,13 @@ def stop(
     return tuple(steps)
 
 
-def suspend(view: TrainingView, inventory: Inventory) -> tuple[Step, ...]:
+def suspend(training: Training, inventory: Inventory) -> tuple[Step, ...]:
     """Suspend the Jobs and scale the servers to nothing: the GPUs are free, and undoing the plan brings it back.
 
     A Job that Kueue admits is deleted instead, for Kueue owns its suspension.
     """
     steps: list[Step] = []
-    for ref, found in _controllers(view, inventory):
+    for ref, found in _controllers(training, inventory):
         if ref.kind != "Job":
             was = found.spec.replicas if found.spec.replicas is not None else 1  # type: ignore[attr-defined]
             if was:
@@ -145,7 +145,7 @@ def suspend(view: TrainingView, inventory: Inventory) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _controllers(view: TrainingView, inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
+def _controllers(training: Training, inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
     """Its Jobs and servers as they are now, by their uids."""
     held: dict[str, Any] = {
         "Job": inventory.jobs,
@@ -153,7 +153,7 @@ def _controllers(view: TrainingView, inventory: Inventory) -> list[tuple[ObjectR
         "StatefulSet": inventory.statefulsets,
     }
     found: list[tuple[ObjectRef, KubernetesObject]] = []
-    for workload in view.workloads:
+    for workload in training.workloads:
         namespace, kind, name = workload.split("/", 2)
         if (one := held.get(kind, {}).get(f"{namespace}/{name}")) is not None:
             ref = ObjectRef(api=_API[kind], kind=kind, namespace=namespace, name=name, uid=one.metadata.uid)

@@ -18,7 +18,7 @@ from commands.trainings.shortage import remedies_for, unschedulable_reasons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launching:
+class LaunchTraining:
     """The words of `training launch`; `extra` are those after `--`."""
 
     name: str
@@ -42,7 +42,7 @@ class Launching:
     extra: tuple[str, ...] = ()
 
 
-async def launch(action: Launching, context: CommandContext) -> PlanDraft:
+async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     """The steps that make the training, if its name is free and its tasks fit. Raises UnusableError otherwise."""
     order = order_of(action, context)
     check(order, images=context.defaults.training_images)
@@ -74,7 +74,7 @@ async def launch(action: Launching, context: CommandContext) -> PlanDraft:
     return PlanDraft(title=title, steps=steps, notes=tuple(notes), is_fixed=bool(order.script_text))
 
 
-def order_of(action: Launching, context: CommandContext) -> TrainingSpec:
+def order_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
     """The order that the line and what came with it amount to."""
     pairs = [word.partition("=") for word in action.node_selector]
     if wrong := next((key for key, sign, _ in pairs if not sign), None):
@@ -125,11 +125,12 @@ def _script(path: str, context: CommandContext) -> str:
 async def _has_namespace(order: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
     """False: to be created. True: ours and empty, from an earlier run. Raises UnusableError for any other."""
     found = await reader.read(ObjectRef(api="v1", kind="Namespace", name=order.namespace))
-    view = next((one for one in context.cluster.trainings() if one.id == order.id), None)
-    if view is not None and view.workloads:
-        doing = f"is there already ({view.life.value})"
+    training = next((one for one in context.cluster.trainings() if one.id == order.id), None)
+    if training is not None and training.workloads:
+        doing = f"is there already ({training.state.value})"
         raise UnusableError(
-            f"Training `{view.id}` {doing}: see `training show {view.id}`; `training stop {view.id}` clears it away."
+            f"Training `{training.id}` {doing}: see `training show {training.id}`; "
+            f"`training stop {training.id}` clears it away."
         )
     if found is None:
         return False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from alerts.cards.message import Attachment, Context, Message, Preformatted, bold, text
 from collectors.facts.errors import SourceError
 from collectors.facts.redaction import Redactor
-from collectors.trainings.views import Rank, TrainingView
+from collectors.trainings.views import Rank, Training
 from commands.command import UnusableError
 from commands.desk import CommandContext
 
@@ -16,25 +16,25 @@ _RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9]*)[- ]?)?(?P<index>\d{1,5})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Logging:
+class ShowLogs:
     training: str
     rank: str
     previous: bool
     tail: int
 
 
-async def show_logs(view: TrainingView, action: Logging, context: CommandContext) -> Message:
+async def show_logs(training: Training, action: ShowLogs, context: CommandContext) -> Message:
     """The last lines of a rank and where they come from. Raises UnusableError when no source has any."""
-    rank = rank_meant(view, action.rank)
-    lines, source = await _lines(view, rank, action, context)
+    rank = rank_meant(training, action.rank)
+    lines, source = await _lines(training, rank, action, context)
     whole = Redactor(context.defaults.redact, limit=TEXT_AT_MOST).clean("\n".join(lines))
     shown = whole.splitlines()
     files: tuple[Attachment, ...] = ()
     if len(shown) > LINES_SHOWN:
-        files = (Attachment(name=f"{view.name}-{rank.role}-{rank.index}.log", content=whole),)
+        files = (Attachment(name=f"{training.name}-{rank.role}-{rank.index}.log", content=whole),)
     left = f"; the last {LINES_SHOWN} of {len(shown)} lines, all are in the file" if files else ""
     return Message(
-        title=text(bold(f"{view.id}, {rank.role} {rank.index}"), f": the log of {rank.pod}"),
+        title=text(bold(f"{training.id}, {rank.role} {rank.index}"), f": the log of {rank.pod}"),
         blocks=(
             Preformatted(lines=tuple(shown[-LINES_SHOWN:]) or ("(no lines)",)),
             Context(text=text(f"from {source}{left}")),
@@ -43,13 +43,15 @@ async def show_logs(view: TrainingView, action: Logging, context: CommandContext
     )
 
 
-def rank_meant(view: TrainingView, said: str) -> Rank:
+def rank_meant(training: Training, said: str) -> Rank:
     """The rank that `3` or `ps-0` means; without words the one that failed first, or else the first."""
-    known = {(rank.role, rank.index): rank for rank in (*reversed(view.failures), *view.ranks)}
+    known = {(rank.role, rank.index): rank for rank in (*reversed(training.failures), *training.ranks)}
     if not known:
-        raise UnusableError(f"{view.id} has no ranks that I know of: {view.reason or view.life.value}.")
+        raise UnusableError(
+            f"{training.id} has no ranks that I know of: {training.reason or training.state.value}."
+        )
     if not said:
-        return view.first_failure or known.get(("worker", 0)) or next(iter(known.values()))
+        return training.first_failure or known.get(("worker", 0)) or next(iter(known.values()))
     shape = _RANK.fullmatch(said.lower())
     roles = list(dict.fromkeys(role for role, _ in known))
     if shape is not None:
@@ -59,18 +61,19 @@ def rank_meant(view: TrainingView, said: str) -> Rank:
     names = [f"{role}-{index}" for role, index in sorted(known)]
     more = f" … {names[-1]}" if len(names) > 6 else ""
     raise UnusableError(
-        f"{view.id} has no rank `{said[:40]}`. There are {', '.join(names[:6])}{more}; a number alone is a {roles[0]}."
+        f"{training.id} has no rank `{said[:40]}`. There are "
+        f"{', '.join(names[:6])}{more}; a number alone is a {roles[0]}."
     )
 
 
 async def _lines(
-    view: TrainingView, rank: Rank, action: Logging, context: CommandContext
+    training: Training, rank: Rank, action: ShowLogs, context: CommandContext
 ) -> tuple[list[str], str]:
     trouble = "the settings give no access to its pods"
     if context.cluster.pod_logs is not None:
         try:
             found = await context.cluster.pod_logs.logs(
-                view.namespace, rank.pod, tail=action.tail, previous=action.previous
+                training.namespace, rank.pod, tail=action.tail, previous=action.previous
             )
             if found.strip() or context.cluster.logs is None:
                 return found.splitlines(), "the Kubernetes API" + (
@@ -81,7 +84,7 @@ async def _lines(
             trouble = _in_short(rank, why)
     if context.cluster.logs is None:
         raise UnusableError(f"There is no log of {rank.pod}: {trouble}, and the settings name no log store.")
-    where = {"namespace": view.namespace, "pod": rank.pod}
+    where = {"namespace": training.namespace, "pod": rank.pod}
     try:
         kept = await context.cluster.logs.lines(where=where, at=context.now, tail=action.tail)
     except SourceError as why:
@@ -98,5 +101,5 @@ def _in_short(rank: Rank, why: SourceError) -> str:
     if why.status == 404:
         return "the pod is gone"
     if why.status == 400:  # its container waits, or there was no run before
-        return f"its container does not run ({rank.reason}: {rank.why})" if rank.reason else str(why)
+        return f"its container does not run ({rank.reason}: {rank.explanation})" if rank.reason else str(why)
     return str(why)

@@ -26,44 +26,48 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.cluster.objects import Event
 from collectors.facts.redaction import Redactor
-from collectors.trainings.exits import exit_meaning
-from collectors.trainings.views import Life, Rank, TrainingView
+from collectors.trainings.exits import explain_exit
+from collectors.trainings.views import Rank, Training, TrainingState
 from commands.looks import age
 
 ROWS_AT_MOST, RANKS_AT_MOST, EVENTS_AT_MOST = 60, 40, 8
 TONES = {
-    Life.QUEUED: Color.BUSY,
-    Life.STARTING: Color.BUSY,
-    Life.RUNNING: Color.GOOD,
-    Life.SUSPENDED: Color.QUIET,
-    Life.SUCCEEDED: Color.GOOD,
-    Life.FAILED: Color.CRITICAL,
-    Life.STOPPED: Color.QUIET,
+    TrainingState.QUEUED: Color.BUSY,
+    TrainingState.STARTING: Color.BUSY,
+    TrainingState.RUNNING: Color.GOOD,
+    TrainingState.SUSPENDED: Color.QUIET,
+    TrainingState.SUCCEEDED: Color.GOOD,
+    TrainingState.FAILED: Color.CRITICAL,
+    TrainingState.STOPPED: Color.QUIET,
 }
 
 
-def training_table(views: Sequence[TrainingView], now: datetime) -> Table:
+def training_table(trainings: Sequence[Training], now: datetime) -> Table:
     """One row a training, the largest first."""
-    ordered = sorted(views, key=lambda view: (view.life.is_over, -view.gpus_wanted, view.id))
+    ordered = sorted(
+        trainings, key=lambda training: (training.state.is_over, -training.gpus_wanted, training.id)
+    )
     rows = tuple(
         (
-            view.id,
-            view.life.value,
-            f"{running(view)}/{view.wanted}",
-            f"{view.gpus:g}" if view.gpus == view.gpus_wanted else f"{view.gpus:g} of {view.gpus_wanted:g}",
-            view.owner or "?",
-            str(len(nodes_of(view))),
-            age(view.created, now),
-            _cut(view.reason, 60),
+            training.id,
+            training.state.value,
+            f"{running(training)}/{training.wanted}",
+            f"{training.gpus:g}"
+            if training.gpus == training.gpus_wanted
+            else f"{training.gpus:g} of {training.gpus_wanted:g}",
+            training.owner or "?",
+            str(len(nodes_of(training))),
+            age(training.created, now),
+            _cut(training.reason, 60),
         )
-        for view in ordered
+        for training in ordered
     )
     heading = ("training", "life", "ranks", "GPUs", "owner", "nodes", "age", "why")
     return Table(heading=heading, rows=rows[:ROWS_AT_MOST], more=max(0, len(rows) - ROWS_AT_MOST))
 
 
 def training_details(
-    view: TrainingView,
+    training: Training,
     inventory: Inventory,
     now: datetime,
     *,
@@ -73,24 +77,26 @@ def training_details(
 ) -> Message:
     """All about one training. `incidents`: ids and summaries of the open ones that name it."""
     rows: list[tuple[str, Text]] = [
-        ("life", text(bold(view.life.value), f": {view.reason}" if view.reason else "")),
-        ("owner", text(view.owner or "not said", f", team {view.team}" if view.team else "")),
-        ("ranks", text(f"{running(view)} of {view.wanted} run on {len(nodes_of(view))} nodes")),
-        ("GPUs", text(f"{view.gpus:g} held, {view.gpus_wanted:g} wanted")),
+        ("life", text(bold(training.state.value), f": {training.reason}" if training.reason else "")),
+        ("owner", text(training.owner or "not said", f", team {training.team}" if training.team else "")),
+        ("ranks", text(f"{running(training)} of {training.wanted} run on {len(nodes_of(training))} nodes")),
+        ("GPUs", text(f"{training.gpus:g} held, {training.gpus_wanted:g} wanted")),
     ]
-    rows += [("priority", text(view.priority))] if view.priority else []
-    moments = (("created", view.created), ("started", view.started), ("ended", view.finished))
+    rows += [("priority", text(training.priority))] if training.priority else []
+    moments = (("created", training.created), ("started", training.started), ("ended", training.finished))
     rows += [(word, text(moment(at), f", {age(at, now)} ago")) for word, at in moments if at]
     rows += [("incident", text(code(id), f" {summary}")) for id, summary in incidents]
     blocks: list[Block] = [Fields(rows=tuple(rows))]
-    if first := view.first_failure:
+    if first := training.first_failure:
         blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
-    if view.ranks:
-        blocks.append(_ranks(view))
-    blocks += _events(view, inventory, now, redactor)
-    if buttons := _buttons(view, may):
+    if training.ranks:
+        blocks.append(_ranks(training))
+    blocks += _events(training, inventory, now, redactor)
+    if buttons := _buttons(training, may):
         blocks.append(Buttons(buttons=buttons))
-    return Message(title=text(bold(f"Training {view.id}")), color=TONES[view.life], blocks=tuple(blocks))
+    return Message(
+        title=text(bold(f"Training {training.id}")), color=TONES[training.state], blocks=tuple(blocks)
+    )
 
 
 def failure_words(rank: Rank) -> str:
@@ -98,19 +104,21 @@ def failure_words(rank: Rank) -> str:
     where = f" on {rank.node}" if rank.node else ""
     said = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
     said += [rank.reason] if rank.reason and rank.reason != "Error" else []
-    why = rank.why or exit_meaning(rank.exit_code, rank.reason)
+    why = rank.explanation or explain_exit(rank.exit_code, rank.reason)
     return f"{rank.role} {rank.index}{where}: {', '.join(said) or rank.phase}" + (f": {why}" if why else "")
 
 
-def running(view: TrainingView) -> int:
-    return sum(rank.phase == "Running" for rank in view.ranks)
+def running(training: Training) -> int:
+    return sum(rank.phase == "Running" for rank in training.ranks)
 
 
-def nodes_of(view: TrainingView) -> list[str]:
-    return sorted({rank.node for rank in view.ranks if rank.node and rank.phase in ("Pending", "Running")})
+def nodes_of(training: Training) -> list[str]:
+    return sorted(
+        {rank.node for rank in training.ranks if rank.node and rank.phase in ("Pending", "Running")}
+    )
 
 
-def _ranks(view: TrainingView) -> Table:
+def _ranks(training: Training) -> Table:
     rows = tuple(
         (
             f"{rank.role} {rank.index}",
@@ -119,9 +127,9 @@ def _ranks(view: TrainingView) -> Table:
             f"{rank.gpus:g}",
             str(rank.restarts),
             "" if rank.exit_code is None else str(rank.exit_code),
-            _cut(rank.why or rank.reason, 60),
+            _cut(rank.explanation or rank.reason, 60),
         )
-        for rank in sorted(view.ranks, key=lambda rank: (rank.phase == "Running", rank.role, rank.index))
+        for rank in sorted(training.ranks, key=lambda rank: (rank.phase == "Running", rank.role, rank.index))
     )
     return Table(
         heading=("rank", "node", "phase", "GPUs", "restarts", "exit", "why"),
@@ -130,10 +138,10 @@ def _ranks(view: TrainingView) -> Table:
     )
 
 
-def _events(view: TrainingView, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
+def _events(training: Training, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
     if why := inventory.missing_reason(EVENTS):
         return [Context(text=text(f"Its events are not known: {why}"))]
-    found = sorted(_events_of(view, inventory), key=lambda event: str(event.last_seen), reverse=True)
+    found = sorted(_events_of(training, inventory), key=lambda event: str(event.last_seen), reverse=True)
     # The same thing happens to every rank: it is told once, with how often.
     times: Counter[tuple[str, str]] = Counter()
     newest: dict[tuple[str, str], Event] = {}
@@ -149,28 +157,28 @@ def _events(view: TrainingView, inventory: Inventory, now: datetime, redactor: R
     return [Preformatted(lines=lines)] if lines else []
 
 
-def _events_of(view: TrainingView, inventory: Inventory) -> list[Event]:
-    pods = {rank.pod for rank in (*view.ranks, *view.failures)}
-    tops = {workload.split("/", 1)[1] for workload in view.workloads}
+def _events_of(training: Training, inventory: Inventory) -> list[Event]:
+    pods = {rank.pod for rank in (*training.ranks, *training.failures)}
+    tops = {workload.split("/", 1)[1] for workload in training.workloads}
     return [
         event
         for event in inventory.events.values()
-        if event.involved_object.namespace == view.namespace
+        if event.involved_object.namespace == training.namespace
         and (
-            view.has_namespace
+            training.has_namespace
             or event.involved_object.name in pods
             or f"{event.involved_object.kind}/{event.involved_object.name}" in tops
         )
     ]
 
 
-def _buttons(view: TrainingView, may: Mapping[str, bool]) -> tuple[Button, ...]:
+def _buttons(training: Training, may: Mapping[str, bool]) -> tuple[Button, ...]:
     buttons = []
-    if may.get("training logs", False) and (view.ranks or view.failures):
-        buttons.append(Button(label="Logs", line=f"training logs {view.id}"))
-    if may.get("training stop", False) and view.workloads:
-        label = "Clear away" if view.life.is_over else "Stop"
-        buttons.append(Button(label=label, line=f"training stop {view.id}", style=ButtonStyle.DANGER))
+    if may.get("training logs", False) and (training.ranks or training.failures):
+        buttons.append(Button(label="Logs", line=f"training logs {training.id}"))
+    if may.get("training stop", False) and training.workloads:
+        label = "Clear away" if training.state.is_over else "Stop"
+        buttons.append(Button(label=label, line=f"training stop {training.id}", style=ButtonStyle.DANGER))
     return tuple(buttons)
 
 

@@ -9,7 +9,7 @@ from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
 from collectors.facts.durations import in_words
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.command import PlanDraft
 from commands.desk import CommandContext
 from commands.steps import Delete, ObjectRef, Step
@@ -19,56 +19,58 @@ from commands.trainings.naming import is_our_namespace, training_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stopping:
+class StopTraining:
     training: str
     keep_namespace: bool
 
 
-async def stop(action: Stopping, context: CommandContext) -> PlanDraft:
+async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
     """Never deletes pods one by one: their controllers would make them anew."""
     inventory = context.cluster.inventory()
-    view = training_named(action.training, context.cluster.trainings())
-    notes = [await lost_work(view, context)] if not view.life.is_over and view.ranks else []
-    is_ours = is_our_namespace(view, inventory)
+    training = training_named(action.training, context.cluster.trainings())
+    notes = [await lost_work(training, context)] if not training.state.is_over and training.ranks else []
+    is_ours = is_our_namespace(training, inventory)
     steps: tuple[Step, ...]
     if is_ours and not action.keep_namespace:
-        place = inventory.namespaces[view.namespace].metadata
+        place = inventory.namespaces[training.namespace].metadata
         ref = ObjectRef(api="v1", kind="Namespace", name=place.name, uid=place.uid)
         steps = (Delete(ref=ref, description=f"delete namespace {place.name}, which was made for it"),)
         notes += [
             f"{one} `--keep-namespace` keeps them." for one in deleted_with_namespace(place.name, inventory)
         ]
     else:
-        steps = kind_of(view).stop(view, inventory, left=await _left(view, context))
-        if view.has_namespace:
+        steps = kind_of(training).stop(training, inventory, left=await _left(training, context))
+        if training.has_namespace:
             why = "is kept" if is_ours else "stays, for we did not make it"
-            notes.append(f"Namespace {view.namespace} {why}, with its volume claims.")
+            notes.append(f"Namespace {training.namespace} {why}, with its volume claims.")
     if not steps:
         return PlanDraft(
-            title="", nothing_to_do=f"Nothing of {view.id} is left to stop: {view.reason or view.life.value}."
+            title="",
+            nothing_to_do=f"Nothing of {training.id} is left to stop: {training.reason or training.state.value}.",
         )
     return PlanDraft(
-        title=f"Stop {view.id}",
+        title=f"Stop {training.id}",
         steps=steps,
         notes=tuple(notes),
-        disrupts=() if view.life.is_over else (training_summary(view),),
+        disrupts=() if training.state.is_over else (training_summary(training),),
     )
 
 
-def training_summary(view: TrainingView) -> str:
+def training_summary(training: Training) -> str:
     """`vision-detr/detr of ana: 6 ranks, 32 GPUs`: facts only, no moments, for the plan's hash covers it."""
-    owner = f" of {view.owner}" if view.owner else ""
-    return f"{view.id}{owner}: {view.wanted} rank{'s' if view.wanted != 1 else ''}, {view.gpus_wanted:g} GPUs"
+    owner = f" of {training.owner}" if training.owner else ""
+    ranks = f"{training.wanted} rank{'s' if training.wanted != 1 else ''}"
+    return f"{training.id}{owner}: {ranks}, {training.gpus_wanted:g} GPUs"
 
 
-async def lost_work(view: TrainingView, context: CommandContext) -> str:
+async def lost_work(training: Training, context: CommandContext) -> str:
     """What a stop costs: the work since the last checkpoint, as far as the training tells it."""
     unknown = "How old its last checkpoint is is not known: what came after it is lost."
     if context.cluster.prometheus is None:
         return unknown
-    pods = "|".join(sorted({rank.pod for rank in view.ranks}))
-    by_pod = "" if view.has_namespace else f',pod=~"{pods}"'
-    query = f'max(training_checkpoint_timestamp_seconds{{namespace="{view.namespace}"{by_pod}}})'
+    pods = "|".join(sorted({rank.pod for rank in training.ranks}))
+    by_pod = "" if training.has_namespace else f',pod=~"{pods}"'
+    query = f'max(training_checkpoint_timestamp_seconds{{namespace="{training.namespace}"{by_pod}}})'
     seen = await context.cluster.prometheus.query(PromQLQuery(expr=query), at=context.now)
     if isinstance(seen, Blind) or not seen.samples:
         return unknown
@@ -76,18 +78,18 @@ async def lost_work(view: TrainingView, context: CommandContext) -> str:
     return f"Its last checkpoint is {in_words(timedelta(seconds=age))} old: what came after it is lost."
 
 
-async def _left(view: TrainingView, context: CommandContext) -> list[dict[str, Any]]:
+async def _left(training: Training, context: CommandContext) -> list[dict[str, Any]]:
     """The Services and scripts that we made for it; what others made there is theirs."""
-    if context.cluster.reader is None or not view.has_namespace:
+    if context.cluster.reader is None or not training.has_namespace:
         return []
     found: list[dict[str, Any]] = []
     for kind in ("Service", "ConfigMap"):
         listed = await context.cluster.reader.listing(
-            ObjectRef(api="v1", kind=kind, namespace=view.namespace, name="")
+            ObjectRef(api="v1", kind=kind, namespace=training.namespace, name="")
         )
         for one in listed:
             labels = one["metadata"].get("labels") or {}
-            if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING) == view.name:
+            if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING) == training.name:
                 found.append({**one, "kind": kind})  # lists leave it out
     return found
 

@@ -28,8 +28,8 @@ class ConsoleNotifier:
         _log.info("told", channel=channel, thread=thread or "", text=_text(said))
         return uuid4().hex
 
-    async def edit(self, channel: str, ts: str, view: Message) -> None:
-        _log.info("told", channel=channel, text=_text(view))
+    async def edit(self, channel: str, ts: str, message: Message) -> None:
+        _log.info("told", channel=channel, text=_text(message))
 
     async def find(self, channel: str, nonce: str, since: datetime, thread: str | None = None) -> None:
         return None

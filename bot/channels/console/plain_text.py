@@ -15,9 +15,9 @@ from alerts.cards.message import (
 CELL_AT_MOST = 60
 
 
-def plain_text(view: Message) -> str:
+def plain_text(message: Message) -> str:
     """The view as lines of text. Buttons become the command lines that they stand for."""
-    parts = [plain(view.title), *(_block(block) for block in view.blocks)]
+    parts = [plain(message.title), *(_block(block) for block in message.blocks)]
     return "\n".join(part for part in parts if part)
 
 

@@ -68,22 +68,24 @@ def render_line(said: Text) -> SlackMessage:
     return SlackMessage(text=mrkdwn(cut_spans(said, block_limits.TEXT)))
 
 
-def render(view: Message) -> SlackMessage:
+def render(message: Message) -> SlackMessage:
     """The view within all of Slack's limits; what is cut says so, and is attached whole."""
     page = _Page()
-    for block in view.blocks:
+    for block in message.blocks:
         page.blocks += _rendered(block, page)
     shown, left_out = _fitting(page.blocks)
     if left_out:
         shown.append(_context(f"… {left_out} more parts: see the attached card.txt"))
-        page.files.append(Attachment(name="card.txt", content="\n\n".join(_written(b) for b in view.blocks)))
-    title = _section(f"*{mrkdwn(cut_spans(_not_bold(view.title), 1000))}*")
-    body = {"color": COLOURS[view.color], "fallback": cut(view.notification, 1000), "blocks": shown}
+        page.files.append(
+            Attachment(name="card.txt", content="\n\n".join(_written(b) for b in message.blocks))
+        )
+    title = _section(f"*{mrkdwn(cut_spans(_not_bold(message.title), 1000))}*")
+    body = {"color": COLOURS[message.color], "fallback": cut(message.notification, 1000), "blocks": shown}
     return SlackMessage(
-        text=escaped_within(view.notification, block_limits.TEXT) or "…",
-        blocks=(title,) if view.title else (),
+        text=escaped_within(message.notification, block_limits.TEXT) or "…",
+        blocks=(title,) if message.title else (),
         attachments=(body,) if shown else (),
-        files=(*view.attachments, *page.files),
+        files=(*message.attachments, *page.files),
     )
 
 

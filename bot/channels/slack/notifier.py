@@ -40,12 +40,12 @@ class SlackNotifier:
         nonce: str,
         broadcast: bool = False,
     ) -> str:
-        message = render(said) if isinstance(said, Message) else render_line(said)
+        rendered = render(said) if isinstance(said, Message) else render_line(said)
         answer = await self._client.call(
             "chat.postMessage",
             self._client.web.chat_postMessage(
                 channel=channel,
-                **message.arguments(),
+                **rendered.arguments(),
                 thread_ts=thread,
                 reply_broadcast=True if broadcast and thread else None,
                 unfurl_links=False,
@@ -55,30 +55,30 @@ class SlackNotifier:
         )
         ts = str(answer["ts"])
         self._remember(channel, ts)
-        await self._attach(message, channel, ts, thread or ts)
+        await self._attach(rendered, channel, ts, thread or ts)
         return ts
 
-    async def edit(self, channel: str, ts: str, view: Message) -> None:
-        message = render(view)
+    async def edit(self, channel: str, ts: str, message: Message) -> None:
+        rendered = render(message)
         await self._client.call(
             "chat.update",
-            self._client.web.chat_update(channel=channel, ts=ts, **message.arguments()),
+            self._client.web.chat_update(channel=channel, ts=ts, **rendered.arguments()),
         )
-        await self._attach(message, channel, ts, ts)
+        await self._attach(rendered, channel, ts, ts)
 
     async def find(
         self, channel: str, nonce: str, since: datetime, thread: str | None = None
     ) -> str | Duplicates | None:
         ours = str((await self._client.ourselves())["bot_id"])
         found = []
-        async for message in self._messages(channel, since, thread):
-            metadata = message.get("metadata") or {}
+        async for rendered in self._messages(channel, since, thread):
+            metadata = rendered.get("metadata") or {}
             if (
                 metadata.get("event_type") == EVENT
                 and metadata.get("event_payload", {}).get("nonce") == nonce
-                and message.get("bot_id") == ours  # anybody may post the same metadata
+                and rendered.get("bot_id") == ours  # anybody may post the same metadata
             ):
-                found.append(str(message["ts"]))
+                found.append(str(rendered["ts"]))
         found.sort(key=lambda ts: tuple(map(int, ts.split("."))))
         if len(found) > 1:
             return Duplicates(oldest=found[0], younger=tuple(found[1:]))
@@ -109,8 +109,8 @@ class SlackNotifier:
                 answer = await self._client.call(
                     "conversations.replies", self._client.web.conversations_replies(ts=thread, **asked)
                 )
-            for message in answer["messages"]:
-                yield message
+            for rendered in answer["messages"]:
+                yield rendered
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 return
@@ -121,16 +121,16 @@ class SlackNotifier:
             self._files.pop(next(iter(self._files)))
         return self._files.setdefault(f"{channel}/{ts}", set())
 
-    async def _attach(self, message: SlackMessage, channel: str, ts: str, thread: str) -> None:
+    async def _attach(self, rendered: SlackMessage, channel: str, ts: str, thread: str) -> None:
         """Upload what is not in the thread yet. A file is a courtesy: its loss must not cost the card."""
-        if not message.files:
+        if not rendered.files:
             return
         try:
             known = self._files.get(f"{channel}/{ts}")
             if known is None:  # told by an earlier life of ours
                 known = self._remember(channel, ts)
                 known |= await self._names_in(channel, thread)
-            for file in message.files[:FILES_AT_MOST]:
+            for file in rendered.files[:FILES_AT_MOST]:
                 name = _unique(file)
                 if name not in known:
                     await upload(self._client, file, name, channel=channel, thread=thread)
@@ -143,7 +143,9 @@ class SlackNotifier:
             "conversations.replies",
             self._client.web.conversations_replies(channel=channel, ts=thread, limit=PAGE),
         )
-        return {file.get("name", "") for message in answer["messages"] for file in message.get("files") or ()}
+        return {
+            file.get("name", "") for rendered in answer["messages"] for file in rendered.get("files") or ()
+        }
 
 
 def _unique(file: Attachment) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.query_strings import in_fields
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ def moment(when: datetime) -> str:
     return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def in_window(fields: Fields, window: Window) -> Json:
+def in_window(fields: FieldMap, window: Window) -> Json:
     limits = {"gte": moment(window.since), "lt": moment(window.until), "format": _TIME_FORMAT}
     return {"range": {fields.time: limits}}
 
@@ -46,7 +46,7 @@ def in_all(filters: Sequence[Json], *, but_not: Sequence[Json] = ()) -> Json:
     return {"bool": inside}
 
 
-def matching(match: str, fields: Fields) -> Json:
+def matching(match: str, fields: FieldMap) -> Json:
     """The filter of a rule's or a person's query string. An empty one matches all."""
     if not match.strip() or match.strip() == "*":
         return {"match_all": {}}
@@ -75,13 +75,13 @@ def of_combination(combination: Combination) -> Json:
     )
 
 
-def phrase(text: str, fields: Fields) -> Json:
+def phrase(text: str, fields: FieldMap) -> Json:
     """The filter of the lines in which these words follow each other."""
     names = fields.reading("message")
     return in_any([{"match_phrase": {name: {"query": text}}} for name in names])
 
 
-def per_window(fields: Fields, windows: Sequence[Window]) -> Json:
+def per_window(fields: FieldMap, windows: Sequence[Window]) -> Json:
     """An aggregation that counts each window, under the window's number."""
     ranges = [
         {"key": str(number), "from": moment(window.since), "to": moment(window.until)}
@@ -103,11 +103,11 @@ def composite(names: Sequence[str], *, size: int, after: Json | None) -> Json:
     return {"composite": inside}
 
 
-def shown(fields: Fields, words: Sequence[str] = ()) -> list[Json | str]:
+def shown(fields: FieldMap, words: Sequence[str] = ()) -> list[Json | str]:
     """The `fields` of a search's hits: the time, the text, and what our words need; never whole documents."""
     names = {name for word in words for name in fields.exact.get(word, ())}
     return [{"field": fields.time, "format": _TIME_FORMAT}, *fields.reading("message"), *sorted(names)]
 
 
-def newest_first(fields: Fields) -> list[Json]:
+def newest_first(fields: FieldMap) -> list[Json]:
     return [{fields.time: {"order": "desc", "unmapped_type": "date"}}]

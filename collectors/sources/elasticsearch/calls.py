@@ -31,7 +31,7 @@ class _StrangeAnswerError(Exception):
     """The answer has not the shape of Elasticsearch's."""
 
 
-class Calls:
+class ElasticsearchClient:
     """The calls that the looks are made of. Every one raises SourceError, and returns only whole answers."""
 
     def __init__(self, settings: ElasticsearchOptions) -> None:

@@ -17,8 +17,8 @@ from collectors.sources.elasticsearch.bodies import (
     of_combination,
     per_window,
 )
-from collectors.sources.elasticsearch.calls import Calls
-from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.calls import ElasticsearchClient
+from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import labels_of
 
 _PAGE = 2_000  # buckets of one call
@@ -26,7 +26,7 @@ _COUNTS = ("key", "doc_count", "windows.buckets.*.doc_count")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class LineGroup:
     """The lines with the same values of our words.
 
     `counts`: how many fell into each window. `combinations`: the fields' values that make up the group; more than
@@ -50,8 +50,14 @@ class Group:
 
 
 async def groups_of(
-    calls: Calls, fields: Fields, match: Json, by: Sequence[str], windows: Sequence[Window], *, cap: int
-) -> tuple[Group, ...]:
+    calls: ElasticsearchClient,
+    fields: FieldMap,
+    match: Json,
+    by: Sequence[str],
+    windows: Sequence[Window],
+    *,
+    cap: int,
+) -> tuple[LineGroup, ...]:
     """Count the matching lines of each window by the words; groups without a line in the first window are left out.
 
     One call for up to 2,000 groups. Raises SourceError when there are more than `cap` groups, since the rest
@@ -63,7 +69,7 @@ async def groups_of(
         whole = await _ungrouped(calls, query, windowed, len(windows))
         return (whole,) if whole.count else ()
     names = list(dict.fromkeys(name for word in by for name in fields.grouping(word)))
-    found: dict[Labels, Group] = {}
+    found: dict[Labels, LineGroup] = {}
     after: Json | None = None
     seen = 0
     while True:
@@ -87,7 +93,7 @@ async def groups_of(
             )
 
 
-def usual_of(group: Group, totals: Sequence[int]) -> float:
+def usual_of(group: LineGroup, totals: Sequence[int]) -> float:
     """The median of a group's counts in the earlier windows; windows from which no log at all is left don't count.
 
     `totals`: how many lines of any kind each window holds, the first being the present.
@@ -96,26 +102,28 @@ def usual_of(group: Group, totals: Sequence[int]) -> float:
     return float(median(known)) if known else 0.0
 
 
-async def _ungrouped(calls: Calls, query: Json, windowed: Json, windows: int) -> Group:
+async def _ungrouped(calls: ElasticsearchClient, query: Json, windowed: Json, windows: int) -> LineGroup:
     body: Json = {"size": 0, "track_total_hits": True, "query": query}
     if windowed:
         body["aggs"] = windowed
     answer = await calls.search(body, keep=("hits.total.value", "aggregations.windows.buckets.*.doc_count"))
     bucket = {"doc_count": answer["hits"]["total"]["value"], **answer.get("aggregations", {})}
-    return Group(labels=Labels(), counts=_counts(bucket, windows))
+    return LineGroup(labels=Labels(), counts=_counts(bucket, windows))
 
 
-async def totals_of(calls: Calls, fields: Fields, windows: Sequence[Window]) -> tuple[int, ...]:
+async def totals_of(
+    calls: ElasticsearchClient, fields: FieldMap, windows: Sequence[Window]
+) -> tuple[int, ...]:
     """How many lines of any kind each window holds."""
     query = in_any([in_window(fields, window) for window in windows])
     return (await _ungrouped(calls, query, {"windows": per_window(fields, windows)}, len(windows))).counts
 
 
 def _add(
-    found: dict[Labels, Group],
+    found: dict[Labels, LineGroup],
     bucket: Json,
     names: Sequence[str],
-    fields: Fields,
+    fields: FieldMap,
     by: Sequence[str],
     windows: int,
 ) -> None:
@@ -126,7 +134,7 @@ def _add(
     if before := found.get(labels):
         counts = tuple(one + other for one, other in zip(before.counts, counts, strict=True))
         combinations = (*before.combinations, combination)
-    found[labels] = Group(labels=labels, counts=counts, combinations=combinations)
+    found[labels] = LineGroup(labels=labels, counts=counts, combinations=combinations)
 
 
 def _counts(bucket: Json, windows: int) -> tuple[int, ...]:

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
-from collectors.facts.patterns import Pattern, compiled
+from collectors.facts.patterns import Pattern, compile_pattern
 from collectors.facts.results import Sample
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window
-from collectors.sources.elasticsearch.calls import Calls, TooLargeError
-from collectors.sources.elasticsearch.counting import Group, groups_of
-from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.calls import ElasticsearchClient, TooLargeError
+from collectors.sources.elasticsearch.counting import LineGroup, groups_of
+from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct
 from collectors.sources.elasticsearch.sampling import newest_of, pages_of
 
@@ -24,7 +24,7 @@ _AT_ONCE = 50  # groups of one call
 def pattern_of(extract: str) -> Pattern:
     """The compiled expression. Raises SourceError when it is wrong or names no group."""
     try:
-        pattern = compiled(extract)
+        pattern = compile_pattern(extract)
     except ValueError as error:
         raise SourceError(
             f"`extract` is not a regular expression: {error}: {extract}", temporary=False
@@ -72,8 +72,8 @@ class Extraction:
 
 
 async def extracted(
-    calls: Calls,
-    fields: Fields,
+    calls: ElasticsearchClient,
+    fields: FieldMap,
     match: Json,
     by: Sequence[str],
     window: Window,
@@ -116,11 +116,11 @@ async def extracted(
 
 
 async def _newest_of_each(
-    calls: Calls,
-    fields: Fields,
+    calls: ElasticsearchClient,
+    fields: FieldMap,
     match: Json,
     window: Window,
-    groups: Sequence[Group],
+    groups: Sequence[LineGroup],
     each: int,
     *,
     by: Sequence[str],

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.facts.errors import SourceError
-from collectors.sources.elasticsearch.calls import Calls
+from collectors.sources.elasticsearch.calls import ElasticsearchClient
 
 _TRUST = timedelta(minutes=5)  # how long a mapping is believed; a new index may bring a field
 _TEXTS = ("text", "match_only_text", "annotated_text", "semantic_text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class FieldMap:
     """The fields behind our words.
 
     `exact`: fields whose values can be compared and grouped by, each word's in order: the first that a document
@@ -46,13 +46,13 @@ class Fields:
 class FieldFinder:
     """Asks the index for its fields, and remembers the answer for some minutes."""
 
-    def __init__(self, calls: Calls, names: Mapping[str, Sequence[str]], index: str) -> None:
+    def __init__(self, calls: ElasticsearchClient, names: Mapping[str, Sequence[str]], index: str) -> None:
         self._calls = calls
         self._names = names
         self._index = index
-        self._known: tuple[datetime, Fields] | None = None
+        self._known: tuple[datetime, FieldMap] | None = None
 
-    async def at(self, moment: datetime) -> Fields:
+    async def at(self, moment: datetime) -> FieldMap:
         """The fields as of about `moment`. Raises SourceError when the index cannot be asked or does not exist."""
         if self._known is not None and abs(moment - self._known[0]) < _TRUST:
             return self._known[1]
@@ -74,7 +74,7 @@ class FieldFinder:
         self._known = None
 
 
-def fields_in(caps: Mapping[str, Any], names: Mapping[str, Sequence[str]], index: str) -> Fields:
+def fields_in(caps: Mapping[str, Any], names: Mapping[str, Sequence[str]], index: str) -> FieldMap:
     """What the `fields` of a _field_caps answer mean for our words."""
     exact: dict[str, tuple[str, ...]] = {}
     read: dict[str, tuple[str, ...]] = {}
@@ -91,7 +91,7 @@ def fields_in(caps: Mapping[str, Any], names: Mapping[str, Sequence[str]], index
     stiff = (
         name for name in read.get("message", ()) if not any(kind in _TEXTS for kind in caps.get(name, {}))
     )
-    return Fields(exact=exact, read=read, unusable=unusable, without_phrases=frozenset(stiff))
+    return FieldMap(exact=exact, read=read, unusable=unusable, without_phrases=frozenset(stiff))
 
 
 def _leaves(caps: Mapping[str, Any], name: str) -> Mapping[str, Any]:

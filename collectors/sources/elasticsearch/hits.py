@@ -7,7 +7,7 @@ from typing import Any
 
 from collectors.facts.labels import Labels
 from collectors.facts.patterns import sound
-from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.fields import FieldMap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class LogLine:
 
 
 def line_of(
-    hit: Mapping[str, Any], fields: Fields, words: Sequence[str], redact: Callable[[str], str]
+    hit: Mapping[str, Any], fields: FieldMap, words: Sequence[str], redact: Callable[[str], str]
 ) -> LogLine:
     """The line in a hit that was asked for with `bodies.shown`."""
     when = _first(hit, (fields.time,))
@@ -31,7 +31,7 @@ def line_of(
     )
 
 
-def labels_of(values: Mapping[str, object], fields: Fields, words: Sequence[str]) -> Labels:
+def labels_of(values: Mapping[str, object], fields: FieldMap, words: Sequence[str]) -> Labels:
     """Our words from the fields' values: of a word's fields the first that has one counts."""
     found: dict[str, str] = {}
     for word in words:
@@ -51,7 +51,7 @@ def distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
-def _names(fields: Fields, words: Sequence[str]) -> set[str]:
+def _names(fields: FieldMap, words: Sequence[str]) -> set[str]:
     return {name for word in words for name in fields.exact.get(word, ())}
 
 

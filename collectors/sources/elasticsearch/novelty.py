@@ -6,10 +6,10 @@ from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window, phrase
-from collectors.sources.elasticsearch.calls import Calls
-from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.calls import ElasticsearchClient
+from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct
-from collectors.sources.elasticsearch.patterns import Pattern, pattern_of
+from collectors.sources.elasticsearch.patterns import LinePattern, pattern_of
 from collectors.sources.elasticsearch.sampling import pages_of
 
 _TEXTS = 3
@@ -25,7 +25,7 @@ class Novelties:
     """The patterns of the lines that were read, with counts by label and the newest lines."""
 
     def __init__(self) -> None:
-        self.patterns: dict[str, Pattern] = {}
+        self.patterns: dict[str, LinePattern] = {}
         self._counts: dict[tuple[str, Labels], int] = {}
         self._texts: dict[tuple[str, Labels], list[str]] = {}
 
@@ -56,8 +56,8 @@ class Novelties:
 
 
 async def novel(
-    calls: Calls,
-    fields: Fields,
+    calls: ElasticsearchClient,
+    fields: FieldMap,
     match: Json,
     by: Sequence[str],
     window: Window,
@@ -92,7 +92,7 @@ async def novel(
 
 
 async def _read(
-    calls: Calls, fields: Fields, query: Json, by: Sequence[str], redact: Callable[[str], str]
+    calls: ElasticsearchClient, fields: FieldMap, query: Json, by: Sequence[str], redact: Callable[[str], str]
 ) -> tuple[Novelties, bool]:
     """What was read, and whether that was everything."""
     found = Novelties()
@@ -114,7 +114,9 @@ async def _read(
     return found, False
 
 
-async def _unseen(calls: Calls, fields: Fields, patterns: Sequence[Pattern], past: Window) -> set[str]:
+async def _unseen(
+    calls: ElasticsearchClient, fields: FieldMap, patterns: Sequence[LinePattern], past: Window
+) -> set[str]:
     if not patterns:
         return set()
     bodies: list[Json] = [
@@ -134,5 +136,5 @@ async def _unseen(calls: Calls, fields: Fields, patterns: Sequence[Pattern], pas
     }
 
 
-def _lines_like(pattern: Pattern, fields: Fields) -> Json:
+def _lines_like(pattern: LinePattern, fields: FieldMap) -> Json:
     return in_all([phrase(run, fields) for run in pattern.runs])

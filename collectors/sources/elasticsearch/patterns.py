@@ -24,7 +24,7 @@ _EDGE = "\"'()[]{}<>,;:.!?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class LinePattern:
     """A line's pattern. `label` is short and stable, for identity; `runs` are its constant words, for searching."""
 
     label: str
@@ -36,7 +36,7 @@ class Pattern:
         return sum(len(run.split()) for run in self.runs)
 
 
-def pattern_of(line: str) -> Pattern:
+def pattern_of(line: str) -> LinePattern:
     """The pattern of a line: `took 12ms to mount /a/b` and `took 9ms to mount /c` give the same one."""
     tokens = _ANSI.sub("", line[:_READ]).split()
     masked = [_masked(token) for token in tokens]
@@ -46,7 +46,7 @@ def pattern_of(line: str) -> Pattern:
     for token in masked:
         if token != _ANY or not shape or shape[-1] != _ANY:
             shape.append(token)
-    return Pattern(label=_label(" ".join(shape)), runs=_runs(masked))
+    return LinePattern(label=_label(" ".join(shape)), runs=_runs(masked))
 
 
 def _masked(token: str) -> str:

@@ -14,8 +14,8 @@ from collectors.sources.elasticsearch.bodies import (
     matching,
     shown,
 )
-from collectors.sources.elasticsearch.calls import Calls
-from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.calls import ElasticsearchClient
+from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, line_of
 
 LINE_WORDS = ("node", "namespace", "pod", "container", "component", "level")
@@ -38,8 +38,8 @@ class ServerFacts:
 
 
 async def lines_in(
-    calls: Calls,
-    fields: Fields,
+    calls: ElasticsearchClient,
+    fields: FieldMap,
     where: Mapping[str, Sequence[str]],
     match: str,
     window: Window,
@@ -71,7 +71,7 @@ async def lines_in(
     return found if oldest else found[::-1]
 
 
-async def server_facts(calls: Calls, fields: Fields, at: datetime) -> ServerFacts:
+async def server_facts(calls: ElasticsearchClient, fields: FieldMap, at: datetime) -> ServerFacts:
     """Ask the server what it is, and the index how fresh it is. Raises SourceError when it cannot be read."""
     week = in_window(fields, Window(since=at - timedelta(days=7), until=at + timedelta(days=7)))
     body: Json = {

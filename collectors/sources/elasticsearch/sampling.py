@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from collectors.facts.labels import Labels
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window, newest_first, shown
-from collectors.sources.elasticsearch.calls import Calls, TooLargeError
-from collectors.sources.elasticsearch.counting import Group
-from collectors.sources.elasticsearch.fields import Fields
+from collectors.sources.elasticsearch.calls import ElasticsearchClient, TooLargeError
+from collectors.sources.elasticsearch.counting import LineGroup
+from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct, line_of
 
 _TEXTS = 3  # of a sample
@@ -18,11 +18,11 @@ _HITS = ("sort", "fields", "ignored_field_values")
 
 
 async def texts_of(
-    calls: Calls,
-    fields: Fields,
+    calls: ElasticsearchClient,
+    fields: FieldMap,
     match: Json,
     window: Window,
-    groups: Sequence[Group],
+    groups: Sequence[LineGroup],
     redact: Callable[[str], str],
 ) -> dict[Labels, tuple[str, ...]]:
     """Up to three of the newest lines of each of the largest groups, redacted and cut.
@@ -44,11 +44,11 @@ async def texts_of(
 
 
 async def newest_of(
-    calls: Calls,
-    fields: Fields,
+    calls: ElasticsearchClient,
+    fields: FieldMap,
     match: Json,
     window: Window,
-    groups: Sequence[Group],
+    groups: Sequence[LineGroup],
     *,
     size: int,
     words: Sequence[str],
@@ -76,8 +76,8 @@ async def newest_of(
 
 
 async def pages_of(
-    calls: Calls,
-    fields: Fields,
+    calls: ElasticsearchClient,
+    fields: FieldMap,
     query: Json,
     *,
     cap: int,

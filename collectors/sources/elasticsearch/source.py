@@ -10,10 +10,10 @@ from collectors.facts.errors import SourceError
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.sources.elasticsearch.bodies import Window, matching
-from collectors.sources.elasticsearch.calls import Calls
-from collectors.sources.elasticsearch.counting import Group, groups_of, totals_of, usual_of
+from collectors.sources.elasticsearch.calls import ElasticsearchClient
+from collectors.sources.elasticsearch.counting import LineGroup, groups_of, totals_of, usual_of
 from collectors.sources.elasticsearch.extracting import extracted
-from collectors.sources.elasticsearch.fields import FieldFinder, Fields
+from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
 from collectors.sources.elasticsearch.hits import LogLine
 from collectors.sources.elasticsearch.novelty import novel
 from collectors.sources.elasticsearch.reading import ServerFacts, lines_in, server_facts
@@ -36,7 +36,7 @@ class ElasticsearchSource:
 
     def __init__(self, settings: ElasticsearchOptions) -> None:
         self._settings = settings
-        self._calls = Calls(settings)
+        self._calls = ElasticsearchClient(settings)
         self._finder = FieldFinder(self._calls, settings.fields, settings.index)
 
     async def __aenter__(self) -> "ElasticsearchSource":
@@ -201,7 +201,7 @@ class ElasticsearchSource:
             for group in groups
         )
 
-    async def _counted(self, query: LogQuery, fields: Fields, window: Window) -> list[Group]:
+    async def _counted(self, query: LogQuery, fields: FieldMap, window: Window) -> list[LineGroup]:
         windows, usual = [window], query.times_usual
         if usual is not None:
             windows += [window.before(usual.season * back) for back in range(1, _SEASONS + 1)]

@@ -8,7 +8,7 @@ from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Service
 from collectors.facts.results import Blind
-from collectors.trainings.views import Life, TrainingView
+from collectors.trainings.views import Training, TrainingState
 from tests.alerts.packs.fired import Fired
 from tests.support.objects import NOW, inventory, node, read
 
@@ -24,7 +24,7 @@ class CheckCase:
 def _check_input(
     seen: Inventory | Blind | None = None,
     *,
-    trainings: Sequence[TrainingView] | Blind = (),
+    trainings: Sequence[Training] | Blind = (),
     configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
     sources: Sequence[SourceState] = (),
 ) -> CheckInput:
@@ -49,13 +49,13 @@ def _gpus(capacity: int, allocatable: int) -> dict[str, object]:
     }
 
 
-def _a_training(life: Life, name: str = "detr") -> TrainingView:
-    return TrainingView(
+def _a_training(life: TrainingState, name: str = "detr") -> Training:
+    return Training(
         id=f"vision-{name}/{name}-worker",
         kind="Job",
         namespace=f"vision-{name}",
         name=f"{name}-worker",
-        life=life,
+        state=life,
         reason="0/16 nodes are available: 16 Insufficient nvidia.com/gpu.",
         created=NOW - timedelta(minutes=20),
     )
@@ -225,7 +225,9 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="TrainingPending",
         why="its pods wait for GPUs",
-        inputs=_check_input(trainings=(_a_training(Life.QUEUED), _a_training(Life.RUNNING, "segment"))),
+        inputs=_check_input(
+            trainings=(_a_training(TrainingState.QUEUED), _a_training(TrainingState.RUNNING, "segment"))
+        ),
         fired=(
             Fired(
                 labels={
@@ -243,7 +245,13 @@ CHECK_CASES: Sequence[CheckCase] = (
         inputs=_check_input(
             trainings=tuple(
                 _a_training(life)
-                for life in (Life.SUSPENDED, Life.STARTING, Life.RUNNING, Life.FAILED, Life.STOPPED)
+                for life in (
+                    TrainingState.SUSPENDED,
+                    TrainingState.STARTING,
+                    TrainingState.RUNNING,
+                    TrainingState.FAILED,
+                    TrainingState.STOPPED,
+                )
             )
         ),
     ),

@@ -10,7 +10,7 @@ from bot.sites import LiveCluster
 from bot.store.memory import MemoryStore
 from collectors.cluster.inventory import Inventory
 from collectors.facts.redaction import MARK, Redactor
-from collectors.trainings.views import Life, Rank, TrainingView
+from collectors.trainings.views import Rank, Training, TrainingState
 from commands.rows import Launch
 from tests.support.alerting import CLUSTER, NOON
 from tests.support.objects import inventory
@@ -68,12 +68,12 @@ class PodLogs:
 
 
 async def test_no_line_of_a_private_key_is_among_the_last_words() -> None:
-    failed = TrainingView(
+    failed = Training(
         id="vision/detr",
         kind="Job",
         namespace="vision",
         name="detr",
-        life=Life.FAILED,
+        state=TrainingState.FAILED,
         reason="BackoffLimitExceeded",
         failures=(Rank(role="worker", index=0, pod="detr-0"),),
     )

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from bot.store.documents import decode, encode
-from bot.store.tables import TABLES, Table, moment_text
+from bot.store.tables import TABLES, TableDefinition, moment_text
 from tests.support.examples import share
 from tests.support.rows import NOON, an_alert, rich
 
@@ -15,7 +15,7 @@ from tests.support.rows import NOON, an_alert, rich
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 @share(0.6, suppress_health_check=[HealthCheck.too_slow])
 @given(choice=st.data())
-def test_a_rich_row_comes_back_equal(table: Table[Any], choice: st.DataObject) -> None:
+def test_a_rich_row_comes_back_equal(table: TableDefinition[Any], choice: st.DataObject) -> None:
     row = choice.draw(rich(table.row))
     again = decode(table, encode(table, row))
     assert repr(again) == repr(row)  # as text: NaN is not equal to itself

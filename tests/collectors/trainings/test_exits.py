@@ -2,7 +2,7 @@
 
 import pytest
 
-from collectors.trainings.exits import exit_meaning
+from collectors.trainings.exits import explain_exit
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,6 @@ from collectors.trainings.exits import exit_meaning
     ],
 )
 def test_a_code_and_a_reason_mean(code: int | None, reason: str, words: str) -> None:
-    meaning = exit_meaning(code, reason)
+    meaning = explain_exit(code, reason)
     assert words in meaning
     assert bool(meaning) is bool(words)

@@ -8,7 +8,7 @@ import pytest
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Deployment, Job, Namespace, Pod, ReplicaSet
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
-from collectors.trainings.views import Life, TrainingView
+from collectors.trainings.views import Training, TrainingState
 from tests.support.objects import container, gpus, inventory, owned, pod, read
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -80,7 +80,7 @@ def servers(replicas: int = 1, phase: str = "Running", name: str = "detr-ps") ->
     ]
 
 
-def only(seen: Inventory) -> TrainingView:
+def only(seen: Inventory) -> Training:
     (view,) = read_trainings(seen)
     return view
 
@@ -88,7 +88,7 @@ def only(seen: Inventory) -> TrainingView:
 def test_a_namespace_of_its_own_is_one_training_with_workers_and_servers() -> None:
     view = only(inventory(space(), job(), rank(0), rank(1, node="n2"), *servers(2)))
     assert (view.id, view.kind, view.owner, view.team) == ("vision-detr/detr", "Job", "ana", "vision")
-    assert (view.life, view.reason, view.has_namespace) == (Life.RUNNING, "", True)
+    assert (view.state, view.reason, view.has_namespace) == (TrainingState.RUNNING, "", True)
     assert [(one.role, one.index, one.node, one.gpus) for one in view.ranks] == [
         ("worker", 0, "n1", 8),
         ("worker", 1, "n2", 8),
@@ -129,77 +129,92 @@ PULLING: dict[str, Any] = {
     "phase": "Pending",
     "containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ImagePullBackOff"}}}],
 }
-LIVES: list[tuple[str, list[Any], Life, str]] = [
-    ("running when every rank runs", [job(), rank(0), rank(1)], Life.RUNNING, ""),
-    ("running when one is done already", [job(), rank(0), rank(1, phase="Succeeded")], Life.RUNNING, ""),
-    ("queued before there are pods", [job()], Life.QUEUED, "0 of 2 ranks run"),
+LIVES: list[tuple[str, list[Any], TrainingState, str]] = [
+    ("running when every rank runs", [job(), rank(0), rank(1)], TrainingState.RUNNING, ""),
+    (
+        "running when one is done already",
+        [job(), rank(0), rank(1, phase="Succeeded")],
+        TrainingState.RUNNING,
+        "",
+    ),
+    ("queued before there are pods", [job()], TrainingState.QUEUED, "0 of 2 ranks run"),
     (
         "queued when nothing is placed",
         [job(), rank(0, **UNSCHEDULABLE), rank(1, **UNSCHEDULABLE)],
-        Life.QUEUED,
+        TrainingState.QUEUED,
         "0/16 nodes",
     ),
     (
         "starting when some are placed",
         [job(), rank(0), rank(1, **UNSCHEDULABLE)],
-        Life.STARTING,
+        TrainingState.STARTING,
         "1 of 2 ranks run",
     ),
     (
         "starting while an image cannot be pulled",
         [job(), rank(0), rank(1, **PULLING)],
-        Life.STARTING,
+        TrainingState.STARTING,
         "ImagePullBackOff",
     ),
     (
         "starting until its servers run",
         [job(), rank(0), rank(1), *servers(1, "Pending")],
-        Life.STARTING,
+        TrainingState.STARTING,
         "2 of 3 ranks run",
     ),
     (
         "running without its tensorboard",
         [job(), rank(0), rank(1), *servers(1, "Pending", "tensorboard")],
-        Life.RUNNING,
+        TrainingState.RUNNING,
         "",
     ),
-    ("suspended", [job(spec={"suspend": True})], Life.SUSPENDED, "suspended"),
-    ("succeeded", [job(says={"Complete": "CompletionsReached"})], Life.SUCCEEDED, "CompletionsReached"),
-    ("failed", [job(says={"Failed": "BackoffLimitExceeded"})], Life.FAILED, "BackoffLimitExceeded"),
+    ("suspended", [job(spec={"suspend": True})], TrainingState.SUSPENDED, "suspended"),
+    (
+        "succeeded",
+        [job(says={"Complete": "CompletionsReached"})],
+        TrainingState.SUCCEEDED,
+        "CompletionsReached",
+    ),
+    ("failed", [job(says={"Failed": "BackoffLimitExceeded"})], TrainingState.FAILED, "BackoffLimitExceeded"),
     (
         "failed as soon as it is decided",
         [job(says={"FailureTarget": "BackoffLimitExceeded"}), rank(0)],
-        Life.FAILED,
+        TrainingState.FAILED,
         "Backoff",
     ),
     (
         "stopped by the longest time that it was given",
         [job(says={"Failed": "DeadlineExceeded"})],
-        Life.STOPPED,
+        TrainingState.STOPPED,
         "Deadline",
     ),
     (
         "stopped while its Job is deleted",
         [job(deletionTimestamp=at(9), deletionGracePeriodSeconds=0)],
-        Life.STOPPED,
+        TrainingState.STOPPED,
         "deleted",
     ),
-    ("stopped when only its servers are left", servers(2), Life.STOPPED, "1 other workloads are left"),
+    (
+        "stopped when only its servers are left",
+        servers(2),
+        TrainingState.STOPPED,
+        "1 other workloads are left",
+    ),
 ]
 
 
 @pytest.mark.parametrize(
     ("things", "life", "reason"), [case[1:] for case in LIVES], ids=[case[0] for case in LIVES]
 )
-def test_a_training_is(things: list[Any], life: Life, reason: str) -> None:
+def test_a_training_is(things: list[Any], life: TrainingState, reason: str) -> None:
     view = only(inventory(space(), *things))
-    assert view.life is life
+    assert view.state is life
     assert reason in view.reason
 
 
 def test_a_namespace_that_is_being_deleted_stops_its_training() -> None:
     view = only(inventory(space(deletionTimestamp=at(9)), job(), rank(0), rank(1)))
-    assert (view.life, view.reason) == (Life.STOPPED, "its namespace is being deleted")
+    assert (view.state, view.reason) == (TrainingState.STOPPED, "its namespace is being deleted")
 
 
 def test_the_first_rank_that_failed_is_named_with_the_reason() -> None:
@@ -215,7 +230,7 @@ def test_the_first_rank_that_failed_is_named_with_the_reason() -> None:
     first = view.first_failure
     assert first is not None
     assert (first.index, first.node, first.exit_code, first.reason) == (1, "n7", 137, "OOMKilled")
-    assert first.why == "it used more memory than its limit and was killed"
+    assert first.explanation == "it used more memory than its limit and was killed"
     assert [one.index for one in view.failures] == [1, 0, 2]
     assert view.gpus == 0
     assert view.finished == datetime(2026, 11, 21, 3, 50, tzinfo=UTC)
@@ -252,7 +267,7 @@ def test_earlier_attempts_and_restarts_count_as_failures_and_the_newest_pod_is_t
         (1, "detr-worker-1-0", 1),
     ]
     assert [(one.index, one.exit_code) for one in view.failures] == [(0, 1), (1, 139)]
-    assert view.life is Life.RUNNING
+    assert view.state is TrainingState.RUNNING
 
 
 def test_a_pod_that_was_thrown_out_before_it_could_end_is_a_failure_of_its_node() -> None:
@@ -271,7 +286,7 @@ def test_a_pod_that_was_thrown_out_before_it_could_end_is_a_failure_of_its_node(
     first = view.first_failure
     assert first is not None
     assert (first.index, first.exit_code, first.reason) == (0, None, "DeletionByTaintManager")
-    assert "node became unusable" in first.why
+    assert "node became unusable" in first.explanation
 
 
 def test_a_failing_init_container_is_seen() -> None:

@@ -159,7 +159,7 @@ ALL = float(STEPS)
     ],
 )  # fmt: skip
 def test_idle_is_only_what_was_seen_to_be(look: IdleLook, doing: Activity) -> None:
-    assert look.pods[KEY].doing is doing
+    assert look.pods[KEY].activity is doing
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["the most", "how often it was seen"])
@@ -173,7 +173,7 @@ def test_without_the_utilisation_nothing_is_known(which: int) -> None:
 
 def test_memory_that_is_not_known_changes_nothing() -> None:
     look = looked(told(("a", 0)), told(("a", ALL)), NOTHING, NOTHING, BLIND, gpus=1)
-    assert look.pods[KEY].doing is Activity.IDLE
+    assert look.pods[KEY].activity is Activity.IDLE
     assert look.pods[KEY].memory == 0
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from collectors.trainings.views import TrainingView
+from collectors.trainings.views import Training
 from commands.desk import Defaults, Upload
 from commands.plans import PlanState
 from commands.steps import Create
@@ -48,7 +48,7 @@ async def test_a_launch_with_everything_is_accepted_made_and_stopped(
     assert plan.state is PlanState.DONE, plan.error
     assert sum(isinstance(step, Create) for step in plan.steps) == 12
 
-    def mine() -> list[TrainingView]:
+    def mine() -> list[Training]:
         return [one for one in yard.cluster.trainings() if one.id == "real-one/real-one"]
 
     await yard.seen(lambda: [rank.node for view in mine() for rank in view.ranks] == [NODE] * 4)

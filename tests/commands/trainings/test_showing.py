@@ -11,7 +11,7 @@ import pytest
 from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
 from collectors.sources.elasticsearch.hits import LogLine
-from collectors.trainings.views import Life, Rank, TrainingView
+from collectors.trainings.views import Rank, Training, TrainingState
 from commands.launches import launch_card
 from commands.rows import Launch
 from demo.kubernetes import KubernetesLookalike
@@ -50,7 +50,7 @@ async def test_the_list_has_a_row_for_each_and_hides_what_is_over(
     )
     done = [{"type": "Complete", "status": "True", "reason": "CompletionsReached"}]
     kube.patch("jobs", "mnist", "mnist-worker", {"status": {"conditions": done}}, status=True)
-    await yard.seen(lambda: yard.cluster.trainings()[0].life is Life.SUCCEEDED)
+    await yard.seen(lambda: yard.cluster.trainings()[0].state is TrainingState.SUCCEEDED)
     assert "1 more are over" in await yard.say("training list", BO)
     assert "mnist/mnist | succeeded" in await yard.say("training list --all", BO)
 
@@ -158,12 +158,12 @@ async def test_the_look_alikes_own_logs_are_shown(yard: Yard, kube: KubernetesLo
 ROW = Launch(
     id="prod-a/m/m", cluster="prod-a", training="m/m", by="U_ANA", by_name="ana", at=NOON, channel="C"
 )
-VIEW = TrainingView(
+VIEW = Training(
     id="m/m",
     kind="Job",
     namespace="m",
     name="m",
-    life=Life.RUNNING,
+    state=TrainingState.RUNNING,
     wanted=2,
     gpus_wanted=16,
     started=NOON - timedelta(minutes=5),
@@ -179,7 +179,7 @@ VIEW = TrainingView(
     [
         pytest.param(None, [], ["m/m: is not seen yet", "launched by ana"], id="not seen yet"),
         pytest.param(
-            replace(VIEW, life=Life.QUEUED, reason="0 of 2 ranks run", ranks=(), started=None),
+            replace(VIEW, state=TrainingState.QUEUED, reason="0 of 2 ranks run", ranks=(), started=None),
             [],
             ["m/m: queued", "Why: 0 of 2 ranks run"],
             id="queued, and why",
@@ -190,7 +190,7 @@ VIEW = TrainingView(
         pytest.param(
             replace(
                 VIEW,
-                life=Life.FAILED,
+                state=TrainingState.FAILED,
                 reason="BackoffLimitExceeded",
                 failures=(Rank(role="worker", index=1, pod="m-1", node="gpu-1", exit_code=134),),
             ),
@@ -199,12 +199,15 @@ VIEW = TrainingView(
             id="failed, with the first task's last lines",
         ),
         pytest.param(
-            replace(VIEW, life=Life.SUCCEEDED), [], ["✓ m/m: succeeded", "Clear away"], id="succeeded"
+            replace(VIEW, state=TrainingState.SUCCEEDED),
+            [],
+            ["✓ m/m: succeeded", "Clear away"],
+            id="succeeded",
         ),
     ],
 )
 def test_the_card_of_a_launch_follows_it(
-    training: TrainingView | None, lines: list[str], words: list[str]
+    training: Training | None, lines: list[str], words: list[str]
 ) -> None:
     said = told(launch_card(ROW, training, NOON, last_lines=lines))
     for word in words:

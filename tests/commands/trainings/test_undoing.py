@@ -1,6 +1,6 @@
 """This file tests what is shown before a launch is undone: it ends a training, as `training stop` does."""
 
-from collectors.trainings.views import Life
+from collectors.trainings.views import TrainingState
 from demo.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, DANA, Yard
 
@@ -17,7 +17,7 @@ async def test_the_preview_says_what_it_takes_down_and_what_goes_with_the_namesp
     await yard.seen(
         lambda: (
             bool(yard.cluster.inventory().persistent_volume_claims)
-            and any(view.life is not Life.STOPPED for view in yard.cluster.trainings())
+            and any(view.state is not TrainingState.STOPPED for view in yard.cluster.trainings())
         )
     )
     said = await yard.say(f"plan undo {plan.id}", DANA)
