@@ -12,7 +12,7 @@ import click
 import structlog
 
 if TYPE_CHECKING:  # each command imports what it needs when it runs: `version` and `--help` answer at once
-    from bot.settings import Settings
+    from bot.settings.schema import Settings
 
 CONFIG = click.option(
     "--config",
@@ -32,7 +32,7 @@ def main() -> None:
 @CONFIG
 def run(config: Path | None) -> None:
     """Run Yardmaster until it is told to stop."""
-    from bot.running import run_for_ever
+    from bot.main import run_for_ever
 
     asyncio.run(run_for_ever(_settings(config)))
 
@@ -41,8 +41,8 @@ def run(config: Path | None) -> None:
 @CONFIG
 def check(config: Path | None) -> None:
     """Check settings, the files they name, and rules: every diagnostic with its place; exit 1 when there is one."""
-    from bot.reading import unreadable_files
-    from bot.rulebook import read_rulebook
+    from bot.evaluation.rulebook import read_rulebook
+    from bot.settings.loading import unreadable_files
 
     settings = _settings(config)
     rulebook = read_rulebook(settings.rules)
@@ -64,7 +64,7 @@ def rules() -> None:
 def rules_check(files: tuple[Path, ...]) -> None:
     """Judge rule files as promtool does: all diagnostics at once, with file and line; exit 1 when there is one."""
     from alerts.loading import load, verdict
-    from bot.rulebook import symbols
+    from bot.evaluation.rulebook import symbols
 
     words, failed = symbols(), False
     for file in files:
@@ -95,7 +95,7 @@ def rules_list(config: Path | None, file: Path | None, as_json: bool) -> None:
     from rich.table import Table
 
     from alerts.loading import describe, load
-    from bot.rulebook import read_rulebook, symbols
+    from bot.evaluation.rulebook import read_rulebook, symbols
 
     if file is not None:
         groups = load(file.read_bytes(), file=str(file), symbols=symbols(), own=_is_own(file)).groups
@@ -119,7 +119,7 @@ def rules_list(config: Path | None, file: Path | None, as_json: bool) -> None:
 @click.option("--token-file", type=click.Path(path_type=Path), envvar="YARDMASTER_TOKEN_FILE", required=True)
 def do(words: tuple[str, ...], address: str, token_file: Path) -> None:
     """Post a command line to a running Yardmaster, as the token's actor: `yardmaster do node list`."""
-    from bot.posting import PostError, post_line
+    from bot.http.post_line import PostError, post_line
 
     try:
         token = token_file.read_text(encoding="utf-8").strip()
@@ -140,7 +140,7 @@ def _is_own(file: Path) -> bool:
 
 
 def _settings(config: Path | None) -> "Settings":
-    from bot.reading import SettingsError, read_settings
+    from bot.settings.loading import SettingsError, read_settings
 
     try:
         return read_settings(config)

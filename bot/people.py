@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.settings import TeamSettings
+from bot.settings.schema import TeamSettings
 from collectors.facts.clock import Clock
-from collectors.facts.errors import SourceError
-from collectors.facts.people import Actor
+from collectors.facts.results import SourceError
+from commands.core.request import Actor
 
 TRUST_FOR = timedelta(minutes=5)  # how long what the chat said of a person or a group is believed
 

@@ -8,38 +8,38 @@ import structlog
 
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
-from bot.agenda import Agenda
 from bot.channels.console.notifier import CHANNEL, ConsoleNotifier
 from bot.channels.inbox import Inbox
 from bot.channels.slack.integration import SlackIntegration, open_slack
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.composers import CardContext, composers
-from bot.delivery.notifier import Notifier
+from bot.delivery.notifier_protocol import Notifier
 from bot.delivery.reconciler import Reconciler
-from bot.doing import PlanRunner
-from bot.evaluating import Evaluator
-from bot.following import LaunchWatcher
-from bot.housekeeping import Retention
+from bot.evaluation.evaluator import Evaluator
+from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.rulebook import Rulebook, read_rulebook
+from bot.evaluation.scheduler import RuleScheduler
 from bot.http.server import Endpoints, Server, application
-from bot.judging import RuleScheduler
-from bot.keeping import CardRouting, IncidentRecorder
+from bot.jobs.agenda import Agenda
+from bot.jobs.launch_watcher import LaunchWatcher
+from bot.jobs.lease_reminder import LeaseReminder
+from bot.jobs.plan_runner import PlanRunner
+from bot.jobs.retention import Retention
+from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.people import People
-from bot.reminding import LeaseReminder
-from bot.rulebook import Rulebook, read_rulebook
-from bot.settings import Settings
-from bot.sites import LiveCluster, open_cluster
-from bot.store.sql import SqlStore
+from bot.settings.mapping import permissions_of, policy_of, route_of, senders_of
+from bot.settings.schema import Settings
+from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
-from bot.translating import permissions_of, policy_of, route_of, senders_of
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import Clock, SystemClock
 from collectors.facts.redaction import Redactor
 from collectors.query_router import QueryRouter
-from collectors.trainings.views import Training
-from commands.catalogue import CATALOGUE
-from commands.performing import PlanExecutor
-from commands.pipeline import Pipeline
+from collectors.trainings.training import Training
+from commands.command_catalogue import CATALOGUE
+from commands.core.pipeline import Pipeline
+from commands.plans.executor import PlanExecutor
 
 _log = structlog.get_logger()
 

@@ -6,7 +6,7 @@ from collectors.cluster.inventory import Inventory, controller_of
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import gpus_requested, holds_resources, is_ready, whole_gpus
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
-from collectors.trainings.views import Training
+from collectors.trainings.training import Training
 
 RACK_KEYS = (
     "yardmaster.io/rack",

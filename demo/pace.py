@@ -8,7 +8,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from collectors.facts.durations import duration, written
+from collectors.facts.clock import duration, written
 
 _SPAN = r"\d+(?:h|m|s)"
 _PLACES = (

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from alerts.cards.posted import CardKind
 from alerts.incidents.incident import Incident
-from collectors.trainings.views import TrainingState
-from commands.plans import PlanState
+from collectors.trainings.training import TrainingState
+from commands.plans.plan import PlanState
 from demo.explaining import what_is_so
 from demo.scenario import Act, Scenario
 from demo.slack import Message

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from bot.reading import read_settings
+from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
-from collectors.facts.durations import written as written_span
+from collectors.facts.clock import written as written_span
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.kubernetes import KubernetesLookalike, User
 from demo.kubernetes import Settings as ControllerSettings

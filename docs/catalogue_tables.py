@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from alerts.rules import Rule
+from bot.evaluation.rulebook import read_rulebook
 from bot.metrics import Metrics
-from bot.rulebook import read_rulebook
-from bot.settings import RulesSettings
+from bot.settings.schema import RulesSettings
 from collectors.checks.catalogue import CHECKS
-from collectors.facts.durations import in_words
+from collectors.facts.clock import in_words
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
-from commands.catalogue import CATALOGUE
-from commands.command import Command
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import Command
 from helm.rights import act_rights
 
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from bot.settings import Settings
-from collectors.facts.durations import written
+from bot.settings.schema import Settings
+from collectors.facts.clock import written
 
 MEANINGS = Path(__file__).parent / "meanings.yaml"
 

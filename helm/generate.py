@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from commands.catalogue import CATALOGUE
-from commands.command import Command
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import Command
 from helm.rights import act_rights, look_rights
 from helm.values_file import Value, read_values, schema_of
 

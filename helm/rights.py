@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
-from commands.command import Command, Right
+from commands.core.command import Command, Right
 
 Rules = list[dict[str, list[str]]]  # as in a role
 _PATH = re.compile(

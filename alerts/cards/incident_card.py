@@ -26,7 +26,7 @@ from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Impact, Incident, IncidentEvent, IncidentEventType, Member
 from alerts.rules import Severity
-from collectors.facts.durations import in_words
+from collectors.facts.clock import in_words
 
 EVIDENCE_LINES = 4
 BUTTONS_AT_MOST = 5

@@ -4,6 +4,7 @@ Text is a tuple of spans, so that escaping happens once, where a channel renders
 outside can become markup.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -166,3 +167,12 @@ class Attachment:
 
     name: str
     content: str
+
+
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def markup(sentence: str) -> Text:
+    """The sentence with its backticked words as code. Nothing else in it becomes markup, wherever it is from."""
+    parts = _CODE.split(sentence)
+    return text(*(code(part) if number % 2 else part for number, part in enumerate(parts)))

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from alerts.loading import queries
+from alerts.loading import yard_queries
+from alerts.loading.annotations import label_set, words
 from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
 from alerts.loading.promql import find_error
-from alerts.loading.words import label_set, words
 from alerts.loading.yaml_nodes import Node, ScalarNode
 from alerts.rules import FileLocation, RecordingRule, Rule, Symbols, Timing
 from collectors.facts.queries import PromQLQuery, Query
@@ -121,8 +121,8 @@ def _query(
     if "with" in fields and given != ["check"]:
         reader.error(fields["with"], f"{before}`with` goes with `check`")
     if given == ["logs"]:
-        return queries.log_query(reader, fields["logs"], before=before, symbols=context.symbols)
-    return queries.check_query(
+        return yard_queries.log_query(reader, fields["logs"], before=before, symbols=context.symbols)
+    return yard_queries.check_query(
         reader, fields["check"], fields.get("with"), before=before, symbols=context.symbols
     )
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from alerts.rules import Diagnostic, FileLocation
-from collectors.facts.durations import duration
+from collectors.facts.clock import duration
 
 MAX_DIAGNOSTICS = 500  # of one file; what is beyond them is counted
 _LONGEST_SPAN = timedelta(microseconds=(2**63 - 1) // 1000)  # what Prometheus' durations hold

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from alerts.templates.errors import RenderError
 from alerts.templates.printing import sprint
+from alerts.templates.template_errors import RenderError
 from alerts.templates.values import Arguments, TemplateSample, Value, truth, type_of
 
 _BASIC = {bool: "bool", int: "int", float: "float", complex: "complex", str: "string"}

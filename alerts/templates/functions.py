@@ -6,12 +6,12 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from alerts.templates import builtins, hosts, humanizing, regexes
-from alerts.templates.errors import RenderError
 from alerts.templates.formats import sprintf
 from alerts.templates.printing import LONGEST, sprint, sprintln
 from alerts.templates.quoting import html, javascript, url_query
+from alerts.templates.template_errors import RenderError
 from alerts.templates.values import Arguments, Duration, TemplateSample, Value
-from collectors.facts.durations import duration
+from collectors.facts.clock import duration
 from collectors.facts.results import Sample
 
 QueryFunction = Callable[[str], Sequence[Sample]]

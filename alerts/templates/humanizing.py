@@ -3,9 +3,9 @@
 import math
 import re
 
-from alerts.templates.errors import RenderError
 from alerts.templates.floats import written
 from alerts.templates.printing import moment_in_words
+from alerts.templates.template_errors import RenderError
 from alerts.templates.values import Duration, Time, Value, type_of
 
 _FLOAT = re.compile(

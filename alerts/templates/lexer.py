@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from alerts.templates.errors import TemplateError, place_of
+from alerts.templates.template_errors import TemplateError, place_of
 
 SPACES = " \t\r\n"
 KEYWORDS = frozenset(

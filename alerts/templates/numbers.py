@@ -3,7 +3,7 @@
 import math
 import re
 
-from alerts.templates.nodes import ConstantNode
+from alerts.templates.syntax_tree import ConstantNode
 
 _INTEGER = re.compile(
     r"[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?[0-7])+|0|[1-9](?:_?[0-9])*)",

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection
 
-from alerts.templates import nodes
+from alerts.templates import syntax_tree
 from alerts.templates.lexer import Token, TokenKind
 from alerts.templates.pipelines import ActionParser
 
 
-def tree(text: str, *, functions: Collection[str]) -> nodes.Tree:
+def parse_tree(text: str, *, functions: Collection[str]) -> syntax_tree.Tree:
     """The nodes of a template that may call these functions. Raises TemplateError."""
     return _Blocks(text, functions).run()
 
@@ -16,10 +16,10 @@ class _Blocks(ActionParser):
     def __init__(self, text: str, functions: Collection[str]) -> None:
         super().__init__(text, functions)
         self.ranges = 0
-        self.defined: dict[str, tuple[nodes.Node, ...]] = {}
+        self.defined: dict[str, tuple[syntax_tree.Node, ...]] = {}
 
-    def run(self) -> nodes.Tree:
-        found: list[nodes.Node] = []
+    def run(self) -> syntax_tree.Tree:
+        found: list[syntax_tree.Node] = []
         while self.peek().kind is not TokenKind.END:
             mark = self.at
             if self.next().kind is TokenKind.LEFT and self.next_word().is_keyword("define"):
@@ -31,12 +31,12 @@ class _Blocks(ActionParser):
             if isinstance(node, str):
                 raise self.unexpected(token, f"the template: {{{{{node}}}}} without a beginning")
             found.append(node)
-        return nodes.Tree(text=self.text, nodes=tuple(found), defined=self.defined)
+        return syntax_tree.Tree(text=self.text, nodes=tuple(found), defined=self.defined)
 
-    def body(self, context: str) -> tuple[tuple[nodes.Node, ...], str]:
+    def body(self, context: str) -> tuple[tuple[syntax_tree.Node, ...], str]:
         """Nodes up to `end` or `else`, and which of them it was."""
         self.deeper()
-        found: list[nodes.Node] = []
+        found: list[syntax_tree.Node] = []
         while self.peek().kind is not TokenKind.END:
             node = self.node()
             if isinstance(node, str):
@@ -45,16 +45,16 @@ class _Blocks(ActionParser):
             found.append(node)
         raise self.wrong(f"unexpected EOF: {context} has no {{{{end}}}}")
 
-    def node(self) -> nodes.Node | str:
+    def node(self) -> syntax_tree.Node | str:
         token = self.next()
         if token.kind is TokenKind.TEXT:
-            return nodes.TextNode(at=token.at, text=token.text)
+            return syntax_tree.TextNode(at=token.at, text=token.text)
         if token.kind is not TokenKind.LEFT:
             raise self.unexpected(token, "input")
         word = self.skip_space()
         if word.kind is not TokenKind.KEYWORD or word.text == "nil":
             pipeline = self.pipeline("command")
-            return nodes.ActionNode(at=word.at, pipeline=pipeline)
+            return syntax_tree.ActionNode(at=word.at, pipeline=pipeline)
         self.next()
         match word.text:
             case "if" | "with" | "range":
@@ -70,7 +70,11 @@ class _Blocks(ActionParser):
                 self.expect(TokenKind.RIGHT, f"{{{{{word.text}}}}}")
                 if not self.ranges:
                     raise self.wrong(f"{{{{{word.text}}}}} outside {{{{range}}}}", word.at)
-                return nodes.BreakNode(at=word.at) if word.text == "break" else nodes.ContinueNode(at=word.at)
+                return (
+                    syntax_tree.BreakNode(at=word.at)
+                    if word.text == "break"
+                    else syntax_tree.ContinueNode(at=word.at)
+                )
             case "template":
                 return self.invocation(word)
             case "block":
@@ -78,14 +82,14 @@ class _Blocks(ActionParser):
             case _:
                 raise self.unexpected(word, "command")
 
-    def control(self, word: Token) -> nodes.IfNode | nodes.WithNode | nodes.RangeNode:
+    def control(self, word: Token) -> syntax_tree.IfNode | syntax_tree.WithNode | syntax_tree.RangeNode:
         context = word.text
         known = len(self.variables)
         pipeline = self.pipeline(context)
         self.ranges += context == "range"
         then, stop = self.body(context)
         self.ranges -= context == "range"
-        otherwise: tuple[nodes.Node, ...] | None = None
+        otherwise: tuple[syntax_tree.Node, ...] | None = None
         if stop == "else":
             following = self.peek()
             if following.is_keyword(context) and context != "range":
@@ -100,11 +104,11 @@ class _Blocks(ActionParser):
         del self.variables[known:]
         match context:
             case "if":
-                return nodes.IfNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+                return syntax_tree.IfNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
             case "with":
-                return nodes.WithNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+                return syntax_tree.WithNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
             case _:
-                return nodes.RangeNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
+                return syntax_tree.RangeNode(at=word.at, pipeline=pipeline, then=then, otherwise=otherwise)
 
     def name(self, context: str) -> str:
         token = self.next_word()
@@ -125,21 +129,21 @@ class _Blocks(ActionParser):
         if stop != "end":
             raise self.wrong(f"unexpected {{{{else}}}} in {context}")
         self.variables, self.ranges = outer, ranges
-        is_empty = all(isinstance(node, nodes.TextNode) and not node.text.strip() for node in found)
+        is_empty = all(isinstance(node, syntax_tree.TextNode) and not node.text.strip() for node in found)
         if name in self.defined and self.defined[name] and not is_empty:
             raise self.wrong(f'multiple definition of template "{name}"', at)
         if name not in self.defined or not is_empty:
             self.defined[name] = () if is_empty else found
 
-    def invocation(self, word: Token) -> nodes.TemplateNode:
+    def invocation(self, word: Token) -> syntax_tree.TemplateNode:
         name = self.name("template clause")
         if self.skip_space().kind is TokenKind.RIGHT:
             self.next()
-            return nodes.TemplateNode(at=word.at, name=name, pipeline=None)
-        return nodes.TemplateNode(at=word.at, name=name, pipeline=self.pipeline("template clause"))
+            return syntax_tree.TemplateNode(at=word.at, name=name, pipeline=None)
+        return syntax_tree.TemplateNode(at=word.at, name=name, pipeline=self.pipeline("template clause"))
 
-    def block(self, word: Token) -> nodes.TemplateNode:
+    def block(self, word: Token) -> syntax_tree.TemplateNode:
         name = self.name("block clause")
         pipeline = self.pipeline("block clause")
         self.apart(name, "block clause")
-        return nodes.TemplateNode(at=word.at, name=name, pipeline=pipeline)
+        return syntax_tree.TemplateNode(at=word.at, name=name, pipeline=pipeline)

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 
-from alerts.templates import nodes
-from alerts.templates.errors import TemplateError, place_of
+from alerts.templates import syntax_tree
 from alerts.templates.lexer import Token, TokenKind, tokens
 from alerts.templates.numbers import character, number, unquoted
+from alerts.templates.template_errors import TemplateError, place_of
 
 VARIABLES = (
     "$labels",
@@ -66,10 +66,10 @@ class ActionParser:
         if self.depth > DEEPEST:
             raise self.wrong(f"nested deeper than {DEEPEST}")
 
-    def pipeline(self, context: str, *, in_parentheses: bool = False) -> nodes.PipeNode:
+    def pipeline(self, context: str, *, in_parentheses: bool = False) -> syntax_tree.PipeNode:
         start = self.skip_space().at
         variables, assigns = self.declarations(context)
-        commands: list[nodes.CommandNode] = []
+        commands: list[syntax_tree.CommandNode] = []
         while True:
             token = self.skip_space()
             if token.is_mark(")") if in_parentheses else token.kind is TokenKind.RIGHT:
@@ -81,9 +81,11 @@ class ActionParser:
         if not commands:
             raise self.wrong(f"missing value for {context}", start)
         for stage, command in enumerate(commands[1:], start=2):
-            if isinstance(command.operands[0], nodes.ConstantNode | nodes.DotNode | nodes.NilNode):
+            if isinstance(
+                command.operands[0], syntax_tree.ConstantNode | syntax_tree.DotNode | syntax_tree.NilNode
+            ):
                 raise self.wrong(f"non executable command in pipeline stage {stage}", command.at)
-        return nodes.PipeNode(at=start, commands=tuple(commands), variables=variables, assigns=assigns)
+        return syntax_tree.PipeNode(at=start, commands=tuple(commands), variables=variables, assigns=assigns)
 
     def declarations(self, context: str) -> tuple[tuple[str, ...], bool]:
         found: list[str] = []
@@ -109,9 +111,9 @@ class ActionParser:
             raise self.unexpected(self.peek(), context)
         return (), False
 
-    def command(self) -> nodes.CommandNode:
+    def command(self) -> syntax_tree.CommandNode:
         start = self.skip_space().at
-        operands: list[nodes.Operand] = []
+        operands: list[syntax_tree.Operand] = []
         while True:
             self.skip_space()
             if (operand := self.operand()) is not None:
@@ -126,24 +128,24 @@ class ActionParser:
             break
         if not operands:
             raise self.wrong("empty command", start)
-        return nodes.CommandNode(at=start, operands=tuple(operands))
+        return syntax_tree.CommandNode(at=start, operands=tuple(operands))
 
-    def operand(self) -> nodes.Operand | None:
+    def operand(self) -> syntax_tree.Operand | None:
         term = self.term()
         if term is None or self.peek().kind is not TokenKind.FIELD:
             return term
         names: list[str] = []
         while self.peek().kind is TokenKind.FIELD:
             names.append(self.next().text[1:])
-        if isinstance(term, nodes.FieldNode):
-            return nodes.FieldNode(at=term.at, names=(*term.names, *names))
-        if isinstance(term, nodes.VariableNode):
-            return nodes.VariableNode(at=term.at, name=term.name, names=tuple(names))
-        if isinstance(term, nodes.ConstantNode | nodes.DotNode | nodes.NilNode):
+        if isinstance(term, syntax_tree.FieldNode):
+            return syntax_tree.FieldNode(at=term.at, names=(*term.names, *names))
+        if isinstance(term, syntax_tree.VariableNode):
+            return syntax_tree.VariableNode(at=term.at, name=term.name, names=tuple(names))
+        if isinstance(term, syntax_tree.ConstantNode | syntax_tree.DotNode | syntax_tree.NilNode):
             raise self.wrong("unexpected . after term", term.at)
-        return nodes.ChainNode(at=term.at, of=term, names=tuple(names))
+        return syntax_tree.ChainNode(at=term.at, of=term, names=tuple(names))
 
-    def term(self) -> nodes.Operand | None:
+    def term(self) -> syntax_tree.Operand | None:
         token = self.skip_space()
         if token.is_mark("("):
             self.next()
@@ -153,34 +155,34 @@ class ActionParser:
             return inner
         if token.is_keyword("nil"):
             self.next()
-            return nodes.NilNode(at=token.at)
+            return syntax_tree.NilNode(at=token.at)
         if token.kind not in _OPERANDS:
             return None
         self.next()
         return self.simple(token)
 
-    def simple(self, token: Token) -> nodes.Operand:
+    def simple(self, token: Token) -> syntax_tree.Operand:
         match token.kind:
             case TokenKind.WORD:
                 if token.text not in self.functions:
                     raise self.wrong(f'function "{token.text}" not defined', token.at)
-                return nodes.IdentifierNode(at=token.at, name=token.text)
+                return syntax_tree.IdentifierNode(at=token.at, name=token.text)
             case TokenKind.DOT:
-                return nodes.DotNode(at=token.at)
+                return syntax_tree.DotNode(at=token.at)
             case TokenKind.FIELD:
-                return nodes.FieldNode(at=token.at, names=(token.text[1:],))
+                return syntax_tree.FieldNode(at=token.at, names=(token.text[1:],))
             case TokenKind.VARIABLE:
                 if token.text not in self.variables:
                     raise self.wrong(f'undefined variable "{token.text}"', token.at)
-                return nodes.VariableNode(at=token.at, name=token.text)
+                return syntax_tree.VariableNode(at=token.at, name=token.text)
             case TokenKind.BOOL:
-                return nodes.ConstantNode(at=token.at, value=token.text == "true")
+                return syntax_tree.ConstantNode(at=token.at, value=token.text == "true")
             case TokenKind.STRING | TokenKind.RAW:
-                return nodes.ConstantNode(at=token.at, value=self.quoted(token))
+                return syntax_tree.ConstantNode(at=token.at, value=self.quoted(token))
             case _:
                 return self.numeric(token)
 
-    def numeric(self, token: Token) -> nodes.ConstantNode:
+    def numeric(self, token: Token) -> syntax_tree.ConstantNode:
         try:
             return (character if token.kind is TokenKind.CHARACTER else number)(token.text, token.at)
         except ValueError as error:

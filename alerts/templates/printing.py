@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from alerts.templates.errors import RenderError
 from alerts.templates.floats import SHORTEST, written
 from alerts.templates.quoting import quoted, quoted_character
+from alerts.templates.template_errors import RenderError
 from alerts.templates.values import AlertData, Duration, TemplateSample, Time, Value, type_of
 
 LARGEST_NUMBER = 1_000_000  # of a width or a precision, as in Go

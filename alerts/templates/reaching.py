@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from alerts.templates.errors import RenderError
 from alerts.templates.functions import Environment, NativeFunction, fits, in_go
 from alerts.templates.moments import method
 from alerts.templates.printing import LONGEST, shown
+from alerts.templates.template_errors import RenderError
 from alerts.templates.values import AlertData, Arguments, Duration, TemplateSample, Time, Value, type_of
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from alerts.templates.errors import RenderError
+from alerts.templates.template_errors import RenderError
 from collectors.facts.patterns import Match, Pattern, compile_pattern
 
 LONGEST_TEXT = 4096

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from alerts.templates import evaluating, nodes, parser
-from alerts.templates.errors import RenderError, TemplateError
+from alerts.templates import execution, parser, syntax_tree
 from alerts.templates.functions import FUNCTIONS, Environment, QueryFunction
+from alerts.templates.template_errors import RenderError, TemplateError
 from alerts.templates.values import AlertData, Names
 
 LONGEST = 64 * 1024  # characters of a template
@@ -17,11 +17,11 @@ class Template:
     """A parsed template. `is_plain` when nothing in it is computed: it renders to its own text."""
 
     text: str
-    tree: nodes.Tree
+    tree: syntax_tree.Tree
 
     @property
     def is_plain(self) -> bool:
-        return all(isinstance(node, nodes.TextNode) for node in self.tree.nodes)
+        return all(isinstance(node, syntax_tree.TextNode) for node in self.tree.nodes)
 
     def render(
         self,
@@ -53,7 +53,7 @@ class Template:
             "$value": dot.value,
         }
         try:
-            return evaluating.render(self.tree, dot, variables, world)
+            return execution.render(self.tree, dot, variables, world)
         except RenderError as error:
             return f"<error expanding template: {error}>"
 
@@ -62,4 +62,4 @@ def parse(text: str) -> Template:
     """A template. Raises TemplateError with line and column; an unknown function is an error here already."""
     if len(text) > LONGEST:
         raise TemplateError(f"longer than {LONGEST} characters", line=1, column=1)
-    return Template(text=text, tree=parser.tree(text, functions=FUNCTIONS))
+    return Template(text=text, tree=parser.parse_tree(text, functions=FUNCTIONS))

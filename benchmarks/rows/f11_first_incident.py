@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
-from bot.rulebook import read_rulebook
-from bot.settings import RulesSettings
+from bot.evaluation.rulebook import read_rulebook
+from bot.settings.schema import RulesSettings
 from demo.pace import write_packs
 from demo.scenario import load_scenarios
 from demo.stage import FACTOR, SCRAPE_EVERY

@@ -24,9 +24,9 @@ from benchmarks.live_prometheus import READY
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row, Stall
 from benchmarks.stalls import longest_decode, longest_stall
 from benchmarks.timing import Watch, take_turns
-from bot.judging import RuleScheduler
-from bot.rulebook import read_rulebook
-from bot.settings import RulesSettings
+from bot.evaluation.rulebook import read_rulebook
+from bot.evaluation.scheduler import RuleScheduler
+from bot.settings.schema import RulesSettings
 from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
@@ -34,7 +34,7 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind
 from collectors.facts.topology import Topology
 from collectors.query_router import AT_ONCE, QueryRouter
-from collectors.sources.prometheus import PrometheusOptions, PrometheusSource
+from collectors.sources.prometheus.source import PrometheusOptions, PrometheusSource
 from demo.parts.processes import Program, running
 
 ROUNDS = 40

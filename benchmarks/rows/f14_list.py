@@ -29,8 +29,8 @@ from collectors.cluster.kinds import PODS
 from collectors.cluster.objects import Pod
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from collectors.sources.kubernetes.source import KubernetesSource
 from demo.parts.processes import Program, answers, free_port, running
 
 COUNT = 5_000

@@ -11,14 +11,12 @@ from bot.channels.slack.interactions import Interaction
 from bot.metrics import Metrics
 from bot.people import People
 from collectors.facts.clock import Clock
-from collectors.facts.errors import SourceError
-from collectors.facts.people import Actor
-from commands.command import Answer
-from commands.desk import Upload
-from commands.pipeline import refused
-from commands.plans import Origin
-from commands.requests import Request
-from commands.stores import Store
+from collectors.facts.results import SourceError
+from commands.core.command import Answer
+from commands.core.pipeline import refused
+from commands.core.request import Actor, Request, Upload
+from commands.plans.plan import Origin
+from commands.store import Store
 
 AT_ONCE = 16
 CARDS_LOOKED_AT = 500  # the newest of a channel, to find the one that a button stands on

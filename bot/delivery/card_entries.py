@@ -11,7 +11,7 @@ import msgspec
 from alerts.cards.message import Color, Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from bot.delivery.retry import Attempts
-from commands.stores import Unit
+from commands.store import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

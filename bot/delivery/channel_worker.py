@@ -14,7 +14,7 @@ import structlog
 from alerts.cards.message import Message
 from bot.delivery.card_entries import METHOD, CardEntry, DeliveryJob, DeliveryStep, pending_jobs
 from bot.delivery.journal import DeliveryJournal
-from bot.delivery.notifier import (
+from bot.delivery.notifier_protocol import (
     Duplicates,
     Gone,
     Notifier,
@@ -23,7 +23,7 @@ from bot.delivery.notifier import (
     SendError,
     UnknownOutcome,
 )
-from bot.delivery.rate_limits import RateLimiter, RateLimits
+from bot.delivery.rate_limiter import RateLimiter, RateLimits
 from bot.delivery.retry import Attempts, RetryPolicy
 from collectors.facts.clock import Clock
 

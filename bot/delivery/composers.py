@@ -11,13 +11,13 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from bot.delivery.card_entries import Composed, Composer, Composers
 from collectors.query_router import source_of
-from collectors.trainings.views import Training
-from commands.claims import OPEN, reclaim_card
-from commands.launches import launch_card
-from commands.placing import with_cluster
-from commands.previews import can_undo, card_of
-from commands.stores import Unit
-from commands.surroundings import incident_context
+from collectors.trainings.training import Training
+from commands.core.cluster_selection import with_cluster
+from commands.gpu.reclaim_card import OPEN, reclaim_card
+from commands.incident.card_context import incident_context
+from commands.plans.preview import can_undo, card_of
+from commands.store import Unit
+from commands.training.launch_card import launch_card
 
 PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end; then its card changes only if it is undone
 

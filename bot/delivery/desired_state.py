@@ -10,7 +10,7 @@ from alerts.cards.posted import CardId, ThreadReply
 from bot.delivery.card_entries import CardEntry, Composers, ReplyEntry, digest_of
 from bot.delivery.retry import Attempts
 from bot.store.unit import Changed
-from commands.stores import Store, Unit
+from commands.store import Store, Unit
 
 log = structlog.get_logger(__name__)
 

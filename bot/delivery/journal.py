@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from bot.delivery.card_entries import CardEntry, Composers, ReplyEntry, digest_of
-from bot.delivery.notifier import UnknownOutcome
-from commands.stores import Store
+from bot.delivery.notifier_protocol import UnknownOutcome
+from commands.store import Store
 
 
 class DeliveryJournal:

@@ -9,12 +9,12 @@ from bot.delivery.card_entries import Composers
 from bot.delivery.channel_worker import ChannelWorker, WorkerDependencies
 from bot.delivery.desired_state import DesiredState
 from bot.delivery.journal import DeliveryJournal
-from bot.delivery.notifier import Notifier
-from bot.delivery.rate_limits import RateLimiter, RateLimits
+from bot.delivery.notifier_protocol import Notifier
+from bot.delivery.rate_limiter import RateLimiter, RateLimits
 from bot.delivery.retry import RetryPolicy
 from bot.store.unit import Changed
 from collectors.facts.clock import Clock
-from commands.stores import Store
+from commands.store import Store
 
 
 class Reconciler:

@@ -13,12 +13,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from bot.channels.console.plain_text import plain_text
 from bot.metrics import Metrics
-from bot.secrets import Secret, SecretError
+from bot.settings.secrets import Secret, SecretError
 from collectors.facts.clock import Clock
-from collectors.facts.people import Actor, ActorKind
-from commands.command import Answer
-from commands.plans import Origin
-from commands.requests import Request
+from commands.core.command import Answer
+from commands.core.request import Actor, ActorKind, Request
+from commands.plans.plan import Origin
 
 _log = structlog.get_logger()
 

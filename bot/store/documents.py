@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from bot.store.tables import Row, TableDefinition
+from bot.store.schema import Row, TableDefinition
 from collectors.facts.labels import Labels
 
 

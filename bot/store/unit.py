@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from alerts.store import Rows
-from bot.store import tables
-from bot.store.tables import Row, TableDefinition
+from bot.store import schema
+from bot.store.schema import Row, TableDefinition
 
 Changed = Mapping[str, frozenset[str]]  # table -> the ids that were put or deleted
 
@@ -19,7 +19,7 @@ class Transaction(Protocol):
 
 
 class StoreUnit:
-    """A unit in use: `commands/stores.py`'s Unit."""
+    """A unit in use: `commands/store.py`'s Unit."""
 
     __slots__ = (
         "_transaction",
@@ -40,19 +40,19 @@ class StoreUnit:
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
-        self.alerts = transaction.rows(tables.ALERTS)
-        self.incidents = transaction.rows(tables.INCIDENTS)
-        self.silences = transaction.rows(tables.SILENCES)
-        self.cards = transaction.rows(tables.CARDS)
-        self.replies = transaction.rows(tables.REPLIES)
-        self.plans = transaction.rows(tables.PLANS)
-        self.audit = transaction.rows(tables.AUDIT)
-        self.agenda = transaction.rows(tables.AGENDA)
-        self.leases = transaction.rows(tables.LEASES)
-        self.reclaim_requests = transaction.rows(tables.RECLAIM_REQUESTS)
-        self.launches = transaction.rows(tables.LAUNCHES)
-        self.handled_requests = transaction.rows(tables.HANDLED_REQUESTS)
-        self.progress = transaction.rows(tables.PROGRESS)
+        self.alerts = transaction.rows(schema.ALERTS)
+        self.incidents = transaction.rows(schema.INCIDENTS)
+        self.silences = transaction.rows(schema.SILENCES)
+        self.cards = transaction.rows(schema.CARDS)
+        self.replies = transaction.rows(schema.REPLIES)
+        self.plans = transaction.rows(schema.PLANS)
+        self.audit = transaction.rows(schema.AUDIT)
+        self.agenda = transaction.rows(schema.AGENDA)
+        self.leases = transaction.rows(schema.LEASES)
+        self.reclaim_requests = transaction.rows(schema.RECLAIM_REQUESTS)
+        self.launches = transaction.rows(schema.LAUNCHES)
+        self.handled_requests = transaction.rows(schema.HANDLED_REQUESTS)
+        self.progress = transaction.rows(schema.PROGRESS)
 
     async def next_number(self, of: str) -> int:
         """1, 2, 3, ... for each name; a number of a unit that is rolled back is given again."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.results import Blind, Sample
-from collectors.trainings.views import Training
+from collectors.trainings.training import Training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

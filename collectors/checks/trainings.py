@@ -7,7 +7,7 @@ from typing import Any
 from collectors.checks.check import CheckInput, ClusterCheck
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
-from collectors.trainings.views import Training, TrainingState
+from collectors.trainings.training import Training, TrainingState
 
 
 def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:

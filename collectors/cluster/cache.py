@@ -12,7 +12,7 @@ from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
 from collectors.cluster.reflector import ObjectChange, Reflector, ReflectorState, ReflectorTiming, Snapshot
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
-from collectors.sources.kubernetes import KubernetesSource
+from collectors.sources.kubernetes.source import KubernetesSource
 
 __all__ = ["ClusterCache", "KindStatus", "ObjectChange", "ReflectorState", "ReflectorTiming", "Snapshot"]
 

@@ -8,8 +8,8 @@ import msgspec
 
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.kinds import ResourceKind
-from collectors.facts.errors import SourceError
-from collectors.sources.kubernetes_errors import Status
+from collectors.facts.results import SourceError
+from collectors.sources.kubernetes.api_status import Status
 
 T = TypeVar("T", bound=KubernetesObject)
 

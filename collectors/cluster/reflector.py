@@ -19,12 +19,10 @@ import msgspec
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.decoder import KindDecoder, WatchEventType
 from collectors.cluster.kinds import ResourceKind
-from collectors.facts.clock import Clock
-from collectors.facts.durations import in_words
-from collectors.facts.errors import SourceError
-from collectors.facts.results import Blind
-from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_errors import error_from
+from collectors.facts.clock import Clock, in_words
+from collectors.facts.results import Blind, SourceError
+from collectors.sources.kubernetes.api_status import error_from
+from collectors.sources.kubernetes.source import KubernetesSource
 
 T = TypeVar("T", bound=KubernetesObject)
 

@@ -2,7 +2,7 @@
 
 from collectors.cluster.inventory import Inventory
 from collectors.trainings import job
-from collectors.trainings.views import Training, TrainingKind
+from collectors.trainings.training import Training, TrainingKind
 
 KINDS: tuple[TrainingKind, ...] = (job.KIND,)
 

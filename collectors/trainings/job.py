@@ -11,7 +11,7 @@ from collectors.cluster.inventory import Inventory, controller_of
 from collectors.cluster.objects import Condition, Job, ObjectMeta, Pod, Workload
 from collectors.cluster.resources import gpus_requested
 from collectors.trainings.ranks import failures_of, index_of, rank_of
-from collectors.trainings.views import (
+from collectors.trainings.training import (
     OWNER_KEYS,
     ROLE_KEYS,
     TEAM_KEYS,

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from collectors.cluster.objects import ContainerStateTerminated, Pod
 from collectors.cluster.resources import gpus_requested, holds_resources
-from collectors.trainings.exits import explain_exit
-from collectors.trainings.views import Rank
+from collectors.trainings.exit_codes import explain_exit
+from collectors.trainings.training import Rank
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _INDEXES = ("batch.kubernetes.io/job-completion-index", "yardmaster.io/index")

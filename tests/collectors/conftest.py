@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from collectors.sources.kubernetes.source import KubernetesSource
 from demo.kubernetes import KubernetesLookalike, User
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]

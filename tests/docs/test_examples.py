@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from alerts.loading import load
-from bot.reading import read_settings
-from bot.rulebook import read_rulebook, symbols
-from commands.catalogue import CATALOGUE
-from commands.parsing import parse
+from bot.evaluation.rulebook import read_rulebook, symbols
+from bot.settings.loading import read_settings
+from commands.command_catalogue import CATALOGUE
+from commands.core.parsing import parse
 from helm.generate import CHART
 from tests.docs.conftest import all_pages
 from tests.real.parts.layout import KUBERNETES

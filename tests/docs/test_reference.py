@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from bot.evaluation.rulebook import pack_names, read_rulebook
 from bot.metrics import Metrics
-from bot.rulebook import pack_names, read_rulebook
-from bot.settings import RulesSettings, Settings
+from bot.settings.schema import RulesSettings, Settings
 from collectors.checks.catalogue import CHECKS
-from commands.catalogue import CATALOGUE
+from commands.command_catalogue import CATALOGUE
 from docs import settings_table
 from docs.generate import DOCS, PARTS, fresh, pages, stale
 

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from collectors.cluster.kinds import DEFAULT_KINDS
-from collectors.facts.people import Actor
-from commands.catalogue import CATALOGUE
-from commands.command import Answer, Command, Right
-from commands.desk import CommandContext
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import Answer, Command, Right
+from commands.core.context import CommandContext
+from commands.core.request import Actor
 from helm.generate import CHART, made, stale
 from helm.rights import Rights, Rules, act_rights, look_rights
 from helm.values_file import ValuesError, read_values

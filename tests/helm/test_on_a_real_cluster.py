@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from collectors.cluster.kinds import DEFAULT_KINDS
-from commands.catalogue import CATALOGUE
+from commands.command_catalogue import CATALOGUE
 from helm.generate import CHART
 from helm.rights import act_rights
 from tests.helm.conftest import CI, Render

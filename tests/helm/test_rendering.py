@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from alerts.loading import load
-from bot.reading import read_settings
-from bot.rulebook import symbols
-from commands.catalogue import CATALOGUE
-from commands.parsing import parse
+from bot.evaluation.rulebook import symbols
+from bot.settings.loading import read_settings
+from commands.command_catalogue import CATALOGUE
+from commands.core.parsing import parse
 from helm.generate import CHART
 from tests.helm.conftest import CI, RefusedError, Render
 

@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from bot.cli import main
-from bot.store.sql import SqlStore
+from bot.store.sql_store import SqlStore
 from tests.support.light import TOKEN, light
 
 BROKEN = """groups:

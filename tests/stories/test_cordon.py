@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.wiring import Yardmaster
-from commands.command import Command, PlanDraft
-from commands.desk import CommandContext
-from commands.plans import Risk
-from commands.steps import ObjectRef, Patch
+from commands.core.command import Command, PlanDraft
+from commands.core.context import CommandContext
+from commands.plans.plan import Risk
+from commands.plans.steps import ObjectRef, Patch
 from demo.slack.state.messages import Message
 from tests.support.light import HOT, Light, light
 

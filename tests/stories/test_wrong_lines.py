@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.catalogue import CATALOGUE
-from commands.parsing import find, words_of
+from commands.command_catalogue import CATALOGUE
+from commands.core.parsing import find, words_of
 from tests.support.light import CHANNEL, Light, light
 
 # what is typed, and what the answer has to hold: the wrong word, and what is right

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TypeVar
 
 from alerts.cards.message import Message, Text, plain
-from bot.delivery.notifier import Duplicates, Gone, Permanent, Recoverable, UnknownOutcome
+from bot.delivery.notifier_protocol import Duplicates, Gone, Permanent, Recoverable, UnknownOutcome
 
 LATENCY = 0.1  # seconds, half before and half after the deed
 Answer = TypeVar("Answer")

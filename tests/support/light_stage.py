@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import yaml
 
-from bot.reading import read_settings
+from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
 from collectors.facts.clock import SystemClock
-from commands.plans import Plan
-from commands.rows import AuditEntry
+from commands.models import AuditEntry
+from commands.plans.plan import Plan
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.kubernetes import KubernetesLookalike
 from demo.kubernetes.faults import Seen

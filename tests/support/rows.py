@@ -14,8 +14,8 @@ from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_
 from alerts.lifecycle import AlertLife, AlertState
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
-from commands.rows import AuditEntry, HandledRequest
-from commands.steps import Create, Delete, ObjectRef, Patch, Precondition, Record, Scale, Step, Wait
+from commands.models import AuditEntry, HandledRequest
+from commands.plans.steps import Create, Delete, ObjectRef, Patch, Precondition, Record, Scale, Step, Wait
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

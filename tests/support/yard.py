@@ -10,24 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from alerts.cards.message import Buttons, Context, Fields, Message, Paragraph, Preformatted, Table, plain
-from bot.sites import LiveCluster
-from bot.store.memory import MemoryStore
+from bot.live_cluster import LiveCluster
+from bot.store.memory_store import MemoryStore
 from collectors.cluster.cache import ClusterCache
 from collectors.facts.labels import Labels
-from collectors.facts.people import Actor, ActorKind
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
-from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
-from commands.catalogue import CATALOGUE
-from commands.cluster import ClusterWriter
-from commands.command import Answer
-from commands.desk import Defaults, Upload
-from commands.performing import PlanExecutor
-from commands.permissions import Grant, Permissions
-from commands.pipeline import Pipeline
-from commands.plans import Origin, Plan, PlanState
-from commands.requests import Request
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from collectors.sources.kubernetes.source import KubernetesSource
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import Answer
+from commands.core.context import Defaults
+from commands.core.permissions import Grant, Permissions
+from commands.core.pipeline import Pipeline
+from commands.core.request import Actor, ActorKind, Request, Upload
+from commands.plans.cluster_writer import ClusterWriter
+from commands.plans.executor import PlanExecutor
+from commands.plans.plan import Origin, Plan, PlanState
 from tests.support.cluster_cache import QUICK, until
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

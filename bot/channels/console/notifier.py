@@ -14,7 +14,7 @@ _log = structlog.get_logger()
 
 
 class ConsoleNotifier:
-    """A Speaker of `bot/delivery/notifier.py`. What was printed cannot be found again or taken back."""
+    """A Speaker of `bot/delivery/notifier_protocol.py`. What was printed cannot be found again or taken back."""
 
     async def post(
         self,

@@ -6,7 +6,7 @@ from enum import Enum
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.delivery.notifier import Gone, Permanent, Recoverable, SendError, UnknownOutcome
+from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, SendError, UnknownOutcome
 
 
 class ErrorMeaning(Enum):

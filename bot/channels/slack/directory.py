@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import aiohttp
 from slack_sdk.errors import SlackClientError
 
-from bot.channels.slack.client import SlackClient
-from bot.delivery.notifier import SendError
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import SendError
 from bot.people import Account
-from collectors.facts.errors import SourceError
+from collectors.facts.results import SourceError
 
 
 class SlackDirectory:

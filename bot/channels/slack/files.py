@@ -6,8 +6,8 @@ import aiohttp
 
 from alerts.cards.message import Attachment
 from bot.channels.slack.block_limits import FILE_AT_MOST
-from bot.channels.slack.client import SlackClient
-from bot.delivery.notifier import Permanent
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import Permanent
 
 
 async def upload(

@@ -9,15 +9,15 @@ from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 
-from bot.channels.slack.client import SlackClient
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.interactions import Interaction
 from bot.channels.slack.listeners import listen
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket, quiet_logger
-from bot.delivery.notifier import Recoverable, UnknownOutcome
-from bot.settings import SlackSettings, secret
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import Recoverable, UnknownOutcome
+from bot.settings.schema import SlackSettings, secret
 from collectors.facts.clock import Clock
 
 log = structlog.get_logger(__name__)

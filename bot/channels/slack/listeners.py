@@ -20,7 +20,7 @@ from bot.channels.slack.interactions import (
 )
 from bot.channels.slack.responder import SlackResponder
 from collectors.facts.clock import Clock, SystemClock
-from commands.pipeline import refused
+from commands.core.pipeline import refused
 
 __all__ = ["BUSY", "Interaction", "InteractionFile", "listen"]
 

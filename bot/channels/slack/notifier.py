@@ -9,9 +9,9 @@ import structlog
 
 from alerts.cards.message import Attachment, Message, Text
 from bot.channels.slack.blocks import SlackMessage, render, render_line
-from bot.channels.slack.client import SlackClient
 from bot.channels.slack.files import upload
-from bot.delivery.notifier import Duplicates, Permanent, SendError
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import Duplicates, Permanent, SendError
 
 log = structlog.get_logger(__name__)
 
@@ -23,7 +23,7 @@ REMEMBERED = 5_000  # messages whose files we know
 
 
 class SlackNotifier:
-    """`bot/delivery/notifier.py`'s Speaker. Files that go with a card stand in its thread; losing one is only
+    """`bot/delivery/notifier_protocol.py`'s Speaker. Files that go with a card stand in its thread; losing one is only
     logged.
     """
 

@@ -6,7 +6,7 @@ Source: https://docs.slack.dev/apis/web-api/rate-limits
 
 from datetime import timedelta
 
-from bot.delivery.rate_limits import RateLimit, RateLimits
+from bot.delivery.rate_limiter import RateLimit, RateLimits
 
 _TIER_3 = RateLimit(every=timedelta(seconds=1.4), burst=7)
 

@@ -5,13 +5,13 @@ from typing import Any
 import structlog
 
 from bot.channels.slack.blocks import SlackMessage, render
-from bot.channels.slack.client import SlackClient
 from bot.channels.slack.files import download, upload
 from bot.channels.slack.interactions import Interaction
-from bot.delivery.notifier import Permanent, SendError
-from collectors.facts.errors import SourceError
-from commands.command import Answer
-from commands.desk import Upload
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import Permanent, SendError
+from collectors.facts.results import SourceError
+from commands.core.command import Answer
+from commands.core.request import Upload
 
 log = structlog.get_logger(__name__)
 

@@ -12,7 +12,7 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackClientError
 
-from bot.secrets import Secret
+from bot.settings.secrets import Secret
 
 LOOKED_AT = timedelta(seconds=2)
 PING = timedelta(seconds=5)  # a socket without a pong for four of these is dead

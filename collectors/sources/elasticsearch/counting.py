@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
+from collectors.facts.results import SourceError
 from collectors.sources.elasticsearch.bodies import (
     Combination,
     Json,
@@ -17,7 +17,7 @@ from collectors.sources.elasticsearch.bodies import (
     of_combination,
     per_window,
 )
-from collectors.sources.elasticsearch.calls import ElasticsearchClient
+from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import labels_of
 

@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
-from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
 from collectors.facts.patterns import Pattern, compile_pattern
-from collectors.facts.results import Sample
+from collectors.facts.results import Sample, SourceError
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window
-from collectors.sources.elasticsearch.calls import ElasticsearchClient, TooLargeError
+from collectors.sources.elasticsearch.client import ElasticsearchClient, TooLargeError
 from collectors.sources.elasticsearch.counting import LineGroup, groups_of
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from collectors.facts.errors import SourceError
-from collectors.sources.elasticsearch.calls import ElasticsearchClient
+from collectors.facts.results import SourceError
+from collectors.sources.elasticsearch.client import ElasticsearchClient
 
 _TRUST = timedelta(minutes=5)  # how long a mapping is believed; a new index may bring a field
 _TEXTS = ("text", "match_only_text", "annotated_text", "semantic_text")

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from collectors.facts.errors import SourceError
 from collectors.facts.labels import Labels
-from collectors.facts.results import Sample
+from collectors.facts.results import Sample, SourceError
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window, phrase
-from collectors.sources.elasticsearch.calls import ElasticsearchClient
+from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct
-from collectors.sources.elasticsearch.patterns import LinePattern, pattern_of
+from collectors.sources.elasticsearch.line_patterns import LinePattern, pattern_of
 from collectors.sources.elasticsearch.sampling import pages_of
 
 _TEXTS = 3

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from collectors.facts.labels import Labels
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window, newest_first, shown
-from collectors.sources.elasticsearch.calls import ElasticsearchClient, TooLargeError
+from collectors.sources.elasticsearch.client import ElasticsearchClient, TooLargeError
 from collectors.sources.elasticsearch.counting import LineGroup
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct, line_of

@@ -5,20 +5,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from collectors.facts.durations import in_words
-from collectors.facts.errors import SourceError
+from collectors.facts.clock import in_words
 from collectors.facts.queries import LogQuery
-from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.results import Blind, QueryResult, Sample, Seen, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
-from collectors.sources.elasticsearch.calls import ElasticsearchClient
+from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.counting import LineGroup, groups_of, totals_of, usual_of
 from collectors.sources.elasticsearch.extracting import extracted
 from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
 from collectors.sources.elasticsearch.hits import LogLine
+from collectors.sources.elasticsearch.log_lines import ServerFacts, lines_in, server_facts
 from collectors.sources.elasticsearch.novelty import novel
-from collectors.sources.elasticsearch.reading import ServerFacts, lines_in, server_facts
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
 from collectors.sources.elasticsearch.sampling import texts_of
-from collectors.sources.elasticsearch.settings import ElasticsearchOptions
 
 _SEASONS = 7
 _CLOCKS_DIFFER = timedelta(days=1)  # a line from the future is a line, too

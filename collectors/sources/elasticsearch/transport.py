@@ -19,7 +19,7 @@ from elastic_transport import (
 from elastic_transport._node import NodeApiResponse
 from elasticsearch import AsyncElasticsearch
 
-from collectors.sources.elasticsearch.settings import ElasticsearchOptions, address_of
+from collectors.sources.elasticsearch.options import ElasticsearchOptions, address_of
 
 _LARGE = 256 * 1024  # bytes of a body that is sent in pieces
 

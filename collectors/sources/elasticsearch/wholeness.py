@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from collectors.facts.errors import SourceError
+from collectors.facts.results import SourceError
 
 _CUT = 300  # characters of a server's own words
 

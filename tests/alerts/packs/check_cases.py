@@ -8,7 +8,7 @@ from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Service
 from collectors.facts.results import Blind
-from collectors.trainings.views import Training, TrainingState
+from collectors.trainings.training import Training, TrainingState
 from tests.alerts.packs.fired import Fired
 from tests.support.objects import NOW, inventory, node, read
 

@@ -9,7 +9,7 @@ import pytest
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from alerts.templates import TemplateError, parse
-from bot.rulebook import check_action
+from bot.evaluation.rulebook import check_action
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery

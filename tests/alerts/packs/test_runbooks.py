@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from alerts.loading.promql import find_error
-from bot.rulebook import check_action
+from bot.evaluation.rulebook import check_action
 from tests.alerts.packs.shipped import RUNBOOKS, shipped_rules
 
 PAGES = sorted(path for path in RUNBOOKS.glob("*.md") if path.name != "README.md")

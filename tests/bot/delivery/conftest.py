@@ -15,10 +15,10 @@ from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.card_entries import Composed
 from bot.delivery.reconciler import Reconciler
 from bot.delivery.retry import RetryPolicy
-from bot.store.memory import MemoryStore
-from bot.store.sql import SqlStore
-from commands.rows import Launch
-from commands.stores import Unit
+from bot.store.memory_store import MemoryStore
+from bot.store.sql_store import SqlStore
+from commands.models import Launch
+from commands.store import Unit
 from tests.support.chat import START, FakeChat, LoopClock
 from tests.support.rows import a_card, a_line
 

@@ -8,10 +8,10 @@ import pytest
 from alerts.cards.posted import CardKind
 from bot.delivery.composers import CardContext, composers
 from bot.delivery.desired_state import DesiredState
-from bot.following import LaunchWatcher
-from bot.store.memory import MemoryStore
+from bot.jobs.launch_watcher import LaunchWatcher
+from bot.store.memory_store import MemoryStore
 from collectors.facts.redaction import Redactor
-from commands.rows import ReclaimRequest, ReclaimState
+from commands.models import ReclaimRequest, ReclaimState
 from tests.support.yard import NOON, Hands
 
 SHOWING = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from alerts.cards.message import Color
-from bot.channels.slack.client import SlackClient
 from bot.channels.slack.notifier import SlackNotifier
+from bot.channels.slack.web_client import SlackClient
 from bot.delivery.retry import RetryPolicy
-from bot.store.sql import SqlStore
+from bot.store.sql_store import SqlStore
 from collectors.facts.clock import SystemClock
 from demo.slack import SlackLookalike
 from tests.support.examples import by_profile

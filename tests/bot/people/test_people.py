@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from bot.people import TRUST_FOR, Account, People
-from bot.settings import TeamSettings
-from collectors.facts.errors import SourceError
+from bot.settings.schema import TeamSettings
+from collectors.facts.results import SourceError
 
 
 @dataclass

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.reading import SettingsError, read_settings
-from bot.secrets import Secret, SecretError
-from bot.settings import Settings, secret
+from bot.settings.loading import SettingsError, read_settings
+from bot.settings.schema import Settings, secret
+from bot.settings.secrets import Secret, SecretError
 
 SECRET = "xoxb-very-secret-1234567890"
 WHOLE = f"""

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from alerts.lifecycle import AlertState
-from bot.store.memory import MemoryStore
-from bot.store.sql import SqlStore
-from bot.store.tables import CARDS
+from bot.store.memory_store import MemoryStore
+from bot.store.schema import CARDS
+from bot.store.sql_store import SqlStore
 from bot.store.unit import Changed
 from tests.support.rows import NOON, a_card, a_gesture, a_line, an_alert, an_audit_entry
 

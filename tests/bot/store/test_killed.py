@@ -5,13 +5,13 @@ import contextlib
 import sys
 from pathlib import Path
 
-from bot.store.sql import SqlStore
+from bot.store.sql_store import SqlStore
 
 WRITER = """
 import asyncio, sys
 from datetime import UTC, datetime
-from bot.store.sql import SqlStore
-from commands.rows import HandledRequest
+from bot.store.sql_store import SqlStore
+from commands.models import HandledRequest
 
 async def main():
     store = await SqlStore.open(sys.argv[1])

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from bot.store.documents import decode, encode
-from bot.store.tables import TABLES, TableDefinition, moment_text
+from bot.store.schema import TABLES, TableDefinition, moment_text
 from tests.support.examples import share
 from tests.support.rows import NOON, an_alert, rich
 

@@ -8,10 +8,9 @@ import pytest
 from sqlalchemy import Connection, inspect, text
 
 from bot.store.dialects import make_engine
-from bot.store.errors import NewerSchemaError, StoreError
-from bot.store.migrating import migrate
-from bot.store.schema import METADATA
-from bot.store.sql import SqlStore
+from bot.store.migrate import NewerSchemaError, StoreError, migrate
+from bot.store.sql_store import SqlStore
+from bot.store.sql_tables import METADATA
 from tests.support.rows import a_gesture
 
 

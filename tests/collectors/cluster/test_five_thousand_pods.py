@@ -14,7 +14,7 @@ from collectors.cluster.kinds import NODES, PODS
 from collectors.cluster.objects import Pod
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.sources.kubernetes import KubernetesSource
+from collectors.sources.kubernetes.source import KubernetesSource
 
 Connect = Callable[..., Awaitable[KubernetesSource]]
 Keep = Callable[[ClusterCache], Awaitable[ClusterCache]]

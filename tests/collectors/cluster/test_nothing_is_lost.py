@@ -13,7 +13,7 @@ from collectors.cluster.cache import ClusterCache, ReflectorState
 from collectors.cluster.kinds import NODES, PODS
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.sources.kubernetes import KubernetesSource
+from collectors.sources.kubernetes.source import KubernetesSource
 from demo.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, Replica, Script, ScriptedServer, tell, until
 

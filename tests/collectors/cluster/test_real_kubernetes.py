@@ -13,9 +13,9 @@ from collectors.cluster.cache import ClusterCache, ReflectorState
 from collectors.cluster.kinds import DEFAULT_KINDS, NODES, PODS
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
-from collectors.sources.kubernetes_errors import KubernetesError
+from collectors.sources.kubernetes.api_status import KubernetesError
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from collectors.sources.kubernetes.source import KubernetesSource
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.cluster_cache import QUICK, Replica, until
 

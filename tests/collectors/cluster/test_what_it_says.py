@@ -13,7 +13,7 @@ from collectors.cluster.kinds import EVENTS, NODES, PODS, ResourceKind, configma
 from collectors.cluster.objects import ConfigMap, Node
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
-from collectors.sources.kubernetes import KubernetesSource
+from collectors.sources.kubernetes.source import KubernetesSource
 from demo.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, ScriptedServer, until
 

@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from collectors.facts.errors import SourceError
 from collectors.facts.queries import LogQuery, TimesUsual
-from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.facts.results import Blind, QueryResult, Seen, SourceError
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from demo.elasticsearch.lookalike import ElasticsearchLookalike
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.sources.elasticsearch.patterns import pattern_of
+from collectors.sources.elasticsearch.line_patterns import pattern_of
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from collectors.sources.elasticsearch import Credentials, ElasticsearchOptions, fields_with
-from collectors.sources.elasticsearch.settings import address_of
+from collectors.sources.elasticsearch.options import address_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.facts.durations import duration
+from collectors.facts.clock import duration
 
 
 @pytest.mark.parametrize("text", ["99999999d", "99999999999999d", "101y", f"{'9' * 4000}ms"])

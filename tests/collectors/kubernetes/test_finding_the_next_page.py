@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from collectors.facts.errors import SourceError
-from collectors.sources.kubernetes import KubernetesSource
+from collectors.facts.results import SourceError
+from collectors.sources.kubernetes.source import KubernetesSource
 
 Connect = Callable[..., Awaitable[KubernetesSource]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]

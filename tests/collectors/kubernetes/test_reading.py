@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from collectors.facts.errors import SourceError
-from collectors.sources.kubernetes import KubernetesSource
-from collectors.sources.kubernetes_client import KubernetesClient, KubernetesOptions
-from collectors.sources.kubernetes_errors import KubernetesError
+from collectors.facts.results import SourceError
+from collectors.sources.kubernetes.api_status import KubernetesError
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from collectors.sources.kubernetes.source import KubernetesSource
 from demo.kubernetes import KubernetesLookalike
 
 Connect = Callable[..., Awaitable[KubernetesSource]]

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.sources.prometheus import PrometheusOptions, PrometheusSource
+from collectors.sources.prometheus.source import PrometheusOptions, PrometheusSource
 
 
 @pytest.fixture

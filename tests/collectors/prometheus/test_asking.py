@@ -9,7 +9,7 @@ from aiohttp import web
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Seen
-from collectors.sources.prometheus import PrometheusSource
+from collectors.sources.prometheus.source import PrometheusSource
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Seen
-from collectors.sources.prometheus import PrometheusSource
+from collectors.sources.prometheus.source import PrometheusSource
 from demo.parts.prometheus import PrometheusServer
 
 SourceAt = Callable[..., PrometheusSource]

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
-from collectors.sources.prometheus import PrometheusSource
+from collectors.sources.prometheus.source import PrometheusSource
 
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 SourceAt = Callable[..., PrometheusSource]

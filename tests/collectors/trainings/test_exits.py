@@ -2,7 +2,7 @@
 
 import pytest
 
-from collectors.trainings.exits import explain_exit
+from collectors.trainings.exit_codes import explain_exit
 
 
 @pytest.mark.parametrize(

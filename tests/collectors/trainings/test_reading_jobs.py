@@ -8,7 +8,7 @@ import pytest
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Deployment, Job, Namespace, Pod, ReplicaSet
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
-from collectors.trainings.views import Training, TrainingState
+from collectors.trainings.training import Training, TrainingState
 from tests.support.objects import container, gpus, inventory, owned, pod, read
 
 INDEX = "batch.kubernetes.io/job-completion-index"

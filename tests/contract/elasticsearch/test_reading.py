@@ -4,8 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.facts.errors import SourceError
-from collectors.facts.results import Blind
+from collectors.facts.results import Blind, SourceError
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 
 JOB = {"training.kubeflow.org/job-name": "detr"}

@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from commands.catalogue import CATALOGUE
+from commands.command_catalogue import CATALOGUE
 from demo.playing import Player
 from demo.scenario import load_scenarios
 from demo.stage import Cluster, Plan, Stage, set_up

@@ -6,13 +6,11 @@ from datetime import UTC, datetime
 from bot.channels.inbox import Inbox
 from bot.channels.slack.interactions import Interaction, InteractionFile
 from bot.metrics import Metrics
-from bot.store.memory import MemoryStore
+from bot.store.memory_store import MemoryStore
 from collectors.facts.clock import SystemClock
-from collectors.facts.errors import SourceError
-from collectors.facts.people import Actor
-from commands.command import Answer
-from commands.desk import Upload
-from commands.requests import Request
+from collectors.facts.results import SourceError
+from commands.core.command import Answer
+from commands.core.request import Actor, Request, Upload
 from tests.support.yard import DANA, told
 
 HEARD = Interaction(

@@ -9,13 +9,13 @@ from datetime import timedelta
 import pytest
 from slack_bolt.async_app import AsyncApp
 
-from bot.channels.slack.client import SlackClient
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.listeners import Interaction, listen
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket
-from bot.secrets import Secret
+from bot.channels.slack.web_client import SlackClient
+from bot.settings.secrets import Secret
 from demo.slack import Manners, Person, SlackLookalike
 
 

@@ -11,8 +11,8 @@ from alerts.cards.message import Attachment, Button, Buttons, Message, text
 from bot.channels.slack.files import lies_with_slack
 from bot.channels.slack.interactions import InteractionFile
 from bot.channels.slack.responder import SlackResponder
-from collectors.facts.errors import SourceError
-from commands.command import Answer
+from collectors.facts.results import SourceError
+from commands.core.command import Answer
 
 
 def an_answer(words: str = "3 nodes", *, is_public: bool = False, **more: Any) -> Answer:

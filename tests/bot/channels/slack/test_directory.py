@@ -3,7 +3,7 @@
 import pytest
 
 from bot.channels.slack.directory import SlackDirectory
-from collectors.facts.errors import SourceError
+from collectors.facts.results import SourceError
 from tests.bot.channels.slack.conftest import Harness
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from alerts.cards.message import Attachment, Color, Message, Paragraph, Preformatted, text
-from bot.channels.slack.client import SlackClient
 from bot.channels.slack.notifier import SlackNotifier
-from bot.delivery.notifier import Duplicates, Gone, Permanent, Recoverable, UnknownOutcome
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import Duplicates, Gone, Permanent, Recoverable, UnknownOutcome
 
 LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
 

@@ -1,0 +1,204 @@
+"""This file reads whole rule files: Prometheus' own, PrometheusRule objects, lists of them, and `*.yard.yaml`."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import PurePath
+
+from alerts.loading.annotations import check_template, label_set
+from alerts.loading.entries import Surroundings, entry
+from alerts.loading.node_reader import NodeReader, is_null
+from alerts.loading.yaml_nodes import MapNode, Node, ScalarNode, YamlError, documents
+from alerts.rules import Diagnostic, FileLocation, RecordingRule, Rule, RuleGroup, Symbols
+
+STANDARD_INTERVAL = timedelta(seconds=15)
+_GROUP = ("name", "interval", "query_offset", "limit", "labels", "rules")
+_OBJECT_GROUP = (*_GROUP, "partial_response_strategy")  # Thanos' field, which the operator's objects may have
+_OBJECT = ("apiVersion", "kind", "metadata", "spec", "status")
+_ENDINGS = (".yard.yaml", ".yard.yml", ".rules.yaml", ".rules.yml", ".yaml", ".yml", ".json", ".rules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What a rule file gives: its groups without what is wrong in them, and every diagnostic."""
+
+    groups: tuple[RuleGroup, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def load(
+    text: str | bytes,
+    *,
+    file: str,
+    symbols: Symbols,
+    own: bool,
+    interval: timedelta = STANDARD_INTERVAL,
+) -> Loaded:
+    """Read a rule file of any kind, judged as `promtool check rules` judges it; never raises for what it holds.
+
+    A file whose name ends in `.yard.yaml` asks `logs` or `check` in the place of `expr`. `own`: the
+    annotations offer, remedy, presence and closes mean something. `interval` is for groups without their own.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            return _refused(
+                file, "not valid UTF-8", line, error.start - error.object.rfind(b"\n", 0, error.start)
+            )
+    text = text.removeprefix("\ufeff")
+    try:
+        found = documents(text)
+    except YamlError as error:
+        return _refused(file, str(error), error.line, error.column)
+    reader = NodeReader(file=file, text=text)
+    file_reader = _File(reader, pack=pack_of(file), symbols=symbols, own=own, interval=interval)
+    groups = file_reader.roots(found)
+    return Loaded(groups=with_distinct_ids(groups), diagnostics=reader.diagnostics)
+
+
+def together(loaded: Iterable[Loaded]) -> Loaded:
+    """Several files as one: their groups and diagnostics, and no two rules with one id."""
+    files = tuple(loaded)
+    return Loaded(
+        groups=with_distinct_ids([group for one in files for group in one.groups]),
+        diagnostics=tuple(diagnostic for one in files for diagnostic in one.diagnostics),
+    )
+
+
+def with_distinct_ids(groups: Iterable[RuleGroup]) -> tuple[RuleGroup, ...]:
+    """The groups with `#2`, `#3`, … at the ids that repeat, in their order."""
+    taken: set[str] = set()
+    counts: Counter[str] = Counter()
+
+    def numbered(group: RuleGroup, rule: Rule) -> Rule:
+        plain = name = f"{pack_of(group.file)}/{group.name}/{rule.name}"
+        while name in taken:
+            counts[plain] += 1
+            name = f"{plain}#{counts[plain] + 1}"
+        taken.add(name)
+        return replace(rule, id=name)
+
+    return tuple(
+        replace(group, rules=tuple(numbered(group, rule) for rule in group.rules)) for group in groups
+    )
+
+
+def pack_of(file: str) -> str:
+    """The file's name without its folder and its endings: `packs/gpu.yard.yaml` is of the pack `gpu`."""
+    name = PurePath(file).name
+    return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end) and name != end), name)
+
+
+def is_yard(file: str) -> bool:
+    return file.endswith((".yard.yaml", ".yard.yml"))
+
+
+def _refused(file: str, what: str, line: int, column: int) -> Loaded:
+    return Loaded(
+        diagnostics=(Diagnostic(location=FileLocation(file=file, line=line, column=column), message=what),)
+    )
+
+
+class _File:
+    def __init__(
+        self, reader: NodeReader, *, pack: str, symbols: Symbols, own: bool, interval: timedelta
+    ) -> None:
+        self.reader = reader
+        self.pack = pack
+        self.symbols = symbols
+        self.own = own
+        self.interval = interval
+
+    def roots(self, found: list[Node]) -> list[RuleGroup]:
+        groups: list[RuleGroup] = []
+        filled = [node for node in found if not is_null(node)]
+        for number, node in enumerate(filled):
+            kind = _kind(node)
+            if kind is not None:
+                groups += self.object(node, kind)
+            elif number == 0:
+                groups += self.groups(self.reader.fields(node, ("groups",), "a rule file").get("groups"))
+            else:
+                self.reader.error(
+                    node,
+                    "Prometheus reads only the first document of a file: put these rules in a file of their own",
+                )
+        return groups
+
+    def object(self, node: Node, kind: str) -> list[RuleGroup]:
+        if kind in ("List", "PrometheusRuleList"):
+            items = self.reader.fields(node, (*_OBJECT, "items"), f"a {kind}").get("items")
+            groups: list[RuleGroup] = []
+            for item in self.reader.items(items, "items"):
+                inner = _kind(item)
+                if inner is None or inner.endswith("List"):
+                    self.reader.error(item, "an item of the list is not a PrometheusRule")
+                else:
+                    groups += self.object(item, inner)
+            return groups
+        if kind != "PrometheusRule":
+            self.reader.error(
+                node, f"a {kind} holds no rules: give a PrometheusRule or a Prometheus rule file"
+            )
+            return []
+        spec = self.reader.fields(node, _OBJECT, "a PrometheusRule").get("spec")
+        if spec is None:
+            self.reader.error(node, "a PrometheusRule needs `spec`")
+            return []
+        fields = self.reader.fields(spec, ("groups",), "the spec of a PrometheusRule")
+        return self.groups(fields.get("groups"), in_object=True)
+
+    def groups(self, node: Node | None, *, in_object: bool = False) -> list[RuleGroup]:
+        groups: list[RuleGroup] = []
+        names: set[str] = set()
+        for item in self.reader.items(node, "`groups`"):
+            fields = self.reader.fields(item, _OBJECT_GROUP if in_object else _GROUP, "a group")
+            name = self.reader.text(fields.get("name"), "the name of a group") or ""
+            if not name:
+                self.reader.error(item, "Groupname must not be empty")
+            elif name in names:
+                self.reader.error(fields["name"], f'groupname: "{name}" is repeated in the same file')
+            names.add(name)
+            groups.append(self.group(name, fields))
+        return groups
+
+    def group(self, name: str, fields: dict[str, Node]) -> RuleGroup:
+        what = f'group "{name}"'
+        interval = self.reader.span(fields.get("interval"), f"{what}: interval")
+        self.reader.span(fields.get("query_offset"), f"{what}: query_offset")
+        labels = label_set(self.reader, fields.get("labels"), before=f"{what}: ")
+        for label, (text, node) in labels.items():
+            check_template(self.reader, node, text, f'{what}: label "{label}"')
+        context = Surroundings(
+            group=name,
+            pack=self.pack,
+            interval=interval or self.interval,
+            limit=max(0, self.reader.whole(fields.get("limit"), f"{what}: limit")),
+            labels={label: text for label, (text, _node) in labels.items()},
+            symbols=self.symbols,
+            own=self.own,
+            is_yard=is_yard(self.reader.file),
+        )
+        entries = [
+            entry(self.reader, item, number, context)
+            for number, item in enumerate(self.reader.items(fields.get("rules"), f"{what}: rules"), start=1)
+        ]
+        return RuleGroup(
+            name=name,
+            file=self.reader.file,
+            interval=interval or None,
+            rules=tuple(one for one in entries if isinstance(one, Rule)),
+            recording_rules=tuple(one for one in entries if isinstance(one, RecordingRule)),
+        )
+
+
+def _kind(node: Node) -> str | None:
+    """The `kind` of a Kubernetes object; None where the node is not one."""
+    if isinstance(node, MapNode):
+        for key, value in node.pairs:
+            if isinstance(key, ScalarNode) and key.text == "kind" and isinstance(value, ScalarNode):
+                return value.text
+    return None

@@ -1,0 +1,138 @@
+"""This file reads the questions of `*.yard.yaml` files: log searches and cluster checks."""
+
+from datetime import timedelta
+from types import MappingProxyType
+
+from alerts.loading.annotations import LABEL_NAME
+from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
+from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from alerts.rules import Symbols
+from collectors.facts.patterns import compile_pattern
+from collectors.facts.queries import CheckQuery, LogQuery, TimesUsual
+
+_LOGS = ("match", "by", "over", "above", "novel", "times_usual", "extract")
+_MORE_WORDS = ("level",)  # of log lines, beside the words of subjects
+
+
+def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) -> LogQuery | None:
+    """The search under `logs:`; None, and diagnostics, where it is not whole."""
+    known = len(reader.found)
+    if not isinstance(node, MapNode):
+        reader.error(node, f"{before}`logs` must be a mapping with `match` and `over`")
+        return None
+    fields = reader.fields(node, _LOGS, f"{before}logs")
+    match = reader.text(fields.get("match"), f"{before}logs.match")
+    if not (match or "").strip():
+        reader.error(
+            fields.get("match", node), f"{before}logs: `match` must be set: an Elasticsearch query string"
+        )
+    over = reader.span(fields.get("over"), f"{before}logs.over")
+    if not over:
+        reader.error(
+            fields.get("over", node), f"{before}logs: `over` must be set: how far back to count, like 5m"
+        )
+    novel = reader.span(fields.get("novel"), f"{before}logs.novel")
+    if over and novel and novel <= over:
+        reader.error(fields["novel"], f"{before}logs: `novel` must be longer than `over`")
+    above = reader.number(fields.get("above"), f"{before}logs.above", otherwise=0)
+    if above < 0:
+        reader.error(fields["above"], f"{before}logs: `above` must not be negative")
+    by = _by(reader, fields.get("by"), before, symbols)
+    usual = _times_usual(reader, fields.get("times_usual"), before)
+    extract = _extract(reader, fields.get("extract"), before, by)
+    if len(reader.found) > known or match is None or over is None:
+        return None
+    return LogQuery(
+        match=match, by=by, over=over, above=above, novel=novel or None, times_usual=usual, extract=extract
+    )
+
+
+def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) -> tuple[str, ...]:
+    words: list[str] = []
+    allowed = symbols.subject_fields | set(_MORE_WORDS)
+    for item in reader.items(node, f"{before}logs.by"):
+        word = reader.text(item, f"{before}a word of logs.by")
+        if word is None:
+            continue
+        if word not in allowed:
+            reader.error(item, f"{before}logs: `by` cannot be `{word}`{did_you_mean(word, allowed)}")
+        elif word in words:
+            reader.error(item, f"{before}logs: `by` has `{word}` twice")
+        words.append(word)
+    return tuple(words)
+
+
+def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsual | None:
+    if node is None or is_null(node):
+        return None
+    fields = reader.fields(node, ("factor", "season"), f"{before}logs.times_usual")
+    factor = reader.number(fields.get("factor"), f"{before}logs.times_usual.factor", otherwise=0)
+    season = reader.span(fields.get("season"), f"{before}logs.times_usual.season")
+    if factor <= 0:
+        reader.error(
+            fields.get("factor", node), f"{before}logs.times_usual: `factor` must be a number above 0"
+        )
+        return None
+    if season is not None and not season:
+        reader.error(fields["season"], f"{before}logs.times_usual: `season` must be longer than 0")
+    return TimesUsual(factor=factor, season=season or timedelta(days=1))
+
+
+def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, ...]) -> str | None:
+    if node is None or is_null(node):
+        return None
+    pattern = reader.text(node, f"{before}logs.extract")
+    if pattern is None:
+        return None
+    try:
+        names = compile_pattern(pattern).groupindex
+    except ValueError as error:
+        reader.error(node, f"{before}logs: `extract` is no regular expression: {error}")
+        return None
+    if not names:
+        reader.error(node, f"{before}logs: `extract` needs a named group, like (?P<xid>[0-9]+)")
+    for name in names:
+        if name in by or not LABEL_NAME.fullmatch(name) or name == "__name__":
+            reader.error(
+                node, f"{before}logs: `extract` cannot name a group `{name}`: it is taken or no label name"
+            )
+    return pattern
+
+
+def check_query(
+    reader: NodeReader, node: Node, parameters: Node | None, *, before: str, symbols: Symbols
+) -> CheckQuery | None:
+    """The check under `check:` with its parameters under `with:`; None, and a diagnostic, where it is not known."""
+    name = reader.text(node, f"{before}check")
+    given = reader.pairs(parameters, f"{before}with") if parameters is not None else []
+    if name is None:
+        return None
+    if name not in symbols.checks:
+        reader.error(node, f"{before}unknown check `{name}`{did_you_mean(name, symbols.checks)}")
+        return None
+    known = symbols.checks[name]
+    for parameter, key, _value in given:
+        if parameter not in known:
+            hint = did_you_mean(parameter, known) if known else "; it has no parameters"
+            reader.error(key, f"{before}the check `{name}` has no parameter `{parameter}`{hint}")
+    values = {parameter: plain(reader, value) for parameter, _key, value in given if parameter in known}
+    return CheckQuery(name=name, parameters=MappingProxyType(values))
+
+
+def plain(reader: NodeReader, node: Node) -> object:
+    """A node as a plain value: text, number, truth, None, a tuple or a dict of them."""
+    match node:
+        case ListNode():
+            return tuple(plain(reader, item) for item in node.items)
+        case MapNode():
+            return {name: plain(reader, value) for name, _key, value in reader.pairs(node, "a parameter")}
+        case ScalarNode():
+            if node.kind == "null":
+                return None
+            if node.kind == "bool":
+                return node.text.lower() == "true"
+            if node.kind == "int":
+                return reader.whole(node, "a parameter")
+            if node.kind == "float":
+                return float(node.text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
+            return node.text

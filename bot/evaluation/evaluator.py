@@ -1,0 +1,151 @@
+"""This file runs one cluster's evaluation: round after round, each kept before the next begins."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from alerts.alert import Alert
+from alerts.engine import AlertChange
+from alerts.lifecycle import AlertState
+from alerts.rules import Rule
+from bot.evaluation.recorder import IncidentRecorder
+from bot.evaluation.rulebook import read_rule_objects
+from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
+from bot.live_cluster import LiveCluster
+from bot.metrics import Metrics
+from collectors.facts.clock import Clock
+from collectors.query_router import QueryRouter
+
+OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
+MIRROR_WAIT = timedelta(seconds=15)  # at start, for the first picture of the cluster
+
+_log = structlog.get_logger()
+
+
+class Evaluator:
+    """The owner of one cluster's rounds. `blind`: source -> why it cannot be seen now. `has_begun`: a round is over."""
+
+    def __init__(
+        self,
+        cluster: LiveCluster,
+        judge: RuleScheduler,
+        keeper: IncidentRecorder,
+        router: QueryRouter,
+        clock: Clock,
+        metrics: Metrics,
+        *,
+        own: Sequence[Rule],
+        reads_objects: bool = False,
+    ) -> None:
+        self._site = cluster
+        self._judge = judge
+        self._keeper = keeper
+        self._router = router
+        self._clock = clock
+        self._metrics = metrics
+        self._own = tuple(own)
+        self._reads_objects = reads_objects
+        self._objects_due: datetime | None = None
+        self._unclaimed: tuple[Alert, ...] = ()  # whose rules may stand in objects that were not read yet
+        self._judged: Mapping[str, datetime] = {}  # up to when the last process judged each rule
+        self.blind: Mapping[str, str] = {}
+        self.has_begun = False
+
+    async def run(self) -> None:
+        """For ever."""
+        await self.begin()
+        while True:
+            pause = (self._judge.next_due(self._clock.now()) - self._clock.now()).total_seconds()
+            if pause > 0:
+                await asyncio.sleep(pause)
+            await self.run_cycle()
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """The rules in force here, by id."""
+        return self._judge.rules
+
+    @property
+    def _has_objects(self) -> bool:
+        return self._reads_objects and self._site.pod_logs is not None
+
+    async def _read_objects(self) -> None:
+        """Take in the cluster's PrometheusRule objects as they are now, between rounds."""
+        now = self._clock.now()
+        if self._site.pod_logs is None or not self._reads_objects or now < (self._objects_due or now):
+            return
+        self._objects_due = now + OBJECTS_EVERY
+        found = await read_rule_objects(self._site.pod_logs)
+        self._metrics.object_mistakes.labels(self._site.name).set(len(found.loaded.diagnostics))
+        for diagnostic in found.loaded.diagnostics[:20]:
+            _log.warning("a PrometheusRule is wrong", cluster=self._site.name, diagnostic=str(diagnostic))
+        if found.loaded.diagnostics and not found.loaded.groups:
+            return  # not seen, or nothing usable: what was in force stays
+        theirs = tuple(rule for group in found.loaded.groups for rule in group.rules)
+        gone = self._judge.swap((*self._own, *theirs))
+        self._unclaimed = self._judge.restore(self._unclaimed, self._judged, now)
+        await self._resolve((*gone, *self._unclaimed))
+        self._unclaimed = ()
+
+    async def run_cycle(self) -> None:
+        """Take in the rules as they are now, and judge those that are due."""
+        await self._read_objects()
+        await self._run_due()
+
+    async def begin(self) -> None:
+        """Wait for the first picture of the cluster, and take up what stood when the last process ended."""
+        if self._site.cache is not None:
+            try:
+                await self._site.cache.synced(MIRROR_WAIT)
+            except TimeoutError as late:
+                _log.warning("begins without a whole picture", cluster=self._site.name, why=str(late)[:500])
+        standing, self._judged = await self._keeper.restore()
+        self._unclaimed = self._judge.restore(standing, self._judged, self._clock.now())
+        if not self._has_objects:
+            await self._resolve(self._unclaimed)
+            self._unclaimed = ()
+
+    async def _resolve(self, alerts: tuple[Alert, ...]) -> None:
+        """Alerts whose rule is gone: nobody will ever ask about them again. A pending one leaves no trace."""
+        if not alerts:
+            return
+        now = self._clock.now()
+        changes = tuple(
+            AlertChange(alert=_ended(alert, now), before=AlertState.FIRING, at=now)
+            for alert in alerts
+            if alert.is_firing
+        )
+        await self._record(
+            EvaluationCycle(at=now, changes=changes, evaluated=frozenset(alert.rule for alert in alerts))
+        )
+
+    async def _run_due(self) -> None:
+        name, began = self._site.name, asyncio.get_running_loop().time()
+        now = self._clock.now()
+        self._metrics.late_seconds.labels(name).set(
+            max(0.0, (now - self._judge.next_due(now)).total_seconds())
+        )
+        round = await self._judge.run_cycle(now)
+        sources = self._router.sources(at=now)
+        self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
+        await self._record(round)
+        for one in sources:
+            self._metrics.blind.labels(name, one.source).set(one.blind_for is not None)
+        self._metrics.blind_rules.labels(name).set(len(round.blind))
+        self._metrics.rounds.labels(name).inc()
+        self._metrics.round_seconds.labels(name).observe(asyncio.get_running_loop().time() - began)
+        self.has_begun = True
+
+    async def _record(self, round: EvaluationCycle) -> None:
+        await self._keeper.record(
+            round, rules=self._judge.rules, topology=self._site.topology(), blind=frozenset(self.blind)
+        )
+
+
+def _ended(alert: Alert, now: datetime) -> Alert:
+    """The alert, resolved now because nobody asks about it any more."""
+    life = replace(alert.life, state=AlertState.RESOLVED, resolved_at=now)
+    return replace(alert, life=life, ended_reason=f"the rule {alert.name} is no longer in force")

@@ -1,0 +1,157 @@
+"""This file gathers the rules that are in force: shipped packs, the site's files, and the settings' overrides."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+
+from alerts.loading import Loaded, load, override, together
+from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
+from bot.settings.schema import RuleOverride, RulesSettings
+from collectors.checks.catalogue import CHECKS
+from collectors.facts.results import SourceError
+from collectors.facts.subjects import WORDS
+from collectors.sources.kubernetes.source import KubernetesSource
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import UnusableError
+from commands.core.parsing import parse
+
+SUFFIXES = (".yard.yaml", ".yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rulebook:
+    """The groups in force, and everything that is wrong with what was read. With diagnostics nothing is put in
+    force.
+    """
+
+    groups: tuple[RuleGroup, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(rule for group in self.groups for rule in group.rules)
+
+
+def symbols() -> Symbols:
+    """What rule files may name: our checks, our commands, our words."""
+    return Symbols(
+        checks={name: frozenset(check.parameters) for name, check in CHECKS.items()},
+        subject_fields=frozenset(WORDS),
+        check_action=check_action,
+    )
+
+
+def check_action(line: str) -> str | None:
+    """Why an offered line is no command, or None. Placeholders stand for one word each."""
+    try:
+        parse(line, CATALOGUE)
+    except UnusableError as why:
+        return str(why)
+    return None
+
+
+def pack_names() -> tuple[str, ...]:
+    """The shipped packs: gpu, node, dns, …"""
+    return tuple(sorted({_pack(file.name) for file in _shipped()}))
+
+
+def read_rulebook(settings: RulesSettings) -> Rulebook:
+    """Read it all. Mistakes of every file are gathered; so is a pack or an override that is not there."""
+    known = pack_names()
+    wanted = settings.packs if settings.packs is not None else known
+    diagnostics = [
+        Diagnostic(
+            location=FileLocation(file="rules.packs"),
+            message=f"there is no pack `{name}`; there are {', '.join(known)}",
+        )
+        for name in wanted
+        if name not in known
+    ]
+    words = symbols()
+    loaded = [
+        load(file.read_text(encoding="utf-8"), file=file.name, symbols=words, own=True)
+        for file in _shipped()
+        if _pack(file.name) in wanted
+    ]
+    loaded += [_from_file(path, words) for path in settings.files]
+    whole = together(loaded)
+    changed = override(_with_interval(whole.groups, settings), _plain(settings.overrides))
+    return Rulebook(
+        groups=changed.groups, diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics)
+    )
+
+
+def _from_file(path: Path, words: Symbols) -> Loaded:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return Loaded(
+            groups=(),
+            diagnostics=(
+                Diagnostic(location=FileLocation(file=str(path)), message=f"cannot be read: {error}"),
+            ),
+        )
+    return load(text, file=str(path), symbols=words, own=True)
+
+
+def _with_interval(groups: Iterable[RuleGroup], settings: RulesSettings) -> tuple[RuleGroup, ...]:
+    """Groups that name no interval of their own are evaluated at the settings'."""
+    return tuple(
+        group
+        if group.interval is not None
+        else replace(group, rules=tuple(replace(rule, interval=settings.interval) for rule in group.rules))
+        for group in groups
+    )
+
+
+def _plain(overrides: dict[str, RuleOverride]) -> dict[str, dict[str, object]]:
+    return {name: wish.model_dump(by_alias=True, exclude_unset=True) for name, wish in overrides.items()}
+
+
+def _shipped() -> list[Path]:
+    folder = resources.files("alerts.packs")
+    return sorted(
+        (
+            Path(str(file))
+            for file in folder.iterdir()
+            if file.name.endswith(SUFFIXES) and ".test." not in file.name
+        ),
+        key=lambda path: path.name,
+    )
+
+
+def _pack(name: str) -> str:
+    return name.partition(".")[0]
+
+
+PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleObjects:
+    """What was read. `is_served` is False where the cluster does not know the kind."""
+
+    loaded: Loaded
+    is_served: bool = True
+
+
+async def read_rule_objects(source: KubernetesSource) -> RuleObjects:
+    """All of them. Each object is judged alone: a broken one is a diagnostic, and the others load."""
+    found: list[Loaded] = []
+    try:
+        async for page in source.pages(PATH):
+            for item in msgspec.json.decode(page).get("items") or []:
+                meta = item["metadata"]
+                name = f"{meta['namespace']}:{meta['name']}"  # its rules' ids begin with all of it: no `/`
+                whole = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", **item}
+                text = msgspec.json.encode(whole)  # JSON is YAML
+                found.append(load(text, file=name, symbols=symbols(), own=False))
+    except SourceError as why:
+        if why.status == 404:
+            return RuleObjects(loaded=Loaded(), is_served=False)
+        diagnostic = Diagnostic(location=FileLocation(file=PATH), message=str(why))
+        return RuleObjects(loaded=Loaded(diagnostics=(diagnostic,)))
+    return RuleObjects(loaded=together(found))

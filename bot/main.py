@@ -1,0 +1,43 @@
+"""This file runs the whole until it is told to stop."""
+
+import asyncio
+import signal
+import sys
+
+import click
+
+from bot.delivery.notifier_protocol import SendError
+from bot.http.server import ListenError
+from bot.settings.schema import Settings
+from bot.settings.secrets import SecretError
+from bot.store.migrate import StoreError
+from bot.wiring import RulesRefusedError, build
+from collectors.facts.results import SourceError
+
+
+async def run_for_ever(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT. What cannot be begun is said in one line, and ends us with 1."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        async with build(settings) as yard:
+            await yard.server.start()  # here, for what fails among the tasks below is no matter of beginning
+            async with asyncio.TaskGroup() as group:
+                running = group.create_task(yard.run(), name="yardmaster")
+                waiting = group.create_task(stop.wait(), name="signals")
+                await asyncio.wait((running, waiting), return_when=asyncio.FIRST_COMPLETED)
+                running.cancel()
+                waiting.cancel()
+    except (
+        RulesRefusedError,
+        SourceError,
+        SendError,
+        SecretError,
+        StoreError,
+        ListenError,
+        ValueError,
+    ) as why:
+        click.echo(f"Yardmaster cannot begin: {why}", err=True)
+        sys.exit(1)

@@ -1,0 +1,78 @@
+"""Options of the sources, from the settings: what to connect to, as whom, and how long to wait."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from bot.settings.schema import BasicAuth, ElasticsearchSettings, PrometheusSettings, secret
+from collectors.cluster.cache import ReflectorTiming
+from collectors.facts.redaction import Redactor
+from collectors.sources.elasticsearch.options import Credentials, ElasticsearchOptions, fields_with
+from collectors.sources.prometheus.source import PrometheusOptions
+
+NOTHING_KNOWN = "the settings give no access to Kubernetes for this cluster"
+
+
+def reflector_timing(stale_after: timedelta) -> ReflectorTiming:
+    """How often the cache has to hear something, so that a quiet cluster is never taken for one that is gone."""
+    usual, seconds = ReflectorTiming(), stale_after.total_seconds()
+    return ReflectorTiming(
+        watch=min(usual.watch, seconds * 0.4),
+        grace=min(usual.grace, seconds * 0.2),
+        longest_wait=min(usual.longest_wait, seconds * 0.3),
+        refused_wait=min(usual.refused_wait, seconds),
+    )
+
+
+def prometheus_options(settings: PrometheusSettings) -> PrometheusOptions:
+    given = settings.authorization
+    token = secret(given.credentials, given.credentials_file) if given else None
+    kind = given.type if given else ""
+    basic = settings.basic_auth
+    tls = settings.tls_config
+    return PrometheusOptions(
+        url=settings.url,
+        headers={name: value.get_secret_value() for name, value in settings.http_headers.items()},
+        params=settings.params,
+        authorization=(lambda: f"{kind} {token()}") if token else None,
+        basic_auth=_login(basic) if basic else None,
+        ca_file=tls.ca_file,
+        cert_file=tls.cert_file,
+        key_file=tls.key_file,
+        insecure=tls.insecure_skip_verify,
+        proxy_url=settings.proxy_url.get_secret_value() if settings.proxy_url else "",
+        timeout=settings.timeout,
+        stale_after=settings.stale_after,
+    )
+
+
+def _login(basic: BasicAuth) -> Callable[[], tuple[str, str]]:
+    password = secret(basic.password, basic.password_file)
+    return lambda: (basic.username, password() if password else "")
+
+
+def elasticsearch_options(settings: ElasticsearchSettings, redact: Redactor) -> ElasticsearchOptions:
+    urls = (settings.url,) if isinstance(settings.url, str) else settings.url
+    own = {word: (names,) if isinstance(names, str) else names for word, names in settings.fields.items()}
+    key = secret(settings.api_key, settings.api_key_file)
+    basic = settings.basic_auth
+    login = _login(basic) if basic else None
+
+    def credentials() -> Credentials | None:
+        if key is not None:
+            return Credentials(api_key=key())
+        if login is not None:
+            name, password = login()
+            return Credentials(username=name, password=password)
+        return None
+
+    return ElasticsearchOptions(
+        urls=urls,
+        index=settings.index,
+        fields=fields_with(own),
+        credentials=credentials,
+        ca_file=settings.ca_file,
+        timeout=settings.timeout,
+        lag=settings.lag,
+        stale_after=settings.stale_after,
+        redact=redact.clean,
+    )

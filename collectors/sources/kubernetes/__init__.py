@@ -1,0 +1,1 @@
+"""Kubernetes as a source: objects, lists, watches and pod logs."""

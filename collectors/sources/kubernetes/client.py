@@ -1,0 +1,196 @@
+"""This file makes the client to one Kubernetes API server, shared by the reader and by the one writer."""
+
+import asyncio
+import ssl
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlencode, urlsplit
+
+import aiohttp
+import yaml
+from kubernetes.aio.client import ApiClient, Configuration
+from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
+from multidict import CIMultiDict
+
+from collectors.facts.results import SourceError
+from collectors.sources.kubernetes.api_status import KubernetesError, error_of, words_of
+
+_BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesOptions:
+    """Which API server, as whom, and how much an answer may cost. Without both names: the pod's own account."""
+
+    kubeconfig: str = ""
+    context: str = ""
+    timeout: timedelta = timedelta(seconds=10)
+    byte_cap: int = 64 << 20  # of one answer; lists come in pages
+    connections: int = 32
+    user_agent: str = "yardmaster"
+
+
+class KubernetesClient:
+    """Two connection pools, for calls and for watches, over one configuration. Made inside the running loop.
+
+    Watches have their own pool because each holds a connection for its whole life, and a pool that is used
+    up makes the next call wait in silence.
+    """
+
+    def __init__(self, settings: KubernetesOptions, configuration: Configuration) -> None:
+        self.settings = settings
+        self.api = ApiClient(configuration)
+        self.watches = ApiClient(configuration)
+        self.api.user_agent = self.watches.user_agent = settings.user_agent
+        self.where = _without_secrets(str(configuration.host))
+        self._configuration = configuration
+        self._reloading = asyncio.Lock()
+
+    @classmethod
+    async def connect(cls, settings: KubernetesOptions) -> "KubernetesClient":
+        """Read the credentials; nothing is asked yet. Raises SourceError when they are missing or broken."""
+        configuration = Configuration(connection_pool_maxsize=settings.connections)
+        await _load(settings, configuration)
+        try:
+            return cls(settings, configuration)
+        except (OSError, ssl.SSLError) as failure:
+            raise SourceError(
+                f"the certificates named in {_source_of(settings)} cannot be used: {failure}",
+                temporary=False,
+            ) from failure
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: object = None,
+        content_type: str = "",
+        headers: Iterable[tuple[str, str]] = (),
+        timeout: timedelta | None = None,
+    ) -> bytes:
+        """One request and its whole answer. Raises KubernetesError, or SourceError when none came.
+
+        Nothing is repeated but a request that was refused with 401, once, after reading the credentials anew.
+        """
+        extra = tuple(headers)
+        patience = (timeout or self.settings.timeout).total_seconds()
+        for is_second in (False, True):
+            try:
+                async with asyncio.timeout(patience):
+                    response = await self.open(
+                        self.api,
+                        method,
+                        path,
+                        params=params,
+                        body=body,
+                        content_type=content_type,
+                        headers=extra,
+                        seconds=patience,
+                    )
+                    async with response:
+                        answer = await self._whole(response)
+            except _BROKEN as failure:
+                raise SourceError(words_of(failure, self.where, patience)) from failure
+            if response.status < 300:
+                return answer
+            if response.status == 401 and not is_second:
+                await self.reload()
+                continue
+            raise error_of(response.status, answer, response.headers, self.where, f"{method} {path}")
+        raise AssertionError("unreachable")
+
+    async def open(
+        self,
+        api: ApiClient,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: object = None,
+        content_type: str = "",
+        headers: Iterable[tuple[str, str]] = (),
+        seconds: float,
+    ) -> aiohttp.ClientResponse:
+        """The answer, its body unread; the caller closes it. Raises what aiohttp raises."""
+        plain: dict[str, str] = {"Accept": "application/json", **api.default_headers}
+        await api.update_params_for_auth(plain, [], ["BearerToken"], path, method, body)
+        all_headers: CIMultiDict[str] = CIMultiDict(plain)
+        all_headers["Content-Type"] = content_type or "application/json"
+        for name, value in headers:
+            if any(sign in value for sign in "\r\n\0"):
+                raise ValueError(f"the header {name} may not hold a line break")
+            if name == "Impersonate-Group":  # the one that repeats
+                all_headers.add(name, value)
+            else:
+                all_headers[name] = value
+        query = f"?{urlencode(params)}" if params else ""
+        url = str(api.configuration.host).rstrip("/") + path + query
+        answer = await api.rest_client.request(  # type: ignore[no-untyped-call]
+            method, url, headers=all_headers, body=body, _request_timeout=seconds
+        )
+        response: aiohttp.ClientResponse = answer.response
+        return response
+
+    async def reload(self) -> None:
+        """Read tokens and log-in helpers anew; a failure leaves the old ones, and the next 401 says so."""
+        async with self._reloading:
+            with suppress(SourceError):
+                await _load(self.settings, self._configuration)
+
+    async def close(self) -> None:
+        await self.api.close()  # type: ignore[no-untyped-call]
+        await self.watches.close()  # type: ignore[no-untyped-call]
+
+    async def _whole(self, response: aiohttp.ClientResponse) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.content.iter_any():
+            parts.append(part)
+            size += len(part)
+            if size > self.settings.byte_cap:
+                raise SourceError(
+                    f"{self.where} answered with more than {self.settings.byte_cap >> 20} MiB to one request",
+                    temporary=False,
+                )
+        return b"".join(parts)
+
+
+async def _load(settings: KubernetesOptions, configuration: Configuration) -> None:
+    try:
+        if settings.kubeconfig or settings.context:
+            await load_kube_config(  # type: ignore[no-untyped-call]
+                config_file=settings.kubeconfig or None,
+                context=settings.context or None,
+                client_configuration=configuration,
+                persist_config=False,
+            )
+        else:
+            load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
+    except yaml.YAMLError as failure:
+        raise SourceError(f"{_source_of(settings)} is not YAML: {failure}", temporary=False) from failure
+    except (ConfigException, OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
+        said = str(failure) or type(failure).__name__
+        advice = (
+            "give kubernetes.kubeconfig, or run in a pod with a service account"
+            if not (settings.kubeconfig or settings.context)
+            else "check the file and the context's name"
+        )
+        raise SourceError(f"{_source_of(settings)}: {said}; {advice}", temporary=False) from failure
+
+
+def _source_of(settings: KubernetesOptions) -> str:
+    if settings.kubeconfig or settings.context:
+        return settings.kubeconfig or f"context {settings.context} of the default kubeconfig"
+    return "the pod's service account"
+
+
+def _without_secrets(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+
+
+__all__ = ["KubernetesClient", "KubernetesError", "KubernetesOptions"]

@@ -1,0 +1,1 @@
+"""`alert`: list alerts, acknowledge incidents, explain why an alert fires."""

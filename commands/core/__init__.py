@@ -1,0 +1,1 @@
+"""The one road of a command line: parse, permit, plan, confirm, answer."""

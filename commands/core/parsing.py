@@ -1,0 +1,105 @@
+"""This file reads a typed line: words, the command they name, and its typed deed."""
+
+import difflib
+import shlex
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import click
+
+from commands.core.command import AnyCommand, UnusableError
+
+LINE_AT_MOST = 4_000  # characters
+
+
+def words_of(line: str) -> list[str]:
+    """Split a line as a shell would, without running anything. Raises UnusableError on an open quote."""
+    if len(line) > LINE_AT_MOST:
+        raise UnusableError(f"That line is {len(line)} characters long, I read {LINE_AT_MOST} at most.")
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UnusableError(
+            f"I cannot read that line: a quote is opened and never closed ({error})."
+        ) from error
+
+
+def find(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyCommand:
+    """The command that the first words name. Raises UnusableError with the wrong word and what was meant."""
+    if not words:
+        raise UnusableError("An empty line. Try `help`.")
+    for command in catalogue:
+        name = command.name.split()
+        if list(words[: len(name)]) == name:
+            return command
+    nouns = sorted({command.noun for command in catalogue})
+    noun = words[0]
+    if noun not in nouns:
+        raise UnusableError(_unknown(noun, words, catalogue))
+    verbs = sorted(command.verb for command in catalogue if command.noun == noun)
+    if len(words) == 1:
+        raise UnusableError(f"`{noun}` what? There is {_listed(f'{noun} {verb}' for verb in verbs)}.")
+    close = difflib.get_close_matches(words[1], verbs, n=1)
+    if close:
+        meant = next(c for c in catalogue if c.noun == noun and c.verb == close[0])
+        raise UnusableError(
+            f"`{words[1]}` is not something I do with `{noun}`: did you mean `{meant.name}`? "
+            f"Usage: `{meant.usage}`"
+        )
+    raise UnusableError(
+        f"`{words[1]}` is not something I do with `{noun}`. "
+        f"There is {_listed(f'{noun} {verb}' for verb in verbs)}."
+    )
+
+
+def action_of(command: AnyCommand, words: Sequence[str]) -> Any:
+    """The typed deed from the words after the command's name. Raises UnusableError with a valid usage."""
+    shell = click.Command(
+        command.name, params=list(command.parameters), add_help_option=False, callback=command.action
+    )
+    rest = list(words[len(command.name.split()) :])
+    if command.allows_extra:
+        cut = rest.index("--") if "--" in rest else len(rest)
+        rest, extra = rest[:cut], tuple(rest[cut + 1 :])
+        shell.callback = partial(command.action, extra=extra)
+    try:
+        context = shell.make_context(command.name, rest)
+        return shell.invoke(context)
+    except click.UsageError as error:
+        raise UnusableError(
+            f"{_upper(error.format_message())} Usage: `{command.usage}`, for example `{command.example}`"
+        ) from error
+
+
+def parse(line: str, catalogue: Sequence[AnyCommand]) -> tuple[AnyCommand, Any]:
+    """The command and its deed."""
+    words = words_of(line)
+    command = find(words, catalogue)
+    return command, action_of(command, words)
+
+
+def _unknown(noun: str, words: Sequence[str], catalogue: Sequence[AnyCommand]) -> str:
+    typed = " ".join(words[:2])
+    names = {command.name: command for command in catalogue}
+    nouns = sorted({command.noun for command in catalogue})
+    close = difflib.get_close_matches(typed, names, n=1) or [
+        name
+        for near in difflib.get_close_matches(noun, nouns, n=1)
+        for name in names
+        if name.split()[0] == near
+    ]
+    swapped = " ".join(reversed(words[:2]))
+    meant = names.get(swapped) or (names[close[0]] if close else None)
+    if meant is not None:
+        return f"I don't know `{noun}`: did you mean `{meant.name}`? Usage: `{meant.usage}`"
+    return f"I don't know `{noun}`. I know {_listed(nouns)}; `help` tells more."
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _upper(message: str) -> str:
+    message = message.replace("'", "`")
+    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "?", "!")) else ".")

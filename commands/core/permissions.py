@@ -1,0 +1,77 @@
+"""This file says who may do what. Pure; without a grant the answer is no."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from commands.core.command import AnyCommand
+from commands.core.request import Actor, ActorKind
+from commands.plans.plan import Risk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a team, or a robot, may run and where. All are patterns with `*`."""
+
+    commands: tuple[str, ...]
+    clusters: tuple[str, ...] = ("*",)
+    namespaces: tuple[str, ...] = ("*",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    teams: Mapping[str, Grant]
+    automation: Mapping[str, Grant]
+
+    def refusal(
+        self, actor: Actor, command: AnyCommand, *, cluster: str, namespaces: Iterable[str] = ()
+    ) -> str | None:
+        """Why this actor may not run this command there, or None when they may. An empty refusal: say nothing."""
+        if actor.is_guest:
+            return ""
+        if command.for_everyone:
+            return None
+        if actor.kind is ActorKind.AUTOMATION:
+            return self._automation_refusal(actor, command, cluster=cluster, namespaces=namespaces)
+        if command.checks_permission_itself:
+            return None
+        if not command.changes_something:
+            if actor.teams:
+                return None
+            return f"`{command.name}` is for members of a team, and you are in none. {self._missing_grant()}"
+        grants = [self.teams[team] for team in sorted(actor.teams) if team in self.teams]
+        fitting = [grant for grant in grants if _any(command.name, grant.commands)]
+        if not fitting:
+            who = ", ".join(
+                sorted(name for name, grant in self.teams.items() if _any(command.name, grant.commands))
+            )
+            return f"`{command.name}` is for {who or 'nobody yet'}." + (
+                "" if who else f" {self._missing_grant()}"
+            )
+        here = [grant for grant in fitting if _any(cluster, grant.clusters)]
+        if not here:
+            return f"`{command.name}` is given to you, but not on cluster {cluster}."
+        for namespace in namespaces:
+            if not any(_any(namespace, grant.namespaces) for grant in here):
+                return f"`{command.name}` is given to you, but not in namespace {namespace}."
+        return None
+
+    def _automation_refusal(
+        self, actor: Actor, command: AnyCommand, *, cluster: str, namespaces: Iterable[str]
+    ) -> str | None:
+        grant = self.automation.get(actor.id)
+        if grant is None or not _any(command.name, grant.commands) or not _any(cluster, grant.clusters):
+            return f"the settings (automation.{actor.id}) do not let the automation run `{command.name}` on {cluster}."
+        if command.risk is Risk.BREAK:
+            return f"`{command.name}` needs a second person, so no automation runs it."
+        if outside := [name for name in namespaces if not _any(name, grant.namespaces)]:
+            return f"the settings do not let the automation {actor.id} run `{command.name}` in {', '.join(outside)}."
+        return None
+
+    @staticmethod
+    def _missing_grant() -> str:
+        return "Ask whoever runs Yardmaster to add your team to `teams` in its settings."
+
+
+def _any(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

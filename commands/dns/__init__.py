@@ -1,0 +1,1 @@
+"""`dns`: show and scale the cluster's DNS."""

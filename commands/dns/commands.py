@@ -1,0 +1,244 @@
+"""This file has `dns show|scale`: it changes whoever owns the replica count, then watches until it is so."""
+
+from dataclasses import dataclass
+from math import isnan
+
+import click
+
+from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message, Text, bold, code, text
+from collectors.checks.dns import counted
+from collectors.facts.proportional import services_rule, with_bounds
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Seen
+from commands.core.command import Answer, Command, PlanDraft, Right, UnusableError
+from commands.core.context import CommandContext, Defaults, ObjectReader
+from commands.dns.owner import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, find_dns, find_owner
+from commands.plans.plan import Risk
+from commands.plans.steps import Patch, Precondition, Scale, Step, Wait
+
+OLD_VALUE, BY = "yardmaster.io/old-value", "yardmaster.io/changed-by"
+REPLICAS_AT_MOST = 200
+SETTLES_WITHIN = 180.0  # seconds: the autoscaler's poll, and the new replicas' start
+
+_LOOKS = (
+    ("queries", "sum(rate(coredns_dns_requests_total[2m]))", "{:.0f}/s"),
+    (
+        "SERVFAIL",
+        '100 * (sum(rate(coredns_dns_responses_total{rcode="SERVFAIL"}[2m])) or vector(0)) '
+        "/ sum(rate(coredns_dns_responses_total[2m]))",
+        "{:.2f} %",
+    ),
+    (
+        "99th percentile",
+        "histogram_quantile(0.99, sum by (le) (rate(coredns_dns_request_duration_seconds_bucket[2m]))) * 1000",
+        "{:.0f} ms",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowDns:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleDns:
+    replicas: int | None
+
+
+async def show(action: ShowDns, context: CommandContext) -> Answer:
+    """Replicas, who owns their number, the load, and what the number of nodes and of Services calls for."""
+    dns = find_dns(context)
+    owner = await find_owner(dns, _reader(context))
+    rows: list[tuple[str, Text]] = [
+        ("deployment", text(code(f"{dns.ref.namespace}/{dns.ref.name}"))),
+        ("replicas", text(f"{dns.ready} ready of {dns.wanted}")),
+        ("owned by", _owned_by(owner)),
+    ]
+    rows += [(name, await _measured(context, query, form)) for name, query, form in _LOOKS]
+    wanted = recommended(dns, owner, context)
+    blocks: list[Block] = [Fields(rows=tuple(rows))]
+    if context.may.get("dns scale", False):
+        blocks.append(Buttons(buttons=(Button(label=f"Scale to {wanted}", line=f"dns scale {wanted}"),)))
+    blocks.append(
+        Context(
+            text=text(
+                f"{wanted} is half as many again as now, or what the Services call for, if that is more."
+            )
+        )
+    )
+    return Answer(message=Message(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
+
+
+async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
+    """Change the owner's setting, wait until the Deployment follows, and until the replicas are ready."""
+    dns = find_dns(context)
+    owner = await find_owner(dns, _reader(context))
+    wanted = action.replicas if action.replicas is not None else recommended(dns, owner, context)
+    if wanted > REPLICAS_AT_MOST:
+        raise UnusableError(f"{wanted} replicas are more than {REPLICAS_AT_MOST}, the most I set.")
+    change, notes = _change(dns, owner, wanted, context)
+    if change is None:
+        return PlanDraft(
+            title="", nothing_to_do=f"DNS has {dns.wanted} replicas already, and its owner keeps them."
+        )
+    waits = (
+        Wait(
+            ref=dns.ref,
+            description=f"wait until {dns.ref.name} wants {wanted} replicas",
+            path=("spec", "replicas"),
+            at_least=wanted,
+            seconds=SETTLES_WITHIN,
+        ),
+        Wait(
+            ref=dns.ref,
+            description=f"wait until {wanted} are ready",
+            path=("status", "readyReplicas"),
+            at_least=wanted,
+            seconds=SETTLES_WITHIN,
+        ),
+    )
+    steps: tuple[Step, ...] = (change, *(waits if wanted > dns.wanted else ()))
+    return PlanDraft(
+        title=f"Scale DNS from {dns.wanted} to {wanted} replicas", steps=steps, notes=tuple(notes)
+    )
+
+
+def _change(dns: Dns, owner: Owner, wanted: int, context: CommandContext) -> tuple[Step | None, list[str]]:
+    match owner:
+        case ProportionalOwner():
+            return _change_document(dns, owner, wanted, context)
+        case HpaOwner():
+            if wanted == owner.min:
+                return None, []
+            body = {"spec": {"minReplicas": wanted, "maxReplicas": max(owner.max, wanted)}}
+            step = Patch(
+                ref=owner.ref,
+                description=f"set minReplicas of {owner.ref} to {wanted} (was {owner.min})",
+                body=body,
+                requires=(Precondition(path=("spec", "minReplicas"), equals=owner.min),),
+                inverse={"spec": {"minReplicas": owner.min, "maxReplicas": owner.max}},
+            )
+            return step, [
+                f"{owner.ref} owns the replicas, so its minReplicas is changed, not the Deployment."
+            ]
+        case NoOwner():
+            if wanted == dns.wanted:
+                return None, []
+            step_ = Scale(
+                ref=dns.ref, description=f"scale {dns.ref} to {wanted}", replicas=wanted, expected=dns.wanted
+            )
+            by = owner.managed_by
+            return step_, [f"{by} manages this Deployment and may put the old number back."] if by else []
+
+
+def _change_document(
+    dns: Dns, owner: ProportionalOwner, wanted: int, context: CommandContext
+) -> tuple[Step | None, list[str]]:
+    linear = owner.linear
+    nodes, cores = counted(context.cluster.inventory(), linear)
+    by_itself = linear.unbounded(nodes=nodes, cores=cores) if linear.min <= 1 else dns.wanted
+    if wanted == linear.min and dns.wanted >= wanted:
+        return None, []
+    ceiling = max(linear.max, wanted) if linear.max else 0
+    document = with_bounds(owner.document, min=wanted, max=ceiling)
+    notes = [
+        f"{owner.config} owns the replicas, and would undo a change of the Deployment: so its `min` is changed."
+    ]
+    if ceiling != linear.max:
+        notes.append(f"`max` is raised from {linear.max} to {ceiling}, or it would hold.")
+    if wanted < by_itself:
+        notes.append(
+            f"With {nodes} nodes the autoscaler itself wants {by_itself}: it will not go below that."
+        )
+    patch = Patch(
+        ref=owner.config,
+        description=f"set min to {wanted} in {owner.config} (was {linear.min})",
+        body={
+            "data": {"linear": document},
+            "metadata": {"annotations": {OLD_VALUE: owner.document, BY: context.actor.name}},
+        },
+        requires=(Precondition(path=("data", "linear"), equals=owner.document),),
+        inverse={
+            "data": {"linear": owner.document},
+            "metadata": {"annotations": {OLD_VALUE: None, BY: None}},
+        },
+    )
+    return patch, notes
+
+
+def recommended(dns: Dns, owner: Owner, context: CommandContext) -> int:
+    """Half as many again as now, or what the number of Services calls for, if that is more; never beyond `max`."""
+    more = max(dns.wanted + 1, round(dns.wanted * 1.5))
+    if not isinstance(owner, ProportionalOwner):
+        return more
+    services = len(context.cluster.inventory().services)
+    wanted = max(more, services_rule(owner.linear, services=services))
+    return min(wanted, owner.linear.max) if owner.linear.max > dns.wanted else wanted
+
+
+def _owned_by(owner: Owner) -> Text:
+    match owner:
+        case ProportionalOwner():
+            return text(code(str(owner.config)), f" {owner.document}")
+        case HpaOwner():
+            return text(code(str(owner.ref)), f" min {owner.min}, max {owner.max}")
+        case NoOwner():
+            return text(
+                f"nobody but {owner.managed_by}" if owner.managed_by else "nobody: its own replica count"
+            )
+
+
+async def _measured(context: CommandContext, query: str, form: str) -> Text:
+    if context.cluster.prometheus is None:
+        return text("no Prometheus in the settings")
+    seen = await context.cluster.prometheus.query(PromQLQuery(expr=query), at=context.now)
+    if not isinstance(seen, Seen):
+        return text(f"not known: {seen.reason}")
+    if not seen.samples or isnan(seen.samples[0].value):  # nobody asked in the window
+        return text("no samples")
+    return text(form.format(seen.samples[0].value))
+
+
+def _reader(context: CommandContext) -> ObjectReader:
+    if context.cluster.reader is None:
+        raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+    return context.cluster.reader
+
+
+def _at_home(group: str, resource: str, *verbs: str) -> Right:
+    return Right(group=group, resources=(resource,), verbs=verbs, namespace=Defaults().dns_namespace)
+
+
+_FINDS_THE_OWNER = (
+    _at_home("apps", "deployments", "get", "list"),
+    _at_home("autoscaling", "horizontalpodautoscalers", "list"),
+)
+
+COMMANDS = (
+    Command(
+        noun="dns",
+        verb="show",
+        summary="Show the cluster's DNS: replicas, who owns them, load, latency.",
+        action=ShowDns,
+        read=show,
+        rights=_FINDS_THE_OWNER,
+        example="dns show",
+    ),
+    Command(
+        noun="dns",
+        verb="scale",
+        summary="Scale the cluster's DNS through whoever owns its replicas.",
+        action=ScaleDns,
+        parameters=(click.Argument(["replicas"], type=click.IntRange(min=1), required=False),),
+        plan=scale,
+        risk=Risk.TOUCH,
+        rights=(
+            *_FINDS_THE_OWNER,
+            _at_home("", "configmaps", "get", "patch"),
+            _at_home("apps", "deployments/scale", "get", "patch"),
+            _at_home("autoscaling", "horizontalpodautoscalers", "get", "patch"),
+        ),
+        example="dns scale 6",
+    ),
+)

@@ -1,0 +1,113 @@
+"""This file counts GPUs for people: by resource, team and node. Names of different meaning are never added up. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from alerts.cards.message import Table
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.resources import NodeGpus, gpus_requested, holds_resources
+from collectors.facts.topology import Topology
+from commands.gpu.idle_detection import Activity, IdleLook
+
+NODES_AT_MOST = 60
+NO_TEAM = "no team"
+
+
+@dataclass(slots=True, kw_only=True)
+class Count:
+    """GPUs of one resource. Free and idle ones are disjoint; cordoned are the free ones of nodes that take no pods."""
+
+    capacity: float = 0
+    used: float = 0
+    free: float = 0
+    broken: float = 0  # not offered by the device plugin any more
+    closed: float = 0  # free, on a node that takes no pods
+    by_team: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    idle_by_team: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def idle(self) -> float:
+        return sum(self.idle_by_team.values())
+
+
+def count_gpus(
+    nodes: Iterable[NodeGpus], inventory: Inventory, topology: Topology, look: IdleLook
+) -> dict[str, Count]:
+    """By resource name, over these nodes."""
+    counted: dict[str, Count] = {}
+    for gpus in nodes:
+        for resource, share in gpus.counts.items():
+            one = counted.setdefault(resource, Count())
+            one.capacity += share.capacity
+            one.used += share.requested
+            one.broken += share.unhealthy
+            free = max(0.0, share.free)
+            one.free += free if gpus.usable else 0
+            one.closed += 0 if gpus.usable else free
+        for pod in inventory.pods_on(gpus.node):
+            key = (pod.metadata.namespace, pod.metadata.name)
+            for resource, held in gpus_requested(pod.spec).items() if holds_resources(pod) else ():
+                one = counted.setdefault(resource, Count())
+                team = team_of(key, topology)
+                one.by_team[team] += held
+                seen = look.pods.get(key)
+                if seen is not None and seen.activity is Activity.IDLE:
+                    one.idle_by_team[team] += held
+    return {resource: one for resource, one in sorted(counted.items()) if one.capacity or one.used}
+
+
+def team_of(pod: tuple[str, str], topology: Topology) -> str:
+    facts = topology.pods.get(pod)
+    training = topology.trainings.get(facts.training) if facts else None
+    return (training.team if training else "") or NO_TEAM
+
+
+def summary_lines(counted: Mapping[str, Count], *, is_idle_known: bool) -> tuple[str, ...]:
+    """`nvidia.com/gpu: 104 of 128 used (8 of them idle), 16 free, 8 on closed nodes, 0 broken`."""
+    lines = []
+    for resource, one in counted.items():
+        idle = f" ({one.idle:g} of them idle)" if is_idle_known else ""
+        more = [f"{one.free:g} free"]
+        more += [f"{one.closed:g} more on nodes that take no pods"] if one.closed else []
+        more += [f"{one.broken:g} broken"] if one.broken else []
+        lines.append(f"{resource}: {one.used:g} of {one.capacity:g} used{idle}, {', '.join(more)}")
+    return tuple(lines)
+
+
+def team_table(counted: Mapping[str, Count], *, is_idle_known: bool) -> Table:
+    rows = tuple(
+        (team, resource, f"{held:g}", f"{one.idle_by_team.get(team, 0):g}" if is_idle_known else "?")
+        for resource, one in counted.items()
+        for team, held in sorted(one.by_team.items(), key=lambda row: (-row[1], row[0]))
+    )
+    return Table(heading=("team", "resource", "used", "idle"), rows=rows)
+
+
+def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
+    rows = [
+        (
+            gpus.node,
+            resource,
+            f"{share.requested:g}/{share.allocatable:g}",
+            f"{share.free:g}",
+            ", ".join([*gpus.unusable_reason, *([f"{share.unhealthy:g} broken"] if share.unhealthy else [])])
+            or "ok",
+            _holders(gpus.node, topology),
+        )
+        for gpus in nodes
+        for resource, share in gpus.counts.items()
+    ]
+    heading = ("node", "resource", "used", "free", "state", "held by")
+    return Table(heading=heading, rows=tuple(rows[:NODES_AT_MOST]), more=max(0, len(rows) - NODES_AT_MOST))
+
+
+def _holders(node: str, topology: Topology) -> str:
+    held: dict[str, float] = defaultdict(float)
+    for pod in topology.pods_on.get(node, ()):
+        if pod.gpus:
+            held[pod.training or pod.workload or f"{pod.namespace}/{pod.name}"] += pod.gpus
+    return ", ".join(
+        f"{who.rpartition('/')[2]} {gpus:g}"
+        for who, gpus in sorted(held.items(), key=lambda one: (-one[1], one[0]))[:4]
+    )

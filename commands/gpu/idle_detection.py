@@ -1,0 +1,209 @@
+"""This file finds GPUs that are held and do nothing, as Prometheus saw them over a whole window.
+
+Only a GPU whose every moment in the window was seen may be called idle; all others are busy, too young or not known.
+Sources: DCGM's field identifiers; MIG slices have no DCGM_FI_DEV_GPU_UTIL, only the profiling fields.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from math import ceil
+
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Pod
+from collectors.cluster.resources import gpu_resource, gpus_requested, holds_resources
+from collectors.facts.clock import written
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, QueryResult, Seen
+from commands.core.context import MetricsQuerier
+
+UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
+ENGINE_IDLE_BELOW = 0.01  # a share of the time: a slice's own housekeeping is less
+MEMORY_HELD_ABOVE = 1024.0  # MiB: a driver's own share is less
+STEPS = 30  # looks into the window; each has to find a sample
+SHORTEST = timedelta(minutes=5)
+
+PodKey = tuple[str, str]  # namespace, name
+DeviceKey = tuple[str, str, str, str]  # namespace, pod, UUID, GPU instance
+
+
+class Activity(StrEnum):
+    IDLE = "idle"
+    BUSY = "busy"
+    YOUNG = "young"  # it began within the window
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodGpus:
+    """A pod that holds GPUs (or slices), by resource name, and what they did. `memory` is what they hold, in MiB."""
+
+    namespace: str
+    pod: str
+    node: str
+    gpus: Mapping[str, float]
+    activity: Activity
+    why: str = ""  # it is not known
+    memory: float = 0
+
+    @property
+    def count(self) -> float:
+        return sum(self.gpus.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleLook:
+    """What all pods with GPUs did since `after` before `at`. Blind: nothing is known of any."""
+
+    at: datetime
+    after: timedelta
+    pods: Mapping[PodKey, PodGpus] = field(default_factory=dict)
+    blind: str = ""
+
+
+async def look_for_idle(
+    prometheus: MetricsQuerier | None, inventory: Inventory, *, now: datetime, after: timedelta
+) -> IdleLook:
+    """Ask Prometheus what every GPU did in the window that ends now."""
+    if prometheus is None:
+        return IdleLook(at=now, after=after, blind="the settings name no Prometheus for this cluster")
+    queries = [
+        PromQLQuery(expr=instant)
+        for instant in (
+            most(UTIL, after),
+            seen(UTIL, after),
+            most(ENGINE, after),
+            seen(ENGINE, after),
+            now_(MEMORY),
+        )
+    ]
+    answers = await asyncio.gather(*(prometheus.query(query, at=now) for query in queries))
+    return judge_pods(inventory, answers, now=now, after=after)
+
+
+def most(metric: str, after: timedelta) -> str:
+    """The most that each GPU did in the window, by the pod that held it."""
+    return _by_pod(metric, lambda selector: f"max_over_time({selector}[{written(after)}])")
+
+
+def seen(metric: str, after: timedelta) -> str:
+    """At how many of STEPS moments of the window the GPU was seen with that pod, whichever exporter saw it."""
+    window = f"[{written(after)}:{written(after / STEPS)}]"
+    return " or ".join(
+        f"count_over_time(({part}){window})" for part in _parts(metric, lambda selector: selector)
+    )
+
+
+def now_(metric: str) -> str:
+    return _by_pod(metric, lambda selector: selector)
+
+
+def _by_pod(metric: str, over: Callable[[str], str]) -> str:
+    return " or ".join(_parts(metric, over))
+
+
+def _parts(metric: str, over: Callable[[str], str]) -> tuple[str, str]:
+    """For exporters whose target's labels stand before their own, and for those with `honor_labels`."""
+    theirs = over(f'{metric}{{exported_pod!=""}}')
+    own = over(f'{metric}{{exported_pod="",pod!=""}}')
+    return (
+        f"max by (exported_namespace, exported_pod, UUID, GPU_I_ID) ({theirs})",
+        f"max by (namespace, pod, UUID, GPU_I_ID) ({own})",
+    )
+
+
+def judge_pods(
+    inventory: Inventory, answers: Sequence[QueryResult], *, now: datetime, after: timedelta
+) -> IdleLook:
+    """What the answers to the five questions say of each pod with GPUs. Pure.
+
+    Without the utilisation nothing is known; without the engine's activity, slices are not; without the memory,
+    it is not told.
+    """
+    util, util_seen, engine, engine_seen, memory = answers
+    for need in (util, util_seen):
+        if isinstance(need, Blind):
+            return IdleLook(at=now, after=after, blind=need.reason)
+    by_util = _Measured(metric=UTIL, most=_values(util), seen=_values(util_seen))
+    by_engine = _Measured(metric=ENGINE, most=_values(engine), seen=_values(engine_seen))
+    for blind in (engine, engine_seen):
+        if isinstance(blind, Blind):
+            by_engine = _Measured(metric=ENGINE, most={}, seen={}, blind=blind.reason)
+    held: dict[PodKey, float] = {}
+    for (namespace, name, _, _), used in _values(memory).items():
+        held[namespace, name] = held.get((namespace, name), 0.0) + used
+    found = {}
+    for pod in inventory.pods.values():
+        gpus = gpus_requested(pod.spec) if holds_resources(pod) and pod.spec.node_name else {}
+        if gpus:
+            key = (pod.metadata.namespace, pod.metadata.name)
+            activity, why = _doing(pod, gpus, by_util, by_engine, now - after)
+            found[key] = PodGpus(
+                namespace=key[0],
+                pod=key[1],
+                node=pod.spec.node_name,
+                gpus=gpus,
+                activity=activity,
+                why=why,
+                memory=held.get(key, 0.0),
+            )
+    return IdleLook(at=now, after=after, pods=found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    """One metric over the window: the most that each device did, and at how many moments it was seen."""
+
+    metric: str
+    most: Mapping[DeviceKey, float]
+    seen: Mapping[DeviceKey, float]
+    blind: str = ""
+    _of_pod: dict[PodKey, dict[DeviceKey, float]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for key, value in self.most.items():
+            self._of_pod.setdefault(key[:2], {})[key] = value
+
+    def of(self, pod: PodKey) -> Mapping[DeviceKey, float]:
+        return self._of_pod.get(pod, {})
+
+
+def _doing(
+    pod: Pod, gpus: Mapping[str, float], util: _Measured, engine: _Measured, since: datetime
+) -> tuple[Activity, str]:
+    began = pod.status.start_time or pod.metadata.creation_timestamp
+    if began is None or began > since:
+        return Activity.YOUNG, ""
+    key = (pod.metadata.namespace, pod.metadata.name)
+    is_sliced = any((meaning := gpu_resource(name)) and meaning.is_slice for name in gpus)
+    measured = engine if is_sliced or not util.of(key) else util
+    devices = measured.of(key)
+    limit = 0.0 if measured is util else ENGINE_IDLE_BELOW
+    if any(not value <= limit for value in devices.values()):  # NaN is no proof of idleness either
+        return Activity.BUSY, ""
+    if measured.blind:
+        return Activity.UNKNOWN, measured.blind
+    wanted = ceil(sum(gpus.values()))
+    if len(devices) < wanted:
+        return Activity.UNKNOWN, f"{len(devices)} of {wanted} GPUs report {measured.metric}"
+    gaps = sum(measured.seen.get(device, 0) < STEPS - 1 for device in devices)
+    if gaps:
+        return Activity.UNKNOWN, f"{gaps} of {len(devices)} GPUs were not seen all the time"
+    return Activity.IDLE, ""
+
+
+def _values(result: QueryResult) -> dict[DeviceKey, float]:
+    """By device; a device that is told twice did the more of both."""
+    found: dict[DeviceKey, float] = {}
+    for sample in result.samples if isinstance(result, Seen) else ():
+        said = sample.labels
+        key = (
+            said.get("exported_namespace") or said.get("namespace", ""),
+            said.get("exported_pod") or said.get("pod", ""),
+            said.get("UUID", ""),
+            said.get("GPU_I_ID", ""),
+        )
+        found[key] = max(sample.value, found.get(key, sample.value))
+    return found

@@ -1,1 +1,0 @@
-"""GPUs: who holds them, which do nothing, and asking for them back."""

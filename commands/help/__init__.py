@@ -1,0 +1,1 @@
+"""`help`: what this person may do."""

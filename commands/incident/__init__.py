@@ -1,0 +1,1 @@
+"""`incident`: list and show incidents."""

@@ -1,0 +1,1 @@
+"""`node`: list, show, cordon and uncordon nodes."""

@@ -1,0 +1,1 @@
+"""`plan`: confirm, show, cancel and undo plans."""

@@ -1,0 +1,1 @@
+"""Plans: their steps, the dry run, the preview, and the executor."""

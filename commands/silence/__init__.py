@@ -1,0 +1,1 @@
+"""`silence`: add, list and expire silences."""

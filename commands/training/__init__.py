@@ -1,0 +1,1 @@
+"""`training`: list, show, launch and stop trainings, and read their logs."""

@@ -1,0 +1,187 @@
+"""This file shows trainings: the list, and everything about one. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from alerts.cards.message import (
+    Block,
+    Button,
+    Buttons,
+    ButtonStyle,
+    Color,
+    Context,
+    Fields,
+    Message,
+    Paragraph,
+    Preformatted,
+    Table,
+    Text,
+    bold,
+    code,
+    moment,
+    text,
+)
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import EVENTS
+from collectors.cluster.objects import Event
+from collectors.facts.redaction import Redactor
+from collectors.trainings.exit_codes import explain_exit
+from collectors.trainings.training import Rank, Training, TrainingState
+from commands.core.lookups import age
+
+ROWS_AT_MOST, RANKS_AT_MOST, EVENTS_AT_MOST = 60, 40, 8
+TONES = {
+    TrainingState.QUEUED: Color.BUSY,
+    TrainingState.STARTING: Color.BUSY,
+    TrainingState.RUNNING: Color.GOOD,
+    TrainingState.SUSPENDED: Color.QUIET,
+    TrainingState.SUCCEEDED: Color.GOOD,
+    TrainingState.FAILED: Color.CRITICAL,
+    TrainingState.STOPPED: Color.QUIET,
+}
+
+
+def training_table(trainings: Sequence[Training], now: datetime) -> Table:
+    """One row a training, the largest first."""
+    ordered = sorted(
+        trainings, key=lambda training: (training.state.is_over, -training.gpus_wanted, training.id)
+    )
+    rows = tuple(
+        (
+            training.id,
+            training.state.value,
+            f"{running(training)}/{training.wanted}",
+            f"{training.gpus:g}"
+            if training.gpus == training.gpus_wanted
+            else f"{training.gpus:g} of {training.gpus_wanted:g}",
+            training.owner or "?",
+            str(len(nodes_of(training))),
+            age(training.created, now),
+            _cut(training.reason, 60),
+        )
+        for training in ordered
+    )
+    heading = ("training", "life", "ranks", "GPUs", "owner", "nodes", "age", "why")
+    return Table(heading=heading, rows=rows[:ROWS_AT_MOST], more=max(0, len(rows) - ROWS_AT_MOST))
+
+
+def training_details(
+    training: Training,
+    inventory: Inventory,
+    now: datetime,
+    *,
+    may: Mapping[str, bool],
+    incidents: Sequence[tuple[str, str]] = (),
+    redactor: Redactor,
+) -> Message:
+    """All about one training. `incidents`: ids and summaries of the open ones that name it."""
+    rows: list[tuple[str, Text]] = [
+        ("life", text(bold(training.state.value), f": {training.reason}" if training.reason else "")),
+        ("owner", text(training.owner or "not said", f", team {training.team}" if training.team else "")),
+        ("ranks", text(f"{running(training)} of {training.wanted} run on {len(nodes_of(training))} nodes")),
+        ("GPUs", text(f"{training.gpus:g} held, {training.gpus_wanted:g} wanted")),
+    ]
+    rows += [("priority", text(training.priority))] if training.priority else []
+    moments = (("created", training.created), ("started", training.started), ("ended", training.finished))
+    rows += [(word, text(moment(at), f", {age(at, now)} ago")) for word, at in moments if at]
+    rows += [("incident", text(code(id), f" {summary}")) for id, summary in incidents]
+    blocks: list[Block] = [Fields(rows=tuple(rows))]
+    if first := training.first_failure:
+        blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
+    if training.ranks:
+        blocks.append(_ranks(training))
+    blocks += _events(training, inventory, now, redactor)
+    if buttons := _buttons(training, may):
+        blocks.append(Buttons(buttons=buttons))
+    return Message(
+        title=text(bold(f"Training {training.id}")), color=TONES[training.state], blocks=tuple(blocks)
+    )
+
+
+def failure_words(rank: Rank) -> str:
+    """`worker 3 on gpu-a04: exit code 137, OOMKilled: it used more memory than its limit and was killed`."""
+    where = f" on {rank.node}" if rank.node else ""
+    said = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
+    said += [rank.reason] if rank.reason and rank.reason != "Error" else []
+    why = rank.explanation or explain_exit(rank.exit_code, rank.reason)
+    return f"{rank.role} {rank.index}{where}: {', '.join(said) or rank.phase}" + (f": {why}" if why else "")
+
+
+def running(training: Training) -> int:
+    return sum(rank.phase == "Running" for rank in training.ranks)
+
+
+def nodes_of(training: Training) -> list[str]:
+    return sorted(
+        {rank.node for rank in training.ranks if rank.node and rank.phase in ("Pending", "Running")}
+    )
+
+
+def _ranks(training: Training) -> Table:
+    rows = tuple(
+        (
+            f"{rank.role} {rank.index}",
+            rank.node or "–",
+            rank.phase,
+            f"{rank.gpus:g}",
+            str(rank.restarts),
+            "" if rank.exit_code is None else str(rank.exit_code),
+            _cut(rank.explanation or rank.reason, 60),
+        )
+        for rank in sorted(training.ranks, key=lambda rank: (rank.phase == "Running", rank.role, rank.index))
+    )
+    return Table(
+        heading=("rank", "node", "phase", "GPUs", "restarts", "exit", "why"),
+        rows=rows[:RANKS_AT_MOST],
+        more=max(0, len(rows) - RANKS_AT_MOST),
+    )
+
+
+def _events(training: Training, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
+    if why := inventory.missing_reason(EVENTS):
+        return [Context(text=text(f"Its events are not known: {why}"))]
+    found = sorted(_events_of(training, inventory), key=lambda event: str(event.last_seen), reverse=True)
+    # The same thing happens to every rank: it is told once, with how often.
+    times: Counter[tuple[str, str]] = Counter()
+    newest: dict[tuple[str, str], Event] = {}
+    for event in found:
+        key = (event.reason, event.message)
+        times[key] += event.times
+        newest.setdefault(key, event)
+    lines = tuple(
+        f"{age(event.last_seen, now)} ago  {event.reason}: {_cut(redactor.clean(event.message), 160)}"
+        + (f" (x{times[key]})" if times[key] > 1 else "")
+        for key, event in list(newest.items())[:EVENTS_AT_MOST]
+    )
+    return [Preformatted(lines=lines)] if lines else []
+
+
+def _events_of(training: Training, inventory: Inventory) -> list[Event]:
+    pods = {rank.pod for rank in (*training.ranks, *training.failures)}
+    tops = {workload.split("/", 1)[1] for workload in training.workloads}
+    return [
+        event
+        for event in inventory.events.values()
+        if event.involved_object.namespace == training.namespace
+        and (
+            training.has_namespace
+            or event.involved_object.name in pods
+            or f"{event.involved_object.kind}/{event.involved_object.name}" in tops
+        )
+    ]
+
+
+def _buttons(training: Training, may: Mapping[str, bool]) -> tuple[Button, ...]:
+    buttons = []
+    if may.get("training logs", False) and (training.ranks or training.failures):
+        buttons.append(Button(label="Logs", line=f"training logs {training.id}"))
+    if may.get("training stop", False) and training.workloads:
+        label = "Clear away" if training.state.is_over else "Stop"
+        buttons.append(Button(label=label, line=f"training stop {training.id}", style=ButtonStyle.DANGER))
+    return tuple(buttons)
+
+
+def _cut(words: str, longest: int) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"

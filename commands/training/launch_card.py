@@ -1,0 +1,92 @@
+"""This file composes the card of a launched training, as its owner's thread shows it. Pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from alerts.cards.message import (
+    Block,
+    Button,
+    Buttons,
+    ButtonStyle,
+    Color,
+    Context,
+    Fields,
+    Message,
+    Paragraph,
+    Preformatted,
+    Text,
+    bold,
+    code,
+    moment,
+    person,
+    text,
+)
+from collectors.facts.clock import in_words
+from collectors.trainings.training import Training, TrainingState
+from commands.models import Launch
+from commands.training.details import TONES, failure_words, nodes_of, running
+
+LINES_SHOWN = 12
+_MARKS = {
+    TrainingState.QUEUED: "◔",
+    TrainingState.STARTING: "◔",
+    TrainingState.RUNNING: "▶",
+    TrainingState.SUSPENDED: "⏸",
+    TrainingState.SUCCEEDED: "✓",
+    TrainingState.FAILED: "✗",
+    TrainingState.STOPPED: "–",
+}
+
+
+def launch_card(
+    launch: Launch, training: Training | None, now: datetime, *, last_lines: Sequence[str] = ()
+) -> Message:
+    """Where a launched training stands. `training` is None when the cluster does not show it (any more).
+
+    `last_lines` are the first failing task's, redacted already.
+    """
+    if training is None:
+        return _unseen(launch)
+    rows: list[tuple[str, Text]] = [("ranks", text(f"{running(training)} of {training.wanted} run"))]
+    if nodes := nodes_of(training):
+        shown = ", ".join(nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
+        rows.append(("nodes", text(shown)))
+    if training.gpus_wanted:
+        rows.append(("GPUs", text(f"{training.gpus:g} of {training.gpus_wanted:g}")))
+    if training.started:
+        until = training.finished or now
+        rows.append(("since", text(moment(training.started), f", {in_words(until - training.started)}")))
+    blocks: list[Block] = []
+    if training.reason and training.state is not TrainingState.RUNNING:
+        blocks.append(Paragraph(text=text(bold("Why: "), training.reason)))
+    blocks.append(Fields(rows=tuple(rows)))
+    if training.state is TrainingState.FAILED and (first := training.first_failure):
+        blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
+        if last_lines:
+            blocks.append(Preformatted(lines=tuple(last_lines[-LINES_SHOWN:])))
+    blocks.append(Buttons(buttons=_buttons(training)))
+    blocks.append(_foot(launch))
+    title = text(f"{_MARKS[training.state]} ", bold(training.id), f": {training.state.value}")
+    return Message(title=title, color=TONES[training.state], blocks=tuple(blocks))
+
+
+def _unseen(launch: Launch) -> Message:
+    was = f"; it was {launch.reported_state} when last seen" if launch.reported_state else ""
+    said = "is gone" if launch.reported_state or launch.is_over else "is not seen yet"
+    return Message(
+        title=text("– ", bold(launch.training), f": {said}{was}"), color=Color.QUIET, blocks=(_foot(launch),)
+    )
+
+
+def _buttons(training: Training) -> tuple[Button, ...]:
+    label = "Clear away" if training.state.is_over else "Stop"
+    return (
+        Button(label="Logs", line=f"training logs {training.id}"),
+        Button(label="Details", line=f"training show {training.id}"),
+        Button(label=label, line=f"training stop {training.id}", style=ButtonStyle.DANGER),
+    )
+
+
+def _foot(launch: Launch) -> Context:
+    plan = text(" · plan ", code(launch.plan)) if launch.plan else text()
+    return Context(text=text("launched by ", person(launch.by, launch.by_name), " ", moment(launch.at), plan))

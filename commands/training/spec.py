@@ -1,0 +1,170 @@
+"""This file has the order of a training: what a launch line asks for, checked before anything is made of it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from fnmatch import fnmatchcase
+
+from collectors.cluster.resources import gpu_resource, parse_quantity
+from commands.core.command import UnusableError
+
+NAME_AT_MOST = 40  # pods are called NAME-worker-599-x7k2p, and a label holds 63
+WORKERS_AT_MOST = 1000  # the list of hosts in the environment stays below 128 KiB
+SERVERS_AT_MOST = 100
+SCRIPT_AT_MOST = 512 << 10  # bytes; an object holds 1 MiB, and the plan keeps a copy
+ARGUMENTS_AT_MOST = 32 << 10  # bytes together
+
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")  # DNS-1035, as Services demand
+_QUANTITY = re.compile(r"\d{1,9}(\.\d{1,3})?(m|k|M|G|T|Ki|Mi|Gi|Ti)?")
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_IMAGE = re.compile(
+    rf"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{{1,5}})?/)?{_PART}(?:/{_PART})*"
+    r"(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+_LABEL_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_SYSTEM = ("kube-", "default", "openshift-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSpec:
+    """A training to be launched. Amounts are quantities as Kubernetes writes them; empty: not asked for."""
+
+    name: str
+    namespace: str
+    image: str
+    workers: int = 1
+    gpus: float = 0  # of each worker, in devices or slices
+    gpu_resource: str = "nvidia.com/gpu"
+    cpu: str = ""  # of each task
+    memory: str = ""
+    servers: int = 0  # parameter servers
+    script: str = ""  # a path in the image
+    script_text: str = ""  # or the text of one that came with the line
+    arguments: tuple[str, ...] = ()
+    team: str = ""
+    owner: str = ""
+    launched_by: str = ""  # the chat id
+    priority_class: str = ""
+    max_duration: timedelta | None = None
+    backoff: int = 0
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    service_per_task: bool = False
+    metrics_port: int = 8080
+    pull_secret: str = ""  # namespace/name of the one to copy
+
+    @property
+    def id(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def gpu_amount(self) -> str:
+        """What one worker asks of the GPU resource, in its own unit: one device may be 100 of it."""
+        meaning = gpu_resource(self.gpu_resource)
+        return f"{self.gpus * (meaning.units if meaning else 1):g}"
+
+    @property
+    def worker_amounts(self) -> dict[str, str]:
+        """What each worker asks for, by resource name."""
+        gpus = {self.gpu_resource: self.gpu_amount} if self.gpus else {}
+        return {**gpus, **self.server_amounts}
+
+    @property
+    def server_amounts(self) -> dict[str, str]:
+        return {name: one for name, one in (("cpu", self.cpu), ("memory", self.memory)) if one}
+
+
+def check(order: TrainingSpec, *, images: Sequence[str]) -> None:
+    """Raise UnusableError for what could not be launched, with the part that is wrong and what it should be."""
+    _check_name(order.name, "A training's name", NAME_AT_MOST)
+    _check_name(order.namespace, "A namespace", 63)
+    if order.namespace.startswith(_SYSTEM):
+        raise UnusableError(f"`{order.namespace}` is the cluster's own: give the training another namespace.")
+    if not _IMAGE.fullmatch(order.image) or len(order.image) > 255:
+        raise UnusableError(
+            f"`{_cut(order.image)}` is not the name of an image: write it like registry.example/team/name:tag."
+        )
+    if not any(fnmatchcase(order.image, pattern) for pattern in images):
+        allowed = ", ".join(f"`{pattern}`" for pattern in images) or "none"
+        raise UnusableError(f"`{order.image}` is not among the images that may be launched: {allowed}.")
+    _check_count(order.workers, 1, WORKERS_AT_MOST, "--workers")
+    _check_count(order.servers, 0, SERVERS_AT_MOST, "--ps")
+    _check_gpus(order)
+    for flag, amount in (("--cpu", order.cpu), ("--memory", order.memory)):
+        if amount and (not _QUANTITY.fullmatch(amount) or not parse_quantity(amount)):
+            raise UnusableError(f"`{flag} {_cut(amount)}` is not a quantity: write it like 2, 500m or 64Gi.")
+    for key, value in order.node_selector.items():
+        if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
+            raise UnusableError(f"`--node-selector {_cut(f'{key}={value}')}` is not a label and its value.")
+    if order.priority_class:
+        _check_name(order.priority_class, "A priority class", 253, dots=True)
+    if order.max_duration is not None and order.max_duration < timedelta(seconds=1):
+        raise UnusableError("`--max-duration` is at least 1s.")
+    _check_words(order)
+
+
+def _check_gpus(order: TrainingSpec) -> None:
+    meaning = gpu_resource(order.gpu_resource)
+    if meaning is None:
+        raise UnusableError(
+            f"`{_cut(order.gpu_resource)}` is no GPU resource that I know: nvidia.com/gpu, "
+            "nvidia.com/mig-1g.10gb, tencent.com/vcuda-core, …"
+        )
+    if not 0 <= order.gpus <= 64:
+        raise UnusableError(f"`--gpus {order.gpus:g}`: a worker has 0 to 64 of them.")
+    amount = order.gpus * meaning.units
+    if abs(amount - round(amount)) > 1e-9:
+        raise UnusableError(
+            f"`--gpus {order.gpus:g}` cannot be had of {order.gpu_resource}: "
+            f"it comes in steps of {1 / meaning.units:g}."
+        )
+
+
+def _check_words(order: TrainingSpec) -> None:
+    if sum(len(word.encode()) for word in order.arguments) > ARGUMENTS_AT_MOST:
+        raise UnusableError(
+            f"The arguments are longer than {ARGUMENTS_AT_MOST >> 10} KiB: put them in a file."
+        )
+    for word in (order.script, *order.arguments):
+        if "\x00" in word:
+            raise UnusableError("An argument holds a null character, which no program can be given.")
+    if order.script and (len(order.script) > 1024 or order.script.startswith("-")):
+        raise UnusableError(f"`--script {_cut(order.script)}` is not a path in the image.")
+
+
+def _check_name(name: str, what: str, longest: int, *, dots: bool = False) -> None:
+    plain = name.replace(".", "") if dots else name
+    if not _NAME.fullmatch(plain) or len(name) > longest:
+        raise UnusableError(
+            f"{what} has small letters, digits and `-`, begins with a letter and is at most {longest} long: "
+            f"`{_cut(name)}` is not like that."
+        )
+
+
+def _check_count(count: int, least: int, most: int, flag: str) -> None:
+    if not least <= count <= most:
+        raise UnusableError(f"`{flag} {count}`: it is {least} to {most}.")
+
+
+def _cut(words: str) -> str:
+    plain = words.replace("`", "'")
+    return plain if len(plain) <= 60 else f"{plain[:59]}…"
+
+
+def script_of(content: bytes) -> str:
+    """The text of a script that came with a line. Raises UnusableError when it is not a text or too long."""
+    if len(content) > SCRIPT_AT_MOST:
+        raise UnusableError(
+            f"The script is {len(content) >> 10} KiB, I keep {SCRIPT_AT_MOST >> 10} KiB at most: "
+            "put it in the image and give its path with `--script`."
+        )
+    try:
+        script = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnusableError(f"The script is not a text in UTF-8 (byte {error.start}).") from error
+    if "\x00" in script:
+        raise UnusableError("The script is not a text: it holds null characters.")
+    if not script.strip():
+        raise UnusableError("The script is empty.")
+    return script.replace("\r\n", "\n")

@@ -1,1 +1,0 @@
-"""Writing each kind of training, one file a kind; and whether it will fit."""

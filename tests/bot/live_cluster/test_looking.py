@@ -1,0 +1,46 @@
+"""The picture of a cluster is made anew when a kind is seen again or becomes blind, though no object changed."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.live_cluster import LiveCluster
+from collectors.cluster.cache import ClusterCache
+from collectors.cluster.kinds import JOBS, NODES, PODS
+from collectors.facts.clock import SystemClock
+from collectors.facts.results import Blind, SourceError
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from collectors.sources.kubernetes.source import KubernetesSource
+from demo.kubernetes import KubernetesLookalike
+from tests.support.cluster_cache import QUICK, until
+from tests.support.yard import a_node_tree
+
+
+async def test_a_kind_that_is_seen_again_without_a_change_is_missing_no_more(tmp_path: Path) -> None:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        kube.create(a_node_tree("gpu-a01"), keep_status=True)
+        away = [True]
+        kube.fail(lambda seen: away[0] and "/jobs" in seen.path, 503, times=1_000_000)
+        config = KubernetesOptions(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
+        client = await KubernetesClient.connect(config)
+        cache = ClusterCache(
+            KubernetesSource(client), clock=SystemClock(), kinds=(NODES, PODS, JOBS), timing=QUICK
+        )
+        cluster = LiveCluster("a", clock=SystemClock(), cache=cache)
+
+        def missing() -> set[str]:
+            found = cluster.refresh()
+            return {"everything"} if isinstance(found, Blind) else set(found.missing)
+
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(cache.run())
+            await until(cache, lambda: "everything" not in missing())
+            assert "jobs" in missing()
+            with pytest.raises(SourceError, match="trainings made of a Job cannot be seen"):
+                cluster.trainings()
+            assert isinstance(cluster.check_input(SystemClock().now(), ()).trainings, Blind)
+            away[0] = False
+            await until(cache, lambda: "jobs" not in missing())
+            task.cancel()
+        await client.close()

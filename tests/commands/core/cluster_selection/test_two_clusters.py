@@ -1,0 +1,160 @@
+"""Two clusters with nodes of the same names: a line, a button and a right are for the cluster that is meant."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from alerts.cards.message import Button, Buttons, Message, text
+from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from commands.core.cluster_selection import with_cluster
+from commands.core.command import Answer
+from commands.core.permissions import Grant, Permissions
+from commands.core.request import Request
+from commands.models import ReclaimRequest
+from commands.plans.executor import PlanExecutor
+from commands.plans.plan import Origin, PlanState
+from demo.kubernetes import KubernetesLookalike
+from tests.support.alerting import NOON, a_topology, an_alert
+from tests.support.yard import DANA, Yard, a_node_tree, yard_before
+
+
+@dataclass
+class Two:
+    """The yard before prod-a and prod-b, prod-a the first, each with a node gpu-a01."""
+
+    yard: Yard
+    clusters: dict[str, KubernetesLookalike]
+
+    def cordoned(self) -> list[str]:
+        return [
+            name
+            for name, kube in self.clusters.items()
+            if (kube.get("nodes", "", "gpu-a01") or {})["spec"].get("unschedulable")
+        ]
+
+    def allow(self, cluster: str) -> None:
+        grant = Grant(commands=("*",), clusters=(cluster,))
+        permissions = Permissions(teams={"sre": grant}, automation={})
+        self.yard.pipeline = replace(self.yard.pipeline, permissions=permissions)
+
+    async def incident_on_b(self) -> None:
+        alert = replace(an_alert(), cluster="prod-b")
+        opened = open_incident("i1", alert, channels=(), now=NOON)
+        incident = add_alert(opened, alert, GroupingContext(rules={}, topology=a_topology()), NOON)
+        async with self.yard.store.unit() as unit:
+            await unit.incidents.put(incident)
+
+
+@pytest.fixture
+async def two(tmp_path: Path) -> AsyncIterator[Two]:
+    async with AsyncExitStack() as stack:
+        kubes, yards = {}, {}
+        for name in ("prod-a", "prod-b"):
+            kube = await stack.enter_async_context(KubernetesLookalike.running(controllers=False))
+            kube.create(a_node_tree("gpu-a01"), keep_status=True)
+            kubes[name] = kube
+            yards[name] = await stack.enter_async_context(yard_before(kube.kubeconfig(tmp_path / name)))
+            yards[name].cluster.name = name
+        first = yards["prod-a"]
+        first.pipeline = replace(
+            first.pipeline,
+            clusters={name: one.cluster for name, one in yards.items()},
+            writers={name: one.writer for name, one in yards.items()},
+        )
+        first.performer = PlanExecutor(first.store, first.pipeline.writers, first.clock)
+        yield Two(first, kubes)
+
+
+def lines(answer: Answer | None) -> list[str]:
+    assert answer is not None
+    return [
+        one.line for block in answer.message.blocks if isinstance(block, Buttons) for one in block.buttons
+    ]
+
+
+async def test_the_buttons_of_an_answer_are_for_the_cluster_that_it_is_about(two: Two) -> None:
+    shown = lines(await two.yard.answer("node show gpu-a01 --cluster prod-b"))
+    assert shown == ["node cordon gpu-a01 --cluster prod-b"]
+    await two.yard.do(f"{shown[0]} --reason hot")
+    assert two.cordoned() == ["prod-b"]
+
+
+async def test_a_plan_is_confirmed_and_undone_where_it_was_made(two: Two) -> None:
+    done = await two.yard.do("node cordon gpu-a01 --reason hot --cluster prod-b")
+    assert two.cordoned() == ["prod-b"]
+    undone = await two.yard.do(f"plan undo {done.id}")
+    assert (undone.cluster, undone.state) == ("prod-b", PlanState.DONE)
+    assert two.cordoned() == []
+
+
+async def test_a_preview_says_which_cluster(two: Two) -> None:
+    assert "on prod-b" in await two.yard.say("node cordon gpu-a01 --reason hot --cluster prod-b")
+    assert "on prod-a" in await two.yard.say("node cordon gpu-a01 --reason hot")
+
+
+async def test_a_line_under_an_incidents_card_is_for_its_cluster(two: Two) -> None:
+    await two.incident_on_b()
+    request = Request(
+        id="g1", line="node show gpu-a01", actor=DANA, at=NOON, origin=Origin(via="slack", incident="i1")
+    )
+    assert lines(await two.yard.pipeline.handle(request)) == ["node cordon gpu-a01 --cluster prod-b"]
+
+
+@pytest.mark.parametrize(("allowed", "is_taken"), [("prod-a", False), ("prod-b", True)])
+async def test_who_may_take_an_incident_is_asked_of_its_own_cluster(
+    two: Two, allowed: str, is_taken: bool
+) -> None:
+    await two.incident_on_b()
+    two.allow(allowed)
+    said = await two.yard.say("alert ack i1")
+    assert ("You have taken" in said) is is_taken
+    assert ("prod-b" in said) is not is_taken
+
+
+async def test_a_row_named_with_another_cluster_is_refused(two: Two) -> None:
+    await two.incident_on_b()
+    assert (
+        await two.yard.say("incident show i1 --cluster prod-a") == "i1 is of cluster prod-b, not of prod-a."
+    )
+
+
+async def test_a_reason_that_names_a_row_of_another_cluster_does_not_lend_its_rights(two: Two) -> None:
+    two.allow("prod-a")
+    claims = [
+        ReclaimRequest(
+            id=id,
+            cluster=cluster,
+            training="vision-detr/detr",
+            owner="ana",
+            owner_id="U_ANA",
+            gpus=8,
+            asked_by="U_BO",
+            asked_by_name="bo",
+            asked_at=NOON,
+            grace_until=NOON + timedelta(hours=1),
+        )
+        for id, cluster in (("ca", "prod-a"), ("cb", "prod-b"))
+    ]
+    async with two.yard.store.unit() as unit:
+        for claim in claims:
+            await unit.reclaim_requests.put(claim)
+    for line in ("gpu keep cb", "gpu keep --reason ca cb", "gpu snooze --for 2h --reason=ca cb"):
+        assert "is for ana to answer" in await two.yard.say(line)
+    assert "Kept" in await two.yard.say("gpu keep --reason cb ca")
+
+
+@pytest.mark.parametrize(
+    ("line", "placed"),
+    [
+        ("node cordon a", "node cordon a --cluster prod-b"),
+        ("training launch t -- --epochs 3", "training launch t --cluster prod-b -- --epochs 3"),
+        ("gpu keep c1 --cluster prod-c", "gpu keep c1 --cluster prod-c"),
+    ],
+)
+def test_a_button_names_its_cluster_once_and_before_the_programs_words(line: str, placed: str) -> None:
+    view = Message(title=text("t"), blocks=(Buttons(buttons=(Button(label="Do", line=line),)),))
+    assert lines(Answer(message=with_cluster(view, "prod-b"))) == [placed]

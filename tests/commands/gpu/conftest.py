@@ -1,0 +1,99 @@
+"""This file gives these tests trainings that hold GPUs on the look-alike, and the road before it."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.core.context import Defaults
+from demo.kubernetes import KubernetesLookalike, Settings
+from tests.support.yard import NOON, Hands, Yard, a_node_tree, yard_before
+
+MakeTraining = Callable[..., None]
+
+
+@pytest.fixture
+def clock() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
+    """Two nodes of 8 GPUs, one more that is cordoned."""
+    async with KubernetesLookalike.running(clock=clock.now, settings=Settings(node_grace=None)) as running:
+        for name in ("gpu-a01", "gpu-a02", "gpu-b01"):
+            running.create(a_node_tree(name), keep_status=True)
+        running.patch("nodes", "", "gpu-b01", {"spec": {"unschedulable": True}})
+        yield running
+
+
+@pytest.fixture
+async def yard(kube: KubernetesLookalike, clock: Hands, tmp_path: Path) -> AsyncIterator[Yard]:
+    policy = Defaults(owners={"ana": "U_ANA"})
+    async with yard_before(kube.kubeconfig(tmp_path / "config"), clock=clock, policy=policy) as made:
+        yield made
+
+
+async def trained(
+    yard: Yard,
+    kube: KubernetesLookalike,
+    name: str = "detr",
+    *,
+    owner: str = "ana",
+    workers: int = 2,
+    gpus: int = 4,
+    resource: str = "nvidia.com/gpu",
+    began: timedelta = timedelta(hours=3),
+) -> None:
+    """A training in a namespace of its own whose pods run, seen by the cache."""
+    labels = {"training": name, "team": "vision", "owner": owner}
+    place = f"vision-{name}"
+    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place, "labels": labels}})
+    container = {"name": "main", "image": "i", "resources": {"limits": {resource: str(gpus)}}}
+    spec: dict[str, Any] = {
+        "completionMode": "Indexed",
+        "parallelism": workers,
+        "completions": workers,
+        "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+    }
+    job = {"name": f"{name}-worker", "namespace": place, "labels": labels}
+    kube.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": job, "spec": spec})
+
+    def ranks() -> list[Any]:
+        return [rank for view in yard.cluster.trainings() if view.namespace == place for rank in view.ranks]
+
+    await yard.seen(lambda: len(ranks()) == workers and all(rank.node for rank in ranks()))
+    start = {"phase": "Running", "startTime": f"{NOON - began:%Y-%m-%dT%H:%M:%SZ}"}
+    for rank in ranks():
+        kube.patch("pods", place, rank.pod, {"status": start}, status=True)
+    await yard.seen(lambda: all(rank.phase == "Running" for rank in ranks()))
+
+
+def measured(
+    yard: Yard,
+    values: dict[str, float],
+    *,
+    times: float = 30,
+    memory: float = 61_000,
+    names: Sequence[str] = ("detr",),
+) -> None:
+    """Prometheus' view: for each rank by its number (or `3.5` for its GPU 5) the most that its GPUs did."""
+    ranks = [(view, rank) for view in yard.cluster.trainings() if view.name in names for rank in view.ranks]
+    most, seen, held = [], [], []
+    for view, rank in ranks:
+        for gpu in range(round(rank.gpus)):
+            value = values.get(f"{rank.index}.{gpu}", values.get(str(rank.index), 0.0))
+            labels = {
+                "exported_namespace": view.namespace,
+                "exported_pod": rank.pod,
+                "UUID": f"GPU-{rank.pod}-{gpu}",
+            }
+            most.append((labels, value))
+            seen.append((labels, times))
+            held.append((labels, memory))
+    yard.prometheus.rows.clear()
+    yard.prometheus.say("max_over_time(DCGM_FI_DEV_GPU_UTIL", samples=most)
+    yard.prometheus.say("count_over_time((max by", "DCGM_FI_DEV_GPU_UTIL", samples=seen)
+    yard.prometheus.say("DCGM_FI_DEV_FB_USED", samples=held)

@@ -1,0 +1,46 @@
+"""This file tests that a cordon that is cancelled while it is done leaves nothing that nobody is reminded of."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alerts.cards.posted import CardId, CardKind, PostedCard
+from bot.jobs.lease_reminder import cards_of
+from commands.plans.cluster_writer import ClusterWriter
+from commands.plans.plan import PlanState
+from demo.kubernetes import KubernetesLookalike
+from tests.support.alerting import CLUSTER
+from tests.support.yard import DANA, a_node_tree, yard_before
+
+
+async def test_what_was_cordoned_has_its_lease_and_the_rest_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        for name in ("gpu-a01", "gpu-a02"):
+            kube.create(a_node_tree(name), keep_status=True)
+        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
+            plan = await yard.confirmed(await yard.plan("node cordon gpu-a01 gpu-a02"))
+            real = ClusterWriter.patch
+
+            async def cancelled_meanwhile(self: ClusterWriter, step: Any, **more: Any) -> Any:
+                await yard.say(f"plan cancel {plan.id}", DANA)
+                return await real(self, step, **more)
+
+            monkeypatch.setattr(ClusterWriter, "patch", cancelled_meanwhile)
+            over = await yard.performer.execute(plan)
+
+            assert over.state is PlanState.CANCELLED
+            card = PostedCard(
+                id=CardId("d1"), cluster=CLUSTER, kind=CardKind.PLAN, row_id=plan.id, channel="C1"
+            )
+            async with yard.store.unit() as unit:
+                await unit.cards.put(card)
+                (lease,) = await unit.leases.find()
+                assert await cards_of(lease, unit) == [card]  # where it will be reminded of
+            assert [one.state.value for one in over.records] == ["done", "done", "skipped", "skipped"]
+            assert lease.node == "gpu-a01"
+            other = kube.get("nodes", "", "gpu-a02")
+            assert other is not None
+            assert not other["spec"].get("unschedulable")

@@ -1,0 +1,26 @@
+"""This file gives the performer's tests a cluster without controllers, and the writer to it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from commands.plans.cluster_writer import ClusterWriter
+from demo.kubernetes import KubernetesLookalike
+
+
+@pytest.fixture
+async def kube(tmp_path: Path) -> AsyncIterator[KubernetesLookalike]:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        yield kube
+
+
+@pytest.fixture
+async def writer(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[ClusterWriter]:
+    path = kube.kubeconfig(tmp_path / "kubeconfig")
+    client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(path)))
+    try:
+        yield ClusterWriter(client)
+    finally:
+        await client.close()

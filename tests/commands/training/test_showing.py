@@ -1,0 +1,220 @@
+"""This file tests what is shown of trainings: list, details, logs and the card of a launch."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from collectors.facts.labels import Labels
+from collectors.facts.results import SourceError
+from collectors.sources.elasticsearch.hits import LogLine
+from collectors.trainings.training import Rank, Training, TrainingState
+from commands.models import Launch
+from commands.training.launch_card import launch_card
+from demo.kubernetes import KubernetesLookalike
+from tests.support.yard import ANA, BO, NOON, Yard, told
+
+LAUNCH = "training launch mnist --image registry.example/mnist:7 --workers 2 --gpus 4 --ps 1"
+
+
+async def failed(yard: Yard, kube: KubernetesLookalike) -> str:
+    """A launched training whose worker 1 was killed for its memory; gives that pod's name."""
+    await yard.do(LAUNCH, ANA)
+    await yard.seen(lambda: any(len(view.ranks) == 3 for view in yard.cluster.trainings()))
+    pod = next(
+        rank.pod for rank in yard.cluster.trainings()[0].ranks if (rank.role, rank.index) == ("worker", 1)
+    )
+    ended = {"exitCode": 137, "reason": "OOMKilled", "finishedAt": "2026-11-21T12:00:00Z"}
+    status = {
+        "phase": "Failed",
+        "containerStatuses": [{"name": "main", "restartCount": 0, "state": {"terminated": ended}}],
+    }
+    kube.patch("pods", "mnist", pod, {"status": status}, status=True)
+    await yard.seen(lambda: yard.cluster.trainings()[0].first_failure is not None)
+    return pod
+
+
+async def test_the_list_has_a_row_for_each_and_hides_what_is_over(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await yard.do(LAUNCH, ANA)
+    await yard.seen(lambda: any(len(view.ranks) == 3 for view in yard.cluster.trainings()))
+    said = await yard.say("training list --team vision", BO)
+    assert "1 training with 8 GPUs" in said
+    assert "mnist/mnist | starting | 0/3 | 8 | ana" in said
+    assert "Team speech has no trainings. Teams that have: vision." in await yard.say(
+        "training list --team speech", BO
+    )
+    done = [{"type": "Complete", "status": "True", "reason": "CompletionsReached"}]
+    kube.patch("jobs", "mnist", "mnist-worker", {"status": {"conditions": done}}, status=True)
+    await yard.seen(lambda: yard.cluster.trainings()[0].state is TrainingState.SUCCEEDED)
+    assert "1 more are over" in await yard.say("training list", BO)
+    assert "mnist/mnist | succeeded" in await yard.say("training list --all", BO)
+
+
+async def test_the_details_name_what_failed_first_and_what_it_means(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await failed(yard, kube)
+    said = await yard.say("training show mnist", ANA)
+    assert "Failed first: worker 1 on gpu-a0" in said
+    assert "exit code 137, OOMKilled: it used more memory than its limit and was killed" in said
+    assert "[Logs] training logs mnist/mnist" in said
+    assert "training stop mnist/mnist" in said
+    assert "training stop" not in await yard.say("training show mnist", replace(ANA, teams=frozenset({"x"})))
+
+
+@dataclass
+class Kept:
+    """A log store with lines of any pod, or in trouble."""
+
+    texts: Sequence[str] = ()
+    trouble: str = ""
+    asked: list[Mapping[str, Any]] = field(default_factory=list)
+
+    async def lines(
+        self, *, where: Mapping[str, Any], at: datetime, since: datetime | None = None, tail: int = 100
+    ) -> Sequence[LogLine]:
+        self.asked.append(where)
+        if self.trouble:
+            raise SourceError(self.trouble)
+        return [LogLine(at=NOON, text=text, labels=Labels()) for text in self.texts][-tail:]
+
+
+@dataclass
+class Pods:
+    """The Kubernetes API's logs: a text, or an error with a status."""
+
+    text: str = ""
+    status: int = 0
+
+    async def logs(self, namespace: str, pod: str, **more: Any) -> str:
+        if self.status:
+            raise SourceError(f"the server said {self.status}", status=self.status)
+        return self.text
+
+
+@pytest.mark.parametrize(
+    ("pods", "kept", "words"),
+    [
+        pytest.param(Pods("one\ntwo"), None, ["one", "two", "from the Kubernetes API"], id="from the API"),
+        pytest.param(Pods("token=abc12345"), None, ["token=[redacted]"], id="secrets are taken out"),
+        pytest.param(
+            Pods(status=404), Kept(["CUDA error"]), ["12:00:00 CUDA error", "the pod is gone"], id="pod gone"
+        ),
+        pytest.param(Pods(status=502), Kept(["x"]), ["because the server said 502"], id="kubelet silent"),
+        pytest.param(
+            Pods(status=404), None, ["the pod is gone, and the settings name no log store"], id="nothing"
+        ),
+        pytest.param(Pods(status=404), Kept(), ["the log store has no lines of it"], id="no lines"),
+        pytest.param(
+            Pods(status=404), Kept(trouble="it is down"), ["the log store: it is down"], id="both down"
+        ),
+    ],
+)
+async def test_logs_come_from_where_they_are(
+    yard: Yard, kube: KubernetesLookalike, pods: Pods, kept: Kept | None, words: list[str]
+) -> None:
+    pod = await failed(yard, kube)
+    yard.cluster.pod_logs = pods  # type: ignore[assignment]
+    yard.cluster.logs = kept  # type: ignore[assignment]
+    said = await yard.say("training logs mnist", ANA)
+    assert pod in said
+    for word in words:
+        assert word in said
+    if kept is not None:
+        assert kept.asked == [{"namespace": "mnist", "pod": pod}]
+
+
+async def test_long_logs_are_a_file(yard: Yard, kube: KubernetesLookalike) -> None:
+    await failed(yard, kube)
+    yard.cluster.pod_logs = Pods("\n".join(f"step {number}" for number in range(100)))  # type: ignore[assignment]
+    answer = await yard.answer("training logs mnist --rank ps-0", ANA)
+    assert answer is not None
+    (file,) = answer.message.attachments
+    assert file.name == "mnist-ps-0.log"
+    assert file.content.startswith("step 0\n")
+    assert "the last 40 of 100 lines" in told(answer.message)
+
+
+@pytest.mark.parametrize("rank", ["9", "chief-0", "$(rm)", "-1", "²"])
+async def test_a_rank_that_is_not_there_is_refused(yard: Yard, kube: KubernetesLookalike, rank: str) -> None:
+    await failed(yard, kube)
+    said = await yard.say(f"training logs mnist '--rank={rank}'", ANA)
+    assert f"mnist/mnist has no rank {rank}. There are ps-0, worker-0, worker-1" in said
+
+
+async def test_the_look_alikes_own_logs_are_shown(yard: Yard, kube: KubernetesLookalike) -> None:
+    """The real source: without a log source the look-alike answers as a kubelet without the container does."""
+    await failed(yard, kube)
+    async with asyncio.timeout(10):
+        said = await yard.say("training logs mnist", ANA)
+    assert "the log of mnist-worker-1" in said or "There is no log of mnist-worker-1" in said
+
+
+ROW = Launch(
+    id="prod-a/m/m", cluster="prod-a", training="m/m", by="U_ANA", by_name="ana", at=NOON, channel="C"
+)
+VIEW = Training(
+    id="m/m",
+    kind="Job",
+    namespace="m",
+    name="m",
+    state=TrainingState.RUNNING,
+    wanted=2,
+    gpus_wanted=16,
+    started=NOON - timedelta(minutes=5),
+    ranks=tuple(
+        Rank(role="worker", index=index, pod=f"m-{index}", node=f"gpu-{index}", phase="Running", gpus=8)
+        for index in (0, 1)
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("training", "lines", "words"),
+    [
+        pytest.param(None, [], ["m/m: is not seen yet", "launched by ana"], id="not seen yet"),
+        pytest.param(
+            replace(VIEW, state=TrainingState.QUEUED, reason="0 of 2 ranks run", ranks=(), started=None),
+            [],
+            ["m/m: queued", "Why: 0 of 2 ranks run"],
+            id="queued, and why",
+        ),
+        pytest.param(
+            VIEW, [], ["m/m: running", "nodes: gpu-0, gpu-1", "GPUs: 16 of 16", "5 min"], id="running"
+        ),
+        pytest.param(
+            replace(
+                VIEW,
+                state=TrainingState.FAILED,
+                reason="BackoffLimitExceeded",
+                failures=(Rank(role="worker", index=1, pod="m-1", node="gpu-1", exit_code=134),),
+            ),
+            ["NCCL watchdog", "Aborted"],
+            ["m/m: failed", "Failed first: worker 1 on gpu-1: exit code 134", "NCCL watchdog", "Clear away"],
+            id="failed, with the first task's last lines",
+        ),
+        pytest.param(
+            replace(VIEW, state=TrainingState.SUCCEEDED),
+            [],
+            ["✓ m/m: succeeded", "Clear away"],
+            id="succeeded",
+        ),
+    ],
+)
+def test_the_card_of_a_launch_follows_it(
+    training: Training | None, lines: list[str], words: list[str]
+) -> None:
+    said = told(launch_card(ROW, training, NOON, last_lines=lines))
+    for word in words:
+        assert word in said
+
+
+def test_the_card_of_a_training_that_went_away_says_what_it_was() -> None:
+    assert "is gone; it was running when last seen" in told(
+        launch_card(replace(ROW, reported_state="running"), None, NOON)
+    )

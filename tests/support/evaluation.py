@@ -1,0 +1,128 @@
+"""This file runs the rounds of one cluster over a world that is a function of time, with a store in memory."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from alerts.alert import Alert
+from alerts.cards.message import plain
+from alerts.cards.posted import PostedCard, ThreadReply
+from alerts.incidents.incident import Incident
+from alerts.routing import Route
+from alerts.rules import Rule
+from alerts.silences import Silence
+from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
+from bot.store.memory_store import MemoryStore
+from collectors.checks.check import CheckInput, SourceState
+from collectors.facts.labels import Labels
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.topology import Topology
+from collectors.query_router import QueryRouter
+from tests.support.alerting import CLUSTER, NOON, a_renderer, a_topology
+
+Heat = Callable[[str, datetime], Mapping[str, float]]  # expression and moment -> value by node
+EVERY = timedelta(minutes=1)
+
+
+@dataclass(slots=True)
+class Canned:
+    """A Prometheus that remembers everything: a question about any moment has its answer, unless it is dark now.
+
+    `dark` tells whether it can be asked at a moment of ours; `asked` is that moment.
+    """
+
+    heat: Heat
+    dark: Callable[[datetime], bool] = lambda _at: False
+    asked: datetime = NOON
+    present: Callable[[datetime], tuple[Labels, ...] | None] = lambda _at: None
+    presence_asked: int = 0  # how often a presence query came along
+
+    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
+        if self.dark(self.asked):
+            return Blind(source="prometheus", at=at, reason="refused")
+        samples = tuple(
+            Sample(labels=Labels({"node": node}), value=value)
+            for node, value in self.heat(query.expr, at).items()
+        )
+        self.presence_asked += query.presence is not None
+        present = None if query.presence is None else self.present(at)
+        return Seen(source="prometheus", at=at, samples=samples, present=present)
+
+    async def health(self, *, at: datetime) -> Blind | None:
+        return Blind(source="prometheus", at=at, reason="refused") if self.dark(self.asked) else None
+
+
+@dataclass(slots=True, kw_only=True)
+class Yard:
+    """A cluster's judge and keeper. `process()` is what a restart makes anew; the store stays."""
+
+    rules: Sequence[Rule]
+    metrics: Canned
+    routes: tuple[Route, ...] = ()
+    topology: Topology = field(default_factory=a_topology)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    judge: RuleScheduler = field(init=False)
+    keeper: IncidentRecorder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.process()
+
+    def process(self) -> None:
+        router = QueryRouter(metrics=self.metrics, logs=None, checks={}, check_input=no_cluster)
+        self.judge = RuleScheduler(CLUSTER, self.rules, router, a_renderer(self.topology))
+        self.keeper = IncidentRecorder(CLUSTER, self.store, CardRouting(routes=self.routes, default="C1"))
+
+    async def restart(self, minute: float) -> None:
+        self.process()
+        self.judge.restore(*await self.keeper.restore(), NOON + minute * EVERY)
+
+    async def round(self, minute: float) -> EvaluationCycle:
+        self.metrics.asked = NOON + minute * EVERY
+        done = await self.judge.run_cycle(self.metrics.asked)
+        await self.keeper.record(done, rules=self.judge.rules, topology=self.topology)
+        return done
+
+    async def run(self, minutes: int, *, start: int = 0) -> None:
+        for minute in range(start, minutes):
+            await self.round(minute)
+
+    async def alerts(self) -> Sequence[Alert]:
+        async with self.store.unit() as unit:
+            return await unit.alerts.find()
+
+    async def incidents(self) -> Sequence[Incident]:
+        async with self.store.unit() as unit:
+            return await unit.incidents.find()
+
+    async def cards(self) -> Sequence[PostedCard]:
+        async with self.store.unit() as unit:
+            return await unit.cards.find()
+
+    async def lines(self) -> Sequence[ThreadReply]:
+        async with self.store.unit() as unit:
+            return await unit.replies.find()
+
+    async def silence(self, silence: Silence) -> None:
+        async with self.store.unit() as unit:
+            await unit.silences.put(silence)
+
+    async def said(self) -> list[tuple[str, str]]:
+        """Each line's card, and its words."""
+        return [(line.card, plain(line.text)) for line in await self.lines()]
+
+
+def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
+    gone = Blind(source="kubernetes", at=at, reason="there is none")
+    return CheckInput(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
+
+
+def hot(*spans: tuple[int, int], node: str = "gpu-a01", value: float = 91) -> Heat:
+    """Hot from the first to before the second minute of each span."""
+
+    def heat(_expr: str, at: datetime) -> Mapping[str, float]:
+        minute = (at - NOON) / EVERY
+        return {node: value} if any(begin <= minute < end for begin, end in spans) else {}
+
+    return heat
