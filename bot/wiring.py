@@ -14,8 +14,9 @@ from bot.channels.slack.integration import SlackIntegration, open_slack
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.composers import CardContext, composers
 from bot.delivery.notifier_protocol import Notifier
+from bot.delivery.rate_limiter import DeliveryPolicy
 from bot.delivery.reconciler import Reconciler
-from bot.evaluation.evaluator import Evaluator
+from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import Rulebook, read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
@@ -28,7 +29,7 @@ from bot.jobs.retention import Retention
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.people import People
-from bot.settings.mapping import permissions_of, policy_of, route_of, senders_of
+from bot.settings.mapping import defaults_of, permissions_of, route_of, senders_of
 from bot.settings.schema import Settings
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
@@ -92,27 +93,31 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             for one in settings.clusters
         }
         slack = await open_slack(settings.slack, clock=clock, stack=stack) if settings.slack else None
-        yield await _assembled(settings, rulebook, store, clusters, slack, clock, redact)
-
-
-async def _assembled(
-    settings: Settings,
-    rulebook: Rulebook,
-    store: SqlStore,
-    clusters: Mapping[str, LiveCluster],
-    slack: SlackIntegration | None,
-    clock: Clock,
-    redact: Redactor,
-) -> Yardmaster:
-    metrics = Metrics()
-    channel = settings.slack.channel if settings.slack else CHANNEL
-    tellings = CardRouting(routes=tuple(route_of(one) for one in settings.routes), default=channel)
-    evaluators = {
-        name: _evaluator(
-            cluster, rulebook, store, tellings, clock, redact, metrics, reads_objects=settings.rules.objects
+        shared = _Shared(
+            settings=settings, rulebook=rulebook, store=store, clock=clock, redact=redact, metrics=Metrics()
         )
-        for name, cluster in clusters.items()
-    }
+        yield _assemble(shared, clusters, slack)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shared:
+    """What most parts need."""
+
+    settings: Settings
+    rulebook: Rulebook
+    store: SqlStore
+    clock: Clock
+    redact: Redactor
+    metrics: Metrics
+
+
+def _assemble(
+    shared: _Shared, clusters: Mapping[str, LiveCluster], slack: SlackIntegration | None
+) -> Yardmaster:
+    settings, store, clock = shared.settings, shared.store, shared.clock
+    channel = settings.slack.channel if settings.slack else CHANNEL
+    routing = CardRouting(routes=tuple(route_of(one) for one in settings.routes), default=channel)
+    evaluators = {name: _evaluator(shared, cluster, routing) for name, cluster in clusters.items()}
 
     def rules() -> Mapping[str, Rule]:
         return {id: rule for evaluator in evaluators.values() for id, rule in evaluator.rules.items()}
@@ -124,46 +129,44 @@ async def _assembled(
         clusters=clusters,
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=clock,
-        defaults=policy_of(settings),
+        defaults=defaults_of(settings),
         rules=rules,
     )
-    performer = PlanExecutor(store, pipeline.writers, clock)
-    doer = PlanRunner(store, performer, channel=channel)
+    plans = PlanRunner(store, PlanExecutor(store, pipeline.writers, clock), channel=channel)
     agenda = Agenda(store, clock, pipeline.handle)
-    follower = LaunchWatcher(store, clusters, clock, redact=redact, channel=channel)
+    launches = LaunchWatcher(store, clusters, clock, redact=shared.redact, channel=channel)
     notifier: Notifier = slack.notifier if slack else ConsoleNotifier()
     reconciler = Reconciler(
         store,
         notifier,
-        composers(_showing(settings, clusters, evaluators, rules)),
+        composers(_card_context(settings, clusters, evaluators, rules)),
         clock=clock,
-        rate_limits=SLACK_RATE_LIMITS,
+        policy=DeliveryPolicy(rate_limits=SLACK_RATE_LIMITS),
     )
-    for listener in (reconciler.mark_changed, doer.wake, agenda.wake):
+    for listener in (reconciler.mark_changed, plans.wake, agenda.wake):
         store.listen(listener)
     core: dict[str, Work] = {
-        "doer": doer.run,
+        "plans": plans.run,
         "agenda": agenda.run,
-        "follower": follower.run,
-        "telling": reconciler.run,
-        "reminder": LeaseReminder(store, clusters, clock).run,
-        "housekeeping": Retention(store, clock, timezone=settings.timezone).run,
+        "launches": launches.run,
+        "delivery": reconciler.run,
+        "lease reminders": LeaseReminder(store, clusters, clock).run,
+        "retention": Retention(store, clock, timezone=settings.timezone).run,
     }
     edges: dict[str, Work] = {}
     for name, cluster in clusters.items():
-        core[f"evaluator {name}"] = evaluators[name].run
+        core[f"evaluation {name}"] = evaluators[name].run
         if cluster.cache is not None:
             edges[f"cache {name}"] = cluster.cache.run
     if slack is not None:
-        people = People(slack.directory, settings.teams, clock)
         inbox = Inbox(
             slack.inbox,
-            people=people,
+            people=People(slack.directory, settings.teams, clock),
             store=store,
             take=pipeline.handle,
             answers=slack.responder,
             clock=clock,
-            metrics=metrics,
+            metrics=shared.metrics,
         )
         core["inbox"] = inbox.run
         if slack.socket is not None:
@@ -175,24 +178,14 @@ async def _assembled(
         pipeline=pipeline,
         reconciler=reconciler,
         evaluators=evaluators,
-        server=_server(settings, pipeline, metrics, slack, evaluators, clock),
-        metrics=metrics,
+        server=_server(shared, pipeline, slack, evaluators),
+        metrics=shared.metrics,
         core=core,
         edges=edges,
     )
 
 
-def _evaluator(
-    cluster: LiveCluster,
-    rulebook: Rulebook,
-    store: SqlStore,
-    tellings: CardRouting,
-    clock: Clock,
-    redact: Redactor,
-    metrics: Metrics,
-    *,
-    reads_objects: bool,
-) -> Evaluator:
+def _evaluator(shared: _Shared, cluster: LiveCluster, routing: CardRouting) -> Evaluator:
     router = QueryRouter(
         metrics=cluster.prometheus,
         logs=cluster.logs,
@@ -200,22 +193,20 @@ def _evaluator(
         check_input=cluster.check_input,
         has_cluster=cluster.cache is not None,
     )
-    judge = RuleScheduler(
-        cluster.name, rulebook.rules, router, RuleRenderer(cluster.topology, clean=redact.clean)
-    )
+    rules = RuleSources(shipped=tuple(shared.rulebook.rules), reads_objects=shared.settings.rules.objects)
+    renderer = RuleRenderer(cluster.topology, clean=shared.redact.clean)
     return Evaluator(
         cluster,
-        judge,
-        IncidentRecorder(cluster.name, store, tellings),
+        RuleScheduler(cluster.name, rules.shipped, router, renderer),
+        IncidentRecorder(cluster.name, shared.store, routing),
         router,
-        clock,
-        metrics,
-        own=rulebook.rules,
-        reads_objects=reads_objects,
+        rules=rules,
+        clock=shared.clock,
+        metrics=shared.metrics,
     )
 
 
-def _showing(
+def _card_context(
     settings: Settings,
     clusters: Mapping[str, LiveCluster],
     evaluators: Mapping[str, Evaluator],
@@ -241,23 +232,21 @@ def _showing(
 
 
 def _server(
-    settings: Settings,
+    shared: _Shared,
     pipeline: Pipeline,
-    metrics: Metrics,
     slack: SlackIntegration | None,
     evaluators: Mapping[str, Evaluator],
-    clock: Clock,
 ) -> Server:
-    def trouble() -> str:
+    def not_ready() -> str:
         late = [name for name, evaluator in evaluators.items() if not evaluator.has_begun]
         return f"not evaluated yet: {', '.join(late)}" if late else ""
 
     endpoints = Endpoints(
         take=pipeline.handle,
-        clock=clock,
-        metrics=metrics,
-        trouble=trouble,
-        senders=senders_of(settings),
+        clock=shared.clock,
+        metrics=shared.metrics,
+        not_ready=not_ready,
+        senders=senders_of(shared.settings),
         slack=slack.receive if slack and slack.socket is None else None,
     )
-    return Server(application(endpoints), settings.http.listen)
+    return Server(application(endpoints), shared.settings.http.listen)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
@@ -17,27 +18,38 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class GroupContext:
+    """What an entry takes from its file and its group."""
+
+    group: str
+    pack: str  # the first part of every id
+    interval: timedelta
+    limit: int
+    labels: Mapping[str, str]
+    symbols: Symbols
+    own: bool
+    is_yard: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedAnnotations:
     """Words, and the presence query that stands among the annotations of our own files."""
 
-    words: AlertTemplate
+    template: AlertTemplate
     presence: str | None = None
 
 
-def words(
+def read_annotations(
     reader: NodeReader,
-    labels: Node | None,
-    annotations: Node | None,
+    fields: Mapping[str, Node],
+    context: GroupContext,
     *,
     before: str,
-    group_labels: Mapping[str, str],
-    symbols: Symbols,
-    own: bool,
     has_templates: bool = True,
-) -> Said:
+) -> ParsedAnnotations:
     """The words of a rule. `before` is put in front of each diagnostic (`group "g", rule 1, "A": `)."""
-    tags = label_set(reader, labels, before=before)
-    notes = reader.texts(annotations, f"{before}annotations")
+    tags = label_set(reader, fields.get("labels"), before=before)
+    notes = reader.texts(fields.get("annotations"), f"{before}annotations")
     for name, (_text, node) in notes.items():
         if not LABEL_NAME.fullmatch(name):
             reader.error(node, f"{before}invalid annotation name: {name}")
@@ -45,11 +57,11 @@ def words(
         for kind, texts in (("label", tags), ("annotation", notes)):
             for name, (text, node) in texts.items():
                 check_template(reader, node, text, f'{before}{kind} "{name}"')
-    merged = {**group_labels, **{name: text for name, (text, _node) in tags.items()}}
-    if not own:
+    merged = {**context.labels, **{name: text for name, (text, _node) in tags.items()}}
+    if not context.own:
         plain = {name: text for name, (text, _node) in notes.items()}
-        return Said(words=AlertTemplate(labels=merged, annotations=plain))
-    return _own(reader, notes, merged, before=before, symbols=symbols)
+        return ParsedAnnotations(template=AlertTemplate(labels=merged, annotations=plain))
+    return _own(reader, notes, merged, before=before, symbols=context.symbols)
 
 
 def label_set(reader: NodeReader, node: Node | None, *, before: str) -> dict[str, tuple[str, Node]]:
@@ -74,7 +86,7 @@ def _own(
     *,
     before: str,
     symbols: Symbols,
-) -> Said:
+) -> ParsedAnnotations:
     for name in _UNSUPPORTED:
         if name in notes:
             reader.error(notes[name][1], f"{before}{name}: no such annotation is supported; remove it")
@@ -83,8 +95,8 @@ def _own(
         for location, line in _lines(reader, notes.get("actions"))
         if _is_action(reader, location, line, f"{before}actions", symbols)
     )
-    return Said(
-        words=AlertTemplate(
+    return ParsedAnnotations(
+        template=AlertTemplate(
             labels=labels,
             annotations={name: text for name, (text, _node) in notes.items() if name not in OWN},
             actions=actions,

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from alerts.loading import yard_queries
-from alerts.loading.annotations import label_set, words
+from alerts.loading.annotations import GroupContext, label_set, read_annotations
 from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
 from alerts.loading.promql import find_error
 from alerts.loading.yaml_nodes import Node, ScalarNode
-from alerts.rules import FileLocation, RecordingRule, Rule, Symbols, Timing
+from alerts.rules import FileLocation, RecordingRule, Rule, Timing
 from collectors.facts.queries import PromQLQuery, Query
 
 _SHARED = ("alert", "for", "keep_firing_for", "labels", "annotations")
@@ -20,21 +20,9 @@ YARD = (*_SHARED, *QUERY_READERS)
 RECORD_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What an entry takes from its file and its group."""
-
-    group: str
-    pack: str  # the first part of every id
-    interval: timedelta
-    limit: int
-    labels: Mapping[str, str]
-    symbols: Symbols
-    own: bool
-    is_yard: bool
-
-
-def entry(reader: NodeReader, node: Node, number: int, context: Surroundings) -> Rule | RecordingRule | None:
+def read_entry(
+    reader: NodeReader, node: Node, number: int, context: GroupContext
+) -> Rule | RecordingRule | None:
     """One entry, `number` counting from 1; None where a diagnostic leaves nothing to evaluate."""
     known = len(reader.found) + reader.more
     fields = _fields(reader, node, context, f'group "{context.group}", rule {number}')
@@ -56,16 +44,7 @@ def entry(reader: NodeReader, node: Node, number: int, context: Surroundings) ->
     if record:
         recording = _recording(reader, fields, record, query, timing, before, context)
         return recording if len(reader.found) + reader.more == known else None
-    said = words(
-        reader,
-        fields.get("labels"),
-        fields.get("annotations"),
-        before=before,
-        group_labels=context.labels,
-        symbols=context.symbols,
-        own=context.own,
-        has_templates=bool(alert),
-    )
+    said = read_annotations(reader, fields, context, before=before, has_templates=bool(alert))
     if said.presence is not None:
         if isinstance(query, PromQLQuery):
             query = replace(query, presence=said.presence)
@@ -80,14 +59,14 @@ def entry(reader: NodeReader, node: Node, number: int, context: Surroundings) ->
         name=alert,
         query=query,
         timing=timing,
-        template=said.words,
+        template=said.template,
         interval=context.interval,
         limit=context.limit,
         location=reader.location(node),
     )
 
 
-def _fields(reader: NodeReader, node: Node, context: Surroundings, what: str) -> dict[str, Node]:
+def _fields(reader: NodeReader, node: Node, context: GroupContext, what: str) -> dict[str, Node]:
     """The fields that such a file may have; a question in the wrong kind of file is said in its own words."""
     known = YARD if context.is_yard else PROMETHEUS
     given = reader.pairs(node, what)
@@ -107,7 +86,7 @@ def _fields(reader: NodeReader, node: Node, context: Surroundings, what: str) ->
 
 
 def _query(
-    reader: NodeReader, node: Node, fields: Mapping[str, Node], before: str, context: Surroundings
+    reader: NodeReader, node: Node, fields: Mapping[str, Node], before: str, context: GroupContext
 ) -> Query | None:
     if not context.is_yard:
         return _promql(reader, node, fields.get("expr"), before)
@@ -159,7 +138,7 @@ def _recording(
     query: Query | None,
     timing: Timing,
     before: str,
-    context: Surroundings,
+    context: GroupContext,
 ) -> RecordingRule | None:
     node = fields["record"]
     if "annotations" in fields and reader.texts(fields["annotations"], f"{before}annotations"):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import PurePath
 
-from alerts.loading.annotations import check_template, label_set
-from alerts.loading.entries import Surroundings, entry
+from alerts.loading.annotations import GroupContext, check_template, label_set
+from alerts.loading.entries import read_entry
 from alerts.loading.node_reader import NodeReader, is_null
 from alerts.loading.yaml_nodes import MapNode, Node, ScalarNode, YamlError, documents
 from alerts.rules import Diagnostic, FileLocation, RecordingRule, Rule, RuleGroup, Symbols
@@ -172,7 +172,7 @@ class _File:
         labels = label_set(self.reader, fields.get("labels"), before=f"{what}: ")
         for label, (text, node) in labels.items():
             check_template(self.reader, node, text, f'{what}: label "{label}"')
-        context = Surroundings(
+        context = GroupContext(
             group=name,
             pack=self.pack,
             interval=interval or self.interval,
@@ -183,7 +183,7 @@ class _File:
             is_yard=is_yard(self.reader.file),
         )
         entries = [
-            entry(self.reader, item, number, context)
+            read_entry(self.reader, item, number, context)
             for number, item in enumerate(self.reader.items(fields.get("rules"), f"{what}: rules"), start=1)
         ]
         return RuleGroup(

@@ -23,8 +23,7 @@ from bot.delivery.notifier_protocol import (
     SendError,
     UnknownOutcome,
 )
-from bot.delivery.rate_limiter import RateLimiter, RateLimits
-from bot.delivery.retry import Attempts, RetryPolicy
+from bot.delivery.rate_limiter import DeliveryPolicy, RateLimiter
 from collectors.facts.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -39,9 +38,8 @@ class WorkerDependencies:
     notifier: Notifier
     journal: DeliveryJournal
     clock: Clock
-    rate_limits: RateLimits
+    policy: DeliveryPolicy
     method_limiters: Mapping[str, RateLimiter]
-    retry: RetryPolicy
     may_send: Callable[[], bool]  # whether we are still the leader, with time to spare
     counts: Counter[str]
     random: Random
@@ -57,7 +55,7 @@ class ChannelWorker:
         self.awake = asyncio.Event()
         self._entries = entries  # the live ones of all channels, kept by the reconciler
         self._deps = dependencies
-        self._rate_limiter = RateLimiter(dependencies.rate_limits.channel)
+        self._rate_limiter = RateLimiter(dependencies.policy.rate_limits.channel)
         self._held_until = 0.0  # the channel refuses everything
 
     def retry_now(self) -> None:
@@ -81,7 +79,9 @@ class ChannelWorker:
             if job is None or ready > asyncio.get_running_loop().time() + TIMER_TOLERANCE:
                 await self._rest(ready if job is not None else None)
             elif job.step is not DeliveryStep.FINALIZE and not self._deps.may_send():
-                await self._rest(asyncio.get_running_loop().time() + self._deps.retry.retry.total_seconds())
+                await self._rest(
+                    asyncio.get_running_loop().time() + self._deps.policy.retry.retry.total_seconds()
+                )
             else:
                 await self._do(job)
 
@@ -115,7 +115,7 @@ class ChannelWorker:
         if METHOD[job.step] == "post":
             ready = max(ready, self._rate_limiter.ready_at())
         if METHOD[job.step] == "find" and job.intent_at is not None:
-            left = job.intent_at + self._deps.retry.doubt - self._deps.clock.now()
+            left = job.intent_at + self._deps.policy.retry.doubt - self._deps.clock.now()
             ready = max(ready, now + left.total_seconds())
         return ready
 
@@ -193,7 +193,7 @@ class ChannelWorker:
     async def _adopt(self, job: DeliveryJob) -> None:
         """Look whether a message in doubt was told: take it for ours, or let it be told anew."""
         row = job.entry.card if job.reply is None else job.reply.reply
-        since = (job.intent_at or self._deps.clock.now()) - self._deps.retry.look_back
+        since = (job.intent_at or self._deps.clock.now()) - self._deps.policy.retry.look_back
         thread = self._thread(job)
         found = await self._send(
             "find", lambda notifier: notifier.find(self.channel, row.nonce, since, thread)
@@ -220,7 +220,7 @@ class ChannelWorker:
             raise Recoverable("we do not lead any more")
         self._deps.counts[method] += 1
         try:
-            async with asyncio.timeout(self._deps.retry.answer.total_seconds()):
+            async with asyncio.timeout(self._deps.policy.retry.answer.total_seconds()):
                 return await call(self._deps.notifier)
         except SendError:
             raise
@@ -240,7 +240,7 @@ class ChannelWorker:
             case Gone():
                 await self._lost(job)
             case Permanent():
-                pause = self._deps.retry.refused.total_seconds()
+                pause = self._deps.policy.retry.refused.total_seconds()
                 job.attempts.refused = True
                 job.attempts.not_before = now + pause
                 if error.of_channel:
@@ -255,12 +255,9 @@ class ChannelWorker:
                 pacer.hold(pause_asked)
             case _:
                 job.attempts.is_surely_unsent = is_post and isinstance(error, Recoverable)
-                job.attempts.not_before = now + self._pause(job.attempts)
-
-    def _pause(self, attempts: Attempts) -> float:
-        patience = self._deps.retry
-        doubled: timedelta = patience.retry * 2.0 ** min(attempts.failed - 1, 16)
-        return min(patience.retry_at_most, doubled).total_seconds() * self._deps.random.uniform(0.5, 1)
+                job.attempts.not_before = now + self._deps.policy.retry.pause(
+                    job.attempts.failed, self._deps.random
+                )
 
     async def _lost(self, job: DeliveryJob) -> None:
         """Somebody deleted the card's message, or it cannot be edited any more: let it be told anew."""
@@ -269,7 +266,7 @@ class ChannelWorker:
         if job.step is DeliveryStep.POST or (job.entry.card.thread and job.reply is not None):
             # The thread that we were to speak in is not ours to begin anew.
             job.attempts.refused = True
-            pause = self._deps.retry.refused.total_seconds()
+            pause = self._deps.policy.retry.refused.total_seconds()
             job.attempts.not_before = asyncio.get_running_loop().time() + pause
             await self._save(job, error="its thread is gone", intent_at=None)
             return

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+
+from bot.delivery.retry import RetryPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,14 @@ class RateLimits:
 
     channel: RateLimit
     methods: Mapping[str, RateLimit]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryPolicy:
+    """How fast we send to a chat, and how we retry."""
+
+    rate_limits: RateLimits
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 class RateLimiter:

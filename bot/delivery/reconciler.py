@@ -10,8 +10,7 @@ from bot.delivery.channel_worker import ChannelWorker, WorkerDependencies
 from bot.delivery.desired_state import DesiredState
 from bot.delivery.journal import DeliveryJournal
 from bot.delivery.notifier_protocol import Notifier
-from bot.delivery.rate_limiter import RateLimiter, RateLimits
-from bot.delivery.retry import RetryPolicy
+from bot.delivery.rate_limiter import DeliveryPolicy, RateLimiter
 from bot.store.unit import Changed
 from collectors.facts.clock import Clock
 from commands.store import Store
@@ -31,8 +30,7 @@ class Reconciler:
         composers: Composers,
         *,
         clock: Clock,
-        rate_limits: RateLimits,
-        retry: RetryPolicy | None = None,
+        policy: DeliveryPolicy,
         may_send: Callable[[], bool] = lambda: True,
         random: Random | None = None,
     ) -> None:
@@ -47,9 +45,10 @@ class Reconciler:
             notifier=notifier,
             journal=DeliveryJournal(store, composers),
             clock=clock,
-            rate_limits=rate_limits,
-            method_limiters={method: RateLimiter(pace) for method, pace in rate_limits.methods.items()},
-            retry=retry or RetryPolicy(),
+            policy=policy,
+            method_limiters={
+                method: RateLimiter(limit) for method, limit in policy.rate_limits.methods.items()
+            },
             may_send=may_send,
             counts=self.counts,
             random=random or Random(),

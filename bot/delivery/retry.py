@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from random import Random
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,11 @@ class RetryPolicy:
     retry_at_most: timedelta = timedelta(minutes=1)
     refused: timedelta = timedelta(minutes=10)
     look_back: timedelta = timedelta(minutes=10)
+
+    def pause(self, failed: int, random: Random) -> float:
+        """The seconds to wait after so many failures in a row: doubled each time, with jitter."""
+        doubled: timedelta = self.retry * 2.0 ** min(failed - 1, 16)
+        return min(self.retry_at_most, doubled).total_seconds() * random.uniform(0.5, 1)
 
 
 @dataclass(slots=True)

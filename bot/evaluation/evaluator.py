@@ -1,8 +1,8 @@
 """This file runs one cluster's evaluation: round after round, each kept before the next begins."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -25,29 +25,35 @@ MIRROR_WAIT = timedelta(seconds=15)  # at start, for the first picture of the cl
 _log = structlog.get_logger()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSources:
+    """Where a cluster's rules come from: packs and files, and whether its PrometheusRule objects are read, too."""
+
+    shipped: tuple[Rule, ...]
+    reads_objects: bool = False
+
+
 class Evaluator:
     """The owner of one cluster's rounds. `blind`: source -> why it cannot be seen now. `has_begun`: a round is over."""
 
     def __init__(
         self,
         cluster: LiveCluster,
-        judge: RuleScheduler,
-        keeper: IncidentRecorder,
+        scheduler: RuleScheduler,
+        recorder: IncidentRecorder,
         router: QueryRouter,
+        *,
+        rules: RuleSources,
         clock: Clock,
         metrics: Metrics,
-        *,
-        own: Sequence[Rule],
-        reads_objects: bool = False,
     ) -> None:
-        self._site = cluster
-        self._judge = judge
-        self._keeper = keeper
+        self._cluster = cluster
+        self._scheduler = scheduler
+        self._recorder = recorder
         self._router = router
         self._clock = clock
         self._metrics = metrics
-        self._own = tuple(own)
-        self._reads_objects = reads_objects
+        self._rules = rules
         self._objects_due: datetime | None = None
         self._unclaimed: tuple[Alert, ...] = ()  # whose rules may stand in objects that were not read yet
         self._judged: Mapping[str, datetime] = {}  # up to when the last process judged each rule
@@ -58,7 +64,7 @@ class Evaluator:
         """For ever."""
         await self.begin()
         while True:
-            pause = (self._judge.next_due(self._clock.now()) - self._clock.now()).total_seconds()
+            pause = (self._scheduler.next_due(self._clock.now()) - self._clock.now()).total_seconds()
             if pause > 0:
                 await asyncio.sleep(pause)
             await self.run_cycle()
@@ -66,27 +72,31 @@ class Evaluator:
     @property
     def rules(self) -> Mapping[str, Rule]:
         """The rules in force here, by id."""
-        return self._judge.rules
+        return self._scheduler.rules
 
     @property
     def _has_objects(self) -> bool:
-        return self._reads_objects and self._site.pod_logs is not None
+        return self._rules.reads_objects and self._cluster.pod_logs is not None
 
     async def _read_objects(self) -> None:
         """Take in the cluster's PrometheusRule objects as they are now, between rounds."""
         now = self._clock.now()
-        if self._site.pod_logs is None or not self._reads_objects or now < (self._objects_due or now):
+        if (
+            self._cluster.pod_logs is None
+            or not self._rules.reads_objects
+            or now < (self._objects_due or now)
+        ):
             return
         self._objects_due = now + OBJECTS_EVERY
-        found = await read_rule_objects(self._site.pod_logs)
-        self._metrics.object_mistakes.labels(self._site.name).set(len(found.loaded.diagnostics))
+        found = await read_rule_objects(self._cluster.pod_logs)
+        self._metrics.object_mistakes.labels(self._cluster.name).set(len(found.loaded.diagnostics))
         for diagnostic in found.loaded.diagnostics[:20]:
-            _log.warning("a PrometheusRule is wrong", cluster=self._site.name, diagnostic=str(diagnostic))
+            _log.warning("a PrometheusRule is wrong", cluster=self._cluster.name, diagnostic=str(diagnostic))
         if found.loaded.diagnostics and not found.loaded.groups:
             return  # not seen, or nothing usable: what was in force stays
         theirs = tuple(rule for group in found.loaded.groups for rule in group.rules)
-        gone = self._judge.swap((*self._own, *theirs))
-        self._unclaimed = self._judge.restore(self._unclaimed, self._judged, now)
+        gone = self._scheduler.swap((*self._rules.shipped, *theirs))
+        self._unclaimed = self._scheduler.restore(self._unclaimed, self._judged, now)
         await self._resolve((*gone, *self._unclaimed))
         self._unclaimed = ()
 
@@ -97,13 +107,15 @@ class Evaluator:
 
     async def begin(self) -> None:
         """Wait for the first picture of the cluster, and take up what stood when the last process ended."""
-        if self._site.cache is not None:
+        if self._cluster.cache is not None:
             try:
-                await self._site.cache.synced(MIRROR_WAIT)
+                await self._cluster.cache.synced(MIRROR_WAIT)
             except TimeoutError as late:
-                _log.warning("begins without a whole picture", cluster=self._site.name, why=str(late)[:500])
-        standing, self._judged = await self._keeper.restore()
-        self._unclaimed = self._judge.restore(standing, self._judged, self._clock.now())
+                _log.warning(
+                    "begins without a whole picture", cluster=self._cluster.name, why=str(late)[:500]
+                )
+        standing, self._judged = await self._recorder.restore()
+        self._unclaimed = self._scheduler.restore(standing, self._judged, self._clock.now())
         if not self._has_objects:
             await self._resolve(self._unclaimed)
             self._unclaimed = ()
@@ -123,12 +135,12 @@ class Evaluator:
         )
 
     async def _run_due(self) -> None:
-        name, began = self._site.name, asyncio.get_running_loop().time()
+        name, began = self._cluster.name, asyncio.get_running_loop().time()
         now = self._clock.now()
         self._metrics.late_seconds.labels(name).set(
-            max(0.0, (now - self._judge.next_due(now)).total_seconds())
+            max(0.0, (now - self._scheduler.next_due(now)).total_seconds())
         )
-        round = await self._judge.run_cycle(now)
+        round = await self._scheduler.run_cycle(now)
         sources = self._router.sources(at=now)
         self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
         await self._record(round)
@@ -140,8 +152,8 @@ class Evaluator:
         self.has_begun = True
 
     async def _record(self, round: EvaluationCycle) -> None:
-        await self._keeper.record(
-            round, rules=self._judge.rules, topology=self._site.topology(), blind=frozenset(self.blind)
+        await self._recorder.record(
+            round, rules=self._scheduler.rules, topology=self._cluster.topology(), blind=frozenset(self.blind)
         )
 
 

@@ -41,12 +41,12 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """What the server needs. `trouble` says why we are not ready, or nothing."""
+    """What the server needs. `not_ready` gives the reason why we are not ready, or nothing."""
 
     take: Take
     clock: Clock
     metrics: Metrics
-    trouble: Callable[[], str]
+    not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
     slack: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None
 
@@ -59,8 +59,8 @@ def application(endpoints: Endpoints) -> web.Application:
         return web.Response(text="ok\n")
 
     async def readyz(_: web.Request) -> web.Response:
-        trouble = endpoints.trouble()
-        return web.Response(text=f"{trouble or 'ok'}\n", status=503 if trouble else 200)
+        reason = endpoints.not_ready()
+        return web.Response(text=f"{reason or 'ok'}\n", status=503 if reason else 200)
 
     async def metrics(_: web.Request) -> web.Response:
         body = generate_latest(endpoints.metrics.registry)

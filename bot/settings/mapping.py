@@ -21,7 +21,7 @@ def permissions_of(settings: Settings) -> Permissions:
     )
 
 
-def policy_of(settings: Settings) -> Defaults:
+def defaults_of(settings: Settings) -> Defaults:
     """How commands behave here."""
     wishes = settings.commands
     return Defaults(

@@ -20,6 +20,7 @@ from collectors.sources.elasticsearch.bodies import (
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import labels_of
+from collectors.sources.elasticsearch.log_search import LogSearch
 
 _PAGE = 2_000  # buckets of one call
 _COUNTS = ("key", "doc_count", "windows.buckets.*.doc_count")
@@ -49,24 +50,17 @@ class LineGroup:
         return in_any([of_combination(combination) for combination in self.combinations])
 
 
-async def groups_of(
-    calls: ElasticsearchClient,
-    fields: FieldMap,
-    match: Json,
-    by: Sequence[str],
-    windows: Sequence[Window],
-    *,
-    cap: int,
-) -> tuple[LineGroup, ...]:
-    """Count the matching lines of each window by the words; groups without a line in the first window are left out.
+async def groups_of(search: LogSearch, *, cap: int, earlier: Sequence[Window] = ()) -> tuple[LineGroup, ...]:
+    """Count the matching lines by the words, in the window and in the earlier ones; a group needs one in the window.
 
     One call for up to 2,000 groups. Raises SourceError when there are more than `cap` groups, since the rest
     would be missing.
     """
-    query = in_all([match, in_any([in_window(fields, window) for window in windows])])
+    fields, by, windows = search.fields, search.by, (search.window, *earlier)
+    query = in_all([search.match, in_any([in_window(fields, window) for window in windows])])
     windowed: Json = {"windows": per_window(fields, windows)} if len(windows) > 1 else {}
     if not by:
-        whole = await _ungrouped(calls, query, windowed, len(windows))
+        whole = await _ungrouped(search.client, query, windowed, len(windows))
         return (whole,) if whole.count else ()
     names = list(dict.fromkeys(name for word in by for name in fields.grouping(word)))
     found: dict[Labels, LineGroup] = {}
@@ -78,7 +72,7 @@ async def groups_of(
             page["aggs"] = windowed
         body: Json = {"size": 0, "track_total_hits": False, "query": query, "aggs": {"groups": page}}
         kept = [f"aggregations.groups.buckets.{path}" for path in _COUNTS] + ["aggregations.groups.after_key"]
-        answer = (await calls.search(body, keep=kept)).get("aggregations", {}).get("groups", {})
+        answer = (await search.client.search(body, keep=kept)).get("aggregations", {}).get("groups", {})
         buckets = answer.get("buckets", [])
         seen += len(buckets)
         for bucket in buckets:
@@ -102,21 +96,21 @@ def usual_of(group: LineGroup, totals: Sequence[int]) -> float:
     return float(median(known)) if known else 0.0
 
 
-async def _ungrouped(calls: ElasticsearchClient, query: Json, windowed: Json, windows: int) -> LineGroup:
+async def _ungrouped(client: ElasticsearchClient, query: Json, windowed: Json, windows: int) -> LineGroup:
     body: Json = {"size": 0, "track_total_hits": True, "query": query}
     if windowed:
         body["aggs"] = windowed
-    answer = await calls.search(body, keep=("hits.total.value", "aggregations.windows.buckets.*.doc_count"))
+    answer = await client.search(body, keep=("hits.total.value", "aggregations.windows.buckets.*.doc_count"))
     bucket = {"doc_count": answer["hits"]["total"]["value"], **answer.get("aggregations", {})}
     return LineGroup(labels=Labels(), counts=_counts(bucket, windows))
 
 
-async def totals_of(
-    calls: ElasticsearchClient, fields: FieldMap, windows: Sequence[Window]
-) -> tuple[int, ...]:
-    """How many lines of any kind each window holds."""
+async def totals_of(search: LogSearch, earlier: Sequence[Window]) -> tuple[int, ...]:
+    """How many lines of any kind the window and the earlier ones hold."""
+    fields, windows = search.fields, (search.window, *earlier)
     query = in_any([in_window(fields, window) for window in windows])
-    return (await _ungrouped(calls, query, {"windows": per_window(fields, windows)}, len(windows))).counts
+    windowed: Json = {"windows": per_window(fields, windows)}
+    return (await _ungrouped(search.client, query, windowed, len(windows))).counts
 
 
 def _add(

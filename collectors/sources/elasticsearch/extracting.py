@@ -1,16 +1,15 @@
 """This file takes labels out of log lines by a regular expression: one sample for each GPU and XID number."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 from collectors.facts.labels import Labels
 from collectors.facts.patterns import Pattern, compile_pattern
 from collectors.facts.results import Sample, SourceError
-from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window
-from collectors.sources.elasticsearch.client import ElasticsearchClient, TooLargeError
+from collectors.sources.elasticsearch.client import TooLargeError
 from collectors.sources.elasticsearch.counting import LineGroup, groups_of
-from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct
+from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.sampling import newest_of, pages_of
 
 _TEXTS = 3
@@ -70,18 +69,7 @@ class Extraction:
         )
 
 
-async def extracted(
-    calls: ElasticsearchClient,
-    fields: FieldMap,
-    match: Json,
-    by: Sequence[str],
-    window: Window,
-    extract: str,
-    *,
-    above: float,
-    cap: int,
-    redact: Callable[[str], str],
-) -> tuple[Sample, ...]:
+async def extracted(search: LogSearch, extract: str, *, above: float, cap: int) -> tuple[Sample, ...]:
     """Read the window's matching lines and count them by the words and the expression's named groups.
 
     Up to `cap` lines are read. When there are more, the newest of every group of words are, about `cap` in all: what
@@ -90,19 +78,18 @@ async def extracted(
     """
     pattern = pattern_of(extract)
     found = Extraction(pattern)
-    groups = await groups_of(calls, fields, match, by, [window], cap=cap)
+    groups = await groups_of(search, cap=cap)
     total = sum(group.count for group in groups)
     if not total:
         return ()
-    query = in_all([match, in_window(fields, window)])
     if total <= cap:
-        async for page in pages_of(calls, fields, query, cap=cap, words=by, redact=redact):
+        async for page in pages_of(search, search.query, cap=cap):
             found.add(page)
         return found.samples(above=above)
     # A flood of one group must not hide the others: every group is looked at on its own.
     each = max(1, min(_EACH, cap // len(groups)))
     read = 0
-    async for lines in _newest_of_each(calls, fields, match, window, groups, each, by=by, redact=redact):
+    async for lines in _newest_of_each(search, groups, each):
         read += len(lines)
         found.add(lines)
     note = f"({total} lines match, {read} were read: the true count is higher)"
@@ -115,22 +102,14 @@ async def extracted(
 
 
 async def _newest_of_each(
-    calls: ElasticsearchClient,
-    fields: FieldMap,
-    match: Json,
-    window: Window,
-    groups: Sequence[LineGroup],
-    each: int,
-    *,
-    by: Sequence[str],
-    redact: Callable[[str], str],
+    search: LogSearch, groups: Sequence[LineGroup], each: int
 ) -> AsyncIterator[list[LogLine]]:
     """The newest lines of each group; fewer, and in more calls, where they are over the byte cap."""
     start, at_once = 0, _AT_ONCE
     while start < len(groups):
         some = groups[start : start + at_once]
         try:
-            found = await newest_of(calls, fields, match, window, some, size=each, words=by, redact=redact)
+            found = await newest_of(search, some, size=each, words=search.by)
         except TooLargeError:
             if each == at_once == 1:
                 raise

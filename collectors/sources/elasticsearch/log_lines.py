@@ -1,6 +1,6 @@
 """This file reads log lines for people, and what the server is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -11,12 +11,12 @@ from collectors.sources.elasticsearch.bodies import (
     in_all,
     in_any,
     in_window,
-    matching,
     shown,
 )
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, line_of
+from collectors.sources.elasticsearch.log_search import LogSearch
 
 LINE_WORDS = ("node", "namespace", "pod", "container", "component", "level")
 _READ_ONLY = ("message",)  # words that nobody groups by
@@ -38,18 +38,10 @@ class ServerFacts:
 
 
 async def lines_in(
-    calls: ElasticsearchClient,
-    fields: FieldMap,
-    where: Mapping[str, Sequence[str]],
-    match: str,
-    window: Window,
-    *,
-    size: int,
-    oldest: bool,
-    redact: Callable[[str], str],
+    search: LogSearch, where: Mapping[str, Sequence[str]], *, size: int, oldest: bool = False
 ) -> list[LogLine]:
-    """The newest (or the oldest) lines of a window whose words have these values exactly, in the order of time."""
-    filters = [in_window(fields, window), matching(match, fields)]
+    """The newest (or the oldest) matching lines whose words have these values exactly, in the order of time."""
+    fields, filters = search.fields, [search.query]
     for word, values in where.items():
         filters.append(in_any([equal(name, list(values)) for name in fields.grouping(word)]))
     order = "asc" if oldest else "desc"
@@ -65,13 +57,13 @@ async def lines_in(
         "_source": False,
         "fields": shown(fields, known),
     }
-    answer = await calls.search(body, keep=("hits.hits.fields", "hits.hits.ignored_field_values"))
+    answer = await search.client.search(body, keep=("hits.hits.fields", "hits.hits.ignored_field_values"))
     hits = answer.get("hits", {}).get("hits", [])
-    found = [line_of(hit, fields, known, redact) for hit in hits]
+    found = [line_of(hit, fields, known, search.redact) for hit in hits]
     return found if oldest else found[::-1]
 
 
-async def server_facts(calls: ElasticsearchClient, fields: FieldMap, at: datetime) -> ServerFacts:
+async def server_facts(client: ElasticsearchClient, fields: FieldMap, at: datetime) -> ServerFacts:
     """Ask the server what it is, and the index how fresh it is. Raises SourceError when it cannot be read."""
     week = in_window(fields, Window(since=at - timedelta(days=7), until=at + timedelta(days=7)))
     body: Json = {
@@ -80,10 +72,10 @@ async def server_facts(calls: ElasticsearchClient, fields: FieldMap, at: datetim
         "query": week,
         "aggs": {"newest": {"max": {"field": fields.time}}},
     }
-    answer = await calls.search(body, keep=("aggregations.newest.value",))
+    answer = await client.search(body, keep=("aggregations.newest.value",))
     newest = answer.get("aggregations", {}).get("newest", {}).get("value")
     return ServerFacts(
-        versions=await calls.versions(),
+        versions=await client.versions(),
         shards=answer["_shards"]["total"],
         newest=None if newest is None else datetime.fromtimestamp(newest / 1000, UTC),
         fields={**fields.read, **fields.exact},

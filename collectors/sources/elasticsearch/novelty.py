@@ -1,14 +1,14 @@
 """This file finds lines of a kind that was never seen before, by reading few lines and asking about their patterns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample, SourceError
 from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window, phrase
-from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct
 from collectors.sources.elasticsearch.line_patterns import LinePattern, pattern_of
+from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.sampling import pages_of
 
 _TEXTS = 3
@@ -54,33 +54,24 @@ class Novelties:
         )
 
 
-async def novel(
-    calls: ElasticsearchClient,
-    fields: FieldMap,
-    match: Json,
-    by: Sequence[str],
-    window: Window,
-    past: Window,
-    *,
-    above: float,
-    redact: Callable[[str], str],
-) -> tuple[Sample, ...]:
+async def novel(search: LogSearch, past: Window, *, above: float) -> tuple[Sample, ...]:
     """Samples of the window's patterns that no line of `past` has, labelled `pattern` and by the words.
 
     Lines are read in rounds of 500; each round leaves out the patterns that are known by then, so that what is
     frequent does not hide what is rare. After four rounds it stops: what was found is true and says that it may not
     be all; nothing found is no answer then, and raises SourceError.
     """
+    fields = search.fields
     if stiff := sorted(fields.without_phrases & set(fields.reading("message"))):
         raise SourceError(
             f"`{stiff[0]}` is not mapped as text, so words in it cannot be looked for: `novel` needs a text field",
             temporary=False,
         )
-    for word in by:
+    for word in search.by:
         fields.grouping(word)
-    found, is_whole = await _read(calls, fields, in_all([match, in_window(fields, window)]), by, redact)
+    found, is_whole = await _read(search)
     asked = list(found.patterns.values())[:_PATTERNS]
-    unseen = await _unseen(calls, fields, asked, past)
+    unseen = await _unseen(search, asked, past)
     note = (
         "" if is_whole else "(there are more lines than were read: the count and the patterns may not be all)"
     )
@@ -90,17 +81,15 @@ async def novel(
     return samples
 
 
-async def _read(
-    calls: ElasticsearchClient, fields: FieldMap, query: Json, by: Sequence[str], redact: Callable[[str], str]
-) -> tuple[Novelties, bool]:
+async def _read(search: LogSearch) -> tuple[Novelties, bool]:
     """What was read, and whether that was everything."""
     found = Novelties()
     left_out: list[Json] = []
     done: set[str] = set()
     for _ in range(_ROUNDS):
-        rest = in_all([query], but_not=left_out) if left_out else query
+        rest = in_all([search.query], but_not=left_out) if left_out else search.query
         read = 0
-        async for page in pages_of(calls, fields, rest, cap=_ROUND, words=by, redact=redact):
+        async for page in pages_of(search, rest, cap=_ROUND):
             read += len(page)
             found.add(page)
         if read < _ROUND:
@@ -108,14 +97,12 @@ async def _read(
         fresh = [one for name, one in found.patterns.items() if name not in done and one.words >= _SURE_WORDS]
         if not fresh or len(found.patterns) > _PATTERNS:
             break
-        left_out += [_lines_like(one, fields) for one in fresh]
+        left_out += [_lines_like(one, search.fields) for one in fresh]
         done |= {one.label for one in fresh}
     return found, False
 
 
-async def _unseen(
-    calls: ElasticsearchClient, fields: FieldMap, patterns: Sequence[LinePattern], past: Window
-) -> set[str]:
+async def _unseen(search: LogSearch, patterns: Sequence[LinePattern], past: Window) -> set[str]:
     if not patterns:
         return set()
     bodies: list[Json] = [
@@ -123,11 +110,11 @@ async def _unseen(
             "size": 0,
             "track_total_hits": 1,
             "terminate_after": 1,  # the first line answers the question
-            "query": in_all([in_window(fields, past), _lines_like(one, fields)]),
+            "query": in_all([in_window(search.fields, past), _lines_like(one, search.fields)]),
         }
         for one in patterns
     ]
-    answers = await calls.searches(bodies, keep=("hits.total.value",))
+    answers = await search.client.searches(bodies, keep=("hits.total.value",))
     return {
         one.label
         for one, answer in zip(patterns, answers, strict=True)

@@ -1,13 +1,13 @@
 """This file fetches lines: the newest few of each group, and pages of a window up to a cap."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from collectors.facts.labels import Labels
-from collectors.sources.elasticsearch.bodies import Json, Window, in_all, in_window, newest_first, shown
-from collectors.sources.elasticsearch.client import ElasticsearchClient, TooLargeError
+from collectors.sources.elasticsearch.bodies import Json, newest_first, shown
+from collectors.sources.elasticsearch.client import TooLargeError
 from collectors.sources.elasticsearch.counting import LineGroup
-from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.hits import LogLine, cut, distinct, line_of
+from collectors.sources.elasticsearch.log_search import LogSearch
 
 _TEXTS = 3  # of a sample
 _TEXT_LENGTH = 500  # characters
@@ -17,14 +17,7 @@ _PAGE = 500  # lines of one call
 _HITS = ("sort", "fields", "ignored_field_values")
 
 
-async def texts_of(
-    calls: ElasticsearchClient,
-    fields: FieldMap,
-    match: Json,
-    window: Window,
-    groups: Sequence[LineGroup],
-    redact: Callable[[str], str],
-) -> dict[Labels, tuple[str, ...]]:
+async def texts_of(search: LogSearch, groups: Sequence[LineGroup]) -> dict[Labels, tuple[str, ...]]:
     """Up to three of the newest lines of each of the largest groups, redacted and cut.
 
     A group whose lines are too large to be fetched says so in their place: its count still stands.
@@ -34,7 +27,7 @@ async def texts_of(
     for start in range(0, len(largest), _AT_ONCE):
         some = largest[start : start + _AT_ONCE]
         try:
-            lines = await newest_of(calls, fields, match, window, some, size=_TEXTS, words=(), redact=redact)
+            lines = await newest_of(search, some, size=_TEXTS, words=())
         except TooLargeError:
             found |= {group.labels: ("(these lines are too large to be shown)",) for group in some}
             continue
@@ -44,17 +37,10 @@ async def texts_of(
 
 
 async def newest_of(
-    calls: ElasticsearchClient,
-    fields: FieldMap,
-    match: Json,
-    window: Window,
-    groups: Sequence[LineGroup],
-    *,
-    size: int,
-    words: Sequence[str],
-    redact: Callable[[str], str],
+    search: LogSearch, groups: Sequence[LineGroup], *, size: int, words: Sequence[str]
 ) -> list[list[LogLine]]:
-    """The newest `size` lines of each group, at most 100, in one call."""
+    """The newest `size` lines of each group, at most 100, in one call, labelled with `words`."""
+    fields = search.fields
     newest: Json = {
         "size": size,
         "sort": newest_first(fields),
@@ -63,34 +49,25 @@ async def newest_of(
     }
     asked = {str(number): group.filter() for number, group in enumerate(groups)}
     aggs: Json = {"groups": {"filters": {"filters": asked}, "aggs": {"newest": {"top_hits": newest}}}}
-    query = in_all([match, in_window(fields, window)])
-    body: Json = {"size": 0, "track_total_hits": False, "query": query, "aggs": aggs}
+    body: Json = {"size": 0, "track_total_hits": False, "query": search.query, "aggs": aggs}
     kept = [f"aggregations.groups.buckets.*.newest.hits.hits.{part}" for part in _HITS]
-    answer = await calls.search(body, keep=kept)
+    answer = await search.client.search(body, keep=kept)
     buckets = answer.get("aggregations", {}).get("groups", {}).get("buckets", {})
     found = []
     for number in asked:
         hits = buckets.get(number, {}).get("newest", {}).get("hits", {}).get("hits", [])
-        found.append([line_of(hit, fields, words, redact) for hit in hits])
+        found.append([line_of(hit, fields, words, search.redact) for hit in hits])
     return found
 
 
-async def pages_of(
-    calls: ElasticsearchClient,
-    fields: FieldMap,
-    query: Json,
-    *,
-    cap: int,
-    words: Sequence[str],
-    redact: Callable[[str], str],
-) -> AsyncIterator[list[LogLine]]:
-    """Pages of matching lines, the newest first, until all or `cap` were given; the pages see one moment's index.
+async def pages_of(search: LogSearch, query: Json, *, cap: int) -> AsyncIterator[list[LogLine]]:
+    """Pages of the query's lines, the newest first, until all or `cap` were given; the pages see one moment's index.
 
     Holds one page at a time. A page over the byte cap is asked for again in smaller pieces.
     """
-    size, given = _PAGE, 0
+    fields, size, given = search.fields, _PAGE, 0
     after: list[object] | None = None
-    async with calls.point_in_time() as pit:
+    async with search.client.point_in_time() as pit:
         while given < cap:
             body: Json = {
                 "pit": pit,
@@ -99,12 +76,12 @@ async def pages_of(
                 "query": query,
                 "sort": newest_first(fields),
                 "_source": False,
-                "fields": shown(fields, words),
+                "fields": shown(fields, search.by),
             }
             if after is not None:
                 body["search_after"] = after
             try:
-                answer = await calls.search(body, keep=[f"hits.hits.{part}" for part in _HITS])
+                answer = await search.client.search(body, keep=[f"hits.hits.{part}" for part in _HITS])
             except TooLargeError:
                 if size == 1:
                     raise
@@ -112,7 +89,7 @@ async def pages_of(
                 continue
             hits = answer.get("hits", {}).get("hits", [])
             if hits:
-                yield [line_of(hit, fields, words, redact) for hit in hits]
+                yield [line_of(hit, fields, search.by, search.redact) for hit in hits]
                 after = hits[-1]["sort"]
             given += len(hits)
             if len(hits) < body["size"]:

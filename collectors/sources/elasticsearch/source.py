@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -12,9 +13,10 @@ from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.counting import LineGroup, groups_of, totals_of, usual_of
 from collectors.sources.elasticsearch.extracting import extracted
-from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
+from collectors.sources.elasticsearch.fields import FieldFinder
 from collectors.sources.elasticsearch.hits import LogLine
 from collectors.sources.elasticsearch.log_lines import ServerFacts, lines_in, server_facts
+from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.novelty import novel
 from collectors.sources.elasticsearch.options import ElasticsearchOptions
 from collectors.sources.elasticsearch.sampling import texts_of
@@ -33,10 +35,10 @@ class ElasticsearchSource:
     caps in number and in bytes. Close it when done; it opens its connections on the first call.
     """
 
-    def __init__(self, settings: ElasticsearchOptions) -> None:
-        self._settings = settings
-        self._calls = ElasticsearchClient(settings)
-        self._finder = FieldFinder(self._calls, settings.fields, settings.index)
+    def __init__(self, options: ElasticsearchOptions) -> None:
+        self._options = options
+        self._client = ElasticsearchClient(options)
+        self._finder = FieldFinder(self._client, options.fields, options.index)
 
     async def __aenter__(self) -> "ElasticsearchSource":
         return self
@@ -46,7 +48,7 @@ class ElasticsearchSource:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._calls.close()
+        await self._client.close()
 
     async def search(self, query: LogQuery, *, at: datetime) -> QueryResult:
         """Answer a rule's log search as of `at`: one sample for each group that counts above the threshold.
@@ -61,27 +63,24 @@ class ElasticsearchSource:
 
         Logs that nobody ships any more look like logs in which all is well.
         """
-        settings = self._settings
-        window = Window(since=at - settings.stale_after, until=at + _CLOCKS_DIFFER)
+        options = self._options
+        window = Window(since=at - options.stale_after, until=at + _CLOCKS_DIFFER)
 
         async def newest() -> list[LogLine]:
-            fields = await self._finder.at(at)
-            return await lines_in(
-                self._calls, fields, {}, "", window, size=1, oldest=False, redact=settings.redact
-            )
+            return await lines_in(await self._search("", window, at=at), {}, size=1)
 
-        if not settings.stale_after:
+        if not options.stale_after:
             return None
         try:
             if await self._within_time(newest):
                 return None
         except SourceError as error:
-            return Blind(source=settings.name, at=at, reason=str(error), is_lasting=not error.temporary)
+            return Blind(source=options.name, at=at, reason=str(error), is_lasting=not error.temporary)
         why = (
-            f"it answers, but holds no line of the last {in_words(settings.stale_after)}: "
+            f"it answers, but holds no line of the last {in_words(options.stale_after)}: "
             "see that the log shipper runs, and that `index` names where it writes"
         )
-        return Blind(source=settings.name, at=at, reason=why, is_lasting=True)
+        return Blind(source=options.name, at=at, reason=why, is_lasting=True)
 
     async def lines(
         self,
@@ -101,33 +100,18 @@ class ElasticsearchSource:
         At most the settings' `lines_cap` lines. Raises SourceError.
         """
         exact = _exact(where)
-        size = max(1, min(tail, self._settings.lines_cap))
+        size = max(1, min(tail, self._options.lines_cap))
         end = until or at
         window = Window(since=since or (around or end) - timedelta(hours=1), until=end)
 
         async def read() -> tuple[LogLine, ...]:
-            fields = await self._finder.at(at)
-
-            async def part(some: Window, count: int, *, oldest: bool) -> list[LogLine]:
-                return await lines_in(
-                    self._calls,
-                    fields,
-                    exact,
-                    match,
-                    some,
-                    size=count,
-                    oldest=oldest,
-                    redact=self._settings.redact,
-                )
-
+            search = await self._search(match, window, at=at)
             if around is None:
-                return tuple(await part(window, size, oldest=False))
-            before = await part(Window(since=window.since, until=around), (size + 1) // 2, oldest=False)
-            after = await part(
-                Window(since=around, until=until or around + timedelta(hours=1)),
-                max(1, size // 2),
-                oldest=True,
-            )
+                return tuple(await lines_in(search, exact, size=size))
+            earlier = replace(search, window=Window(since=window.since, until=around))
+            later = replace(search, window=Window(since=around, until=until or around + timedelta(hours=1)))
+            before = await lines_in(earlier, exact, size=(size + 1) // 2)
+            after = await lines_in(later, exact, size=max(1, size // 2), oldest=True)
             return (*before, *after)
 
         return await self._within_time(read)
@@ -137,78 +121,70 @@ class ElasticsearchSource:
 
         async def ask() -> ServerFacts:
             self._finder.forget()
-            return await server_facts(self._calls, await self._finder.at(at), at)
+            return await server_facts(self._client, await self._finder.at(at), at)
 
         return await self._within_time(ask)
 
     async def _observed(self, look: Callable[[], Awaitable[tuple[Sample, ...]]], at: datetime) -> QueryResult:
-        source = self._settings.name
+        source = self._options.name
         try:
             return Seen(source=source, at=at, samples=await self._within_time(look))
         except SourceError as error:
             return Blind(source=source, at=at, reason=str(error), is_lasting=not error.temporary)
 
     async def _within_time(self, look: Callable[[], Awaitable[T]]) -> T:
-        limit = self._settings.timeout.total_seconds()
+        limit = self._options.timeout.total_seconds()
         try:
             async with asyncio.timeout(limit):
                 return await look()
         except TimeoutError as error:
             raise SourceError(
-                f"{self._settings.name} did not answer within {limit:g} s: narrow the search, or raise the timeout"
+                f"{self._options.name} did not answer within {limit:g} s: narrow the search, or raise the timeout"
             ) from error
         except SourceError:
             # The mapping may have changed under us; the next look asks for it again.
             self._finder.forget()
             raise
 
-    async def _answer(self, query: LogQuery, at: datetime) -> tuple[Sample, ...]:
-        settings = self._settings
+    async def _search(
+        self, match: str, window: Window, *, at: datetime, by: tuple[str, ...] = ()
+    ) -> LogSearch:
         fields = await self._finder.at(at)
-        until = at - settings.lag
+        return LogSearch(
+            client=self._client,
+            fields=fields,
+            match=matching(match, fields),
+            window=window,
+            redact=self._options.redact,
+            by=by,
+        )
+
+    async def _answer(self, query: LogQuery, at: datetime) -> tuple[Sample, ...]:
+        until = at - self._options.lag
         window = Window(since=until - query.over, until=until)
-        match = matching(query.match, fields)
+        search = await self._search(query.match, window, at=at, by=query.by)
         if query.extract is not None:
             _alone(query, "extract")
-            return await extracted(
-                self._calls,
-                fields,
-                match,
-                query.by,
-                window,
-                query.extract,
-                above=query.above,
-                cap=settings.lines_cap,
-                redact=settings.redact,
-            )
+            return await extracted(search, query.extract, above=query.above, cap=self._options.lines_cap)
         if query.novel is not None:
             _alone(query, "novel")
-            return await novel(
-                self._calls,
-                fields,
-                match,
-                query.by,
-                window,
-                Window(since=until - query.novel, until=window.since),
-                above=query.above,
-                redact=settings.redact,
-            )
-        groups = await self._counted(query, fields, window)
-        texts = await texts_of(self._calls, fields, match, window, groups, settings.redact)
+            past = Window(since=until - query.novel, until=window.since)
+            return await novel(search, past, above=query.above)
+        groups = await self._counted(query, search)
+        texts = await texts_of(search, groups)
         return tuple(
             Sample(labels=group.labels, value=float(group.count), texts=texts.get(group.labels, ()))
             for group in groups
         )
 
-    async def _counted(self, query: LogQuery, fields: FieldMap, window: Window) -> list[LineGroup]:
-        windows, usual = [window], query.times_usual
-        if usual is not None:
-            windows += [window.before(usual.season * back) for back in range(1, _SEASONS + 1)]
-        match = matching(query.match, fields)
-        found = await groups_of(self._calls, fields, match, query.by, windows, cap=self._settings.groups_cap)
+    async def _counted(self, query: LogQuery, search: LogSearch) -> list[LineGroup]:
+        usual = query.times_usual
+        seasons = range(1, _SEASONS + 1) if usual is not None else ()
+        earlier = [search.window.before(usual.season * back) for back in seasons if usual is not None]
+        found = await groups_of(search, cap=self._options.groups_cap, earlier=earlier)
         groups = [group for group in found if group.count > query.above]
         if usual is not None and groups:
-            totals = await totals_of(self._calls, fields, windows)
+            totals = await totals_of(search, earlier)
             groups = [group for group in groups if group.count > usual.factor * usual_of(group, totals)]
         return sorted(groups, key=lambda group: tuple(group.labels.items()))
 

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from urllib.parse import urlencode, urlsplit
 
@@ -30,6 +30,18 @@ class KubernetesOptions:
     byte_cap: int = 64 << 20  # of one answer; lists come in pages
     connections: int = 32
     user_agent: str = "yardmaster"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesRequest:
+    """One request to the API server; `body` is what JSON can hold."""
+
+    method: str
+    path: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    body: object = None
+    content_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class KubernetesClient:
@@ -76,25 +88,23 @@ class KubernetesClient:
 
         Nothing is repeated but a request that was refused with 401, once, after reading the credentials anew.
         """
-        extra = tuple(headers)
-        patience = (timeout or self.settings.timeout).total_seconds()
+        request = KubernetesRequest(
+            method=method,
+            path=path,
+            params=params or {},
+            body=body,
+            content_type=content_type or "application/json",
+            headers=tuple(headers),
+        )
+        limit = (timeout or self.settings.timeout).total_seconds()
         for is_second in (False, True):
             try:
-                async with asyncio.timeout(patience):
-                    response = await self.open(
-                        self.api,
-                        method,
-                        path,
-                        params=params,
-                        body=body,
-                        content_type=content_type,
-                        headers=extra,
-                        seconds=patience,
-                    )
+                async with asyncio.timeout(limit):
+                    response = await self.open(self.api, request, seconds=limit)
                     async with response:
                         answer = await self._whole(response)
             except _BROKEN as failure:
-                raise SourceError(words_of(failure, self.where, patience)) from failure
+                raise SourceError(words_of(failure, self.where, limit)) from failure
             if response.status < 300:
                 return answer
             if response.status == 401 and not is_second:
@@ -104,33 +114,26 @@ class KubernetesClient:
         raise AssertionError("unreachable")
 
     async def open(
-        self,
-        api: ApiClient,
-        method: str,
-        path: str,
-        *,
-        params: Mapping[str, str] | None = None,
-        body: object = None,
-        content_type: str = "",
-        headers: Iterable[tuple[str, str]] = (),
-        seconds: float,
+        self, api: ApiClient, request: KubernetesRequest, *, seconds: float
     ) -> aiohttp.ClientResponse:
         """The answer, its body unread; the caller closes it. Raises what aiohttp raises."""
         plain: dict[str, str] = {"Accept": "application/json", **api.default_headers}
-        await api.update_params_for_auth(plain, [], ["BearerToken"], path, method, body)
-        all_headers: CIMultiDict[str] = CIMultiDict(plain)
-        all_headers["Content-Type"] = content_type or "application/json"
-        for name, value in headers:
+        await api.update_params_for_auth(
+            plain, [], ["BearerToken"], request.path, request.method, request.body
+        )
+        headers: CIMultiDict[str] = CIMultiDict(plain)
+        headers["Content-Type"] = request.content_type
+        for name, value in request.headers:
             if any(sign in value for sign in "\r\n\0"):
                 raise ValueError(f"the header {name} may not hold a line break")
             if name == "Impersonate-Group":  # the one that repeats
-                all_headers.add(name, value)
+                headers.add(name, value)
             else:
-                all_headers[name] = value
-        query = f"?{urlencode(params)}" if params else ""
-        url = str(api.configuration.host).rstrip("/") + path + query
+                headers[name] = value
+        query = f"?{urlencode(request.params)}" if request.params else ""
+        url = str(api.configuration.host).rstrip("/") + request.path + query
         answer = await api.rest_client.request(  # type: ignore[no-untyped-call]
-            method, url, headers=all_headers, body=body, _request_timeout=seconds
+            request.method, url, headers=headers, body=request.body, _request_timeout=seconds
         )
         response: aiohttp.ClientResponse = answer.response
         return response

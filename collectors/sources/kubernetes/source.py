@@ -12,7 +12,7 @@ import msgspec
 
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.api_status import error_of, words_of
-from collectors.sources.kubernetes.client import KubernetesClient
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesRequest
 
 _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
 _LONGEST_LINE = 16 << 20  # bytes of one object in a watch; etcd holds at most 1.5 MiB
@@ -90,9 +90,8 @@ class KubernetesSource:
         whole = seconds + grace
         try:
             async with asyncio.timeout(min(_WATCH_OPENS_IN, whole)):
-                response = await self.client.open(
-                    self.client.watches, "GET", path, params=asked, seconds=whole
-                )
+                request = KubernetesRequest(method="GET", path=path, params=asked)
+                response = await self.client.open(self.client.watches, request, seconds=whole)
             async with response:
                 if response.status != 200:
                     if response.status == 401:

@@ -13,6 +13,7 @@ from alerts.cards.message import Color, Message, text
 from alerts.cards.posted import CardKind, PostedCard
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.card_entries import Composed
+from bot.delivery.rate_limiter import DeliveryPolicy
 from bot.delivery.reconciler import Reconciler
 from bot.delivery.retry import RetryPolicy
 from bot.store.memory_store import MemoryStore
@@ -44,10 +45,10 @@ class Yard:
     clock: LoopClock = field(default_factory=LoopClock)
 
     def reconciler(self, **more: object) -> Reconciler:
+        retry = more.pop("retry", RetryPolicy())
         settings: dict[str, object] = {
             "random": Random(7),
-            "retry": RetryPolicy(),
-            "rate_limits": SLACK_RATE_LIMITS,
+            "policy": DeliveryPolicy(rate_limits=SLACK_RATE_LIMITS, retry=retry),  # type: ignore[arg-type]
             **more,
         }
         return Reconciler(

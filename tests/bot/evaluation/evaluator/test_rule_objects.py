@@ -8,7 +8,7 @@ from typing import Any
 
 from alerts.alert import Alert
 from alerts.rules import Rule
-from bot.evaluation.evaluator import OBJECTS_EVERY, Evaluator
+from bot.evaluation.evaluator import OBJECTS_EVERY, Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
@@ -54,10 +54,9 @@ class House:
             RuleScheduler(CLUSTER, own, router, a_renderer()),
             IncidentRecorder(CLUSTER, self.store, CardRouting(default="C1")),
             router,
-            clock,
-            Metrics(),
-            own=own,
-            reads_objects=True,
+            rules=RuleSources(shipped=own, reads_objects=True),
+            clock=clock,
+            metrics=Metrics(),
         )
         await evaluator.begin()
         await evaluator.run_cycle()
