@@ -173,6 +173,24 @@ class NodeReader:
         self.error(node, f"{what} must be a number, not {described(node)}")
         return otherwise
 
+    def value(self, node: Node, what: str) -> object:
+        """A node as a plain value: text, number, truth, None, a tuple or a dict of them."""
+        match node:
+            case ListNode():
+                return tuple(self.value(item, what) for item in node.items)
+            case MapNode():
+                return {name: self.value(value, what) for name, _key, value in self.pairs(node, what)}
+            case ScalarNode():
+                if node.kind == "null":
+                    return None
+                if node.kind == "bool":
+                    return node.text.lower() == "true"
+                if node.kind == "int":
+                    return self.whole(node, what)
+                if node.kind == "float":
+                    return float(node.text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
+                return node.text
+
 
 def _integer(digits: str) -> int:
     if len(digits) > 30:

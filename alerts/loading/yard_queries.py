@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from alerts.loading.annotations import LABEL_NAME
 from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
-from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from alerts.loading.yaml_nodes import MapNode, Node
 from alerts.rules import Symbols
 from collectors.facts.patterns import compile_pattern
 from collectors.facts.queries import CheckQuery, LogQuery, TimesUsual
@@ -115,24 +115,9 @@ def check_query(
         if parameter not in known:
             hint = did_you_mean(parameter, known) if known else "; it has no parameters"
             reader.error(key, f"{before}the check `{name}` has no parameter `{parameter}`{hint}")
-    values = {parameter: plain(reader, value) for parameter, _key, value in given if parameter in known}
+    values = {
+        parameter: reader.value(value, "a parameter")
+        for parameter, _key, value in given
+        if parameter in known
+    }
     return CheckQuery(name=name, parameters=MappingProxyType(values))
-
-
-def plain(reader: NodeReader, node: Node) -> object:
-    """A node as a plain value: text, number, truth, None, a tuple or a dict of them."""
-    match node:
-        case ListNode():
-            return tuple(plain(reader, item) for item in node.items)
-        case MapNode():
-            return {name: plain(reader, value) for name, _key, value in reader.pairs(node, "a parameter")}
-        case ScalarNode():
-            if node.kind == "null":
-                return None
-            if node.kind == "bool":
-                return node.text.lower() == "true"
-            if node.kind == "int":
-                return reader.whole(node, "a parameter")
-            if node.kind == "float":
-                return float(node.text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
-            return node.text

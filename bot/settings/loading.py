@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
+from alerts.loading.node_reader import NodeReader, is_null
+from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode, YamlError, documents
 from alerts.rules import Diagnostic, FileLocation
 from bot.settings.schema import Settings
 from bot.settings.secrets import Secret, SecretError
@@ -55,51 +56,44 @@ def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
 
 
 def _parsed(file: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
+    """The values of the file, and the line of each by its path. Raises SettingsError."""
     try:
         text = file.read_text(encoding="utf-8")
+        found = documents(text)
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(
-            [Diagnostic(location=FileLocation(file=str(file)), message=f"cannot be read: {error}")]
-        ) from error
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        raw = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = FileLocation(
-            file=str(file), line=mark.line + 1 if mark else 0, column=mark.column + 1 if mark else 0
-        )
-        raise SettingsError(
-            [Diagnostic(location=place, message=f"is not YAML: {getattr(error, 'problem', error)}")]
-        ) from error
-    if raw is None:
+        raise _error(file, f"cannot be read: {error}") from error
+    except YamlError as error:
+        raise _error(file, str(error), line=error.line, column=error.column) from None
+    if len(found) > 1:
+        raise _error(file, "has to be one document", line=found[1].line)
+    if not found or is_null(found[0]):
         return {}, {}
+    root, reader = found[0], NodeReader(file=str(file), text=text)
+    raw = reader.value(root, "the settings")
+    if reader.diagnostics:
+        raise SettingsError(reader.diagnostics)
     if not isinstance(raw, dict):
-        raise SettingsError(
-            [
-                Diagnostic(
-                    location=FileLocation(file=str(file), line=1), message="has to be a mapping of settings"
-                )
-            ]
-        )
+        raise _error(file, "has to be a mapping of settings", line=1)
     lines: dict[tuple[str | int, ...], int] = {}
     _note_lines(root, (), lines)
-    return {str(key): value for key, value in raw.items()}, lines
+    return raw, lines
 
 
-def _note_lines(
-    node: yaml.Node | None, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]
-) -> None:
-    if node is None:
-        return
-    lines[path] = node.start_mark.line + 1
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            inner = (*path, str(key.value))
-            _note_lines(value, inner, lines)
-            lines[inner] = key.start_mark.line + 1
-    elif isinstance(node, yaml.SequenceNode):
-        for number, value in enumerate(node.value):
+def _error(file: Path, message: str, *, line: int = 0, column: int = 0) -> SettingsError:
+    location = FileLocation(file=str(file), line=line, column=column)
+    return SettingsError([Diagnostic(location=location, message=message)])
+
+
+def _note_lines(node: Node, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]) -> None:
+    lines[path] = node.line
+    if isinstance(node, MapNode):
+        for key, value in node.pairs:
+            if isinstance(key, ScalarNode):
+                inner = (*path, key.text)
+                _note_lines(value, inner, lines)
+                lines[inner] = key.line
+    elif isinstance(node, ListNode):
+        for number, value in enumerate(node.items):
             _note_lines(value, (*path, number), lines)
 
 

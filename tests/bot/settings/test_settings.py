@@ -64,7 +64,13 @@ WRONG = {
         1,
         "set http.auth.tokens",
     ),
-    "no YAML": ("clusters: [\n", 2, "is not YAML"),
+    "no YAML": ("clusters: [\n", 2, "not YAML"),
+    "a key twice": (
+        "timezone: UTC\ntimezone: Asia/Shanghai\n",
+        2,
+        'key "timezone" already defined at line 1',
+    ),
+    "two documents": ("timezone: UTC\n---\ntimezone: UTC\n", 3, "has to be one document"),
     "a list": ("- a\n", 1, "has to be a mapping"),
 }
 
