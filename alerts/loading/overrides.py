@@ -21,18 +21,26 @@ class Overridden:
 
 
 def override(groups: Iterable[RuleGroup], overrides: Mapping[str, Mapping[str, object]]) -> Overridden:
-    """Change rules by name, or by id where one rule of a name is meant; both apply, the id's word being the last.
+    """Change rules by id (`pack/group/name`), or by a name that one rule alone has; the id's word is the last.
 
     A value that is wrong changes nothing and is a diagnostic at `rules.overrides.<name>.<key>`.
     """
     before = tuple(groups)
-    known = {word for group in before for rule in group.rules for word in (rule.name, rule.id)}
+    ids: dict[str, list[str]] = {}
+    for group in before:
+        for rule in group.rules:
+            ids.setdefault(rule.name, []).append(rule.id)
+    known = {*ids, *(id for same in ids.values() for id in same)}
     diagnostics: list[Diagnostic] = []
     wishes: dict[str, dict[str, object]] = {}
     for name, given in overrides.items():
         if name not in known:
             near = did_you_mean(name, known)
             diagnostics.append(_diagnostic(name, f"no rule is called `{name}`{near if '`' in near else ''}"))
+            continue
+        if len(same := ids.get(name, [])) > 1:
+            written = " or ".join(f"`{id}`" for id in same)
+            diagnostics.append(_diagnostic(name, f"{len(same)} rules are called `{name}`: write {written}"))
             continue
         wishes[name] = {}
         for key, value in given.items():

@@ -202,6 +202,6 @@ COMMANDS = (
         parameters=(click.Argument(["name"], metavar="ALERT"),),
         read=why,
         table="incidents",
-        example="alert why GpuHot",
+        example="alert why GPUTemperatureHigh",
     ),
 )

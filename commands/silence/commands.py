@@ -121,7 +121,7 @@ COMMANDS = (
             click.Option(["--reason"], required=True, metavar="TEXT", help="why, for whoever wonders later"),
         ),
         record=add,
-        example='silence add alertname=GpuHot node=gpu-a04 --for 2h --reason "fans ordered"',
+        example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',
     ),
     Command(
         noun="silence",

@@ -10,7 +10,7 @@ from tests.support.light import HOT, Light, light
 
 HOT_A01 = ({"node": "gpu-a01", "gpu": "3"}, 91.0)
 HOT_A02 = ({"node": "gpu-a02", "gpu": "0"}, 88.0)
-QUIET = "silence add alertname=GpuHot node=gpu-a01 --for 2h --reason fans-ordered"
+QUIET = "silence add alertname=GPUTemperatureHigh node=gpu-a01 --for 2h --reason fans-ordered"
 
 
 def heat(stage: Light, *series: tuple[dict[str, str], float]) -> None:
@@ -24,8 +24,8 @@ async def test_without_alerts_the_answers_say_so(tmp_path: Path) -> None:
         assert "No active silences." in (await stage.asks("dana", "silence list")).said
         assert "There is no incident `i9`" in (await stage.asks("dana", "incident show i9")).said
         assert (
-            "Nothing fires or waits that is called `GpuHot`"
-            in (await stage.asks("dana", "alert why GpuHot")).said
+            "Nothing fires or waits that is called `GPUTemperatureHigh`"
+            in (await stage.asks("dana", "alert why GPUTemperatureHigh")).said
         )
 
 
@@ -34,8 +34,11 @@ async def test_what_fires_is_listed_explained_and_shown(tmp_path: Path) -> None:
         heat(stage, HOT_A01)
         await stage.card("gpu-a01 is hot")
         listed = (await stage.asks("dana", "alert list")).said
-        assert all(word in listed for word in ("1 alert", "critical", "GpuHot", "gpu-a01 is hot", "firing"))
-        why = (await stage.asks("dana", "alert why GpuHot")).said
+        assert all(
+            word in listed
+            for word in ("1 alert", "critical", "GPUTemperatureHigh", "gpu-a01 is hot", "firing")
+        )
+        why = (await stage.asks("dana", "alert why GPUTemperatureHigh")).said
         assert all(word in why for word in ("gpu_temp &gt; 85", "91", "story.yaml:", "node gpu-a01"))
         assert "i1" in (listed := (await stage.asks("dana", "incident list")).said)
         assert "gpu-a01" in listed
@@ -47,7 +50,9 @@ async def test_taking_an_incident_is_told_at_once_and_by_name(tmp_path: Path) ->
     async with light(tmp_path) as stage:
         heat(stage, HOT_A01)
         card = await stage.card("gpu-a01 is hot")
-        assert "You have taken incident `i1`" in (await stage.asks("dana", "alert ack GpuHot")).said
+        assert (
+            "You have taken incident `i1`" in (await stage.asks("dana", "alert ack GPUTemperatureHigh")).said
+        )
         dana = stage.slack.id("dana")
         await stage.slack.until(lambda: f"taken by <@{dana}>" in card.said or "taken by @dana" in card.said)
         (line,) = await stage.slack.until(lambda: stage.slack.thread(card))
@@ -66,7 +71,7 @@ async def test_a_name_that_fires_in_several_incidents_is_asked_back(tmp_path: Pa
         heat(stage, HOT_A01, HOT_A02)
         await stage.card("gpu-a01 is hot")
         await stage.card("gpu-a02 is hot")
-        answer = (await stage.asks("dana", "alert ack GpuHot")).said
+        answer = (await stage.asks("dana", "alert ack GPUTemperatureHigh")).said
         assert "say which" in answer
         assert "gpu-a01" in answer
         assert "gpu-a02" in answer

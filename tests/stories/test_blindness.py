@@ -20,7 +20,7 @@ CHECKED: dict[str, Any] = {
             "name": "story-own",
             "rules": [
                 {
-                    "alert": "NodeNotReady",
+                    "alert": "KubeNodeNotReady",
                     "check": "node-not-ready",
                     "labels": {"severity": "critical"},
                     "annotations": {"summary": "{{ $labels.node }} is not ready."},
@@ -32,7 +32,7 @@ CHECKED: dict[str, Any] = {
                     "annotations": {"summary": "{{ $labels.node }} logs errors."},
                 },
                 {
-                    "alert": "SourceBlind",
+                    "alert": "YardmasterSourceBlind",
                     "check": "source-blind",
                     "for": "1s",
                     "labels": {"severity": "critical"},
@@ -129,7 +129,9 @@ async def state(stage: Light) -> tuple[set[Any], list[Any]]:
         alerts = await unit.alerts.find(cluster=CLUSTER)
         incidents = await unit.incidents.find(cluster=CLUSTER)
     standing = {
-        (alert.name, alert.labels, alert.life.state) for alert in alerts if alert.name != "SourceBlind"
+        (alert.name, alert.labels, alert.life.state)
+        for alert in alerts
+        if alert.name != "YardmasterSourceBlind"
     }
     told = sorted(
         (
@@ -140,7 +142,7 @@ async def state(stage: Light) -> tuple[set[Any], list[Any]]:
             [event.type.value for event in one.events],
         )
         for one in incidents
-        if "SourceBlind" not in {member.name for member in one.members}
+        if "YardmasterSourceBlind" not in {member.name for member in one.members}
     )
     return standing, told
 

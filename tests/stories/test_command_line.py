@@ -125,7 +125,7 @@ def test_rules_list_has_groups_alerts_and_records(tmp_path: Path) -> None:
 
 def test_rules_list_without_a_file_has_the_shipped_packs() -> None:
     rows = json.loads(yardmaster("rules", "list", "--json").output)
-    assert {"SourceBlind", "NodeNotReady"} <= {row["name"] for row in rows}
+    assert {"YardmasterSourceBlind", "KubeNodeNotReady"} <= {row["name"] for row in rows}
 
 
 def test_version() -> None:

@@ -31,7 +31,7 @@ RULES: dict[str, Any] = {
             "name": "story",
             "rules": [
                 {
-                    "alert": "GpuHot",
+                    "alert": "GPUTemperatureHigh",
                     "expr": HOT,
                     "labels": {"severity": "critical"},
                     "annotations": {

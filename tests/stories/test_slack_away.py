@@ -158,7 +158,7 @@ async def test_a_restart_in_the_middle_of_an_incident_makes_no_second_card_and_e
         await stage.next_rounds()
         assert len(told(stage, "gpu-a01")) == 1
         answer = await stage.presses("dana", card, "Why?")
-        assert "GpuHot" in answer.said
+        assert "GPUTemperatureHigh" in answer.said
         await stage.restart()
         heat(stage)
         await stage.slack.until(lambda: "✅" in card.said, 60)

@@ -23,7 +23,7 @@ def minutes(count: float) -> timedelta:
 
 
 def a_rule(
-    name: str = "GpuHot",
+    name: str = "GPUTemperatureHigh",
     *,
     for_: timedelta = timedelta(),
     keep_firing_for: timedelta = timedelta(),
@@ -98,7 +98,7 @@ def a_renderer(topology: Topology | None = None) -> RuleRenderer:
 
 
 def an_alert(
-    name: str = "GpuHot",
+    name: str = "GPUTemperatureHigh",
     *,
     state: AlertState = AlertState.FIRING,
     severity: str = "warning",

@@ -30,7 +30,7 @@ RULES: dict[str, Any] = {
             "name": "story",
             "rules": [
                 {
-                    "alert": "GpuHot",
+                    "alert": "GPUTemperatureHigh",
                     "expr": HOT,
                     "labels": {"severity": "critical"},
                     "annotations": {

@@ -90,8 +90,8 @@ def an_alert(
     subject = Subject(cluster="lab", node=node)
     return Alert(
         cluster="lab",
-        rule="gpu/heat/GpuHot",
-        labels=Labels({"alertname": "GpuHot", "node": node, "severity": "warning"}),
+        rule="gpu/heat/GPUTemperatureHigh",
+        labels=Labels({"alertname": "GPUTemperatureHigh", "node": node, "severity": "warning"}),
         own_subject=subject,
         subject=subject,
         life=AlertLife(state=state, since=at, resolved_at=at if state is AlertState.RESOLVED else None),

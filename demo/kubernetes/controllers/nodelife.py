@@ -111,8 +111,8 @@ class NodeLife:
             self._tools.cluster.set_status(
                 self._nodes, "", name_of(node), {**status, "conditions": conditions}
             )
-            text = f"Node {name_of(node)} status is now: NodeNotReady"
-            self._tools.events.record(node, "Node", "NodeNotReady", text, "node-controller")
+            text = f"Node {name_of(node)} status is now: KubeNodeNotReady"
+            self._tools.events.record(node, "Node", "KubeNodeNotReady", text, "node-controller")
             self._unready_pods(node)
         return None
 

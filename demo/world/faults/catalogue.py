@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from demo.world.faults.fault import Fault, UnknownFaultError
 from demo.world.faults.gpus import Cooling, GpuDeviceMissing, Idle, Xid
 from demo.world.faults.hosts import CpuBurn, DiskFill, KubeletSilent, MemoryLeak
-from demo.world.faults.services import DnsErrors, DnsLoad, ErrorBurst, NeverSeenError
+from demo.world.faults.services import CoreDNSErrorsHigh, DnsLoad, ErrorBurst, NeverSeenError
 from demo.world.faults.storage import OsdDown, VolumeFormat
 from demo.world.state import Happening, State
 
@@ -20,7 +20,7 @@ FAULTS: Mapping[str, type[Fault]] = {
     "kubelet_silent": KubeletSilent,
     "memory_leak": MemoryLeak,
     "dns_load": DnsLoad,
-    "dns_errors": DnsErrors,
+    "dns_errors": CoreDNSErrorsHigh,
     "idle": Idle,
     "error_burst": ErrorBurst,
     "never_seen_error": NeverSeenError,

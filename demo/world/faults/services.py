@@ -32,7 +32,7 @@ class DnsLoad(Quiet):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DnsErrors(Quiet):
+class CoreDNSErrorsHigh(Quiet):
     """The resolvers that CoreDNS forwards to fail for a share of queries. Cluster names still work."""
 
     share: float = 0.5

@@ -19,7 +19,7 @@ from collectors.facts.subjects import Subject
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 
 ACTIONS = ('node cordon {node} --reason "GPU hot"', "training show {training}", "node show {node}")
-RULE = a_rule(actions=ACTIONS, runbook="gpu-hot")
+RULE = a_rule(actions=ACTIONS, runbook="gpu-temperature-high")
 RULES = {RULE.id: RULE}
 GROUPING = GroupingContext(rules=RULES, topology=a_topology())
 AROUND = IncidentContext(rules=RULES, people={"ana": "U7"}, runbooks="https://books/")
@@ -68,7 +68,7 @@ def test_the_owner_is_mentioned_as_the_chat_knows_them() -> None:
     spans = [span for block in view(incident()).blocks if isinstance(block, Paragraph) for span in block.text]
 
     assert Span("ana", Style.PERSON, "U7") in spans
-    assert Span("runbook", Style.LINK, "https://books/gpu-hot.md") in spans
+    assert Span("runbook", Style.LINK, "https://books/gpu-temperature-high.md") in spans
 
 
 def test_nobody_is_hurt_where_nothing_runs() -> None:

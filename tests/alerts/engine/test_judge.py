@@ -53,7 +53,7 @@ def test_an_alert_has_the_samples_labels_the_rules_and_its_name() -> None:
     (alert,) = judged(rule, seen(a_sample(node="gpu-a01", zone="dc1", __name__="heat"))).alerts.values()
 
     assert alert.labels == {
-        "alertname": "GpuHot",
+        "alertname": "GPUTemperatureHigh",
         "severity": "warning",
         "zone": "dc1",
         "team": "dc1-team",
@@ -116,7 +116,7 @@ def test_of_too_many_some_are_told_the_same_ones_each_time_and_it_is_said() -> N
     again = judged(a_rule(), seen(a_sample(node="a new one"), *storm), first.alerts)
 
     assert len(first.alerts) == len(first.changes) == 2000
-    assert first.left_out == "GpuHot gave 2400 alerts; 2000 of them are told"
+    assert first.left_out == "GPUTemperatureHigh gave 2400 alerts; 2000 of them are told"
     assert not first.blind
     assert again.alerts.keys() == first.alerts.keys()
     assert again.changes == ()

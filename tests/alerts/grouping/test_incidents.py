@@ -62,7 +62,7 @@ def happened(incident: Incident) -> list[str]:
             id="a volume, wherever it is mounted",
         ),
         pytest.param({"namespace": "vision"}, "namespace/vision", id="a namespace"),
-        pytest.param({"colour": "red"}, "rule/GpuHot", id="nothing that we know"),
+        pytest.param({"colour": "red"}, "rule/GPUTemperatureHigh", id="nothing that we know"),
     ],
 )
 def test_the_broken_thing_of_an_alert(labels: dict[str, str], fold: str) -> None:
@@ -71,9 +71,9 @@ def test_the_broken_thing_of_an_alert(labels: dict[str, str], fold: str) -> None
 
 def test_a_hot_gpu_a_silent_kubelet_and_a_full_disk_are_one_broken_node() -> None:
     alerts = [
-        an_alert("GpuHot", Hostname="gpu-a01", gpu="3", UUID="GPU-3"),
-        an_alert("NodeNotReady", node="gpu-a01"),
-        an_alert("NodeDiskFilling", instance="10.0.0.11:9100", mountpoint="/"),
+        an_alert("GPUTemperatureHigh", Hostname="gpu-a01", gpu="3", UUID="GPU-3"),
+        an_alert("KubeNodeNotReady", node="gpu-a01"),
+        an_alert("NodeFilesystemSpaceFillingUp", instance="10.0.0.11:9100", mountpoint="/"),
     ]
     incident = opened(alerts[0])
 
@@ -245,8 +245,11 @@ def test_of_too_many_members_a_milder_one_makes_room_for_a_worse() -> None:
 
 
 def test_an_alert_without_words_is_told_by_what_it_is_about() -> None:
-    assert summary_of(replace(an_alert(node="n"), annotations={})) == "GpuHot: n"
-    assert summary_of(replace(an_alert(colour="red"), annotations={}, own_subject=Subject())) == "GpuHot: red"
+    assert summary_of(replace(an_alert(node="n"), annotations={})) == "GPUTemperatureHigh: n"
+    assert (
+        summary_of(replace(an_alert(colour="red"), annotations={}, own_subject=Subject()))
+        == "GPUTemperatureHigh: red"
+    )
     assert (
         summary_of(replace(an_alert(), annotations={"message": "an old rule's word"})) == "an old rule's word"
     )

@@ -9,14 +9,14 @@ from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, TimesUsu
 from tests.alerts.loading.conftest import LoadRule
 
 HOT = """
-alert: GpuHot
+alert: GPUTemperatureHigh
 expr: DCGM_FI_DEV_GPU_TEMP > 85
 for: 2m
 keep_firing_for: 5m
 labels: {severity: critical}
 annotations:
   summary: "{{ $labels.gpu }} is hot"
-  runbook: gpu-hot
+  runbook: gpu-temperature-high
   presence: DCGM_FI_DEV_GPU_TEMP
   resolve_when: acknowledged
   actions: |
@@ -31,13 +31,13 @@ def test_the_words_of_our_own_rules_are_read(load_rule: LoadRule) -> None:
 
     assert loaded.diagnostics == ()
     (rule,) = loaded.groups[0].rules
-    assert rule.id == "gpu/g/GpuHot"
+    assert rule.id == "gpu/g/GPUTemperatureHigh"
     assert rule.query == PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP > 85", presence="DCGM_FI_DEV_GPU_TEMP")
     assert rule.timing == Timing(for_=timedelta(minutes=2), keep_firing_for=timedelta(minutes=5))
     assert rule.template.labels == {"severity": "critical"}
     assert rule.template.actions == ("node cordon {node}", "node drain {node}")
     assert rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
-    assert rule.template.runbook == "gpu-hot"
+    assert rule.template.runbook == "gpu-temperature-high"
     assert set(rule.template.annotations) == {"summary", "runbook"}
     assert (rule.location.line, rule.location.column) == (4, 5)
 

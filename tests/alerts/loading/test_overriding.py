@@ -31,11 +31,19 @@ def by_id(groups: tuple[RuleGroup, ...]) -> dict[str, Rule]:
     return {rule.id: rule for group in groups for rule in group.rules}
 
 
-def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[RuleGroup, ...]) -> None:
+def test_a_name_that_two_rules_share_is_an_error_that_names_both(groups: tuple[RuleGroup, ...]) -> None:
+    changed = override(groups, {"Hot": {"for": "5m"}})
+
+    (diagnostic,) = changed.diagnostics
+    assert diagnostic.message == "2 rules are called `Hot`: write `gpu/g/Hot` or `gpu/g/Hot#2`"
+    assert changed.groups == groups
+
+
+def test_a_rule_is_changed_by_its_name_or_its_id(groups: tuple[RuleGroup, ...]) -> None:
     changed = override(
         groups,
         {
-            "Hot": {"for": "5m", "severity": "warning", "interval": timedelta(minutes=1)},
+            "gpu/g/Hot": {"for": "5m", "severity": "warning", "interval": timedelta(minutes=1)},
             "gpu/g/Hot#2": {"for": "10m", "keep_firing_for": "1h"},
             "Cold": {"enabled": False},
             "Logged": {"above": 3},
@@ -59,11 +67,11 @@ def test_a_name_means_every_rule_of_that_name_and_an_id_means_one(groups: tuple[
     ("name", "key", "value", "said"),
     [
         ("Hoot", "for", "5m", "rules.overrides.Hoot: no rule is called `Hoot`; did you mean `Hot`?"),
-        ("Hot", "for", "soon", "rules.overrides.Hot.for: `soon` is not a duration"),
-        ("Hot", "interval", "0", "rules.overrides.Hot.interval: `interval` must be longer than 0"),
-        ("Hot", "severity", "page", "rules.overrides.Hot.severity: `page` is no severity"),
-        ("Hot", "enabled", "no", "rules.overrides.Hot.enabled: `no` must be true or false"),
-        ("Hot", "fro", "5m", "rules.overrides.Hot.fro: unknown key `fro`; did you mean `for`?"),
+        ("Cold", "for", "soon", "rules.overrides.Cold.for: `soon` is not a duration"),
+        ("Cold", "interval", "0", "rules.overrides.Cold.interval: `interval` must be longer than 0"),
+        ("Cold", "severity", "page", "rules.overrides.Cold.severity: `page` is no severity"),
+        ("Cold", "enabled", "no", "rules.overrides.Cold.enabled: `no` must be true or false"),
+        ("Cold", "fro", "5m", "rules.overrides.Cold.fro: unknown key `fro`; did you mean `for`?"),
         ("Cold", "above", 3, "rules.overrides.Cold.above: `above` is for log searches"),
         ("Logged", "above", -1, "rules.overrides.Logged.above: `-1` must be a number that is not negative"),
     ],

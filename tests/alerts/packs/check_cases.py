@@ -88,7 +88,7 @@ _CAPPED = {
 
 CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
-        rule="DnsAutoscalerCapped",
+        rule="DNSAutoscalerCapped",
         why="61 nodes call for seven replicas where five are allowed",
         inputs=_check_input(_cluster_of(61), configs=_autoscaler(5)),
         fired=(
@@ -99,7 +99,7 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
-        rule="DnsAutoscalerCapped",
+        rule="DNSAutoscalerCapped",
         why="few nodes, but 700 Services: names are the load of a name server",
         inputs=_check_input(_cluster_of(20, services=700), configs=_autoscaler(2)),
         fired=(
@@ -110,24 +110,24 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
-        rule="DnsAutoscalerCapped",
+        rule="DNSAutoscalerCapped",
         why="what is called for is exactly what is allowed",
         inputs=_check_input(_cluster_of(50), configs=_autoscaler(5)),
     ),
     CheckCase(
-        rule="DnsAutoscalerCapped",
+        rule="DNSAutoscalerCapped",
         why="the autoscaler does not count nodes that are cordoned",
         inputs=_check_input(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
     ),
     CheckCase(
-        rule="DnsAutoscalerCapped",
+        rule="DNSAutoscalerCapped",
         why="a maximum of 0 is no maximum, and a document that is broken caps nothing",
         inputs=_check_input(
             _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
         ),
     ),
     CheckCase(
-        rule="GpuOutOfService",
+        rule="GPUUnhealthy",
         why="the device plugin took one of eight away",
         inputs=_check_input(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
         fired=(
@@ -138,7 +138,7 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
-        rule="GpuOutOfService",
+        rule="GPUUnhealthy",
         why="CPUs that are kept for the system are not GPUs out of service; a host without GPUs misses none",
         inputs=_check_input(
             inventory(
@@ -148,7 +148,7 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
-        rule="NodeNotReady",
+        rule="KubeNodeNotReady",
         why="one kubelet is silent, another says why",
         inputs=_check_input(
             inventory(
@@ -163,7 +163,7 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
-        rule="NodeNotReady",
+        rule="KubeNodeNotReady",
         why="cordoned is not broken, pressure is another matter, and a new node has not spoken yet",
         inputs=_check_input(
             inventory(
@@ -174,7 +174,7 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
-        rule="SourceBlind",
+        rule="YardmasterSourceBlind",
         why="Prometheus does not answer, Elasticsearch does",
         inputs=_check_input(
             sources=(
@@ -192,32 +192,38 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
-        rule="SourceBlind",
+        rule="YardmasterSourceBlind",
         why="one rule that cannot be answered does not make its source blind",
         inputs=_check_input(
-            sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)
+            sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
         ),
     ),
     CheckCase(
-        rule="RuleBlind",
+        rule="YardmasterRuleBlind",
         why="one rule cannot be answered though its source can",
         inputs=_check_input(
-            sources=(SourceState(source="prometheus", rules={"gpu/gpu/GpuHot": "bad regexp"}),)
+            sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
         ),
         fired=(
             Fired(
-                labels={"component": "yardmaster", "rule": "gpu/gpu/GpuHot", "severity": "warning"},
-                summary="The rule gpu/gpu/GpuHot is not answered whole, though its source is there.",
+                labels={
+                    "component": "yardmaster",
+                    "rule": "gpu/gpu/GPUTemperatureHigh",
+                    "severity": "warning",
+                },
+                summary="The rule gpu/gpu/GPUTemperatureHigh is not answered whole, though its source is there.",
             ),
         ),
     ),
     CheckCase(
-        rule="RuleBlind",
+        rule="YardmasterRuleBlind",
         why="its source is blind as a whole: that is one alert, not one a rule",
         inputs=_check_input(
             sources=(
                 SourceState(
-                    source="prometheus", blind_for=timedelta(seconds=5), rules={"gpu/gpu/GpuHot": "x"}
+                    source="prometheus",
+                    blind_for=timedelta(seconds=5),
+                    rules={"gpu/gpu/GPUTemperatureHigh": "x"},
                 ),
             )
         ),

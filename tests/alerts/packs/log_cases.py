@@ -61,7 +61,7 @@ _NEW_PATTERN = "manager.go:<*> volume manager lost its desired state of the worl
 
 LOG_CASES: Sequence[LogCase] = (
     LogCase(
-        rule="GpuXidLogged",
+        rule="GPUXIDLogged",
         why="the kernel reports two numbers, one of which needs a reset",
         said=(
             Said(what="xid", gpu=3, facts={**_XID, "xid": "48"}),
@@ -80,7 +80,7 @@ LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     LogCase(
-        rule="GpuXidLogged",
+        rule="GPUXIDLogged",
         why="a slice of a GPU is named in the brackets, and old drivers write no PCI:",
         said=(
             Said(
@@ -101,7 +101,7 @@ LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     LogCase(
-        rule="GpuXidLogged",
+        rule="GPUXIDLogged",
         why="an XID of ten minutes ago is over, and the device plugin's own words are not the kernel's",
         said=(
             replace(_FELL, ago=600),
@@ -113,7 +113,7 @@ LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     LogCase(
-        rule="GpuFellOffBusLogged",
+        rule="GPUFellOffBusLogged",
         why="three lines of one fault are one alert",
         said=(_FELL,),
         fired=(
@@ -124,7 +124,7 @@ LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     LogCase(
-        rule="GpuFellOffBusLogged",
+        rule="GPUFellOffBusLogged",
         why="another XID, and a bus that something else fell off",
         said=(
             Said(what="xid", gpu=3, facts={**_XID, "xid": "48"}),

@@ -24,19 +24,19 @@ EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
 # What each rule's samples look like. The presence query is asked for the same thing, and for another one.
 SAMPLES = {
-    "GpuHot": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
-    "GpuThrottling": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
-    "GpuXid": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
-    "GpuXidChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
-    "GpuVanished": {"node": "gpu-b03"},
-    "GpuIdle": {"Hostname": "gpu-b03", "exported_namespace": "a", "exported_pod": "b"},
-    "NodeCpuHot": {"instance": "10.0.1.13:9100"},
-    "NodeMemoryHot": {"instance": "10.0.1.13:9100"},
-    "NodeOomKill": {"instance": "10.0.1.13:9100"},
-    "NodeDiskFilling": {"instance": "10.0.1.13:9100", "mountpoint": "/"},
-    "DnsErrors": {},
-    "DnsFailing": {},
-    "DnsSlow": {},
+    "GPUTemperatureHigh": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
+    "GPUThermalThrottling": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
+    "GPUXIDError": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
+    "GPUXIDChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
+    "GPUMissing": {"node": "gpu-b03"},
+    "GPUIdle": {"Hostname": "gpu-b03", "exported_namespace": "a", "exported_pod": "b"},
+    "NodeCPUHighUsage": {"instance": "10.0.1.13:9100"},
+    "NodeMemoryHighUtilization": {"instance": "10.0.1.13:9100"},
+    "NodeOOMKill": {"instance": "10.0.1.13:9100"},
+    "NodeFilesystemSpaceFillingUp": {"instance": "10.0.1.13:9100", "mountpoint": "/"},
+    "CoreDNSErrorsHigh": {},
+    "CoreDNSErrorsCritical": {},
+    "CoreDNSLatencyHigh": {},
 }
 
 

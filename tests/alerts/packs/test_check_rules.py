@@ -90,7 +90,7 @@ async def test_services_that_cannot_be_listed_are_not_no_services() -> None:
     assert blind.reason == "services cannot be seen: forbidden"
 
 
-@pytest.mark.parametrize("name", ["SourceBlind", "RuleBlind"])
+@pytest.mark.parametrize("name", ["YardmasterSourceBlind", "YardmasterRuleBlind"])
 async def test_our_own_sight_is_never_blind_itself(name: str) -> None:
     """It fires while everything else is blind, and a blind look on it would still resolve nothing."""
     case = next(case for case in FIRING if case.rule == name)
@@ -108,13 +108,13 @@ async def test_our_own_sight_is_never_blind_itself(name: str) -> None:
 async def test_a_node_that_restarts_is_one_trouble() -> None:
     """First the kubelet says why, then it is silent, then it says why again: the same alert all along."""
     silent, speaking = (
-        next(one for one in FIRING if one.rule == "NodeNotReady").inputs.inventory,
+        next(one for one in FIRING if one.rule == "KubeNodeNotReady").inputs.inventory,
         "gpu-a01",
     )
     assert isinstance(silent, Inventory)
     node = silent.nodes[speaking]
     ready = next(one for one in node.status.conditions or () if one.type == "Ready")
-    seen = await look(next(one for one in FIRING if one.rule == "NodeNotReady"))
+    seen = await look(next(one for one in FIRING if one.rule == "KubeNodeNotReady"))
 
     assert isinstance(seen, Seen)
     assert ready.status == "Unknown"

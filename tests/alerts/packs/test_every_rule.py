@@ -159,7 +159,7 @@ _LABELS = {
     "pci": "0000:5d:00",
     "resource": "nvidia.com/gpu",
     "training": "vision-detr/detr-worker",
-    "rule": "gpu/gpu/GpuHot",
+    "rule": "gpu/gpu/GPUTemperatureHigh",
 }
 
 

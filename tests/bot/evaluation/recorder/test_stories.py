@@ -146,12 +146,14 @@ async def test_what_comes_back_late_is_another() -> None:
 
 async def test_a_worse_alert_is_said_in_each_channel_once() -> None:
     bad = a_rule("NodeDead", severity="critical", expr="NodeDead", summary="{{ $labels.node }} is dead.")
-    warm = replace(a_rule(expr="GpuHot"))
+    warm = replace(a_rule(expr="GPUTemperatureHigh"))
     routes = (
         Route(matchers=parse_matchers("severity=critical"), channels=("C9",), continues=True),
         Route(channels=("C2",)),
     )
-    yard = Yard(rules=(warm, bad), metrics=by_rule(GpuHot=(0, 30), NodeDead=(3, 30)), routes=routes)
+    yard = Yard(
+        rules=(warm, bad), metrics=by_rule(GPUTemperatureHigh=(0, 30), NodeDead=(3, 30)), routes=routes
+    )
     await yard.run(10)
 
     (incident,) = await yard.incidents()
@@ -166,22 +168,22 @@ async def test_a_worse_alert_is_said_in_each_channel_once() -> None:
 
 async def test_info_opens_nothing_but_joins_what_is_there() -> None:
     quiet = a_rule("Note", severity="info", expr="Note")
-    loud = a_rule("GpuHot", expr="GpuHot")
-    yard = Yard(rules=(quiet, loud), metrics=by_rule(Note=(0, 20), GpuHot=(5, 10)))
+    loud = a_rule("GPUTemperatureHigh", expr="GPUTemperatureHigh")
+    yard = Yard(rules=(quiet, loud), metrics=by_rule(Note=(0, 20), GPUTemperatureHigh=(5, 10)))
     await yard.run(5)
     before = await yard.incidents()
     await yard.run(9, start=5)
 
     (incident,) = await yard.incidents()
     assert before == []
-    assert {member.name for member in incident.members} == {"Note", "GpuHot"}
-    assert incident.lead.name == "GpuHot"
+    assert {member.name for member in incident.members} == {"Note", "GPUTemperatureHigh"}
+    assert incident.lead.name == "GPUTemperatureHigh"
 
 
 async def test_info_does_not_bring_back_what_is_over() -> None:
     quiet = a_rule("Note", severity="info", expr="Note")
-    loud = a_rule("GpuHot", expr="GpuHot")
-    yard = Yard(rules=(quiet, loud), metrics=by_rule(Note=(10, 20), GpuHot=(0, 5)))
+    loud = a_rule("GPUTemperatureHigh", expr="GPUTemperatureHigh")
+    yard = Yard(rules=(quiet, loud), metrics=by_rule(Note=(10, 20), GPUTemperatureHigh=(0, 5)))
     await yard.run(30)
 
     (incident,) = await yard.incidents()
@@ -270,9 +272,9 @@ async def test_one_that_was_told_before_its_silence_still_has_its_end_told() -> 
 
 async def test_a_silence_of_one_does_not_hide_the_other() -> None:
     other = a_rule("Other", expr="Other")
-    warm = a_rule(expr="GpuHot")
-    yard = Yard(rules=(warm, other), metrics=by_rule(GpuHot=(0, 30), Other=(0, 30)))
-    await yard.silence(replace(SILENCE, matchers=parse_matchers("alertname=GpuHot")))
+    warm = a_rule(expr="GPUTemperatureHigh")
+    yard = Yard(rules=(warm, other), metrics=by_rule(GPUTemperatureHigh=(0, 30), Other=(0, 30)))
+    await yard.silence(replace(SILENCE, matchers=parse_matchers("alertname=GPUTemperatureHigh")))
     await yard.run(3)
 
     assert len(await yard.cards()) == 1

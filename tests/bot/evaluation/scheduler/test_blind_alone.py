@@ -18,7 +18,7 @@ GOOD = tuple(a_rule(f"R{number}") for number in range(30))
 BAD = a_rule("Bad", expr="bad")
 OWN_SIGHT = tuple(
     replace(a_rule(name), query=CheckQuery(name=check))
-    for name, check in (("RuleBlind", "rule-blind"), ("SourceBlind", "source-blind"))
+    for name, check in (("YardmasterRuleBlind", "rule-blind"), ("YardmasterSourceBlind", "source-blind"))
 )
 
 
@@ -40,7 +40,7 @@ def judging(*rules: Rule, metrics: Canned | None = None) -> tuple[RuleScheduler,
 
 async def blind_alone(judge: RuleScheduler, minute: float) -> list[str]:
     found = await judge.run_cycle(NOON + minutes(minute))
-    return [alert.labels["rule"] for alert in found.standing if alert.name == "RuleBlind"]
+    return [alert.labels["rule"] for alert in found.standing if alert.name == "YardmasterRuleBlind"]
 
 
 async def test_a_rule_that_is_gone_is_blind_no_more() -> None:
@@ -105,7 +105,7 @@ async def test_a_source_that_the_settings_leave_out_is_not_called_blind(*, has_c
 
     found = await judge.run_cycle(NOON)
 
-    blind = [alert.labels["component"] for alert in found.standing if alert.name == "SourceBlind"]
+    blind = [alert.labels["component"] for alert in found.standing if alert.name == "YardmasterSourceBlind"]
     assert blind == (["kubernetes"] if has_cluster else [])
 
 

@@ -185,14 +185,14 @@ async def test_other_rules_take_over_and_give_back_what_stood() -> None:
     after = await yard.round(5)
 
     assert [alert.name for alert in gone] == ["Other"]
-    assert [(alert.name, alert.life.since) for alert in after.standing] == [("GpuHot", NOON)]
+    assert [(alert.name, alert.life.since) for alert in after.standing] == [("GPUTemperatureHigh", NOON)]
 
 
 async def test_alerts_of_another_process_are_taken_up_and_strangers_given_back() -> None:
     yard = Yard(rules=(RULE,), metrics=Canned(hot()))
 
     orphans = yard.judge.restore(
-        [an_alert("GpuHot"), an_alert("Forgotten"), an_alert(state=AlertState.RESOLVED)], {}, NOON
+        [an_alert("GPUTemperatureHigh"), an_alert("Forgotten"), an_alert(state=AlertState.RESOLVED)], {}, NOON
     )
 
     assert [alert.name for alert in orphans] == ["Forgotten"]
