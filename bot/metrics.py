@@ -1,46 +1,55 @@
-"""This file has our own metrics."""
+"""Metrics of Yardmaster itself, in Prometheus' own words."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 
 class Metrics:
-    """What we measure of ourselves, in a registry of our own: several may live in one process."""
+    """Every metric of one Yardmaster, in a registry of its own: several may run in one process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.rounds = Counter(
-            "yardmaster_evaluation_rounds_total",
-            "Rounds of rule evaluation.",
+        self.rule_evaluations = Counter(
+            "yardmaster_rule_evaluations_total",
+            "Rules evaluated, whether or not their query was answered.",
             ["cluster"],
             registry=self.registry,
         )
-        self.round_seconds = Histogram(
-            "yardmaster_evaluation_round_seconds",
-            "How long a round took.",
+        self.rule_evaluation_failures = Counter(
+            "yardmaster_rule_evaluation_failures_total",
+            "Rules whose query was not answered, or not in a way that can be used.",
             ["cluster"],
             registry=self.registry,
         )
-        self.late_seconds = Gauge(
-            "yardmaster_evaluation_late_seconds",
-            "How late the last round began.",
+        self.rule_evaluation_duration = Histogram(
+            "yardmaster_rule_evaluation_duration_seconds",
+            "Duration of an evaluation cycle.",
             ["cluster"],
             registry=self.registry,
         )
-        self.blind = Gauge(
-            "yardmaster_source_blind",
-            "1 while a source does not answer whole.",
-            ["cluster", "source"],
+        self.rule_evaluation_lag = Gauge(
+            "yardmaster_rule_evaluation_lag_seconds",
+            "How long after its time the last evaluation cycle began.",
+            ["cluster"],
             registry=self.registry,
         )
         self.blind_rules = Gauge(
-            "yardmaster_rules_blind", "Rules that could not be answered.", ["cluster"], registry=self.registry
+            "yardmaster_blind_rules",
+            "Rules whose query was not answered in the last evaluation cycle.",
+            ["cluster"],
+            registry=self.registry,
         )
-        self.lines = Counter(
-            "yardmaster_lines_total", "Command lines taken in.", ["via"], registry=self.registry
+        self.source_up = Gauge(
+            "yardmaster_source_up",
+            "1 while a source answers in full, else 0.",
+            ["cluster", "source"],
+            registry=self.registry,
         )
-        self.object_mistakes = Gauge(
-            "yardmaster_rule_object_mistakes",
-            "Mistakes in the cluster's PrometheusRule objects; what is wrong there is left out.",
+        self.commands = Counter(
+            "yardmaster_commands_received_total", "Command lines received.", ["via"], registry=self.registry
+        )
+        self.rule_object_errors = Gauge(
+            "yardmaster_rule_object_errors",
+            "Errors in the cluster's PrometheusRule objects; the rules with errors are left out.",
             ["cluster"],
             registry=self.registry,
         )

@@ -69,7 +69,7 @@ class Inbox:
                 task.add_done_callback(lambda _: slots.release())
 
     async def _one(self, interaction: Interaction) -> None:
-        self._metrics.lines.labels("slack").inc()
+        self._metrics.commands.labels("slack").inc()
         try:
             actor = await self._people.actor(interaction.user_id)
         except Exception:  # nobody we know: not a word

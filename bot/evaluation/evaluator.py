@@ -89,7 +89,7 @@ class Evaluator:
             return
         self._objects_due = now + OBJECTS_EVERY
         found = await read_rule_objects(self._cluster.pod_logs)
-        self._metrics.object_mistakes.labels(self._cluster.name).set(len(found.loaded.diagnostics))
+        self._metrics.rule_object_errors.labels(self._cluster.name).set(len(found.loaded.diagnostics))
         for diagnostic in found.loaded.diagnostics[:20]:
             _log.warning("a PrometheusRule is wrong", cluster=self._cluster.name, diagnostic=str(diagnostic))
         if found.loaded.diagnostics and not found.loaded.groups:
@@ -137,23 +137,24 @@ class Evaluator:
     async def _run_due(self) -> None:
         name, began = self._cluster.name, asyncio.get_running_loop().time()
         now = self._clock.now()
-        self._metrics.late_seconds.labels(name).set(
+        self._metrics.rule_evaluation_lag.labels(name).set(
             max(0.0, (now - self._scheduler.next_due(now)).total_seconds())
         )
-        round = await self._scheduler.run_cycle(now)
+        cycle = await self._scheduler.run_cycle(now)
         sources = self._router.sources(at=now)
         self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
-        await self._record(round)
+        await self._record(cycle)
         for one in sources:
-            self._metrics.blind.labels(name, one.source).set(one.blind_for is not None)
-        self._metrics.blind_rules.labels(name).set(len(round.blind))
-        self._metrics.rounds.labels(name).inc()
-        self._metrics.round_seconds.labels(name).observe(asyncio.get_running_loop().time() - began)
+            self._metrics.source_up.labels(name, one.source).set(one.blind_for is None)
+        self._metrics.blind_rules.labels(name).set(len(cycle.blind))
+        self._metrics.rule_evaluations.labels(name).inc(len(cycle.evaluated | cycle.blind.keys()))
+        self._metrics.rule_evaluation_failures.labels(name).inc(len(cycle.blind))
+        self._metrics.rule_evaluation_duration.labels(name).observe(asyncio.get_running_loop().time() - began)
         self.has_begun = True
 
-    async def _record(self, round: EvaluationCycle) -> None:
+    async def _record(self, cycle: EvaluationCycle) -> None:
         await self._recorder.record(
-            round, rules=self._scheduler.rules, topology=self._cluster.topology(), blind=frozenset(self.blind)
+            cycle, rules=self._scheduler.rules, topology=self._cluster.topology(), blind=frozenset(self.blind)
         )
 
 

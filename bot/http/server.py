@@ -74,7 +74,7 @@ def application(endpoints: Endpoints) -> web.Application:
             said = msgspec.json.decode(await request.read(), type=_Line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return _refused(400, f'the body has to be {{"line": "node list"}}: {error}')
-        endpoints.metrics.lines.labels("http").inc()
+        endpoints.metrics.commands.labels("http").inc()
         id = f"http/{actor.id}/{said.id or uuid4().hex}"
         taken = Request(
             id=id, line=said.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")

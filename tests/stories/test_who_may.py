@@ -16,7 +16,9 @@ async def heard(stage: Light, count: int) -> None:
     """Wait until the bot has taken in so many gestures, and a while longer than any answer takes to be sent."""
     registry = stage.yard.metrics.registry
     via = {"via": "slack"}
-    await stage.until(lambda: (registry.get_sample_value("yardmaster_lines_total", via) or 0) >= count)
+    await stage.until(
+        lambda: (registry.get_sample_value("yardmaster_commands_received_total", via) or 0) >= count
+    )
     await stage.asks("dana", "help")  # the road is in order: what was to be said before has been said
 
 

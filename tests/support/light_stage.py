@@ -215,7 +215,7 @@ class Light:
     def _rounds(self) -> float:
         return (
             self.yard.metrics.registry.get_sample_value(
-                "yardmaster_evaluation_rounds_total", {"cluster": CLUSTER}
+                "yardmaster_rule_evaluation_duration_seconds_count", {"cluster": CLUSTER}
             )
             or 0.0
         )

@@ -38,13 +38,13 @@ async def test_alive_ready_and_measured(tmp_path: Path, http: aiohttp.ClientSess
             assert answer.status == 200
         async with http.get(f"{address}/metrics") as answer:
             text = await answer.text()
-        assert 'yardmaster_source_blind{cluster="prod-a",source="prometheus"} 0.0' in text
-        assert 'yardmaster_evaluation_rounds_total{cluster="prod-a"}' in text
+        assert 'yardmaster_source_up{cluster="prod-a",source="prometheus"} 1.0' in text
+        assert 'yardmaster_rule_evaluations_total{cluster="prod-a"}' in text
         await stage.prometheus.goes("refused")
         await stage.until(lambda: "prometheus" in stage.yard.evaluators["prod-a"].blind)
         await stage.next_rounds(1)
         async with http.get(f"{address}/metrics") as answer:
-            assert 'yardmaster_source_blind{cluster="prod-a",source="prometheus"} 1.0' in await answer.text()
+            assert 'yardmaster_source_up{cluster="prod-a",source="prometheus"} 0.0' in await answer.text()
 
 
 async def test_not_ready_before_the_first_round(tmp_path: Path, http: aiohttp.ClientSession) -> None:
