@@ -12,7 +12,7 @@ import urllib.request
 from datetime import timedelta
 from pathlib import Path
 
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.parts.prometheus import PrometheusServer, import_openmetrics
 from demo.world.kube.api import Access
 from demo.world.world import Settings, World

@@ -24,10 +24,10 @@ import click
 )
 def demo(names: tuple[str, ...], once: bool, file: Path | None, port: int, log: Path | None) -> None:
     """Run Yardmaster on a simulated GPU cluster."""
-    from demo.leisure import show
-    from demo.once import play_once
+    from demo.autoplay import run_forever
     from demo.parts.processes import MissingPartError
     from demo.parts.prometheus import find_prometheus, find_promtool
+    from demo.run_once import run_once
     from demo.scenario import load_scenarios
 
     known = load_scenarios()
@@ -41,5 +41,5 @@ def demo(names: tuple[str, ...], once: bool, file: Path | None, port: int, log: 
     except MissingPartError as missing:
         raise click.ClickException(str(missing)) from missing
     if once:
-        sys.exit(asyncio.run(play_once(scenarios, file, log)))
-    asyncio.run(show(scenarios, port, log))
+        sys.exit(asyncio.run(run_once(scenarios, file, log)))
+    asyncio.run(run_forever(scenarios, port, log))

@@ -26,7 +26,7 @@ class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"who"
     refused: str = ""  # instead of a preview, an answer with these words
 
 
-class Done(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ExpectedState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What must be so in the cluster after the acts. Each that is set is looked for."""
 
     cordoned: str = ""
@@ -36,12 +36,12 @@ class Done(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answered: str = ""  # words of an answer to the one who acted
 
 
-class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ExpectedCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where exactly one card must stand. `fold` names the incident; `card` the training of a launch's card."""
 
     channels: list[str]
-    fold: str = ""
-    card: str = ""
+    group_key: str = ""
+    launch: str = ""
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,13 +50,13 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     title: str
     story: str
-    told: Told
+    card: ExpectedCard
     happens: list[Fault] = []
     begins: list[Fault] = []  # was so in the past already
     types: list[Act] = []
     seen: list[str] = []
     acts: list[Act] = []
-    done: Done = Done()
+    done: ExpectedState = ExpectedState()
     mends: list[str] = []  # faults that end once it is done
     mends_after: float = 4  # seconds
     says: str = ""  # words of the card at the end

@@ -15,9 +15,9 @@ from typing import Literal
 
 from playwright.async_api import Locator, Page, async_playwright, expect
 
+from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.parts.processes import find_program
 from demo.scenario import load_scenarios
-from demo.stage import Plan, Stage, set_up
 
 IMAGES = Path(__file__).parent / "images"
 FLAGS = (
@@ -36,9 +36,12 @@ LARGEST = 200_000  # bytes
 async def take_pictures(into: Path) -> list[Path]:
     """Set the stage, play, and take the pictures. Returns their files."""
     with TemporaryDirectory(prefix="yardmaster-pictures-") as folder:
-        async with set_up(Plan(folder=Path(folder))) as stage, _page(stage) as page:
+        async with (
+            start_environment(EnvironmentOptions(folder=Path(folder))) as environment,
+            _page(environment) as page,
+        ):
             for fault in load_scenarios()["hot-gpu"].happens:
-                stage.break_it(fault)
+                environment.break_it(fault)
             first = _message(page, "is hot")
             await expect(first).to_be_visible(timeout=PATIENCE)
             name = await first.get_attribute("data-ts")
@@ -67,13 +70,13 @@ async def take_pictures(into: Path) -> list[Path]:
 
 
 @asynccontextmanager
-async def _page(stage: Stage) -> AsyncIterator[Page]:
+async def _page(environment: Environment) -> AsyncIterator[Page]:
     """The look-alike's page, as dana, who is on call."""
     program = find_program("chromium", "chromium-browser", "google-chrome", get_it="apt-get install chromium")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=str(program), args=list(FLAGS))
         page = await browser.new_page(device_scale_factor=2, reduced_motion="reduce")
-        await page.goto(f"{stage.slack.page}?as=dana")
+        await page.goto(f"{environment.slack.page}?as=dana")
         await page.wait_for_selector("body[data-ready]")
         yield page
         await browser.close()

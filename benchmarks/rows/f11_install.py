@@ -40,12 +40,12 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         into = (sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet")
         await _do(*into, "--require-hashes", "-r", str(LOCK))
         await _do(*into, "--no-deps", str(ROOT))
-        cluster = next((folder / "venv" / "lib").glob("python*/site-packages"))
-        shutil.rmtree(cluster / "demo")
+        site_packages = next((folder / "venv" / "lib").glob("python*/site-packages"))
+        shutil.rmtree(site_packages / "demo")
         said = await _do(str(python.with_name("yardmaster")), "version")
         if not said.startswith("yardmaster "):
             raise CannotRunError(f"without the demo, `yardmaster version` says {said!r}")
-        found = await asyncio.to_thread(measure, cluster)
+        found = await asyncio.to_thread(measure, site_packages)
     return Outcome(
         rows=(
             Row(
@@ -72,12 +72,12 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     )
 
 
-def measure(cluster: Path) -> Installed:
+def measure(site_packages: Path) -> Installed:
     """Count the packages in a site-packages folder, and what they take."""
-    packages = list(distributions(path=[str(cluster)]))
+    packages = list(distributions(path=[str(site_packages)]))
     sizes = {str(package.metadata["Name"]): _size(package) for package in packages}
     biggest = sorted(sizes, key=lambda name: sizes[name], reverse=True)[:BIGGEST]
-    files = {path: _on_disk(path) for path in cluster.rglob("*")}
+    files = {path: _on_disk(path) for path in site_packages.rglob("*")}
     bare = sum(size for path, size in files.items() if "__pycache__" not in path.parts)
     return Installed(
         packages=len(packages),

@@ -8,7 +8,7 @@ from demo.world.shared_services import NameServer, PodKey
 from demo.world.state import Body, Gpu, Phase, Role, State, Training
 
 
-class NoRoomError(Exception):
+class NoCapacityError(Exception):
     """The device plugin cannot give what the pod asks for. The text is the kubelet's own."""
 
 
@@ -18,7 +18,7 @@ def place(state: State, body: Body, *, gpus: int = 0, started: datetime | None =
         raise KeyError(f"pod {body.key} is bound to {body.node!r}, which is no server of this world")
     free = [gpu for gpu in state.hosts[body.node].gpus if gpu.pod is None and gpu.is_usable]
     if len(free) < gpus:
-        raise NoRoomError(
+        raise NoCapacityError(
             "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. "
             f"Requested: {gpus}, Available: {len(free)}, which is unexpected"
         )

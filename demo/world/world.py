@@ -24,7 +24,7 @@ from demo.world.kube.heartbeats import Heartbeats
 from demo.world.kube.kubelets import Kubelets
 from demo.world.kube.volumes import Volumes
 from demo.world.layout import Layout, a_cluster
-from demo.world.logs import chatter
+from demo.world.logs import background
 from demo.world.logs.journal import Journal
 from demo.world.logs.line import Line, document
 from demo.world.logs.lines import lines_of
@@ -151,7 +151,7 @@ class World:
         begun = self.state.now
         happened = step(self.state, dt, at=now) + self.faults.tick(dt) + self._said
         self._said.clear()
-        lines = chatter.between(self.state, begun, now - begun, self._murmur)
+        lines = background.between(self.state, begun, now - begun, self._murmur)
         for happening in happened:
             if happening.what == "container-restarted" and happening.pod is not None:
                 self.journal.restarted(happening.pod)

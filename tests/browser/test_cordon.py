@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Locator, Page, ViewportSize, async_playwright, expect
 
+from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.scenario import load_scenarios
-from demo.stage import Plan, Stage, set_up
 from tests.real.servers.chromium import CHROMIUM_FLAGS
 
 pytestmark = pytest.mark.real
@@ -39,13 +39,13 @@ body => {
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, chromium_path: Path) -> AsyncIterator[Stage]:
-    async with set_up(Plan(folder=tmp_path)) as stage:
+async def stage(tmp_path: Path, chromium_path: Path) -> AsyncIterator[Environment]:
+    async with start_environment(EnvironmentOptions(folder=tmp_path)) as stage:
         yield stage
 
 
 @pytest.fixture
-async def page(stage: Stage, chromium_path: Path) -> AsyncIterator[Page]:
+async def page(stage: Environment, chromium_path: Path) -> AsyncIterator[Page]:
     """The look-alike's page as dana, on a telephone; an error on the page fails the test."""
     errors: list[str] = []
     async with async_playwright() as playwright:
@@ -75,7 +75,7 @@ async def first_lines(card: Locator, count: int) -> list[str]:
     return texts[author + 1 : author + 1 + count]
 
 
-async def test_a_card_is_read_cordoned_from_and_seen_to_its_end(stage: Stage, page: Page) -> None:
+async def test_a_card_is_read_cordoned_from_and_seen_to_its_end(stage: Environment, page: Page) -> None:
     scenario = load_scenarios()["hot-gpu"]
     for fault in scenario.happens:
         stage.break_it(fault)
@@ -117,7 +117,7 @@ async def test_a_card_is_read_cordoned_from_and_seen_to_its_end(stage: Stage, pa
     await expect(card.get_by_role("button", name="Why?")).to_have_count(0)
 
 
-def unschedulable(stage: Stage) -> bool:
+def unschedulable(stage: Environment) -> bool:
     """What the API says of the node."""
     assert stage.kubernetes is not None
     node = stage.kubernetes.get("nodes", "", "gpu-b03")

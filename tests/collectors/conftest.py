@@ -11,7 +11,7 @@ from aiohttp import web
 
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
-from demo.kubernetes import KubernetesLookalike, User
+from demo.lookalikes.kubernetes import KubernetesLookalike, User
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 BOT = User("system:serviceaccount:yardmaster:yardmaster", ())

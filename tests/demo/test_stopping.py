@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from rich.console import Console
 
-from demo.stopping import ended_by_signals
+from demo.terminal import ended_by_signals
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from demo.elasticsearch.documents import host_line
 from tests.support.light import CLUSTER, HOT, Light, PushedClock, light, ready_node
+from tests.support.log_documents import host_line
 from tests.support.scripted_prometheus import Truth
 
 MORE_NODES = ("log-a01", "log-a02", "sick-a01", "sick-a02")

@@ -10,7 +10,7 @@ from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.plans.plan import Risk
 from commands.plans.steps import ObjectRef, Patch
-from demo.slack.state.messages import Message
+from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import HOT, Light, light
 
 CORDON = "node cordon gpu-a01 --reason fan --for 2h"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from demo.elasticsearch.documents import host_line
-from demo.slack.state.messages import Message
+from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, HOT, light, ready_node
+from tests.support.log_documents import host_line
 from tests.support.scripted_prometheus import Truth
 
 SECRET = "AKIAABCDEFGHIJKLMNOP"  # the shape of an AWS key

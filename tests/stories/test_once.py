@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from demo.slack.delivery.envelopes import Envelope
-from demo.slack.gestures.desk import Gesture
-from demo.slack.state.messages import Message
+from demo.lookalikes.slack.delivery.envelopes import Envelope
+from demo.lookalikes.slack.interactions.interaction import Interaction
+from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, Light, light
 
 CORDON = "node cordon gpu-a01 --reason fan"
@@ -27,15 +27,15 @@ async def four_times(stage: Light, envelope: Envelope) -> None:
         await again(stage, envelope)
 
 
-async def by_slash(stage: Light) -> Gesture:
+async def by_slash(stage: Light) -> Interaction:
     return await stage.slack.types("dana", CHANNEL, f"/yard {CORDON}")
 
 
-async def by_mention(stage: Light) -> Gesture:
+async def by_mention(stage: Light) -> Interaction:
     return await stage.slack.types("dana", CHANNEL, f"@yardmaster {CORDON}")
 
 
-async def by_direct_message(stage: Light) -> Gesture:
+async def by_direct_message(stage: Light) -> Interaction:
     return await stage.slack.types("dana", "@yardmaster", CORDON)
 
 
@@ -45,7 +45,7 @@ async def by_direct_message(stage: Light) -> Gesture:
     ids=["a slash command", "a mention", "a direct message"],
 )
 async def test_a_line_delivered_four_times_makes_one_plan_and_one_answer(
-    tmp_path: Path, typed: Callable[[Light], Awaitable[Gesture]]
+    tmp_path: Path, typed: Callable[[Light], Awaitable[Interaction]]
 ) -> None:
     async with light(tmp_path) as stage:
         gesture = await typed(stage)

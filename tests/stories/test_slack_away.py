@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from demo.slack.state.messages import Message
+from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, HOT, Light, light
 
 HOT_NODES = ("gpu-a01", "gpu-a02", "gpu-b01")
@@ -36,7 +36,7 @@ def told(stage: Light, node: str) -> list[Message]:
         for one in stage.slack.everything(CHANNEL)
         if one.by_bot
         and not one.is_reply
-        and any(f"{node} is hot" in str(moment.body) for moment in one.life)
+        and any(f"{node} is hot" in str(moment.body) for moment in one.history)
     ]
 
 

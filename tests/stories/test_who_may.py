@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from demo.slack.state.messages import Message
+from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, Light, light
 
 CORDON = "node cordon gpu-a01 --reason fan"

@@ -12,7 +12,7 @@ from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Origin, Plan, PlanState, Risk, StepRecord
 from commands.plans.record_steps import record
 from commands.plans.steps import Create, Delete, ObjectRef, Patch, Precondition, Scale, Step, Wait
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"

@@ -9,10 +9,11 @@ from typing import Any
 import yaml
 
 from bot.wiring import Yardmaster
-from demo.elasticsearch.lookalike import ElasticsearchLookalike
-from demo.kubernetes import KubernetesLookalike, User
-from demo.kubernetes import Settings as ControllerSettings
-from demo.slack import Manners, Person, SlackLookalike
+from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike, User
+from demo.lookalikes.kubernetes import Settings as ControllerSettings
+from demo.lookalikes.slack import Options, Person, SlackLookalike
+from demo.lookalikes.slack.lookalike import Members
 from tests.support.light_stage import CHANNEL, CLUSTER, Light, PushedClock
 from tests.support.scripted_prometheus import ScriptedPrometheus, Truth
 
@@ -76,7 +77,7 @@ async def light(
     start: bool = True,
     change: Callable[[Yardmaster], None] | None = None,
     more: Mapping[str, Any] | None = None,
-    manners: Manners | None = None,
+    options: Options | None = None,
     clock: PushedClock | None = None,
 ) -> AsyncIterator[Light]:
     """A stage with nodes and no world.
@@ -84,7 +85,7 @@ async def light(
     `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` goes on top of the settings.
     """
     try:
-        async with _light(folder, rules, own_rules, truth, start, change, more, manners, clock) as stage:
+        async with _light(folder, rules, own_rules, truth, start, change, more, options, clock) as stage:
             yield stage
     except (
         BaseExceptionGroup
@@ -106,7 +107,7 @@ async def _light(
     start: bool,
     change: Callable[[Yardmaster], None] | None,
     more: Mapping[str, Any] | None,
-    manners: Manners | None,
+    options: Options | None,
     clock: PushedClock | None,
 ) -> AsyncIterator[Light]:
     folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - a test's own folder
@@ -123,10 +124,8 @@ async def _light(
         prometheus = await stack.enter_async_context(ScriptedPrometheus.running(truth))
         slack = await stack.enter_async_context(
             SlackLookalike.running(
-                people=PEOPLE,
-                channels=(CHANNEL, "#random"),
-                usergroups=GROUPS,
-                manners=manners or Manners(strict_rates=False),
+                Members(people=PEOPLE, channels=(CHANNEL, "#random"), usergroups=GROUPS),
+                options=options or Options(strict_rates=False),
             )
         )
         (folder / "story.yaml").write_text(yaml.safe_dump(dict(rules or RULES), sort_keys=False), "utf-8")

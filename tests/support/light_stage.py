@@ -14,11 +14,11 @@ from bot.wiring import Yardmaster, build
 from collectors.facts.clock import SystemClock
 from commands.models import AuditEntry
 from commands.plans.plan import Plan
-from demo.elasticsearch.lookalike import ElasticsearchLookalike
-from demo.kubernetes import KubernetesLookalike
-from demo.kubernetes.faults import Seen
-from demo.slack import SlackLookalike
-from demo.slack.state.messages import Message
+from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes.faults import Seen
+from demo.lookalikes.slack import SlackLookalike
+from demo.lookalikes.slack.state.messages import Message
 from tests.support.scripted_prometheus import ScriptedPrometheus
 
 CLUSTER = "prod-a"

@@ -12,7 +12,7 @@ from demo.world.kube import bodies, statuses
 from demo.world.kube.api import Api, Object
 from demo.world.kube.cache import ObjectCache
 from demo.world.kube.heartbeats import OUTSIDE
-from demo.world.placing import NoRoomError, join, place, release, remove
+from demo.world.placing import NoCapacityError, join, place, release, remove
 from demo.world.shared_services import PodKey
 from demo.world.state import Body, Happening, Host, Role, State
 
@@ -119,7 +119,7 @@ class Kubelets:
         begun = _moment(status.get("startTime")) if running else self.born
         try:
             place(self.state, body, gpus=bodies.gpus_of(pod), started=begun)
-        except NoRoomError as error:
+        except NoCapacityError as error:
             await self.api.patch(
                 _path(body.key) + "/status",
                 statuses.pod_refused("UnexpectedAdmissionError", str(error), self.state.now),

@@ -10,7 +10,7 @@ import pytest
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, Seen
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
-from demo.elasticsearch.lookalike import ElasticsearchLookalike
+from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.world.layout import a_cluster
 from demo.world.logs.line import Document, document
 from demo.world.logs.shipper import INDEX, TEMPLATE, bulk

@@ -16,7 +16,8 @@ from bot.channels.slack.web_client import SlackClient
 from bot.delivery.retry import RetryPolicy
 from bot.store.sql_store import SqlStore
 from collectors.facts.clock import SystemClock
-from demo.slack import SlackLookalike
+from demo.lookalikes.slack import SlackLookalike
+from demo.lookalikes.slack.lookalike import Members
 from tests.support.examples import by_profile
 
 CARDS = 6
@@ -36,7 +37,7 @@ async def test_kills_and_lost_replies_lose_nothing_and_double_nothing(
     random = Random(seed)
     async with AsyncExitStack() as stack:
         slack = await stack.enter_async_context(
-            SlackLookalike.running(people=["ana"], channels=["#one", "#two"])
+            SlackLookalike.running(Members(people=["ana"], channels=["#one", "#two"]))
         )
         calls = await stack.enter_async_context(
             SlackClient(slack.bot_token, api_url=slack.url, timeout=timedelta(seconds=0.8))

@@ -12,7 +12,7 @@ from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind, SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, until
 from tests.support.yard import a_node_tree
 

@@ -14,7 +14,7 @@ from collectors.cluster.kinds import NODES, PODS
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind
 from collectors.sources.kubernetes.source import KubernetesSource
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, Replica, Script, ScriptedServer, tell, until
 
 Connect = Callable[..., Awaitable[KubernetesSource]]

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from demo.elasticsearch.documents import host_line
-from demo.elasticsearch.lookalike import ElasticsearchLookalike
+from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
+from tests.support.log_documents import host_line
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ import pytest
 from collectors.facts.queries import LogQuery, TimesUsual
 from collectors.facts.results import Blind, QueryResult, Seen, SourceError
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
-from demo.elasticsearch.lookalike import ElasticsearchLookalike
+from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 
 COUNT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5))
 EXTRACT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5), extract=r"\): (?P<xid>\d+),")

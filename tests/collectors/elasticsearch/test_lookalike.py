@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from elasticsearch import ApiError, AsyncElasticsearch, BadRequestError, NotFoundError
 
-from demo.elasticsearch.documents import host_line, index_of
-from demo.elasticsearch.lookalike import ElasticsearchLookalike
+from demo.lookalikes.elasticsearch.documents import index_of
+from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
+from tests.support.log_documents import host_line
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 

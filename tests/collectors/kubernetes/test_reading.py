@@ -14,7 +14,7 @@ from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.api_status import KubernetesError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 
 Connect = Callable[..., Awaitable[KubernetesSource]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]

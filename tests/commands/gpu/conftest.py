@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commands.core.context import Defaults
-from demo.kubernetes import KubernetesLookalike, Settings
+from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.yard import NOON, Hands, Yard, a_node_tree, yard_before
 
 MakeTraining = Callable[..., None]

@@ -10,7 +10,7 @@ from commands.core.request import Actor
 from commands.gpu.reclaim_card import reclaim_card
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.plan import PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.support.yard import ANA, BO, CLAIMS, DANA, NOON, Yard, told
 

@@ -2,7 +2,7 @@
 
 from collectors.cluster.objects import Job
 from commands.gpu.reclaim_card import reclaim_card
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.commands.gpu.test_claims import MINUTE, settled, the_claim
 from tests.support.yard import ANA, DANA, Yard, told

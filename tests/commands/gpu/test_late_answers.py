@@ -8,7 +8,7 @@ from bot.jobs.agenda import Agenda
 from commands.models import ReclaimState
 from commands.plans.dry_run import dry_run
 from commands.plans.plan import PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.test_claims import is_suspended, the_claim
 from tests.commands.gpu.test_settling import due_claim
 from tests.support.yard import ANA, Yard

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.support.yard import BO, DANA, Yard
 

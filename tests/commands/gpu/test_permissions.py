@@ -7,7 +7,7 @@ import pytest
 from commands.core.permissions import Grant, Permissions
 from commands.gpu import reclaim
 from commands.plans.plan import PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.support.yard import ANA, BO, DANA, Yard
 

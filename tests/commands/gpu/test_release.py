@@ -7,7 +7,7 @@ import pytest
 from commands.core.permissions import Grant, Permissions
 from commands.core.request import Actor
 from commands.plans.plan import Plan, PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.test_claims import asked, is_suspended
 from tests.support.yard import ANA, DANA, Yard
 

@@ -12,7 +12,7 @@ from commands.core.pipeline import Pipeline
 from commands.gpu.unanswered import lost_settlements
 from commands.models import AuditEntry, ReclaimRequest, ReclaimState
 from commands.plans.plan import PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured
 from tests.commands.gpu.test_claims import MINUTE, asked, dues, is_suspended, the_claim
 from tests.support.yard import CLAIMS, DANA, NOON, Yard

@@ -5,7 +5,7 @@ from bot.jobs.launch_watcher import LaunchWatcher
 from collectors.facts.redaction import Redactor
 from commands.models import ReclaimRequest, ReclaimState
 from commands.plans.plan import Plan
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.commands.gpu.test_claims import asked, dues, the_claim
 from tests.support.yard import ANA, DANA, Yard, told

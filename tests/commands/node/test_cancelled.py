@@ -9,7 +9,7 @@ from alerts.cards.posted import CardId, CardKind, PostedCard
 from bot.jobs.lease_reminder import cards_of
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import CLUSTER
 from tests.support.yard import DANA, a_node_tree, yard_before
 

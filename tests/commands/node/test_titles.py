@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import a_node_tree, yard_before
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from commands.plans.cluster_writer import ClusterWriter
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from bot.store.memory_store import MemoryStore
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import PlanState, StepState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import LEASE, NOON, Crash, DyingStore, Noon, furnished, kept, performer, plan_of
 
 JOURNAL_WRITES = 15  # that it runs, two a step, the row that is recorded, that it is done

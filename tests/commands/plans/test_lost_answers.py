@@ -12,7 +12,7 @@ from collectors.sources.kubernetes.client import KubernetesClient
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.executor import RETRY_AFTER
 from commands.plans.plan import PlanState, StepState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import LEASE, NOON, Noon, furnished, performer, plan_of
 
 WRITES = ("patch", "create", "delete", "scale")

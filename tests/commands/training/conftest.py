@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands.core.context import Defaults
-from demo.kubernetes import KubernetesLookalike, Settings
+from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.yard import Hands, Yard, a_node_tree, yard_before
 
 SECRET = "eyJhdXRocyI6e319"  # {"auths":{}}

@@ -8,7 +8,7 @@ from commands.core.request import Upload
 from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Plan, PlanState, StepState
 from commands.plans.steps import Create, Patch
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.training.conftest import SECRET
 from tests.support.yard import ANA, BO, DANA, Yard
 

@@ -11,7 +11,7 @@ from collectors.facts.results import SourceError
 from commands.core.context import Defaults
 from commands.plans.plan import Plan, PlanState
 from commands.plans.steps import Create, Delete, ObjectRef
-from demo.kubernetes import KubernetesLookalike, Settings, User
+from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.conftest import SECRET
 from tests.support.yard import ANA, DANA, Hands, Yard, a_node_tree, yard_before
 

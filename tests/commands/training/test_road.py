@@ -7,7 +7,7 @@ from commands.core.command import UnusableError
 from commands.core.parsing import parse
 from commands.core.permissions import Grant, Permissions
 from commands.core.request import Actor, ActorKind
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, Yard
 
 LAUNCH = "training launch mnist --image registry.example/mnist:7"

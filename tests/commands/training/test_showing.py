@@ -14,7 +14,7 @@ from collectors.sources.elasticsearch.hits import LogLine
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from commands.training.launch_card import launch_card
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, BO, NOON, Yard, told
 
 LAUNCH = "training launch mnist --image registry.example/mnist:7 --workers 2 --gpus 4 --ps 1"

@@ -6,7 +6,7 @@ from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
 from commands.plans.plan import PlanState
 from commands.plans.steps import Delete
 from commands.training.stop import deleted_with_namespace
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.objects import inventory
 from tests.support.yard import ANA, DANA, NOON, Yard
 

@@ -1,7 +1,7 @@
 """This file tests what is shown before a launch is undone: it ends a training, as `training stop` does."""
 
 from collectors.trainings.training import TrainingState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, DANA, Yard
 
 LINE = "training launch mnist --image registry.example/mnist:7 --workers 12 --service-per-task --wait"

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 from elasticsearch import AsyncElasticsearch
 
-from demo.elasticsearch.lookalike import ElasticsearchLookalike
+from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from tests.contract.elasticsearch.own_logs import Logs
 
 

@@ -11,7 +11,8 @@ from elasticsearch import AsyncElasticsearch
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
-from demo.elasticsearch.documents import TEMPLATE, host_line, pod_line
+from demo.lookalikes.elasticsearch.documents import TEMPLATE
+from tests.support.log_documents import host_line, pod_line
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 Json = dict[str, Any]

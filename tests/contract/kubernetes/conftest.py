@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 import aiohttp
 import pytest
 
-from demo.kubernetes import KubernetesLookalike, User
+from demo.lookalikes.kubernetes import KubernetesLookalike, User
 from tests.contract.kubernetes.api import BOT, Api
 
 _numbers = itertools.count(1)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from kubernetes.aio import client
 
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.parts.processes import MissingPartError
 from tests.contract.kubernetes.api import pod
 from tests.real.fixtures import present_or_skip

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import aiohttp
 import pytest
 
-from demo.kubernetes import KubernetesLookalike, RefusedError, Settings, User
-from demo.kubernetes.objects import Json
+from demo.lookalikes.kubernetes import KubernetesLookalike, RefusedError, Settings, User
+from demo.lookalikes.kubernetes.objects import Json
 from tests.contract.kubernetes.api import pod
 
 NODES = "/api/v1/nodes"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from demo.world.logs import chatter
+from demo.world.logs import background
 from demo.world.logs.journal import Journal
 from demo.world.logs.line import Line, document
 from demo.world.logs.lines import WRITERS, lines_of
@@ -140,7 +140,7 @@ def test_a_server_without_power_ships_nothing(cluster: Cluster) -> None:
 
 
 def test_the_murmur_is_steady_and_mostly_harmless(cluster: Cluster) -> None:
-    said = chatter.between(cluster.state, START, timedelta(minutes=30), Random(1))
+    said = background.between(cluster.state, START, timedelta(minutes=30), Random(1))
     assert [line.at for line in said] == sorted(line.at for line in said)
     assert said[0].at >= START
     assert said[-1].at < START + timedelta(minutes=30)
@@ -204,5 +204,5 @@ def test_a_shipper_without_a_place_keeps_nothing() -> None:
 
 @pytest.mark.parametrize("text", ["Temporary failure in name resolution", "NVRM: Xid"])
 def test_a_healthy_cluster_never_prints_what_alerts_look_for(cluster: Cluster, text: str) -> None:
-    said = chatter.between(cluster.state, START, timedelta(hours=1), Random(2))
+    said = background.between(cluster.state, START, timedelta(hours=1), Random(2))
     assert not any(text in line.text for line in said)

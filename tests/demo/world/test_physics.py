@@ -7,7 +7,7 @@ import pytest
 
 from demo.world.faults import UnknownFaultError
 from demo.world.layout import a_cluster
-from demo.world.placing import NoRoomError, place, remove
+from demo.world.placing import NoCapacityError, place, remove
 from demo.world.shared_services import PodKey, Volume
 from demo.world.state import Body, Phase, Role, a_state
 from tests.demo.world.clusters import DETR, START, Cluster
@@ -105,7 +105,7 @@ def test_a_dead_gpu_is_not_given_to_anybody(cluster: Cluster) -> None:
     )
     cluster.faults.start("xid", node=free.name, gpu=0)
     body = Body(key=PodKey("x", "wide"), uid="1", node=free.name, role=Role.WORKER, container="c")
-    with pytest.raises(NoRoomError, match=r"Requested: 8, Available: 7, which is unexpected"):
+    with pytest.raises(NoCapacityError, match=r"Requested: 8, Available: 7, which is unexpected"):
         place(cluster.state, body, gpus=8)
 
 

@@ -6,7 +6,7 @@ from random import Random
 
 import aiohttp
 
-from demo.world.logs import chatter
+from demo.world.logs import background
 from demo.world.logs.line import document
 from demo.world.logs.lines import lines_of
 from demo.world.logs.shipper import Shipper
@@ -20,7 +20,7 @@ async def test_what_is_shipped_can_be_searched_by_node_and_text(
     index = "logs-k8s-world-test"
     shipper = Shipper(real_elasticsearch.url, index=index, every=timedelta(milliseconds=50))
     cluster.faults.start("xid", node="gpu-b02", gpu=5, xid=79)
-    lines = chatter.between(cluster.state, START, timedelta(hours=1), Random(4))
+    lines = background.between(cluster.state, START, timedelta(hours=1), Random(4))
     lines += [line for happened in cluster.run(2) for line in lines_of(happened, cluster.state)]
     documents = [made for line in lines if (made := document(line, cluster.state)) is not None]
     for made in documents:

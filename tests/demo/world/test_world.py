@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.world.kube.api import Access
 from demo.world.kube.bodies import body_of
 from demo.world.kube.training_objects import RUN_FOR, STEP_SECONDS, training

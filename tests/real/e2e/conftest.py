@@ -15,9 +15,9 @@ import pytest_asyncio
 import yaml
 
 from commands.command_catalogue import CATALOGUE
-from demo.playing import Player
+from demo.environment import ClusterAccess, Environment, EnvironmentOptions, start_environment
+from demo.runner import ScenarioRunner
 from demo.scenario import load_scenarios
-from demo.stage import Cluster, Plan, Stage, set_up
 from helm.generate import CHART
 from helm.rights import act_rights
 from tests.real.fixtures import present_or_skip
@@ -80,7 +80,7 @@ async def stage(
     logs: str,
     tmp_path_factory: pytest.TempPathFactory,
     request: pytest.FixtureRequest,
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[Environment]:
     """The stage with the world and the bot on it. What its scenarios begin with was so in the past already."""
     scenarios = load_scenarios()
     chosen = {
@@ -88,9 +88,9 @@ async def stage(
         for item in request.session.items
         if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path == request.path
     }
-    plan = Plan(
+    plan = EnvironmentOptions(
         folder=tmp_path_factory.mktemp("stage"),
-        cluster=Cluster(
+        cluster=ClusterAccess(
             url=cluster.url,
             token=cluster.admin_token,
             ca_file=cluster.ca_file,
@@ -100,12 +100,12 @@ async def stage(
         idle_after=timedelta(seconds=20),  # the API server dates every pod now: none has been idle for long
         begins_with={fault.fault: fault.parameters for name in chosen for fault in scenarios[name].begins},
     )
-    is_set: asyncio.Future[Stage] = asyncio.get_running_loop().create_future()
+    is_set: asyncio.Future[Environment] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 
     async def keep() -> None:
         """Enter and leave the stage in one task, as its task groups want it."""
-        async with set_up(plan) as stage:
+        async with start_environment(plan) as stage:
             is_set.set_result(stage)
             await over.wait()
 
@@ -122,6 +122,6 @@ async def stage(
 
 
 @pytest.fixture(scope="module")
-def player(stage: Stage) -> Player:
+def player(stage: Environment) -> ScenarioRunner:
     """One player for all scenarios: it knows which incidents belong to an earlier one."""
-    return Player(stage)
+    return ScenarioRunner(stage)

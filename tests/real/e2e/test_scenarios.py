@@ -2,10 +2,10 @@
 
 import pytest
 
+from demo.environment import Environment
 from demo.parts.processes import PartError
-from demo.playing import Player
+from demo.runner import ScenarioRunner
 from demo.scenario import load_scenarios
-from demo.stage import Stage
 from tests.real.servers.kubernetes import KubernetesCluster
 
 pytestmark = pytest.mark.real
@@ -36,8 +36,8 @@ def test_the_bot_is_no_administrator(cluster: KubernetesCluster) -> None:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", PLAYED)
-async def test_a_scenario_goes_as_it_says(stage: Stage, player: Player, name: str) -> None:
-    result = await player.play(load_scenarios()[name])
+async def test_a_scenario_goes_as_it_says(stage: Environment, player: ScenarioRunner, name: str) -> None:
+    result = await player.run(load_scenarios()[name])
 
     assert result.failures == []
-    assert result.told is not None
+    assert result.posted is not None

@@ -16,7 +16,8 @@ from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket
 from bot.channels.slack.web_client import SlackClient
 from bot.settings.secrets import Secret
-from demo.slack import Manners, Person, SlackLookalike
+from demo.lookalikes.slack import Options, Person, SlackLookalike
+from demo.lookalikes.slack.lookalike import Members
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,10 +49,12 @@ async def harness(request: pytest.FixtureRequest) -> AsyncIterator[Harness]:
     async with AsyncExitStack() as stack:
         slack = await stack.enter_async_context(
             SlackLookalike.running(
-                people=["ana", "bo", Person(name="gus", guest=True)],
-                channels=["#gpu-alerts", "#random", "#elsewhere"],
-                without_bot=["#elsewhere"],
-                manners=Manners(strict_rates=strict),
+                Members(
+                    people=["ana", "bo", Person(name="gus", guest=True)],
+                    channels=["#gpu-alerts", "#random", "#elsewhere"],
+                    without_bot=["#elsewhere"],
+                ),
+                options=Options(strict_rates=strict),
             )
         )
         calls = await stack.enter_async_context(

@@ -18,9 +18,11 @@ CARD = Message(
 
 
 async def test_a_slash_command(hearing: Any) -> None:
-    gesture = await hearing.slack.types("ana", "#gpu-alerts", "/yard node cordon gpu-a04 —reason “too hot”")
+    interaction = await hearing.slack.types(
+        "ana", "#gpu-alerts", "/yard node cordon gpu-a04 —reason “too hot”"
+    )
     heard = await hearing.heard()
-    assert gesture.error == ""
+    assert interaction.error == ""
     assert heard.text == 'node cordon gpu-a04 --reason "too hot"'
     assert (heard.user_id, heard.channel) == (hearing.slack.id("ana"), hearing.channel)
     assert heard.response_url
@@ -29,9 +31,9 @@ async def test_a_slash_command(hearing: Any) -> None:
 
 async def test_a_mention_in_a_thread(hearing: Any) -> None:
     card = await hearing.notifier.post(hearing.channel, CARD, nonce="n1")
-    gesture = await hearing.slack.types("ana", "#gpu-alerts", "@yardmaster node list", thread_ts=card)
+    interaction = await hearing.slack.types("ana", "#gpu-alerts", "@yardmaster node list", thread_ts=card)
     heard = await hearing.heard()
-    assert (heard.text, heard.thread_ts, heard.message_ts) == ("node list", card, gesture.message.ts)
+    assert (heard.text, heard.thread_ts, heard.message_ts) == ("node list", card, interaction.message.ts)
 
 
 async def test_a_direct_message_with_and_without_a_mention(hearing: Any) -> None:
@@ -116,8 +118,8 @@ async def test_over_http_the_signature_is_checked(harness: Any) -> None:
     cluster.router.add_post("/slack/events", receive)
     async with TestServer(cluster) as server:
         await harness.slack.deliver_to(str(server.make_url("/slack/events")))
-        gesture = await harness.slack.types("ana", "#gpu-alerts", "/yard node list")
-        assert gesture.error == ""
+        interaction = await harness.slack.types("ana", "#gpu-alerts", "/yard node list")
+        assert interaction.error == ""
         assert inbox.get_nowait().text == "node list"
         async with (
             ClientSession() as session,

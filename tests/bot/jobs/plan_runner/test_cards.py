@@ -10,7 +10,7 @@ from alerts.cards.posted import CardKind, PostedCard, card_id
 from bot.delivery.card_entries import Composed
 from bot.delivery.composers import PLAN_CARD_LIFETIME, CardContext, composers
 from commands.plans.plan import Plan
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import CLUSTER, NOON, Yard, a_node_tree, told, yard_before
 
 

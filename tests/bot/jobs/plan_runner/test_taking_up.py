@@ -14,7 +14,7 @@ from commands.models import AuditEntry
 from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Origin, Plan, PlanState, StepState
 from commands.plans.preview import card_of
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import Crash, DyingStore
 from tests.support.rows import an_alert
 from tests.support.yard import CLUSTER, DANA, NOON, Yard, a_node_tree, told, yard_before

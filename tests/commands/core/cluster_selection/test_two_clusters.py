@@ -17,7 +17,7 @@ from commands.core.request import Request
 from commands.models import ReclaimRequest
 from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Origin, PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import NOON, a_topology, an_alert
 from tests.support.yard import DANA, Yard, a_node_tree, yard_before
 

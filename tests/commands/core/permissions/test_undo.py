@@ -4,7 +4,7 @@ from pathlib import Path
 
 from commands.core.permissions import Grant, Permissions
 from commands.core.request import Actor
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import a_node_tree, yard_before
 
 EVE = Actor(id="U_EVE", name="eve", teams=frozenset({"vision", "oncall"}))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from commands.plans.plan import PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import a_node_tree, yard_before
 
 BY = "yardmaster.io/cordoned-by"

@@ -12,7 +12,7 @@ import pytest
 
 from bot.store.memory_store import MemoryStore
 from commands.plans.plan import PlanState
-from demo.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, a_node_tree, yard_before
 
 

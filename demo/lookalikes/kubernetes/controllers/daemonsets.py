@@ -1,0 +1,132 @@
+"""This file keeps one pod of a DaemonSet on each node that may have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from demo.lookalikes.kubernetes.controllers.indexes import controller_key, own_key
+from demo.lookalikes.kubernetes.controllers.placement import matches_affinity, untolerated
+from demo.lookalikes.kubernetes.controllers.podmaking import Tools, share, template_hash
+from demo.lookalikes.kubernetes.eviction import ready
+from demo.lookalikes.kubernetes.objects import Json, deleting, dig, labels_of, metadata, name_of, with_value
+from demo.lookalikes.kubernetes.store import Change, ObjectKey
+
+_REVISION = "controller-revision-hash"
+_TOLERATIONS = [
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
+    for key, effect in (
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    )
+]
+
+
+class DaemonSets:
+    """The DaemonSet controller."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._kind = tools.cluster.kinds.named("daemonsets")
+        self._nodes = tools.cluster.kinds.named("nodes")
+
+    def concerns(self, change: Change) -> Iterable[ObjectKey]:
+        yield from own_key(change, self._kind.listing)
+        if change.kind.listing == "pods":
+            yield from controller_key(change, "DaemonSet")
+        elif change.kind.listing == "nodes" and _moves(change):
+            for stored in self._tools.cluster.store.all(self._kind):
+                yield (stored.tree["metadata"]["namespace"], name_of(stored.tree))
+
+    def reconcile(self, key: ObjectKey) -> datetime | None:
+        tree = self._tools.find(self._kind, key)
+        if tree is None:
+            return None
+        template = tree["spec"]["template"]
+        revision = template_hash(template)
+        trial = {"spec": _with_tolerations(template.get("spec") or {})}
+        nodes = [stored.tree for stored in self._tools.cluster.store.all(self._nodes)]
+        fit = [name_of(node) for node in nodes if matches_affinity(trial, node)]
+        may_start = {
+            name_of(n) for n in nodes if not untolerated(trial, n, ("NoSchedule", "NoExecute"))
+        } & set(fit)
+        may_stay = {name_of(n) for n in nodes if not untolerated(trial, n, ("NoExecute",))} & set(fit)
+        placed: dict[str, Json] = {}
+        for pod in self._tools.indexes.owned(tree, "pods"):
+            node = _node_of(pod)
+            if (
+                dig(pod, "status", "phase") in ("Failed", "Succeeded")
+                or node not in may_stay
+                or node in placed
+            ):
+                self._tools.delete_pod(self._kind, tree, pod)
+            else:
+                placed[node] = pod
+        for node in sorted(may_start - set(placed)):
+            placed[node] = self._make(tree, node, revision)
+        self._update(tree, placed, revision)
+        self._report(tree, placed, may_start, revision)
+        return None
+
+    def _make(self, tree: Json, node: str, revision: str) -> Json:
+        spec = _with_tolerations(tree["spec"]["template"].get("spec") or {})
+        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+        path = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+        spec = with_value(spec, path, {"nodeSelectorTerms": [term]})
+        meta = {"generateName": f"{name_of(tree)}-", "labels": {_REVISION: revision}}
+        return self._tools.create_pod(self._kind, tree, tree["spec"]["template"], meta, spec)
+
+    def _update(self, tree: Json, placed: dict[str, Json], revision: str) -> None:
+        strategy = tree["spec"].get("updateStrategy") or {}
+        if strategy.get("type") == "OnDelete":
+            return
+        most = share(dig(strategy, "rollingUpdate", "maxUnavailable") or 1, len(placed), up=True)
+        down = sum(1 for pod in placed.values() if deleting(pod) or not ready(pod))
+        for pod in placed.values():
+            old = labels_of(pod).get(_REVISION) != revision and not deleting(pod)
+            if old and (not ready(pod) or down < most):
+                down += ready(pod)
+                self._tools.delete_pod(self._kind, tree, pod)
+
+    def _report(self, tree: Json, placed: dict[str, Json], wanted: set[str], revision: str) -> None:
+        pods = [pod for node, pod in placed.items() if node in wanted and not deleting(pod)]
+        healthy = sum(map(ready, pods))
+        updated = sum(labels_of(pod).get(_REVISION) == revision for pod in pods)
+        more = {
+            "numberAvailable": healthy,
+            "numberUnavailable": len(wanted) - healthy,
+            "updatedNumberScheduled": updated,
+        }
+        status = {
+            "currentNumberScheduled": len(pods),
+            "numberMisscheduled": len(set(placed) - wanted),
+            "desiredNumberScheduled": len(wanted),
+            "numberReady": healthy,
+            "observedGeneration": metadata(tree).get("generation", 1),
+            **{name: count for name, count in more.items() if count},
+        }
+        self._tools.write_status(self._kind, tree, status)
+
+
+def _with_tolerations(spec: Json) -> Json:
+    return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *_TOLERATIONS]}
+
+
+def _node_of(pod: Json) -> str:
+    if node := dig(pod, "spec", "nodeName"):
+        return str(node)
+    path = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = (dig(pod, *path) or {}).get("nodeSelectorTerms") or [{}]
+    fields = terms[0].get("matchFields") or [{"values": [""]}]
+    return str(fields[0]["values"][0])
+
+
+def _moves(change: Change) -> bool:
+    if change.type != "MODIFIED" or change.before is None:
+        return True
+    old, new = change.before.tree, change.after.tree
+    return old.get("spec") != new.get("spec") or labels_of(old) != labels_of(new)

@@ -1,0 +1,106 @@
+"""This file makes the look-alike misbehave on purpose: failures, silence, slowness and torn watches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from demo.lookalikes.kubernetes.errors import RefusedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One request as it came in. `body` is decoded JSON, or None without one."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    user: str
+    dry_run: bool
+    body: Any
+
+
+Matcher = Callable[[Seen], bool]
+
+
+@dataclass(slots=True)
+class _Failure:
+    matcher: Matcher
+    status: int
+    left: int
+    retry_after: int | None
+
+
+_REASONS = {
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    410: "Expired",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+class Faults:
+    """The faults in force."""
+
+    def __init__(self) -> None:
+        self.latency = timedelta(0)
+        self.generation = 0
+        self._failures: deque[_Failure] = deque()
+        self._running = asyncio.Event()
+        self._running.set()
+        self._droppable: set[asyncio.Event] = set()
+        self.abrupt = False
+
+    def fail(self, matcher: Matcher, status: int, times: int, retry_after: int | None) -> None:
+        self._failures.append(_Failure(matcher, status, times, retry_after))
+
+    def strike(self, seen: Seen) -> None:
+        """Refuse the request when a planned failure meets it."""
+        for failure in self._failures:
+            if failure.left > 0 and failure.matcher(seen):
+                failure.left -= 1
+                reason = _REASONS.get(failure.status, "InternalError")
+                message = f"planned failure {failure.status} of {seen.method} {seen.path}"
+                raise RefusedError(failure.status, reason, message, retry_after=failure.retry_after)
+
+    def pause(self) -> None:
+        self._running.clear()
+
+    def resume(self) -> None:
+        self._running.set()
+
+    async def unpaused(self) -> None:
+        """Wait while paused."""
+        await self._running.wait()
+
+    async def delay(self) -> None:
+        """Wait as long as an answer takes now."""
+        await self.unpaused()
+        if self.latency:
+            await asyncio.sleep(self.latency.total_seconds())
+
+    def drop(self, *, abruptly: bool) -> None:
+        """End all watches: with a clean end, or with a torn connection."""
+        self.generation += 1
+        self.abrupt = abruptly
+        for waker in self._droppable:
+            waker.set()
+
+    @contextmanager
+    def droppable(self, waker: asyncio.Event) -> Iterator[None]:
+        self._droppable.add(waker)
+        try:
+            yield
+        finally:
+            self._droppable.discard(waker)

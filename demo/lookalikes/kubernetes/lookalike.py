@@ -1,0 +1,198 @@
+"""This file starts and stops the Kubernetes look-alike and is what tests and the demo hold of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from aiohttp import web
+
+from demo.lookalikes.kubernetes.authorization import MASTERS, User
+from demo.lookalikes.kubernetes.bootstrap import furnish
+from demo.lookalikes.kubernetes.cluster import Cluster
+from demo.lookalikes.kubernetes.controllers import Settings, run_controllers
+from demo.lookalikes.kubernetes.deletion import Deletion
+from demo.lookalikes.kubernetes.faults import Faults, Matcher, Seen
+from demo.lookalikes.kubernetes.kinds import Kind
+from demo.lookalikes.kubernetes.logs import Logs
+from demo.lookalikes.kubernetes.objects import Clock, Json, copy_of, encode, namespace_of
+from demo.lookalikes.kubernetes.patches import merge_patch, strategic_merge_patch
+from demo.lookalikes.kubernetes.selectors import selection
+from demo.lookalikes.kubernetes.server import TOKEN_PREFIX, Front
+from demo.lookalikes.kubernetes.store import Store
+
+ADMIN_TOKEN = "admin-token"
+
+
+def wall_clock() -> datetime:
+    """Return the machine's time: the default clock of a server that no test steers."""
+    return datetime.now(UTC)  # noqa: TID251 - the one place here that reads the machine's clock
+
+
+class KubernetesLookalike:
+    """A running look-alike. Objects given out by `get` and `list` are shared: read them, do not change them."""
+
+    def __init__(self, cluster: Cluster, front: Front, faults: Faults, url: str) -> None:
+        self.cluster = cluster
+        self.url = url
+        self.admin_token = ADMIN_TOKEN
+        self._front = front
+        self._faults = faults
+
+    @classmethod
+    @asynccontextmanager
+    async def running(
+        cls,
+        *,
+        port: int = 0,
+        tokens: Mapping[str, User] | None = None,
+        logs: Logs | None = None,
+        clock: Clock = wall_clock,
+        controllers: bool = True,
+        settings: Settings | None = None,
+        history: int = 20_000,
+    ) -> AsyncIterator[KubernetesLookalike]:
+        """Serve on 127.0.0.1 until the block ends. `tokens` are added to the admin's own.
+
+        A controller that crashes is logged and goes on; the block then ends with an ExceptionGroup of all crashes.
+        """
+        cluster = Cluster(clock, history=history)
+        furnish(cluster)
+        faults = Faults()
+        known = {ADMIN_TOKEN: User("admin", (MASTERS,)), **(tokens or {})}
+        front = Front(cluster, known, logs, faults, clock)
+        runner = web.AppRunner(
+            front.application(), access_log=None, shutdown_timeout=0.5, handler_cancellation=True
+        )
+        await runner.setup()
+        crashes: list[Exception] = []
+        try:
+            site = web.TCPSite(runner, "127.0.0.1", port)
+            await site.start()
+            host, bound = runner.addresses[0][:2]
+            async with asyncio.TaskGroup() as group:
+                if controllers:
+                    task = group.create_task(run_controllers(cluster, settings or Settings(), crashes))
+                try:
+                    yield cls(cluster, front, faults, f"http://{host}:{bound}")
+                finally:
+                    faults.resume()
+                    faults.drop(abruptly=False)
+                    if controllers:
+                        task.cancel()
+        finally:
+            await runner.cleanup()
+        if crashes:
+            raise ExceptionGroup("controllers of the look-alike crashed", crashes)
+
+    # What a person with kubectl does, without HTTP. Kinds are named `pods`, `Pod`, `po` or `jobs.batch`.
+
+    def create(self, tree: Json, *, namespace: str = "", keep_status: bool = False) -> Json:
+        """Create an object; `keep_status` seeds one with its status. Raises RefusedError as the API answers."""
+        kind = self._kind_of(tree)
+        home = (namespace or namespace_of(tree) or "default") if kind.namespaced else ""
+        return self.cluster.create(kind, home, copy_of(tree), keep_status=keep_status).tree
+
+    def get(self, kind: str, namespace: str, name: str) -> Json | None:
+        """Return the object as it stands, or None."""
+        found = self.cluster.store.get(self.cluster.kinds.named(kind), namespace, name)
+        return found.tree if found else None
+
+    def list(self, kind: str, namespace: str = "", *, labels: str = "", fields: str = "") -> Sequence[Json]:
+        """Return the objects of a namespace ("" for all) that selectors choose, in key order."""
+        row = self.cluster.kinds.named(kind)
+        test = selection(row, labels, fields) or (lambda tree: True)
+        return [s.tree for s in self.cluster.store.all(row, namespace) if test(s.tree)]
+
+    def patch(self, kind: str, namespace: str, name: str, patch: Json, *, status: bool = False) -> Json:
+        """Patch by strategic merge (merge patch for custom kinds), the object or its status."""
+        row = self.cluster.kinds.named(kind)
+        apply = merge_patch if row.custom else strategic_merge_patch
+        part = "status" if status else ""
+        own = copy_of(patch)
+        return self.cluster.patch(row, namespace, name, lambda old: apply(old, own), part=part).tree
+
+    def delete(
+        self,
+        kind: str,
+        namespace: str,
+        name: str,
+        *,
+        grace: int | None = None,
+        propagation: str | None = None,
+    ) -> bool:
+        """Delete; returns whether it is gone already."""
+        how = Deletion(grace=grace, propagation=propagation)
+        return self.cluster.delete(self.cluster.kinds.named(kind), namespace, name, how)[1]
+
+    def _kind_of(self, tree: Json) -> Kind:
+        kind = self.cluster.kinds.of(str(tree.get("apiVersion")), str(tree.get("kind")))
+        if kind is None:
+            raise KeyError(
+                f"nothing serves {tree.get('apiVersion')}/{tree.get('kind')}; create its definition first"
+            )
+        return kind
+
+    @property
+    def store(self) -> Store:
+        """The objects and their history; `store.listen` tells of each change as it happens."""
+        return self.cluster.store
+
+    def kubeconfig(self, path: Path, *, token: str = ADMIN_TOKEN, context: str = "lookalike") -> Path:
+        """Write a kubeconfig with one context for this server and return its path.
+
+        The token stands in the address too: kubectl and all of client-go keep tokens back over plain HTTP.
+        """
+        named = {"name": context}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{**named, "cluster": {"server": f"{self.url}{TOKEN_PREFIX}{token}"}}],
+            "users": [{**named, "user": {"token": token}}],
+            "contexts": [{**named, "context": {"cluster": context, "user": context}}],
+            "current-context": context,
+        }
+        path.write_bytes(encode(config))  # JSON is YAML
+        return path
+
+    # How to make it misbehave, and what it saw.
+
+    @property
+    def requests(self) -> Sequence[Seen]:
+        """The last requests, oldest first (10,000 at most)."""
+        return list(self._front.seen)
+
+    def fail(self, matcher: Matcher, status: int, times: int = 1, *, retry_after: int | None = None) -> None:
+        """Answer the next `times` requests that the matcher likes with this HTTP status."""
+        self._faults.fail(matcher, status, times, retry_after)
+
+    def pause(self) -> None:
+        """Answer nothing, watches included, until `resume`."""
+        self._faults.pause()
+
+    def resume(self) -> None:
+        """Answer again."""
+        self._faults.resume()
+
+    def drop_watches(self, *, abruptly: bool = True) -> None:
+        """End all running watches: by a torn connection, or with a clean end."""
+        self._faults.drop(abruptly=abruptly)
+
+    def compact(self) -> None:
+        """Forget the history: watches and pages at older versions get 410."""
+        self.cluster.store.forget()
+
+    @property
+    def latency(self) -> timedelta:
+        """How long every answer is held back."""
+        return self._faults.latency
+
+    @latency.setter
+    def latency(self, wait: timedelta) -> None:
+        self._faults.latency = wait
+
+
+__all__ = ["ADMIN_TOKEN", "KubernetesLookalike", "wall_clock"]

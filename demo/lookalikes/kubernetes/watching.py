@@ -1,0 +1,131 @@
+"""This file streams changes to watchers: initial events, selectors, bookmarks, ends and 410."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from aiohttp import web
+
+from demo.lookalikes.kubernetes.errors import bad_request, expired, invalid
+from demo.lookalikes.kubernetes.faults import Faults
+from demo.lookalikes.kubernetes.objects import Json, encode, name_of, namespace_of
+from demo.lookalikes.kubernetes.requests import Asked
+from demo.lookalikes.kubernetes.selectors import ObjectTest, selection
+from demo.lookalikes.kubernetes.store import Change, Store, Stored
+
+_BOOKMARK_EVERY = 60.0  # seconds, as the real server
+_DEFAULT_TIMEOUT = 1800.0
+
+
+def _line(kind: str, whole: bytes) -> bytes:
+    return b'{"type":"' + kind.encode() + b'","object":' + whole + b"}\n"
+
+
+class Watch:
+    """One watch request while it is answered."""
+
+    def __init__(self, store: Store, asked: Asked, faults: Faults, shape: Callable[[Stored], bytes]) -> None:
+        self._store = store
+        self._asked = asked
+        self._faults = faults
+        self._shape = shape
+        query = asked.query
+        test = selection(asked.kind, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+        self._test: ObjectTest = test or (lambda tree: True)
+        self._bookmarks = query.get("allowWatchBookmarks") in ("1", "true")
+        self._initial = query.get("sendInitialEvents") in ("1", "true")
+        version = query.get("resourceVersion", "")
+        if version and not version.isdigit():
+            raise bad_request(
+                f'resourceVersion: Invalid value: "{version}": strconv.ParseUint: parsing "{version}": invalid syntax'
+            )
+        if self._initial and query.get("resourceVersionMatch") != "NotOlderThan":
+            text = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+            raise invalid(
+                "ListOptions", "", "meta.k8s.io", [("resourceVersionMatch", "FieldValueForbidden", text)]
+            )
+        self._from = int(version or 0)
+        self._seconds = float(query.get("timeoutSeconds") or _DEFAULT_TIMEOUT)
+
+    def _wanted(self, stored: Stored) -> bool:
+        asked = self._asked
+        if asked.namespace and namespace_of(stored.tree) != asked.namespace:
+            return False
+        if asked.name and name_of(stored.tree) != asked.name:
+            return False
+        return self._test(stored.tree)
+
+    def _event(self, change: Change) -> bytes | None:
+        """Return the line of a change as this watcher sees it: what leaves a selection is deleted for it."""
+        now = change.type != "DELETED" and self._wanted(change.after)
+        before = change.before is not None and self._wanted(change.before)
+        if now:
+            return _line("MODIFIED" if before else "ADDED", self._shape(change.after))
+        return _line("DELETED", self._shape(change.after)) if before else None
+
+    def _bookmark(self, version: int, *, initial_end: bool = False) -> bytes:
+        meta: Json = {"resourceVersion": str(version), "creationTimestamp": None}
+        if initial_end:
+            meta["annotations"] = {"k8s.io/initial-events-end": "true"}
+        kind = self._asked.kind
+        return _line(
+            "BOOKMARK", encode({"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta})
+        )
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        """Stream until the timeout, the client's end, a dropped watch or an expired version."""
+        response = web.StreamResponse(
+            headers={"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
+        )
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        dropped = False
+        try:
+            async with asyncio.timeout(self._seconds):
+                with self._store.waking(self._asked.kind) as waker, self._faults.droppable(waker):
+                    dropped = await self._stream(response, waker)
+        except TimeoutError:
+            pass  # the end the client asked for
+        except ConnectionResetError:
+            return response
+        if dropped and self._faults.abrupt:
+            if request.transport is not None:
+                request.transport.abort()
+            return response
+        await response.write_eof()
+        return response
+
+    async def _stream(self, response: web.StreamResponse, waker: asyncio.Event) -> bool:
+        """Write events until the history expires (False) or the watch is dropped (True)."""
+        generation = self._faults.generation
+        position = self._from
+        if self._initial or self._from == 0:
+            position = self._store.version
+            found = self._store.all(self._asked.kind, self._asked.namespace)
+            await response.write(b"".join(_line("ADDED", self._shape(s)) for s in found if self._wanted(s)))
+            if self._initial and self._bookmarks:
+                await response.write(self._bookmark(position, initial_end=True))
+        while True:
+            waker.clear()
+            if self._faults.generation != generation:
+                return True
+            await self._faults.unpaused()
+            changes = self._store.since(self._asked.kind, position)
+            if changes is None:
+                first = self._store.forgotten(self._asked.kind)
+                status = expired(f"too old resource version: {position} ({first})").status()
+                await response.write(_line("ERROR", encode(status)))
+                return False
+            lines = [line for change in changes if (line := self._event(change))]
+            if changes:
+                position = changes[-1].version
+            if lines:
+                await response.write(b"".join(lines))
+            try:
+                async with asyncio.timeout(_BOOKMARK_EVERY):
+                    await waker.wait()
+            except TimeoutError:
+                if self._bookmarks:
+                    position = max(position, self._store.version)
+                    await response.write(self._bookmark(position))

@@ -1,0 +1,165 @@
+"""This file is what people do with the elements of messages and views: press, choose, search."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from demo.lookalikes.slack.delivery import payloads
+from demo.lookalikes.slack.interactions.interaction import Interaction, InteractionContext, NotPossibleError
+from demo.lookalikes.slack.interactions.values import FIELDS, options_of, state_of, value_of
+from demo.lookalikes.slack.kit.defaults import elements_of
+from demo.lookalikes.slack.kit.visible_text import label_of
+from demo.lookalikes.slack.state.messages import Message
+from demo.lookalikes.slack.state.people import Person
+
+#: A message, or a view as the app gets it.
+Target = Message | dict[str, Any]
+
+
+def blocks_of(target: Target) -> list[dict[str, Any]]:
+    """All blocks of a message (its attachments' too) or of a view."""
+    if isinstance(target, dict):
+        return list(target["blocks"])
+    return target.blocks + [block for part in target.attachments for block in part.get("blocks") or ()]
+
+
+def elements(target: Target) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every element that a person can use, with its block."""
+    for block in blocks_of(target):
+        for element in elements_of(block):
+            if "action_id" in element:
+                yield block, element
+
+
+def find(target: Target, which: str, block_id: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The element with this action id, block id, label or text; buttons before menus.
+
+    Raises:
+        NotPossibleError: there is none, with the names of those that there are.
+    """
+    known = []
+    for block, element in elements(target):
+        names = {element["action_id"], block["block_id"], label_of(element)}
+        names |= {(block.get("label") or {}).get("text")}
+        if which in names and block_id in (None, block["block_id"]):
+            return block, element
+        known.append(label_of(element) or element["action_id"])
+    raise NotPossibleError(f"there is no {which!r} here; there are {known}")
+
+
+async def press(
+    context: InteractionContext,
+    person: Person,
+    target: Target,
+    block: dict[str, Any],
+    element: dict[str, Any],
+) -> Interaction:
+    """Press a button."""
+    action = {
+        "type": "button",
+        "action_id": element["action_id"],
+        "block_id": block["block_id"],
+        "text": element["text"],
+        "action_ts": context.workspace.clock.next_ts(),
+    }
+    action |= {name: element[name] for name in ("value", "style", "url") if name in element}
+    return await _act(context, person, target, action)
+
+
+async def choose(
+    context: InteractionContext,
+    person: Person,
+    target: Target,
+    block: dict[str, Any],
+    element: dict[str, Any],
+    chosen: Any,
+) -> Interaction:
+    """Choose in a menu, tick, pick a date. An input block tells the app only if it has `dispatch_action`."""
+    workspace = context.workspace
+    action = {
+        "action_id": element["action_id"],
+        "block_id": block["block_id"],
+        "action_ts": workspace.clock.next_ts(),
+    }
+    if element["type"] == "overflow":
+        option = next((o for o in options_of(element) if chosen in (o["value"], o["text"]["text"])), None)
+        if option is None:
+            raise NotPossibleError(f"there is no {chosen!r} in the menu")
+        return await _act(context, person, target, action | {"type": "overflow", "selected_option": option})
+    if element["type"] == "external_select" and not isinstance(chosen, dict):
+        offered = await suggest(context, person, target, block, element, str(chosen))
+        value = value_of(workspace, {**element, "options": offered}, chosen)
+    elif element["type"] == "external_select":
+        value = {"type": "external_select", "selected_option": chosen}
+    else:
+        value = value_of(workspace, element, chosen)
+    remember(context, person, target, block, element, value)
+    if block["type"] == "input" and not block.get("dispatch_action"):
+        return Interaction(person=person.id)
+    return await _act(context, person, target, action | value)
+
+
+async def suggest(
+    context: InteractionContext,
+    person: Person,
+    target: Target,
+    block: dict[str, Any],
+    element: dict[str, Any],
+    typed: str,
+) -> list[dict[str, Any]]:
+    """The options that the app offers for what was typed into an external select."""
+    place: dict[str, Any] = {"block_id": block["block_id"]}
+    if isinstance(target, dict):
+        place |= {"container": {"type": "view", "view_id": target["id"]}, "view": current(target)}
+    else:
+        channel = context.workspace.directory.channels[target.channel]
+        place |= {
+            "container": {"type": "message", "message_ts": target.ts, "channel_id": channel.id},
+            "channel": {"id": channel.id, "name": channel.name},
+            "message": target.body,
+        }
+    envelope = payloads.suggestion(context.workspace, person, typed, element, place)
+    failure = await context.post.send(envelope)
+    return [] if failure else options_of(envelope.response or {})
+
+
+def remember(
+    context: InteractionContext,
+    person: Person,
+    target: Target,
+    block: dict[str, Any],
+    element: dict[str, Any],
+    value: dict[str, Any],
+) -> None:
+    """Keep what was picked, so that the next payload reports it."""
+    if isinstance(target, dict):
+        target["state"]["values"].setdefault(block["block_id"], {})[element["action_id"]] = value
+    else:
+        kept = context.workspace.picked.setdefault((person.id, target.ts), {})
+        kept.setdefault(block["block_id"], {})[element["action_id"]] = value
+
+
+def current(view: dict[str, Any]) -> dict[str, Any]:
+    """A view with the values of all its elements."""
+    return view | {"state": {"values": state_of(view["blocks"], view["state"]["values"])}}
+
+
+async def _act(
+    context: InteractionContext, person: Person, target: Target, action: dict[str, Any]
+) -> Interaction:
+    workspace = context.workspace
+    if isinstance(target, dict):
+        envelope = payloads.view_actions(workspace, person, current(target), action)
+    else:
+        picked = workspace.picked.get((person.id, target.ts), {})
+        state = state_of(blocks_of(target), picked)
+        envelope = payloads.message_actions(workspace, person, target, action, state)
+    failure = await context.post.send(envelope)
+    if failure:
+        # Slack marks the element with a warning sign; here the person is told.
+        workspace.notice(person.id, "This app did not respond in time. Please try again.")
+    return Interaction(person=person.id, envelope=envelope, error=failure)
+
+
+def has_value(element: dict[str, Any]) -> bool:
+    """Whether it is chosen in rather than pressed."""
+    return element["type"] in FIELDS or element["type"] == "overflow"

@@ -1,0 +1,232 @@
+"""This file serves the page: the state of the workspace, the stream of changes, and what people do there."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from demo.lookalikes.slack.interactions import acting, modals, writing
+from demo.lookalikes.slack.interactions.interaction import Interaction, InteractionContext, NotPossibleError
+from demo.lookalikes.slack.interactions.values import value_of
+from demo.lookalikes.slack.state.messages import Message
+from demo.lookalikes.slack.state.people import Person
+from demo.lookalikes.slack.state.workspace import Workspace
+from demo.lookalikes.slack.web.views import views_of
+
+_LATEST = 300
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
+class PageApi:
+    """What the browser asks for. Anyone at the page may act as anyone: it is a demo on loopback."""
+
+    def __init__(
+        self, context: InteractionContext, file_answer: Callable[[Workspace, str], web.Response]
+    ) -> None:
+        self._context = context
+        self._workspace = context.workspace
+        self._file_answer = file_answer
+        self._closing = asyncio.Event()
+        self._deeds: dict[
+            str, Callable[[Person, dict[str, Any]], Awaitable[Interaction | dict[str, Any] | None]]
+        ] = {
+            "types": self._types,
+            "acts": self._acts,
+            "suggests": self._suggests,
+            "submits": self._submits,
+            "closes": self._closes,
+            "reacts": self._reacts,
+            "edits": self._edits,
+            "deletes": self._deletes,
+            "home": self._home,
+            "shortcut": self._shortcut,
+        }
+
+    def close(self) -> None:
+        """End the streams."""
+        self._closing.set()
+        self._workspace.changes.close()
+
+    async def state(self, request: web.Request) -> web.Response:
+        """Everything that one person can see now."""
+        person = self._reader(request)
+        workspace = self._workspace
+        channels = []
+        for channel in workspace.directory.channels.values():
+            if person.id not in channel.members or channel.direct_with not in (None, person.id):
+                continue
+            living = workspace.conversations.living(channel.id)[-_LATEST:]
+            channels.append(
+                channel.wire(workspace.bot.id)
+                | {"messages": [workspace.shown(message)["message"] for message in living]}
+            )
+        return web.json_response(
+            {
+                "workspace": workspace.name,
+                "me": person.id,
+                "bot": workspace.bot.id,
+                "people": [each.wire() for each in workspace.directory.people.values()],
+                "groups": [each.wire(with_users=True) for each in workspace.directory.groups.values()],
+                "channels": channels,
+                "ephemeral": [
+                    {"channel": message.channel, "message": message.body}
+                    for message in workspace.conversations.ephemeral.values()
+                    if message.only_for == person.id
+                ],
+                "commands": [{"name": name, "hint": hint} for name, hint in workspace.options.commands],
+                "shortcuts": [{"id": ident, "title": title} for ident, title in workspace.options.shortcuts],
+                "message_shortcuts": [
+                    {"id": ident, "title": title} for ident, title in workspace.options.message_shortcuts
+                ],
+                **views_of(workspace, person.id),
+            }
+        )
+
+    async def stream(self, request: web.Request) -> web.StreamResponse:
+        """Server-sent events: each change that concerns one person."""
+        person = self._reader(request)
+        answer = web.StreamResponse(
+            headers={
+                "Content-Type": "text/event-stream",
+                "Cache-Control": "no-store",
+                "X-Accel-Buffering": "no",
+            }
+        )
+        await answer.prepare(request)
+        async with self._workspace.changes.stream() as news:
+            await answer.write(b"retry: 500\nevent: ready\ndata: {}\n\n")
+            while (item := await self._next(news)) is not None and not self._closing.is_set():
+                if item.get("only_for") in (None, person.id):
+                    try:
+                        await answer.write(f"data: {json.dumps(item)}\n\n".encode())
+                    except ConnectionError:
+                        break
+        return answer
+
+    async def file(self, request: web.Request) -> web.Response:
+        """A file, for the page."""
+        return self._file_answer(self._workspace, request.match_info["file"])
+
+    async def do(self, request: web.Request) -> web.Response:
+        """One gesture: `{as, do, …}`."""
+        self._guard(request)
+        try:
+            asked = await request.json()
+            person = self._workspace.directory.person(str(asked["as"]))
+            deed = self._deeds[asked["do"]]
+            found = await deed(person, asked)
+        except (KeyError, ValueError, LookupError) as wrong:
+            raise web.HTTPBadRequest(text=f"the page asked for something impossible: {wrong}") from wrong
+        except NotPossibleError as refused:
+            return web.json_response({"ok": False, "error": str(refused)})
+        if isinstance(found, dict):
+            return web.json_response({"ok": True, **found})
+        if found is not None and (found.error or found.errors):
+            return web.json_response({"ok": False, "error": found.error, "errors": found.errors})
+        return web.json_response({"ok": True})
+
+    async def upload(self, request: web.Request) -> web.Response:
+        """Files from the composer, as a form."""
+        self._guard(request)
+        form = await request.post()
+        person = self._workspace.directory.person(str(form["as"]))
+        file = form["file"]
+        if not isinstance(file, web.FileField):
+            raise web.HTTPBadRequest(text="`file` must be a file")
+        named = (file.filename, file.file.read())
+        if not form.get("channel"):
+            return web.json_response({"ok": True, "file": writing.keeps(self._context, person, named)["id"]})
+        channel = self._workspace.directory.channel(str(form["channel"]))
+        thread = str(form.get("thread_ts") or "") or None
+        try:
+            writing.uploads(self._context, person, channel, named, str(form.get("comment", "")), thread)
+        except NotPossibleError as refused:
+            return web.json_response({"ok": False, "error": str(refused)})
+        return web.json_response({"ok": True})
+
+    async def _next(self, news: "asyncio.Queue[dict[str, Any] | None]") -> dict[str, Any] | None:
+        try:
+            return await asyncio.wait_for(news.get(), 20)
+        except TimeoutError:
+            # A comment-like event keeps the connection from looking dead.
+            return {"kind": "alive"}
+
+    async def _types(self, person: Person, asked: dict[str, Any]) -> Interaction:
+        channel = self._workspace.directory.channel(asked["channel"])
+        return await writing.types(self._context, person, channel, asked["text"], asked.get("thread_ts"))
+
+    async def _acts(self, person: Person, asked: dict[str, Any]) -> Interaction:
+        target = self._target(person, asked)
+        block, element = acting.find(target, asked["action_id"], asked["block_id"])
+        if acting.has_value(element):
+            return await acting.choose(self._context, person, target, block, element, asked.get("value"))
+        return await acting.press(self._context, person, target, block, element)
+
+    async def _suggests(self, person: Person, asked: dict[str, Any]) -> dict[str, Any]:
+        target = self._target(person, asked)
+        block, element = acting.find(target, asked["action_id"], asked["block_id"])
+        offered = await acting.suggest(self._context, person, target, block, element, asked["value"])
+        return {"options": offered}
+
+    async def _submits(self, person: Person, asked: dict[str, Any]) -> Interaction:
+        view = self._workspace.views[asked["view"]]
+        for given in asked.get("values") or ():
+            self._fill(person, view, given)
+        return await modals.submit(self._context, person, view)
+
+    def _fill(self, person: Person, view: dict[str, Any], given: dict[str, Any]) -> None:
+        try:
+            block, element = acting.find(view, given["action_id"], given["block_id"])
+        except NotPossibleError:
+            return  # The view was replaced since, and that field went with it.
+        chosen = given["value"]
+        is_option = element["type"] == "external_select" and isinstance(chosen, dict)
+        offering = {**element, "options": [chosen]} if is_option else element
+        value = value_of(self._workspace, offering, chosen)
+        acting.remember(self._context, person, view, block, element, value)
+
+    async def _closes(self, person: Person, asked: dict[str, Any]) -> Interaction:
+        return await modals.dismiss(self._context, person, self._workspace.views[asked["view"]])
+
+    async def _reacts(self, person: Person, asked: dict[str, Any]) -> None:
+        writing.reacts(self._context, person, self._message(asked), asked["name"])
+
+    async def _edits(self, person: Person, asked: dict[str, Any]) -> None:
+        writing.edits(self._context, person, self._message(asked), asked["text"])
+
+    async def _deletes(self, person: Person, asked: dict[str, Any]) -> None:
+        writing.deletes(self._context, self._message(asked))
+
+    async def _home(self, person: Person, asked: dict[str, Any]) -> None:
+        modals.open_home(self._context, person, str(asked.get("tab", "home")))
+
+    async def _shortcut(self, person: Person, asked: dict[str, Any]) -> Interaction:
+        message = self._message(asked) if asked.get("ts") else None
+        return await modals.use_shortcut(self._context, person, asked["id"], message)
+
+    def _message(self, asked: dict[str, Any]) -> Message:
+        ts = str(asked["ts"])
+        found = self._workspace.conversations.find(
+            asked["channel"], ts
+        ) or self._workspace.conversations.ephemeral.get(ts)
+        person = self._workspace.directory.person(str(asked["as"]))
+        if found is None or found.only_for not in (None, person.id):
+            raise LookupError(f"{person.name} sees no message {ts}")
+        return found
+
+    def _target(self, person: Person, asked: dict[str, Any]) -> acting.Target:
+        return self._workspace.views[asked["view"]] if asked.get("view") else self._message(asked)
+
+    def _reader(self, request: web.Request) -> Person:
+        who = request.query.get("as", "")
+        people = [each for each in self._workspace.directory.people.values() if not each.bot]
+        return next((each for each in people if who in (each.id, each.name)), people[0])
+
+    def _guard(self, request: web.Request) -> None:
+        """Refuse what another site's page could send: gestures are for our own page only."""
+        origin = request.headers.get("Origin")
+        host = request.headers.get("Host", "")
+        if host.rpartition(":")[0] not in _LOCAL or (origin is not None and origin != f"http://{host}"):
+            raise web.HTTPForbidden(text="only the look-alike's own page may do this")

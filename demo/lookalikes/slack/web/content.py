@@ -1,0 +1,100 @@
+"""This file reads and judges what an app wants to say, for posts, edits, ephemerals and responses alike."""
+
+import re
+from typing import Any
+
+from demo.lookalikes.slack.kit.blocks import is_too_large, mistakes_in_blocks, size_in_bytes
+from demo.lookalikes.slack.state.workspace import Workspace
+from demo.lookalikes.slack.web.arguments import Arguments
+from demo.lookalikes.slack.web.errors import SlackError, invalid_blocks
+
+#: What Slack ignores here but takes: they change nothing that a reader of this page would see.
+_TS = re.compile(r"\d{1,10}\.\d{6}")
+
+
+def content_of(workspace: Workspace, args: Arguments) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a message shall say.
+
+    Returns:
+        The content (text, blocks, attachments, metadata: those that were given) and what to add to the answer
+        (a warning when the text was cut).
+
+    Raises:
+        SlackError: it says nothing, too much, or breaks a rule.
+    """
+    content: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+    if "text" in args.given:
+        content["text"] = args.text("text")
+    blocks = args.blocks()
+    if blocks is not None:
+        judge_blocks(workspace, blocks)
+        content["blocks"] = blocks
+    attachments = args.part("attachments")
+    if attachments is not None:
+        content["attachments"] = _attachments(workspace, attachments)
+    metadata = args.part("metadata")
+    if metadata is not None:
+        content["metadata"] = _metadata(workspace, metadata)
+    if not any(content.get(name) for name in ("text", "blocks", "attachments")):
+        raise SlackError("no_text")
+    most = workspace.limits["message_text"]
+    if len(content.get("text", "")) > most:
+        content["text"] = content["text"][:most]
+        cut = f"The `text` field accepts up to {most:,} characters."
+        words = f"[WARN] Your message was truncated but still posted. {cut}"
+        more = {"warning": "message_truncated"}
+        more["response_metadata"] = {"messages": [words], "warnings": ["message_truncated"]}
+    return content, more
+
+
+def judge_blocks(workspace: Workspace, blocks: list[dict[str, Any]]) -> None:
+    """Refuse blocks that Slack would refuse.
+
+    Raises:
+        SlackError: invalid_blocks with the places, or msg_blocks_too_long.
+    """
+    if diagnostics := mistakes_in_blocks(blocks, workspace.limits):
+        raise invalid_blocks(diagnostics)
+    if is_too_large(blocks, workspace.limits):
+        raise SlackError("msg_blocks_too_long")
+
+
+def thread_of(args: Arguments) -> dict[str, Any]:
+    """`thread_ts` and whether the reply is shown in the channel too.
+
+    Raises:
+        SlackError: the ts is no ts.
+    """
+    thread = args.text("thread_ts")
+    if not thread:
+        return {}
+    if not _TS.fullmatch(thread):
+        raise SlackError("invalid_thread_ts")
+    found: dict[str, Any] = {"thread_ts": thread}
+    return found | {"subtype": "thread_broadcast"} if args.flag("reply_broadcast") else found
+
+
+def _attachments(workspace: Workspace, attachments: Any) -> list[dict[str, Any]]:
+    if not isinstance(attachments, list) or not all(isinstance(one, dict) for one in attachments):
+        raise SlackError("invalid_attachments")
+    if len(attachments) > workspace.limits["attachments_per_message"]:
+        raise SlackError("too_many_attachments")
+    for attachment in attachments:
+        if attachment.get("blocks"):
+            judge_blocks(workspace, attachment["blocks"])
+    return attachments
+
+
+def _metadata(workspace: Workspace, metadata: Any) -> dict[str, Any]:
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("event_type"), str):
+        raise SlackError("invalid_metadata_format")
+    if not isinstance(metadata.get("event_payload"), dict) or set(metadata) - {
+        "event_type",
+        "event_payload",
+        "entities",
+    }:
+        raise SlackError("invalid_metadata_schema")
+    if size_in_bytes(metadata) > workspace.limits["metadata_bytes"]:
+        raise SlackError("metadata_too_large")
+    return metadata

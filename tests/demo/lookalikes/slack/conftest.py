@@ -1,0 +1,77 @@
+"""This file gives each test a Slack of its own, the SDK's client for it, and an app that listens."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from demo.lookalikes.slack import Options, Person, SlackLookalike
+from demo.lookalikes.slack.lookalike import Members
+
+PEOPLE = ("ana", "bo", Person(name="gus", guest=True), Person(name="eve", team="T0ELSEWHERE"))
+CHANNELS = ("#gpu-alerts", "#random", "#quiet")
+
+
+@pytest.fixture
+def options() -> Options:
+    """Rates are off but where a test is about them; ask for other options by overriding this."""
+    return Options(strict_rates=False)
+
+
+@pytest.fixture
+async def slack(options: Options) -> AsyncIterator[SlackLookalike]:
+    async with SlackLookalike.running(
+        Members(
+            people=PEOPLE,
+            channels=CHANNELS,
+            usergroups={"sre": ["ana", "bo"]},
+            without_bot=["#quiet"],
+        ),
+        options=options,
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def client(slack: SlackLookalike) -> AsyncWebClient:
+    return AsyncWebClient(token=slack.bot_token, base_url=slack.url, retry_handlers=[], timeout=5)
+
+
+@pytest.fixture
+async def listening(
+    slack: SlackLookalike, client: AsyncWebClient
+) -> AsyncIterator[Callable[[AsyncApp], Awaitable[None]]]:
+    """Connects a bolt app by Socket Mode."""
+    handlers: list[AsyncSocketModeHandler] = []
+
+    async def connect(app: AsyncApp) -> None:
+        handler = AsyncSocketModeHandler(app, slack.app_token, web_client=client, ping_interval=0.2)
+        handlers.append(handler)
+        await handler.connect_async()  # type: ignore[no-untyped-call]
+        await slack.connected()
+
+    yield connect
+    for handler in handlers:
+        await handler.close_async()  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture
+def app(slack: SlackLookalike, client: AsyncWebClient) -> AsyncApp:
+    """A bolt app; add listeners, then connect it with `listening`."""
+    return AsyncApp(client=client, signing_secret=slack.signing_secret)
+
+
+@pytest.fixture
+def refused() -> Callable[[Awaitable[Any]], Awaitable[SlackApiError]]:
+    """Awaits a call that Slack must refuse; gives the error."""
+
+    async def expect(call: Awaitable[Any]) -> SlackApiError:
+        with pytest.raises(SlackApiError) as caught:
+            await call
+        return caught.value
+
+    return expect

@@ -1,0 +1,140 @@
+"""A bolt app shows modals: filled in, refused, corrected, led on, dismissed."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from demo.lookalikes.slack import Options, SlackLookalike
+
+Json = dict[str, Any]
+Listening = Callable[[AsyncApp], Awaitable[None]]
+
+
+@pytest.fixture
+def options() -> Options:
+    return Options(strict_rates=False, shortcuts=(("launch", "Launch a training"),))
+
+
+def plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text}
+
+
+VIEW = {
+    "type": "modal",
+    "callback_id": "launch",
+    "title": plain("Launch"),
+    "submit": plain("Go"),
+    "notify_on_close": True,
+    "blocks": [
+        {
+            "type": "input",
+            "block_id": "name",
+            "label": plain("Name"),
+            "element": {"type": "plain_text_input", "action_id": "v", "min_length": 2},
+        },
+        {
+            "type": "input",
+            "block_id": "queue",
+            "label": plain("Queue"),
+            "element": {"type": "external_select", "action_id": "queue", "min_query_length": 0},
+            "optional": True,
+        },
+        {
+            "type": "input",
+            "block_id": "owner",
+            "optional": True,
+            "label": plain("Owners"),
+            "element": {"type": "multi_users_select", "action_id": "v"},
+        },
+    ],
+}
+
+
+async def test_a_modal_is_filled_in_refused_corrected_and_taken(
+    slack: SlackLookalike, app: AsyncApp, listening: Listening
+) -> None:
+    taken: list[Json] = []
+
+    @app.shortcut("launch")
+    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
+
+    @app.options("queue")
+    async def queues(ack: AsyncAck, payload: Json) -> None:
+        names = [name for name in ("gold", "green", "red") if name.startswith(payload["value"])]
+        await ack(options=[{"text": plain(name), "value": name} for name in names])
+
+    @app.view("launch")
+    async def check(ack: AsyncAck, view: Json) -> None:
+        values = view["state"]["values"]
+        if values["name"]["v"]["value"] == "taken":
+            await ack(response_action="errors", errors={"name": "There is one already."})
+            return
+        await ack()
+        taken.append(values)
+
+    await listening(app)
+    await slack.uses_shortcut("ana", "Launch a training")
+    (view,) = await slack.until(lambda: slack.views("ana"))
+    assert (await slack.submits("ana", view)).errors == {"name": "Please complete this required field."}
+    assert (
+        (await slack.submits("ana", view, {"Name": "x"})).errors["name"].startswith("Please enter at least 2")
+    )
+    assert (await slack.submits("ana", view, {"Name": "taken"})).errors == {"name": "There is one already."}
+    assert await slack.searches("ana", view, "queue", "g") == ["gold", "green"]
+    await slack.chooses("ana", view, "queue", "gold")
+    assert (await slack.submits("ana", view, {"Name": "llama", "Owners": ["ana", "bo"]})).errors == {}
+    assert slack.views("ana") == []
+    assert taken[0]["queue"]["queue"]["selected_option"]["value"] == "gold"
+    assert taken[0]["owner"]["v"]["selected_users"] == [slack.id("ana"), slack.id("bo")]
+
+
+@pytest.mark.parametrize("action", ["update", "push", "clear"])
+async def test_a_submission_leads_on(
+    slack: SlackLookalike, app: AsyncApp, listening: Listening, action: str
+) -> None:
+    following = {**VIEW, "title": plain("Sure?"), "callback_id": "sure"}
+
+    @app.shortcut("launch")
+    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
+
+    @app.view("launch")
+    async def check(ack: AsyncAck) -> None:
+        if action == "clear":
+            await ack(response_action="clear")
+        else:
+            await ack(response_action=action, view=following)
+
+    await listening(app)
+    await slack.uses_shortcut("ana", "launch")
+    (view,) = await slack.until(lambda: slack.views("ana"))
+    await slack.submits("ana", view, {"Name": "llama"})
+    titles = [shown["title"]["text"] for shown in slack.views("ana")]
+    assert titles == {"update": ["Sure?"], "push": ["Launch", "Sure?"], "clear": []}[action]
+
+
+async def test_a_dismissed_modal_is_told(slack: SlackLookalike, app: AsyncApp, listening: Listening) -> None:
+    closed: list[bool] = []
+
+    @app.shortcut("launch")
+    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
+
+    @app.view_closed("launch")
+    async def gone(ack: AsyncAck, body: Json) -> None:
+        await ack()
+        closed.append(body["is_cleared"])
+
+    await listening(app)
+    await slack.uses_shortcut("ana", "launch")
+    (view,) = await slack.until(lambda: slack.views("ana"))
+    await slack.closes("ana", view)
+    assert closed == [False]
+    assert slack.views("ana") == []

@@ -1,0 +1,255 @@
+"""The page shows what stands in the workspace and lets people act, in a real browser."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from playwright.async_api import Page, async_playwright, expect
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from demo.lookalikes.slack import SlackLookalike
+from tests.real.servers.chromium import CHROMIUM_FLAGS
+
+pytestmark = pytest.mark.real
+Json = dict[str, Any]
+Open = Callable[..., Awaitable[Page]]
+Listening = Callable[[AsyncApp], Awaitable[None]]
+
+
+def plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text}
+
+
+CARD: list[Json] = [
+    {"type": "header", "text": plain(":fire: GPU hot")},
+    {
+        "type": "section",
+        "text": {"type": "mrkdwn", "text": "*gpu-a03* is at `91 °C`, see <https://x.example|runbook>"},
+    },
+    {
+        "type": "actions",
+        "elements": [
+            {
+                "type": "button",
+                "style": "danger",
+                "text": plain("Cordon"),
+                "action_id": "cordon",
+                "confirm": {
+                    "title": plain("Cordon gpu-a03?"),
+                    "text": plain("No new pods."),
+                    "confirm": plain("Yes, cordon"),
+                    "deny": plain("Not now"),
+                },
+            }
+        ],
+    },
+]
+VIEW: Json = {
+    "type": "modal",
+    "callback_id": "launch",
+    "title": plain("Launch a training"),
+    "submit": plain("Go"),
+    "blocks": [
+        {
+            "type": "input",
+            "block_id": "name",
+            "label": plain("Name"),
+            "element": {"type": "plain_text_input", "action_id": "v"},
+        },
+        {
+            "type": "input",
+            "block_id": "kind",
+            "label": plain("Kind"),
+            "element": {
+                "type": "static_select",
+                "action_id": "v",
+                "options": [
+                    {"text": plain("PyTorchJob"), "value": "p"},
+                    {"text": plain("MPIJob"), "value": "m"},
+                ],
+            },
+        },
+    ],
+}
+
+
+@pytest.fixture
+async def opened(slack: SlackLookalike, chromium_path: Path) -> AsyncIterator[Open]:
+    """Opens the page as somebody; an error on the page fails the test."""
+    errors: list[str] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=str(chromium_path), args=list(CHROMIUM_FLAGS)
+        )
+
+        async def open_as(who: str, *, width: int = 1400, address: str | None = None) -> Page:
+            page = await browser.new_page(viewport={"width": width, "height": 900})
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+            await page.goto(address or f"{slack.page}?as={who}")
+            await page.wait_for_selector("body[data-ready]")
+            return page
+
+        yield open_as
+        await browser.close()
+    assert errors == []
+
+
+async def test_a_card_is_drawn_pressed_and_redrawn(
+    slack: SlackLookalike, app: AsyncApp, client: AsyncWebClient, listening: Listening, opened: Open
+) -> None:
+    @app.action("cordon")
+    async def cordon(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+        await ack()
+        words = f"Cordoned by <@{body['user']['id']}>"
+        await client.chat_update(channel=body["channel"]["id"], ts=body["message"]["ts"], text=words)
+
+    await listening(app)
+    page = await opened("ana")
+    posted = await client.chat_postMessage(channel="#gpu-alerts", text="hot", blocks=CARD)
+    card = page.locator(f"article[data-ts='{posted['ts']}']")
+    await expect(card.get_by_role("heading", name="GPU hot")).to_be_visible()
+    await expect(card.locator("strong", has_text="gpu-a03")).to_be_visible()
+    await expect(card.get_by_role("link", name="runbook")).to_have_attribute("href", "https://x.example")
+    await card.get_by_role("button", name="Cordon").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Not now").click()
+    assert slack.envelopes == []
+    await card.get_by_role("button", name="Cordon").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Yes, cordon").click()
+    await expect(card.get_by_text("Cordoned by @ana")).to_be_visible()
+    await expect(card.get_by_text("(edited)")).to_be_visible()
+
+
+async def test_a_command_is_typed_and_answered_for_me_alone(
+    app: AsyncApp, listening: Listening, opened: Open
+) -> None:
+    @app.command("/yard")
+    async def answer(ack: AsyncAck, command: Json) -> None:
+        await ack(f"*{command['text']}*: 3 nodes")
+
+    await listening(app)
+    ana, bo = await opened("ana"), await opened("bo")
+    box = ana.get_by_role("textbox", name="Message")
+    await box.press_sequentially("/ya")
+    await expect(ana.get_by_role("listbox", name="Suggestions").get_by_text("node list")).to_be_visible()
+    await box.fill("/yard node list")
+    await box.press("Enter")
+    await expect(ana.get_by_text("Only visible to you")).to_be_visible()
+    await expect(ana.locator("strong", has_text="node list")).to_be_visible()
+    await expect(bo.get_by_text("Only visible to you")).to_have_count(0)
+
+
+async def test_a_command_that_fails_says_so(opened: Open) -> None:
+    page = await opened("ana")
+    box = page.get_by_role("textbox", name="Message")
+    await box.fill("/yard node list")
+    await box.press("Enter")
+    await expect(page.get_by_text("/yard failed with the error “dispatch_failed”")).to_be_visible()
+
+
+async def test_a_modal_is_filled_in_and_its_mistakes_are_shown(
+    app: AsyncApp, listening: Listening, opened: Open
+) -> None:
+    taken: list[str] = []
+
+    @app.command("/yard")
+    async def launch(ack: AsyncAck, command: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=command["trigger_id"], view=VIEW)
+
+    @app.view("launch")
+    async def check(ack: AsyncAck, view: Json) -> None:
+        values = view["state"]["values"]
+        if values["name"]["v"]["value"] == "taken":
+            await ack(response_action="errors", errors={"name": "There is one already."})
+        else:
+            taken.append(values["kind"]["v"]["selected_option"]["value"])
+            await ack()
+
+    await listening(app)
+    page = await opened("ana")
+    await page.get_by_role("textbox", name="Message").fill("/yard training launch")
+    await page.get_by_role("button", name="Send message").first.click()
+    dialog = page.get_by_role("dialog", name="Launch a training")
+    await dialog.get_by_role("button", name="Go").click()
+    await expect(dialog.get_by_text("Please complete this required field.")).to_have_count(2)
+    await dialog.get_by_label("Name").fill("taken")
+    await dialog.get_by_label("Kind").select_option(label="MPIJob")
+    await dialog.get_by_role("button", name="Go").click()
+    await expect(dialog.get_by_text("There is one already.")).to_be_visible()
+    await dialog.get_by_label("Name").fill("llama")
+    await dialog.get_by_role("button", name="Go").click()
+    await expect(dialog).to_have_count(0)
+    assert taken == ["m"]
+
+
+async def test_what_is_unread_is_counted_and_a_thread_is_answered(
+    slack: SlackLookalike, client: AsyncWebClient, opened: Open
+) -> None:
+    page = await opened("ana")
+    parent = (await client.chat_postMessage(channel="#random", text=f"<@{slack.id('ana')}> look"))["ts"]
+    await client.chat_postMessage(channel="#random", text="a line", thread_ts=parent)
+    await page.get_by_role("button", name="random, 1 unread").click()
+    await page.get_by_role("button", name="1 reply").click()
+    thread = page.get_by_role("complementary", name="Thread")
+    await expect(thread.get_by_text("a line")).to_be_visible()
+    await thread.get_by_role("textbox", name="Message").fill("on it")
+    await thread.get_by_role("textbox", name="Message").press("Enter")
+    await expect(thread.get_by_text("on it")).to_be_visible()
+    assert [reply.text for reply in slack.threads("#random")[parent]] == ["a line", "on it"]
+
+
+async def test_what_people_and_apps_write_never_becomes_markup(
+    slack: SlackLookalike, client: AsyncWebClient, opened: Open
+) -> None:
+    page = await opened("ana")
+    evil = "<img src=x onerror=alert(1)> <javascript:alert(1)|click> &lt;script&gt;"
+    await client.chat_postMessage(channel="#gpu-alerts", text=evil)
+    await slack.types("bo", "#gpu-alerts", "<b>bold</b> <script>alert(1)</script>")
+    await expect(page.locator("article")).to_have_count(2)
+    assert (
+        await page.locator(
+            "article .said img, article script, article b, article a[href^=javascript]"
+        ).count()
+        == 0
+    )
+    await expect(page.get_by_text("<b>bold</b> <script>alert(1)</script>")).to_be_visible()
+
+
+async def test_on_a_narrow_screen_the_channels_fold_away(opened: Open) -> None:
+    page = await opened("ana", width=400)
+    await expect(page.get_by_role("button", name="random")).to_be_hidden()
+    await page.get_by_role("button", name="Channels").click()
+    await page.get_by_role("button", name="random").click()
+    await expect(page.get_by_role("heading", name="#random")).to_be_visible()
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+async def test_a_file_goes_up_and_a_link_leads_to_its_message(
+    slack: SlackLookalike, client: AsyncWebClient, opened: Open
+) -> None:
+    page = await opened("ana")
+    await page.get_by_label("Files to attach").first.set_input_files(
+        {"name": "run.sh", "mimeType": "text/plain", "buffer": b"#!/bin/sh"}
+    )
+    await page.get_by_role("textbox", name="Message").fill("@yardmaster training launch")
+    await page.get_by_role("button", name="Send message").first.click()
+    await expect(page.get_by_role("link", name="run.sh")).to_be_visible()
+    (message,) = slack.messages("#gpu-alerts")
+    assert message.text == f"<@{slack.bot}> training launch"
+    link = (await client.chat_getPermalink(channel=message.channel, message_ts=message.ts))["permalink"]
+    again = await opened("ana", address=link)
+    await expect(again.get_by_role("link", name="run.sh")).to_be_visible()
+
+
+async def test_another_sites_page_may_not_act(slack: SlackLookalike) -> None:
+    interaction = {"as": "ana", "do": "types", "channel": "#gpu-alerts", "text": "not me"}
+    async with (
+        aiohttp.ClientSession(headers={"Origin": "https://elsewhere.example"}) as session,
+        session.post(f"{slack.page}page-api/do", json=interaction) as answer,
+    ):
+        assert answer.status == 403
+    assert slack.messages("#gpu-alerts") == []

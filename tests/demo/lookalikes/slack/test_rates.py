@@ -1,0 +1,66 @@
+"""Rates hold as Slack documents them: 1 message a second and channel, tiers per method, Retry-After."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from demo.lookalikes.slack import Options, SlackLookalike
+
+Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
+
+
+@pytest.fixture
+def options() -> Options:
+    return Options()
+
+
+async def test_a_channel_takes_one_message_a_second(
+    slack: SlackLookalike, client: AsyncWebClient, refused: Refused
+) -> None:
+    await client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="1")
+    error = await refused(client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="2"))
+    assert error.response.status_code == 429
+    assert error.response["error"] == "ratelimited"
+    assert error.response.headers["Retry-After"] == "1"
+    slack.forward(timedelta(seconds=1))
+    await client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="2 again")
+    assert slack.said("#gpu-alerts") == "1\n\n2 again"
+    assert slack.calls.count("chat.postMessage", "ratelimited") == 1
+
+
+async def test_channels_have_a_pace_of_their_own(slack: SlackLookalike, client: AsyncWebClient) -> None:
+    await client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="1")
+    await client.chat_postMessage(channel=slack.id("#random"), text="2")
+
+
+@pytest.mark.parametrize("options", [Options(burst=3)])
+async def test_a_burst_may_be_allowed(
+    slack: SlackLookalike, client: AsyncWebClient, refused: Refused
+) -> None:
+    for number in range(3):
+        await client.chat_postMessage(channel=slack.id("#gpu-alerts"), text=str(number))
+    await refused(client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="3"))
+
+
+async def test_edits_are_tier_three(slack: SlackLookalike, client: AsyncWebClient, refused: Refused) -> None:
+    channel = slack.id("#gpu-alerts")
+    ts = (await client.chat_postMessage(channel=channel, text="x"))["ts"]
+    for number in range(50):
+        await client.chat_update(channel=channel, ts=ts, text=str(number))
+    error = await refused(client.chat_update(channel=channel, ts=ts, text="one more"))
+    assert 1 <= int(error.response.headers["Retry-After"]) <= 60
+    assert slack.messages("#gpu-alerts")[0].edits == 50
+
+
+async def test_a_refused_call_changes_nothing_and_is_on_the_account(
+    slack: SlackLookalike, client: AsyncWebClient, refused: Refused
+) -> None:
+    for _ in range(20):
+        await client.usergroups_list()
+    await refused(client.usergroups_list())
+    assert slack.calls.count("usergroups.list", "ok") == 20
+    assert slack.calls.of("usergroups.list")[-1].status == 429
