@@ -9,7 +9,6 @@ COPY collectors collectors
 COPY alerts alerts
 COPY commands commands
 COPY bot bot
-COPY demo demo
 RUN /opt/yardmaster/bin/pip install --no-cache-dir --no-deps .
 
 FROM python:3.11-slim

@@ -8,12 +8,12 @@ BIN := $(VENV)/bin
 help:  ## Show the recipes
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(BIN)/python: requirements-dev.lock pyproject.toml
+$(BIN)/python: requirements-dev.lock pyproject.toml demo/pyproject.toml
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Yardmaster needs Python 3.11 or newer; this is $$(python3 --version). On Debian 12: apt-get install python3 python3-venv"; exit 1; }
 	python3 -m venv $(VENV) || { echo "python3 cannot make a virtual environment. On Debian: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --editable demo
 	@touch $(BIN)/python
 
 setup: $(BIN)/python  ## Make the virtual environment, from the lock file

@@ -1,0 +1,32 @@
+"""The product and the demo are two distributions: neither wheel holds a file of the other."""
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).parents[2]
+
+
+def files_of(project: Path, folder: Path) -> set[str]:
+    """What the project's wheel holds, beside its metadata."""
+    (wheel,) = WheelBuilder(str(project)).build(directory=str(folder), versions=["standard"])
+    return {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+
+@pytest.mark.parametrize(
+    ("project", "packages", "named"),
+    [
+        (ROOT, {"collectors", "alerts", "commands", "bot"}, {"alerts/packs/gpu.yaml", "bot/cli.py"}),
+        (ROOT / "demo", {"demo"}, {"demo/scenarios/hot-gpu.yaml", "demo/lookalikes/slack/page/main.js"}),
+    ],
+    ids=["the product", "the demo"],
+)
+def test_a_wheel_holds_its_own_packages_and_no_others(
+    tmp_path: Path, project: Path, packages: set[str], named: set[str]
+) -> None:
+    files = files_of(project, tmp_path)
+
+    assert {name.partition("/")[0] for name in files} == packages
+    assert files >= named
