@@ -1,7 +1,6 @@
 """This file has what the thinking asks of a store. The stores are made in bot/store."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -70,7 +69,3 @@ class AlertsUnit(Protocol):
     async def next_number(self, of: str) -> int:
         """1, 2, 3, ... for each name: incidents and plans are called by short numbers."""
         ...
-
-
-class AlertsStore(Protocol):
-    def unit(self) -> AbstractAsyncContextManager[AlertsUnit]: ...

@@ -27,7 +27,6 @@ from demo.world.world import World
 
 CLUSTER = "prod-a"
 SCRAPE_EVERY = timedelta(seconds=2)
-EVALUATE_EVERY = timedelta(seconds=2)
 FACTOR = 1 / 30  # how long the rules' minutes are, in the demo: two seconds
 NODE_GRACE = timedelta(seconds=16)  # kubelets beat every ten
 BOT = "system:serviceaccount:yardmaster:yardmaster"

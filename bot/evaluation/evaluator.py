@@ -89,12 +89,12 @@ class Evaluator:
             return
         self._objects_due = now + OBJECTS_EVERY
         found = await read_rule_objects(self._cluster.pod_logs)
-        self._metrics.rule_object_errors.labels(self._cluster.name).set(len(found.loaded.diagnostics))
-        for diagnostic in found.loaded.diagnostics[:20]:
+        self._metrics.rule_object_errors.labels(self._cluster.name).set(len(found.diagnostics))
+        for diagnostic in found.diagnostics[:20]:
             _log.warning("a PrometheusRule is wrong", cluster=self._cluster.name, diagnostic=str(diagnostic))
-        if found.loaded.diagnostics and not found.loaded.groups:
+        if found.diagnostics and not found.groups:
             return  # not seen, or nothing usable: what was in force stays
-        theirs = tuple(rule for group in found.loaded.groups for rule in group.rules)
+        theirs = tuple(rule for group in found.groups for rule in group.rules)
         gone = self._scheduler.swap((*self._rules.shipped, *theirs))
         self._unclaimed = self._scheduler.restore(self._unclaimed, self._judged, now)
         await self._resolve((*gone, *self._unclaimed))

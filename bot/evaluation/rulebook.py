@@ -130,16 +130,8 @@ def _pack(name: str) -> str:
 PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleObjects:
-    """What was read. `is_served` is False where the cluster does not know the kind."""
-
-    loaded: Loaded
-    is_served: bool = True
-
-
-async def read_rule_objects(source: KubernetesSource) -> RuleObjects:
-    """All of them. Each object is judged alone: a broken one is a diagnostic, and the others load."""
+async def read_rule_objects(source: KubernetesSource) -> Loaded:
+    """Read the cluster's PrometheusRule objects, each by itself: a broken one is a diagnostic, and the others load."""
     found: list[Loaded] = []
     try:
         async for page in source.pages(PATH):
@@ -151,7 +143,7 @@ async def read_rule_objects(source: KubernetesSource) -> RuleObjects:
                 found.append(load(text, file=name, symbols=symbols(), own=False))
     except SourceError as why:
         if why.status == 404:
-            return RuleObjects(loaded=Loaded(), is_served=False)
+            return Loaded()  # the cluster does not serve the kind
         diagnostic = Diagnostic(location=FileLocation(file=PATH), message=str(why))
-        return RuleObjects(loaded=Loaded(diagnostics=(diagnostic,)))
-    return RuleObjects(loaded=together(found))
+        return Loaded(diagnostics=(diagnostic,))
+    return together(found)

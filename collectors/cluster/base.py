@@ -21,7 +21,6 @@ class OwnerReference(ApiStruct, frozen=True):
     kind: str
     name: str
     uid: str = ""
-    api_version: str = ""
     controller: bool = False
 
 

@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-import msgspec
-
 from collectors.cluster.base import (
     ApiStruct,
     Condition,
@@ -74,18 +72,11 @@ class Taint(ApiStruct, frozen=True):
     key: str
     value: str = ""
     effect: str = ""
-    time_added: datetime | None = None
 
 
 class NodeAddress(ApiStruct, frozen=True):
     type: str
     address: str
-
-
-class NodeSystemInfo(ApiStruct, frozen=True):
-    boot_id: str = msgspec.field(default="", name="bootID")
-    kernel_version: str = ""
-    kubelet_version: str = ""
 
 
 class NodeSpec(ApiStruct, frozen=True):
@@ -98,7 +89,6 @@ class NodeStatus(ApiStruct, frozen=True):
     allocatable: Quantities | None = None
     conditions: tuple[Condition, ...] | None = None
     addresses: tuple[NodeAddress, ...] | None = None
-    node_info: NodeSystemInfo = NodeSystemInfo()
 
 
 class Node(KubernetesObject, frozen=True):
@@ -106,25 +96,13 @@ class Node(KubernetesObject, frozen=True):
     status: NodeStatus = NodeStatus()
 
 
-class NamespaceStatus(ApiStruct, frozen=True):
-    phase: str = ""
-
-
 class Namespace(KubernetesObject, frozen=True):
-    status: NamespaceStatus = NamespaceStatus()
-
-
-class ServicePort(ApiStruct, frozen=True):
-    name: str = ""
-    port: int = 0
-    protocol: str = ""
+    pass
 
 
 class ServiceSpec(ApiStruct, frozen=True):
     type: str = ""
-    cluster_ip: str = msgspec.field(default="", name="clusterIP")
     selector: dict[str, str] | None = None
-    ports: tuple[ServicePort, ...] | None = None
 
 
 class Service(KubernetesObject, frozen=True):
@@ -136,11 +114,6 @@ class ObjectReference(ApiStruct, frozen=True):
     namespace: str = ""
     name: str = ""
     uid: str = ""
-
-
-class EventSource(ApiStruct, frozen=True):
-    component: str = ""
-    host: str = ""
 
 
 class EventSeries(ApiStruct, frozen=True):
@@ -160,8 +133,6 @@ class Event(KubernetesObject, frozen=True):
     last_timestamp: datetime | None = None
     event_time: datetime | None = None
     series: EventSeries | None = None
-    source: EventSource = EventSource()
-    reporting_component: str = ""
 
     @property
     def last_seen(self) -> datetime | None:
@@ -178,21 +149,5 @@ class ConfigMap(KubernetesObject, frozen=True):
     data: dict[str, str] | None = None
 
 
-class PersistentVolumeClaimSpec(ApiStruct, frozen=True):
-    volume_name: str = ""
-    storage_class_name: str | None = None
-    access_modes: tuple[str, ...] | None = None
-    volume_mode: str = ""
-    resources: ResourceRequirements = ResourceRequirements()
-
-
-class PersistentVolumeClaimStatus(ApiStruct, frozen=True):
-    phase: str = ""
-    capacity: Quantities | None = None
-
-
 class PersistentVolumeClaim(KubernetesObject, frozen=True):
-    """A PersistentVolumeClaim."""
-
-    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
-    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+    pass

@@ -14,16 +14,6 @@ class Container(ApiStruct, frozen=True):
     restart_policy: str = ""  # Always on an init container: a sidecar
 
 
-class PersistentVolumeClaimSource(ApiStruct, frozen=True):
-    claim_name: str
-    read_only: bool = False
-
-
-class Volume(ApiStruct, frozen=True):
-    name: str
-    persistent_volume_claim: PersistentVolumeClaimSource | None = None
-
-
 class ContainerStateRunning(ApiStruct, frozen=True):
     started_at: datetime | None = None
 
@@ -35,7 +25,6 @@ class ContainerStateWaiting(ApiStruct, frozen=True):
 
 class ContainerStateTerminated(ApiStruct, frozen=True):
     exit_code: int = 0
-    signal: int = 0
     reason: str = ""
     message: str = ""
     started_at: datetime | None = None
@@ -61,12 +50,9 @@ class PodSpec(ApiStruct, frozen=True):
     node_name: str = ""
     containers: tuple[Container, ...] | None = None
     init_containers: tuple[Container, ...] | None = None
-    ephemeral_containers: tuple[Container, ...] | None = None
-    volumes: tuple[Volume, ...] | None = None
     overhead: Quantities | None = None
     priority: int = 0
     priority_class_name: str = ""
-    scheduler_name: str = ""
     host_network: bool = False
     restart_policy: str = ""
     node_selector: dict[str, str] | None = None
@@ -77,10 +63,8 @@ class PodStatus(ApiStruct, frozen=True):
     reason: str = ""
     message: str = ""
     pod_ip: str = msgspec.field(default="", name="podIP")
-    host_ip: str = msgspec.field(default="", name="hostIP")
     start_time: datetime | None = None
     nominated_node_name: str = ""
-    qos_class: str = ""
     conditions: tuple[Condition, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None

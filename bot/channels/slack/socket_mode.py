@@ -26,7 +26,6 @@ class Socket:
 
     def __init__(self, app: AsyncApp, token: Secret) -> None:
         self.is_connected = False
-        self.reconnects = 0
         self._app = app
         self._token = token
 
@@ -56,7 +55,6 @@ class Socket:
             if self.is_connected:
                 alive_at = loop.time()
             elif loop.time() - alive_at > DEAD.total_seconds():
-                self.reconnects += 1
                 log.warning("slack.socket_dead", since=round(loop.time() - alive_at))
                 try:
                     async with asyncio.timeout(DEAD.total_seconds()):

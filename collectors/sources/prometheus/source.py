@@ -12,9 +12,9 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, SourceError
 from collectors.sources.prometheus import wire as wire
 from collectors.sources.prometheus.connection import PrometheusConnection, PrometheusOptions
-from collectors.sources.prometheus.wire import Series, ServerRule, Target
+from collectors.sources.prometheus.wire import Series, Target
 
-__all__ = ["PrometheusOptions", "PrometheusSource", "Series", "ServerRule", "Target"]
+__all__ = ["PrometheusOptions", "PrometheusSource", "Series", "Target"]
 
 T = TypeVar("T")
 
@@ -92,10 +92,6 @@ class PrometheusSource:
     async def targets(self, *, at: datetime) -> tuple[Target, ...] | Blind:
         """The scrape targets and how they are. Thanos and Mimir do not have them and give Blind."""
         return await self._try("/api/v1/targets", {"state": "active"}, at, wire.targets, method="GET")
-
-    async def rules(self, *, at: datetime) -> tuple[ServerRule, ...] | Blind:
-        """The rules that the server itself evaluates, and whether they work."""
-        return await self._try("/api/v1/rules", {}, at, wire.server_rules, method="GET")
 
     async def close(self) -> None:
         self._closed = True

@@ -26,17 +26,6 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     last_scrape: datetime | None
 
 
-class ServerRule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One rule that the server itself evaluates. `kind` is alerting or recording; `health` ok, err or unknown."""
-
-    name: str
-    group: str
-    file: str
-    kind: str
-    health: str
-    last_error: str
-
-
 class _Answer(msgspec.Struct):
     status: str
     data: msgspec.Raw = msgspec.Raw(b"null")
@@ -70,23 +59,6 @@ class _Targets(msgspec.Struct, rename="camel"):
     active_targets: list[_Target] | None = None
 
 
-class _Rule(msgspec.Struct, rename="camel"):
-    name: str
-    type: str
-    health: str = "unknown"
-    last_error: str = ""
-
-
-class _Group(msgspec.Struct):
-    name: str
-    file: str
-    rules: list[_Rule] | None = None
-
-
-class _Groups(msgspec.Struct):
-    groups: list[_Group] | None = None
-
-
 _answer = msgspec.json.Decoder(_Answer)
 _result = msgspec.json.Decoder(_Result)
 _vector = msgspec.json.Decoder(list[_Element])
@@ -94,7 +66,6 @@ _scalar = msgspec.json.Decoder(tuple[float, str])
 _matrix = msgspec.json.Decoder(list[_Row])
 _label_sets = msgspec.json.Decoder(list[dict[str, str]])
 _targets = msgspec.json.Decoder(_Targets)
-_groups = msgspec.json.Decoder(_Groups)
 
 
 def instant(body: bytes, *, cap: int) -> tuple[Sample, ...]:
@@ -159,26 +130,6 @@ def targets(body: bytes) -> tuple[Target, ...]:
             last_scrape=one.last_scrape if one.last_scrape and one.last_scrape.year > 1 else None,
         )
         for one in found
-    )
-
-
-def server_rules(body: bytes) -> tuple[ServerRule, ...]:
-    """The rules of /api/v1/rules, in the server's order."""
-    try:
-        groups = _groups.decode(_whole(body)).groups or []
-    except msgspec.DecodeError as failure:
-        raise _unreadable(failure) from failure
-    return tuple(
-        ServerRule(
-            name=rule.name,
-            group=group.name,
-            file=group.file,
-            kind=rule.type,
-            health=rule.health,
-            last_error=rule.last_error,
-        )
-        for group in groups
-        for rule in group.rules or []
     )
 
 

@@ -86,11 +86,6 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def micro_stamp(moment: datetime) -> str:
-    """Return the moment as `metav1.MicroTime` writes it: UTC, six digits."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def moment_of(text: str | None) -> datetime | None:
     """Return the aware moment of a Kubernetes time, or None for none."""
     return datetime.fromisoformat(text) if text else None

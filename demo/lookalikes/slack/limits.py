@@ -7,8 +7,6 @@ from pathlib import Path
 
 import yaml
 
-METHOD_PAGES = "https://docs.slack.dev/reference/methods/"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:

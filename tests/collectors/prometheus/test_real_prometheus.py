@@ -92,4 +92,3 @@ async def test_a_server_that_scrapes_is_awake_and_shows_targets_series_and_range
 
     names = await source.series('up{job="prometheus"}', start=start, end=now())
     assert names == (sample.labels,)
-    assert await source.rules(at=now()) == ()

@@ -50,10 +50,6 @@ class Indexes:
         """Return the pods bound to a node."""
         return [stored.tree for stored in self._by_node.get(node, {}).values()]
 
-    def nodes_in_use(self) -> list[str]:
-        """Return the names of nodes that pods are bound to, whether they exist or not."""
-        return [node for node, pods in self._by_node.items() if pods]
-
 
 def controller_of(tree: Json) -> Json | None:
     """Return the owner reference of the object's controller."""
