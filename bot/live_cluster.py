@@ -125,7 +125,7 @@ class LiveCluster:
 def _unseen(inventory: Inventory) -> str:
     """Why the trainings cannot be told whole; empty when they can."""
     found = unseen_kinds(inventory).items()
-    return "; ".join(f"trainings made of a {kind} cannot be seen: {why}" for kind, why in found)
+    return "; ".join(f"trainings made of a {kind} cannot be seen: {reason}" for kind, reason in found)
 
 
 async def open_cluster(

@@ -38,6 +38,6 @@ async def run_for_ever(settings: Settings) -> None:
         StoreError,
         ListenError,
         ValueError,
-    ) as why:
-        click.echo(f"Yardmaster cannot begin: {why}", err=True)
+    ) as error:
+        click.echo(f"Yardmaster cannot begin: {error}", err=True)
         sys.exit(1)

@@ -177,8 +177,8 @@ class QueryRouter:
                 return value
         if not isinstance(inputs.inventory, Blind):
             for kind in sorted(check.kinds & inputs.inventory.missing.keys()):
-                why = f"{kind} cannot be seen: {inputs.inventory.missing[kind]}"
-                return Blind(source="kubernetes", at=at, reason=why)
+                reason = f"{kind} cannot be seen: {inputs.inventory.missing[kind]}"
+                return Blind(source="kubernetes", at=at, reason=reason)
         samples = check.run(inputs, {**check.parameters, **query.parameters})
         return Seen(source=f"check {check.name}", at=at, samples=tuple(samples))
 
@@ -197,7 +197,7 @@ class QueryRouter:
                 self._blind(health, unhealthy[name].reason, at)
                 continue
             health.queried |= dict.fromkeys(here, at)
-            health.blind = {**{id: why for id, why in health.blind.items() if id not in here}, **blind}
+            health.blind = {**{id: reason for id, reason in health.blind.items() if id not in here}, **blind}
             lately = [id for id, asked_at in health.queried.items() if at - asked_at <= LATELY]
             if blind and sum(id in health.blind for id in lately) > BLIND_SHARE * len(lately):
                 self._blind(health, next(iter(blind.values())), at)
@@ -207,9 +207,9 @@ class QueryRouter:
                 health.blind_since, health.reason = None, ""
 
     @staticmethod
-    def _blind(health: _Health, why: str, at: datetime) -> None:
+    def _blind(health: _Health, reason: str, at: datetime) -> None:
         health.blind_since = health.blind_since or at
-        health.reason = why
+        health.reason = reason
 
 
 def source_of(query: Query) -> str:

@@ -60,8 +60,8 @@ class ScenarioRunner:
         self._known = set() if scenario.begins else {one.id for one in await self._incidents()}
         try:
             await self._play(scenario, result)
-        except FailedError as why:
-            result.failures.append(str(why))
+        except FailedError as error:
+            result.failures.append(str(error))
             await self._mend(scenario)
         return result
 

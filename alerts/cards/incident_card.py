@@ -44,8 +44,8 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
         Paragraph(text=_affected(incident, context)),
         Paragraph(text=_next(incident, context)),
     ]
-    if why := _unseen(incident, context):
-        blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), why)))
+    if reason := _unseen(incident, context):
+        blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), reason)))
     if detail := _detail(lead):
         blocks.append(Paragraph(text=text(detail)))
     if others := _others(incident):

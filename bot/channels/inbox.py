@@ -90,8 +90,8 @@ class Inbox:
     async def _answered(self, interaction: Interaction, actor: Actor) -> Answer | None:
         try:
             uploads = await self._responder.files(interaction) if interaction.files else ()
-        except SourceError as why:
-            return refused(f"I cannot take what came along: {why}. Nothing was done.")
+        except SourceError as error:
+            return refused(f"I cannot take what came along: {error}. Nothing was done.")
         request = Request(
             id=interaction.id,
             line=interaction.text or "help",
@@ -103,12 +103,12 @@ class Inbox:
         return await self._take(request)
 
     async def _apologise(self, interaction: Interaction) -> None:
-        why = (
+        reason = (
             "That broke something in me; it is in my log, please tell whoever runs me. "
             "`audit` says whether anything was done."
         )
         try:
-            await self._responder.respond(interaction, refused(why))
+            await self._responder.respond(interaction, refused(reason))
         except Exception:
             _log.exception("could not even apologise", interaction=interaction.id)
 

@@ -234,7 +234,7 @@ class ChannelWorker:
         now = asyncio.get_running_loop().time()
         is_post = job.step in (DeliveryStep.POST, DeliveryStep.POST_REPLY)
         self._deps.counts[type(error).__name__.lower()] += 1
-        log.warning("telling.failed", step=job.step.name, card=job.entry.card.id, why=str(error))
+        log.warning("telling.failed", step=job.step.name, card=job.entry.card.id, reason=str(error))
         job.attempts.failed += 1
         match error:
             case Gone():

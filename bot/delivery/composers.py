@@ -39,7 +39,7 @@ def _blind_reason(incident: Incident, showing: CardContext) -> str:
     """Why the incident cannot be seen now: the blind ones among the sources that its own rules ask."""
     rules, blind = showing.rules(), showing.blind(incident.cluster)
     asked = {source_of(rules[one.rule].query) for one in incident.members if one.rule in rules}
-    return "; ".join(f"{source}: {why}" for source, why in blind.items() if source in asked)
+    return "; ".join(f"{source}: {reason}" for source, reason in blind.items() if source in asked)
 
 
 def composers(showing: CardContext) -> Composers:
@@ -72,7 +72,7 @@ def composers(showing: CardContext) -> Composers:
         over = now >= until or not can_undo(found)
         return Composed(message=card_of(found), is_final=over, next_due=None if over else until)
 
-    async def claim(card: PostedCard, unit: Unit, now: datetime) -> Composed:
+    async def reclaim(card: PostedCard, unit: Unit, now: datetime) -> Composed:
         found = await unit.reclaim_requests.get(card.row_id)
         if found is None:
             return Composed(message=None, is_final=True)
@@ -93,7 +93,7 @@ def composers(showing: CardContext) -> Composers:
     made = {
         CardKind.INCIDENT: incident,
         CardKind.PLAN: action,
-        CardKind.RECLAIM_REQUEST: claim,
+        CardKind.RECLAIM_REQUEST: reclaim,
         CardKind.LAUNCH: training,
     }
     return {kind: _placed(one) for kind, one in made.items()} if showing.many_clusters else made

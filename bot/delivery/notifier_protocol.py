@@ -14,8 +14,8 @@ class SendError(Exception):
 class Recoverable(SendError):  # noqa: N818  a kind of SendError
     """It was surely not told, and may be later: after `retry_after`, when the chat said so."""
 
-    def __init__(self, why: str, *, retry_after: timedelta | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(reason)
         self.retry_after = retry_after
 
 
@@ -26,8 +26,8 @@ class UnknownOutcome(SendError):  # noqa: N818
 class Permanent(SendError):  # noqa: N818
     """It was surely not told, and will not be until somebody helps. `of_channel`: the channel refuses everything."""
 
-    def __init__(self, why: str, *, of_channel: bool = False) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, *, of_channel: bool = False) -> None:
+        super().__init__(reason)
         self.of_channel = of_channel
 
 

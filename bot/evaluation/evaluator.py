@@ -20,7 +20,7 @@ from collectors.facts.clock import Clock
 from collectors.query_router import QueryRouter
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
-MIRROR_WAIT = timedelta(seconds=15)  # at start, for the first picture of the cluster
+CACHE_SYNC_TIMEOUT = timedelta(seconds=15)  # at start, for the first picture of the cluster
 
 _log = structlog.get_logger()
 
@@ -56,7 +56,7 @@ class Evaluator:
         self._rules = rules
         self._objects_due: datetime | None = None
         self._unclaimed: tuple[Alert, ...] = ()  # whose rules may stand in objects that were not read yet
-        self._judged: Mapping[str, datetime] = {}  # up to when the last process judged each rule
+        self._evaluated: Mapping[str, datetime] = {}  # up to when the last process judged each rule
         self.blind: Mapping[str, str] = {}
         self.has_begun = False
 
@@ -96,7 +96,7 @@ class Evaluator:
             return  # not seen, or nothing usable: what was in force stays
         theirs = tuple(rule for group in found.groups for rule in group.rules)
         gone = self._scheduler.swap((*self._rules.shipped, *theirs))
-        self._unclaimed = self._scheduler.restore(self._unclaimed, self._judged, now)
+        self._unclaimed = self._scheduler.restore(self._unclaimed, self._evaluated, now)
         await self._resolve((*gone, *self._unclaimed))
         self._unclaimed = ()
 
@@ -109,13 +109,13 @@ class Evaluator:
         """Wait for the first picture of the cluster, and take up what stood when the last process ended."""
         if self._cluster.cache is not None:
             try:
-                await self._cluster.cache.synced(MIRROR_WAIT)
+                await self._cluster.cache.synced(CACHE_SYNC_TIMEOUT)
             except TimeoutError as late:
                 _log.warning(
-                    "begins without a whole picture", cluster=self._cluster.name, why=str(late)[:500]
+                    "begins without a whole picture", cluster=self._cluster.name, reason=str(late)[:500]
                 )
-        standing, self._judged = await self._recorder.restore()
-        self._unclaimed = self._scheduler.restore(standing, self._judged, self._clock.now())
+        standing, self._evaluated = await self._recorder.restore()
+        self._unclaimed = self._scheduler.restore(standing, self._evaluated, self._clock.now())
         if not self._has_objects:
             await self._resolve(self._unclaimed)
             self._unclaimed = ()

@@ -64,7 +64,7 @@ class IncidentRecorder:
 
     async def record(
         self,
-        round: EvaluationCycle,
+        cycle: EvaluationCycle,
         *,
         rules: Mapping[str, Rule],
         topology: Topology,
@@ -75,28 +75,28 @@ class IncidentRecorder:
         `blind` are the sources that cannot be seen now: when they are others than before, every open card says so.
         """
         is_news, self._blind = blind != self._blind, blind
-        changed = {change.alert.id: change.alert for change in round.changes}
+        changed = {change.alert.id: change.alert for change in cycle.changes}
         dropped = {
-            change.alert.id for change in round.changes if change.alert.life.state is AlertState.RESOLVED
+            change.alert.id for change in cycle.changes if change.alert.life.state is AlertState.RESOLVED
         }
-        fresh = {alert.id: alert for alert in round.standing if self._is_stale(alert, round.at)}
+        fresh = {alert.id: alert for alert in cycle.standing if self._is_stale(alert, cycle.at)}
         latest = {**changed, **fresh}  # one that changed while it was made up for may have moved on since
         grouping = GroupingContext(rules=rules, topology=topology)
         async with self._store.unit() as unit:
             for alert in latest.values():
                 await unit.alerts.put(alert)
-            await self._forget_pending(unit, round)
-            if round.progress:
-                await unit.progress.put(EvaluationProgress(cluster=self._cluster, evaluated=round.progress))
+            await self._forget_pending(unit, cycle)
+            if cycle.progress:
+                await unit.progress.put(EvaluationProgress(cluster=self._cluster, evaluated=cycle.progress))
             silences = await unit.silences.find(cluster=self._cluster, limit=ALL)
             live = await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL)
-            touched = await self._group(unit, round, fresh.values(), grouping, live)
+            touched = await self._group(unit, cycle, fresh.values(), grouping, live)
             if is_news:
                 for incident in live:
                     await unit.incidents.put(incident)  # it has not changed, but what its card says has
-            await self._post_replies(unit, touched, silences, grouping, round.at, live)
+            await self._post_replies(unit, touched, silences, grouping, cycle.at, live)
         for id, alert in latest.items():
-            self._kept[id] = round.at, alert.life
+            self._kept[id] = cycle.at, alert.life
         for id in dropped:
             self._kept.pop(id, None)
 
@@ -105,27 +105,27 @@ class IncidentRecorder:
         at, life = self._kept.get(alert.id, (None, None))
         return alert.is_firing and (at is None or now - at >= REFRESH_EVERY or life != alert.life)
 
-    async def _forget_pending(self, unit: Unit, round: EvaluationCycle) -> None:
+    async def _forget_pending(self, unit: Unit, cycle: EvaluationCycle) -> None:
         """A pending alert that went away without firing leaves no trace."""
-        standing = {alert.id for alert in round.standing}
+        standing = {alert.id for alert in cycle.standing}
         for alert in await unit.alerts.find(
             cluster=self._cluster, state=AlertState.PENDING.value, limit=10_000
         ):
-            if alert.rule in round.evaluated and alert.id not in standing:
+            if alert.rule in cycle.evaluated and alert.id not in standing:
                 await unit.alerts.delete(alert.id)
 
     async def _group(
         self,
         unit: Unit,
-        round: EvaluationCycle,
+        cycle: EvaluationCycle,
         fresh: Iterable[Alert],
         grouping: GroupingContext,
         live: Sequence[Incident],
     ) -> dict[str, Incident]:
         """Each change in its order: what fired and ended while we were blind has happened too."""
         touched: dict[str, Incident] = {}
-        changes = [(change.alert, change.at) for change in round.changes]
-        told = [*changes, *((alert, round.at) for alert in fresh)]
+        changes = [(change.alert, change.at) for change in cycle.changes]
+        told = [*changes, *((alert, cycle.at) for alert in fresh)]
         speaking = [(alert, at) for alert, at in told if alert.life.state is not AlertState.PENDING]
         homes = {member.alert: incident for incident in live for member in incident.members}
         for alert, at in speaking:

@@ -48,8 +48,8 @@ def check_action(line: str) -> str | None:
     """Why an offered line is no command, or None. Placeholders stand for one word each."""
     try:
         parse(line, CATALOGUE)
-    except UnusableError as why:
-        return str(why)
+    except UnusableError as error:
+        return str(error)
     return None
 
 
@@ -141,9 +141,9 @@ async def read_rule_objects(source: KubernetesSource) -> Loaded:
                 whole = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", **item}
                 text = msgspec.json.encode(whole)  # JSON is YAML
                 found.append(load(text, file=name, symbols=symbols(), own=False))
-    except SourceError as why:
-        if why.status == 404:
+    except SourceError as error:
+        if error.status == 404:
             return Loaded()  # the cluster does not serve the kind
-        diagnostic = Diagnostic(location=FileLocation(file=PATH), message=str(why))
+        diagnostic = Diagnostic(location=FileLocation(file=PATH), message=str(error))
         return Loaded(diagnostics=(diagnostic,))
     return together(found)

@@ -46,8 +46,8 @@ class _Backfill:
 
     def stopped(self, source: str) -> str:
         """Why no more is asked of that source in this round; nothing while it may be."""
-        if why := self.failing.get(source):
-            return why
+        if reason := self.failing.get(source):
+            return reason
         return "it catches up with what it missed" if time.monotonic() > self.until else ""
 
 
@@ -127,12 +127,12 @@ class RuleScheduler:
             if evaluation.blind:
                 blind[id] = evaluation.blind
         standing = tuple(alert for id in due for alert in self._states[id].alerts.values())
-        judged_now = frozenset(due) - frozenset(blind)
+        evaluated_now = frozenset(due) - frozenset(blind)
         return EvaluationCycle(
             at=now,
             changes=tuple(changes),
             standing=standing,
-            evaluated=judged_now,
+            evaluated=evaluated_now,
             blind=blind,
             progress=self.progress,
         )
@@ -145,10 +145,10 @@ class RuleScheduler:
             if not isinstance(rule.query, CheckQuery):
                 state.missed = [*state.missed, now][-MAX_MISSED:]
             return RuleEvaluation(alerts=state.alerts, blind=answer.reason)
-        changes, why = await self._backfill(rule, state, catching)
-        if why:
+        changes, reason = await self._backfill(rule, state, catching)
+        if reason:
             state.missed = [*state.missed, now][-MAX_MISSED:]
-            return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=why)
+            return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=reason)
         state.is_proven = True
         judged = self._evaluate(rule, answer, now)
         self._router.record_unusable(rule.id, rule.query, judged.blind or judged.left_out)
@@ -164,8 +164,8 @@ class RuleScheduler:
         changes: list[AlertChange] = []
         source = source_of(rule.query)
         while state.missed:
-            if why := catching.stopped(source):
-                return changes, why
+            if reason := catching.stopped(source):
+                return changes, reason
             some = state.missed[:AT_ONCE]
             answers = await asyncio.gather(*(self._router.query(rule.query, at=at) for at in some))
             for moment, late in zip(some, answers, strict=True):

@@ -97,8 +97,8 @@ def _actor(request: web.Request, endpoints: Endpoints) -> Actor | None:
     for sender in endpoints.senders if given else ():
         try:
             expected = sender.secret()
-        except SecretError as why:  # one sender's file is away: the others are let in
-            _log.warning("a sender's token cannot be read", sender=sender.actor.name, why=str(why))
+        except SecretError as reason:  # one sender's file is away: the others are let in
+            _log.warning("a sender's token cannot be read", sender=sender.actor.name, reason=str(reason))
             continue
         if hmac.compare_digest(given.encode(), expected.encode()):
             return sender.actor
@@ -112,9 +112,9 @@ def sender(name: str, secret: Secret, teams: Sequence[str]) -> Sender:
     )
 
 
-def _refused(status: int, why: str) -> web.Response:
+def _refused(status: int, reason: str) -> web.Response:
     return web.Response(
-        body=msgspec.json.encode({"error": why}), status=status, content_type="application/json"
+        body=msgspec.json.encode({"error": reason}), status=status, content_type="application/json"
     )
 
 
@@ -143,9 +143,9 @@ class Server:
         except OSError as error:
             await self._runner.cleanup()
             is_system = (error.errno or 0) > 0  # a name that nobody knows has a number of another kind
-            why = os.strerror(error.errno or 0) if is_system else str(error.strerror or error)
+            reason = os.strerror(error.errno or 0) if is_system else str(error.strerror or error)
             raise ListenError(
-                f"cannot listen on {self._listen}: {why}: see whether another Yardmaster runs here, "
+                f"cannot listen on {self._listen}: {reason}: see whether another Yardmaster runs here, "
                 "or set another http.listen"
             ) from error
         host, port = self._runner.addresses[0][:2]

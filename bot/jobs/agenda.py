@@ -62,11 +62,11 @@ class Agenda:
         return min(all_due[0].at - now, LONGEST_SLEEP) if all_due else LONGEST_SLEEP
 
     async def _run_one(self, due: DueCommand) -> None:
-        robot = Actor(id=due.actor, name=due.actor, kind=ActorKind.AUTOMATION)
+        automation = Actor(id=due.actor, name=due.actor, kind=ActorKind.AUTOMATION)
         request = Request(
-            id=_gesture(due),
+            id=_request_id(due),
             line=due.line,
-            actor=robot,
+            actor=automation,
             at=self._clock.now(),
             origin=Origin(via="agenda"),
         )
@@ -88,23 +88,23 @@ class Agenda:
         now = self._clock.now()
         for due in await lost_settlements(unit, now):
             await unit.agenda.put(due)
-            why = "it is open and nothing was to settle it"
+            reason = "it is open and nothing was to settle it"
             if tried is not None and due.id == tried.id:
-                why = plain(answer.message.title) if answer else "it was begun and not finished"
-            _log.warning("a claim is not settled", line=due.line, why=why, again_at=due.at.isoformat())
+                reason = plain(answer.message.title) if answer else "it was begun and not finished"
+            _log.warning("a claim is not settled", line=due.line, reason=reason, again_at=due.at.isoformat())
             entry = AuditEntry(
-                id=f"{_gesture(due)}/put-off",
+                id=f"{_request_id(due)}/put-off",
                 cluster=due.cluster,
                 at=now,
                 actor=due.actor,
                 actor_name=due.actor,
                 line=due.line,
                 what="failed",
-                text=f"{why}; it is tried again at {due.at:%H:%M} UTC",
+                text=f"{reason}; it is tried again at {due.at:%H:%M} UTC",
             )
             await unit.audit.put(entry)
 
 
-def _gesture(due: DueCommand) -> str:
+def _request_id(due: DueCommand) -> str:
     """The id under which a line on the agenda is taken: another one for each moment at which it was due."""
     return f"due/{due.id}/{due.at.isoformat()}"

@@ -18,7 +18,7 @@ from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.plans.outcome import reopen
 from commands.store import Store, Unit
 
-LOOK_EVERY = timedelta(seconds=2)
+CHECK_EVERY = timedelta(seconds=2)
 LAST_LINES = 12  # of the first failing task
 READ_LINES = 100  # to have them: a private key goes over many lines, and is known by its first
 LOG_AT_MOST = 1 << 18  # bytes of those; above it the last are read alone, for what is over is cut at the end
@@ -41,7 +41,7 @@ class LaunchWatcher:
         channel: str,
     ) -> None:
         self._store = store
-        self._sites = clusters
+        self._clusters = clusters
         self._clock = clock
         self._redact = redact
         self._channel = channel
@@ -50,16 +50,16 @@ class LaunchWatcher:
         """For ever."""
         while True:
             await self.look()
-            await asyncio.sleep(LOOK_EVERY.total_seconds())
+            await asyncio.sleep(CHECK_EVERY.total_seconds())
 
     async def look(self) -> None:
         """One look at every launch that is not over, and at every claim that waits for its card."""
         async with self._store.unit() as unit:
             launches = await unit.launches.find(state="live")
-            for claim in await unit.reclaim_requests.find(state=ReclaimState.ASKED.value):
-                await self._ask(unit, claim)
+            for reclaim in await unit.reclaim_requests.find(state=ReclaimState.ASKED.value):
+                await self._ask(unit, reclaim)
         for launch in launches:
-            cluster = self._sites.get(launch.cluster)
+            cluster = self._clusters.get(launch.cluster)
             if cluster is None:
                 continue
             try:
@@ -114,34 +114,38 @@ class LaunchWatcher:
                 if log.strip():
                     lines = self._redact.clean(log, limit=LOG_AT_MOST).splitlines()
                     return tuple(line[:LINE_AT_MOST] for line in lines[-LAST_LINES:])
-        except SourceError as why:
-            _log.info("no log from the API", pod=rank.pod, why=str(why))
+        except SourceError as error:
+            _log.info("no log from the API", pod=rank.pod, error=str(error))
         try:
             if cluster.logs is not None:
                 where = {"namespace": training.namespace, "pod": rank.pod}
                 found = await cluster.logs.lines(where=where, at=self._clock.now(), tail=LAST_LINES)
                 return tuple(line.text for line in found)
-        except SourceError as why:
-            _log.info("no log from Elasticsearch", pod=rank.pod, why=str(why))
+        except SourceError as error:
+            _log.info("no log from Elasticsearch", pod=rank.pod, error=str(error))
         return ()
 
-    async def _ask(self, unit: Unit, claim: ReclaimRequest) -> None:
+    async def _ask(self, unit: Unit, reclaim: ReclaimRequest) -> None:
         """See that a claim has its card: in its channel, where its owner is named."""
-        channel = claim.channel or self._channel
+        channel = reclaim.channel or self._channel
         if channel:
-            id = card_id(CardKind.RECLAIM_REQUEST, claim.id, channel)
+            id = card_id(CardKind.RECLAIM_REQUEST, reclaim.id, channel)
             if (card := await unit.cards.get(id)) is not None:
                 await reopen(card, unit)  # what became of it was undone: it asks again
                 return
             card = PostedCard(
-                id=id, cluster=claim.cluster, kind=CardKind.RECLAIM_REQUEST, row_id=claim.id, channel=channel
+                id=id,
+                cluster=reclaim.cluster,
+                kind=CardKind.RECLAIM_REQUEST,
+                row_id=reclaim.id,
+                channel=channel,
             )
             await unit.cards.put(card)
 
 
 def state_text(launch: Launch, training: Training | None) -> Text:
     """What the owner is told when the training moves on; a failure and the end name them."""
-    why = f": {launch.reported_reason}" if launch.reported_reason else ""
+    reason = f": {launch.reported_reason}" if launch.reported_reason else ""
     who = person(launch.by, launch.by_name)
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED:
@@ -151,11 +155,11 @@ def state_text(launch: Launch, training: Training | None) -> Text:
                 if first
                 else ""
             )
-            return text(who, " ", code(launch.training), f" has failed{why}.{fell}")
+            return text(who, " ", code(launch.training), f" has failed{reason}.{fell}")
         case TrainingState.SUCCEEDED:
             return text(who, " ", code(launch.training), " has finished.")
         case life:
-            return text(code(launch.training), f" is {life.value}{why}")
+            return text(code(launch.training), f" is {life.value}{reason}")
 
 
 def _card(launch: Launch) -> PostedCard:

@@ -18,7 +18,7 @@ from commands.plans.plan import StepState
 from commands.plans.steps import Record
 from commands.store import Store, Unit
 
-LOOK_EVERY = timedelta(seconds=5)
+CHECK_EVERY = timedelta(seconds=5)
 
 _log = structlog.get_logger()
 
@@ -28,14 +28,14 @@ class LeaseReminder:
 
     def __init__(self, store: Store, clusters: Mapping[str, LiveCluster], clock: Clock) -> None:
         self._store = store
-        self._sites = clusters
+        self._clusters = clusters
         self._clock = clock
 
     async def run(self) -> None:
         """For ever."""
         while True:
             await self.look()
-            await asyncio.sleep(LOOK_EVERY.total_seconds())
+            await asyncio.sleep(CHECK_EVERY.total_seconds())
 
     async def look(self) -> None:
         """One look at every lease: each that is over is reminded of once."""
@@ -59,7 +59,7 @@ class LeaseReminder:
 
     def _is_cordoned(self, lease: CordonLease) -> bool | None:
         """Whether the node still is; None where that is not seen now."""
-        cluster = self._sites.get(lease.cluster)
+        cluster = self._clusters.get(lease.cluster)
         seen = cluster.refresh() if cluster is not None else None
         if seen is None or isinstance(seen, Blind):
             return None

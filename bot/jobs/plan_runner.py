@@ -20,9 +20,9 @@ _log = structlog.get_logger()
 class PlanRunner:
     """The owner of all deeds under way. At start it takes up what an earlier process left."""
 
-    def __init__(self, store: Store, performer: PlanExecutor, *, channel: str) -> None:
+    def __init__(self, store: Store, executor: PlanExecutor, *, channel: str) -> None:
         self._store = store
-        self._performer = performer
+        self._executor = executor
         self._channel = channel  # where a deed is told that was asked for elsewhere than in a channel
         self._stirred = asyncio.Event()
         self._under_way: set[str] = set()
@@ -70,8 +70,10 @@ class PlanRunner:
     async def _do(self, plan: Plan, slots: asyncio.Semaphore) -> None:
         try:
             async with slots:
-                over = await self._performer.execute(plan)
-            _log.info("a deed is over", plan=over.id, line=over.line, state=over.state.value, why=over.error)
+                over = await self._executor.execute(plan)
+            _log.info(
+                "a deed is over", plan=over.id, line=over.line, state=over.state.value, reason=over.error
+            )
         finally:
             self._under_way.discard(plan.id)
 

@@ -50,8 +50,8 @@ def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
         elif name.endswith("_file") and value:
             try:
                 Secret(file=Path(value), has_lines=name in CERTIFICATES)()
-            except SecretError as why:
-                wrong.append(f"{here}: {why}")
+            except SecretError as error:
+                wrong.append(f"{here}: {error}")
     return wrong
 
 

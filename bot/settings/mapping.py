@@ -17,7 +17,7 @@ def permissions_of(settings: Settings) -> Permissions:
 
     return Permissions(
         teams={name: grant(team) for name, team in settings.teams.items()},
-        automation={name: grant(robot) for name, robot in settings.automation.items()},
+        automation={name: grant(automation) for name, automation in settings.automation.items()},
     )
 
 

@@ -17,29 +17,29 @@ class MemoryStore:
     def __init__(self) -> None:
         self._kept: dict[str, dict[str, Any]] = {table.name: {} for table in TABLES}
         self._numbers: dict[str, int] = {}
-        self._turns = WriteLock()
-        self._bell = ChangeSignal()
+        self._write_lock = WriteLock()
+        self._changes = ChangeSignal()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Have `listener` told after each commit which rows changed; the answer ends that."""
-        return self._bell.listen(listener)
+        return self._changes.listen(listener)
 
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[StoreUnit]:
         """One transaction: all of it lands, or none."""
-        async with self._turns.hold():
+        async with self._write_lock.hold():
             await asyncio.sleep(0)
             transaction = _Transaction(self._kept, self._numbers)
             yield StoreUnit(transaction)
             await asyncio.sleep(0)
             transaction.commit()
-            self._bell.publish(transaction.changed())
+            self._changes.publish(transaction.changed())
             await asyncio.sleep(0)
 
     async def prune(self, before: datetime) -> dict[str, int]:
         """Forget what was over before that moment. Gives how many rows of each table went."""
         gone: dict[str, int] = {}
-        async with self._turns.hold():
+        async with self._write_lock.hold():
             for table in TABLES:
                 rows = self._kept[table.name]
                 over = table.over

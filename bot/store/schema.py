@@ -114,7 +114,7 @@ RECLAIM_REQUESTS = TableDefinition(
     name="reclaim_requests",
     row=ReclaimRequest,
     columns=_same("cluster", "state", "training"),
-    floats=lambda claim: (claim.gpus,),
+    floats=lambda reclaim: (reclaim.gpus,),
 )
 LAUNCHES = TableDefinition(name="launches", row=Launch, columns=_same("cluster", "state"))
 HANDLED_REQUESTS = TableDefinition(

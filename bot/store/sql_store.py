@@ -27,8 +27,8 @@ class SqlStore:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-        self._turns = WriteLock()
-        self._bell = ChangeSignal()
+        self._write_lock = WriteLock()
+        self._changes = ChangeSignal()
 
     @classmethod
     async def open(cls, url: str) -> "SqlStore":
@@ -52,12 +52,12 @@ class SqlStore:
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Have `listener` told after each commit which rows changed; the answer ends that."""
-        return self._bell.listen(listener)
+        return self._changes.listen(listener)
 
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[StoreUnit]:
         """One transaction: all of it lands, or none. Cancelled while committing, either may be."""
-        async with self._turns.hold():
+        async with self._write_lock.hold():
             transaction = None
             try:
                 async with self._engine.begin() as connection:
@@ -71,7 +71,7 @@ class SqlStore:
                 if (
                     transaction is not None
                 ):  # also when the commit's outcome is not known: a look costs little
-                    self._bell.publish(transaction.changed())
+                    self._changes.publish(transaction.changed())
 
     async def prune(self, before: datetime) -> dict[str, int]:
         """Forget what was over before that moment. Gives how many rows of each table went."""
@@ -87,7 +87,7 @@ class SqlStore:
     async def _prune_some(self, name: str, before: datetime, gone: dict[str, int]) -> int:
         sql = SQL_TABLES[name]
         old = select(sql.c.id).where(sql.c.over_at < moment_text(before)).limit(PRUNED_AT_ONCE)
-        async with self._turns.hold(), self._engine.begin() as connection:
+        async with self._write_lock.hold(), self._engine.begin() as connection:
             ids = list((await connection.execute(old)).scalars())
             if ids:
                 await _forget(connection, sql, sql.c.id, ids, gone)
@@ -98,16 +98,16 @@ class SqlStore:
 
 
 def _cannot_open(engine: AsyncEngine, error: DBAPIError | sqlite3.Error | OSError) -> StoreError:
-    why = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
+    reason = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
     if engine.dialect.name == "sqlite":
         where = engine.url.database or "in memory"
         advice = "see that its folder is there and that this user may write in it, or correct store.url"
-        if "locked" in why:
+        if "locked" in reason:
             advice = "another process has it open: stop the other Yardmaster, or give each its own store.url"
     else:
         where = engine.url.render_as_string(hide_password=True)
         advice = "see that the server runs and lets us in, or correct store.url"
-    return StoreError(f"the store {where} cannot be opened: {why}: {advice}")
+    return StoreError(f"the store {where} cannot be opened: {reason}: {advice}")
 
 
 async def _forget(

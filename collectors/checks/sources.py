@@ -24,10 +24,10 @@ def blind_sources(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequenc
 def blind_rules(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
     """One sample for each rule that cannot be answered though its source can."""
     return [
-        Sample(labels=Labels({"component": "yardmaster", "rule": rule}), value=1, texts=(why,))
+        Sample(labels=Labels({"component": "yardmaster", "rule": rule}), value=1, texts=(reason,))
         for state in inputs.sources
         if state.blind_for is None
-        for rule, why in state.rules.items()
+        for rule, reason in state.rules.items()
     ]
 
 

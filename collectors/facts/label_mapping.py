@@ -125,16 +125,16 @@ def subject_of(labels: Mapping[str, str], *, mapping: LabelMapping = DEFAULT) ->
     The node may still be an address: `Topology.complete` knows better and fills in the rest.
     """
     exporter = _exporter_of(labels, mapping)
-    namespace, pod, container = _victim(labels, exporter, mapping)
+    namespace, pod, container = _target_pod(labels, exporter, mapping)
     workload = _first_pair(labels, mapping.workloads)
     claim = _first(labels, mapping.claims)
     if not namespace and (pod or workload or claim or exporter is None):
         namespace = labels.get("exported_namespace") or labels.get("namespace", "")
-    has_victim = bool(pod or workload or claim)
+    has_target = bool(pod or workload or claim)
     return Subject(
         cluster=labels.get("cluster", ""),
         rack=_first(labels, mapping.racks),
-        node=_node(labels, exporter, has_victim, mapping),
+        node=_node(labels, exporter, has_target, mapping),
         gpu=_gpu(labels, mapping),
         uuid=next(
             (said for name in mapping.uuids if (said := labels.get(name, ""))[:4] in ("GPU-", "MIG-")), ""
@@ -146,7 +146,7 @@ def subject_of(labels: Mapping[str, str], *, mapping: LabelMapping = DEFAULT) ->
         workload=f"{namespace}/{workload[0]}/{workload[1]}" if workload and namespace else "",
         service=_service(labels, exporter, namespace),
         volume=_volume(labels, namespace, claim),
-        component=_component(labels, exporter, has_victim, mapping),
+        component=_component(labels, exporter, has_target, mapping),
     )
 
 
@@ -167,7 +167,7 @@ def _by_own_name(labels: Mapping[str, str], mapping: LabelMapping) -> Exporter |
     return None
 
 
-def _victim(
+def _target_pod(
     labels: Mapping[str, str], exporter: Exporter | None, mapping: LabelMapping
 ) -> tuple[str, str, str]:
     for namespace_label, pod_label, container_label in mapping.pods:
@@ -184,13 +184,13 @@ def _victim(
 
 
 def _node(
-    labels: Mapping[str, str], exporter: Exporter | None, has_victim: bool, mapping: LabelMapping
+    labels: Mapping[str, str], exporter: Exporter | None, has_target: bool, mapping: LabelMapping
 ) -> str:
     if said := _first(labels, mapping.nodes):
         return said
     instance = labels.get("instance", "")
     is_elsewhere = exporter is not None and exporter.scope is ExporterScope.OTHERS
-    return "" if is_elsewhere or has_victim or "/" in instance else instance
+    return "" if is_elsewhere or has_target or "/" in instance else instance
 
 
 def _gpu(labels: Mapping[str, str], mapping: LabelMapping) -> str:
@@ -229,14 +229,14 @@ def _volume(labels: Mapping[str, str], namespace: str, claim: str) -> str:
 
 
 def _component(
-    labels: Mapping[str, str], exporter: Exporter | None, has_victim: bool, mapping: LabelMapping
+    labels: Mapping[str, str], exporter: Exporter | None, has_target: bool, mapping: LabelMapping
 ) -> str:
     if said := labels.get("exported_component") or labels.get("component"):
         return _named(said, mapping) or said
     if "ceph_daemon" in labels:
         return "ceph"
     speaks_of_a_node = exporter and exporter.scope is ExporterScope.OTHERS and _first(labels, mapping.nodes)
-    if exporter and (has_victim or speaks_of_a_node or _first(labels, _GPU_MARKS)):
+    if exporter and (has_target or speaks_of_a_node or _first(labels, _GPU_MARKS)):
         return ""  # the exporter is only the messenger
     candidates = ("job", "deployment", "daemonset", "statefulset", "container", "namespace")
     found = (_named(labels[name], mapping) for name in candidates if name in labels)

@@ -55,8 +55,10 @@ def compile_pattern(pattern: str) -> Pattern:
     try:
         found: Pattern = re2.compile(pattern, options)
     except re2.error as error:
-        why = error.args[0]
-        raise ValueError(why.decode(errors="replace") if isinstance(why, bytes) else str(why)) from None
+        reason = error.args[0]
+        raise ValueError(
+            reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        ) from None
     except UnicodeEncodeError:
         raise ValueError("it is no text") from None
     return found

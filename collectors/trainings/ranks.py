@@ -15,7 +15,7 @@ _INDEXES = ("batch.kubernetes.io/job-completion-index", "yardmaster.io/index")
 
 def rank_of(pod: Pod, role: str, index: int) -> Rank:
     """The rank as it is now."""
-    reason, why = _trouble(pod)
+    reason, explanation = _trouble(pod)
     ended = _worst_end(pod)
     return Rank(
         role=role,
@@ -28,7 +28,7 @@ def rank_of(pod: Pod, role: str, index: int) -> Rank:
         restarts=sum(one.restart_count for one in pod.status.container_statuses or ()),
         exit_code=ended.exit_code if ended else None,
         reason=reason,
-        explanation=why,
+        explanation=explanation,
         started=pod.status.start_time,
         finished=ended.finished_at if ended else None,
     )
@@ -46,7 +46,7 @@ def failures_of(pod: Pod, rank: Rank) -> Iterator[Rank]:
     for end in ends:
         yield _failed(rank, end)
     if not ends and pod.status.phase == "Failed":  # thrown out before or without an end of its own
-        reason, why = _thrown_out(pod)
+        reason, explanation = _thrown_out(pod)
         yield Rank(
             role=rank.role,
             index=rank.index,
@@ -54,7 +54,7 @@ def failures_of(pod: Pod, rank: Rank) -> Iterator[Rank]:
             node=rank.node,
             phase="Failed",
             reason=reason,
-            explanation=why,
+            explanation=explanation,
             started=rank.started,
             finished=_when_thrown_out(pod),
         )

@@ -115,7 +115,7 @@ async def _incident(name: str, unit: Unit, context: CommandContext) -> Incident:
     return homes[0]
 
 
-async def why(action: AlertName, context: CommandContext) -> Answer:
+async def reason(action: AlertName, context: CommandContext) -> Answer:
     """Why an alert fires: the rule, its question and patience, the labels, the value, the words that came with it."""
     async with context.store.unit() as unit:
         incident = await unit.incidents.get(action.name.lower())
@@ -200,7 +200,7 @@ COMMANDS = (
         summary="Say why an alert fires: its rule, question, patience, labels and value.",
         action=AlertName,
         parameters=(click.Argument(["name"], metavar="ALERT"),),
-        read=why,
+        read=reason,
         table="incidents",
         example="alert why GPUTemperatureHigh",
     ),

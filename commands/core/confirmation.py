@@ -57,8 +57,8 @@ def check_open(plan: Plan, now: datetime) -> None:
 def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
     """Raise unless this person may be the one to confirm, and what they saw is this plan."""
     if plan.risk is Risk.BREAK and actor.id == plan.actor:
-        why = "This needs a second person: you asked for it, somebody else has to confirm it."
-        raise DeniedError(why, plan=plan.id)
+        reason = "This needs a second person: you asked for it, somebody else has to confirm it."
+        raise DeniedError(reason, plan=plan.id)
     if hash and hash != plan.hash:
         raise UnusableError(f"Plan `{plan.id}` is not the one you were shown (its hash is {plan.hash}).")
 
@@ -73,8 +73,8 @@ async def record_confirmation(unit: Unit, plan: Plan, *, by: str, now: datetime)
     kept = await unit.plans.get(plan.id)
     if kept is not None:
         check_open(kept, now)
-    if why := await answered_meanwhile(unit, plan.steps):
-        raise UnusableError(why)
+    if reason := await answered_meanwhile(unit, plan.steps):
+        raise UnusableError(reason)
     entry = AuditEntry(
         id=f"{plan.id}/confirmed",
         cluster=plan.cluster,

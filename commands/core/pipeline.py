@@ -71,13 +71,13 @@ class Pipeline:
                     home = await select_cluster(command, words, named, origin=request.origin, unit=unit)
                 cluster = home or self._first
                 return self._placed(await self._run(request, command, words, cluster), cluster)
-        except DeniedError as why:
-            await self._audit(request, cluster, "refused", str(why), plan=why.plan)
-            return refused(str(why)) if str(why) else None
-        except UnusableError as why:
-            return refused(str(why))
-        except SourceError as why:
-            return refused(f"I could not look: {why}")
+        except DeniedError as error:
+            await self._audit(request, cluster, "refused", str(error), plan=error.plan)
+            return refused(str(error)) if str(error) else None
+        except UnusableError as error:
+            return refused(str(error))
+        except SourceError as error:
+            return refused(f"I could not look: {error}")
         except TimeoutError:
             # A commit that was given up may have landed.
             is_sure = command is None or command.record is None
@@ -243,7 +243,7 @@ class Pipeline:
         return replace(answer, message=with_cluster(answer.message, cluster))
 
     async def _audit(
-        self, request: Request, cluster: str, what: str, why: str = "", *, plan: str = ""
+        self, request: Request, cluster: str, what: str, reason: str = "", *, plan: str = ""
     ) -> None:
         entry = AuditEntry(
             id=f"{request.id}/{what}",
@@ -254,7 +254,7 @@ class Pipeline:
             line=request.line,
             what=what,
             plan=plan,
-            text=why,
+            text=reason,
         )
         async with self.store.unit() as unit:
             await unit.audit.put(entry)
@@ -265,6 +265,6 @@ def _previewed(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
     return Answer(message=preview(plan, also=also), is_public=plan.risk is Risk.BREAK)
 
 
-def refused(why: str) -> Answer:
+def refused(reason: str) -> Answer:
     """An answer that says why nothing was done."""
-    return Answer(message=Message(title=markup(why), color=Color.QUIET))
+    return Answer(message=Message(title=markup(reason), color=Color.QUIET))

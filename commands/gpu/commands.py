@@ -14,7 +14,7 @@ from commands.gpu.gpu_counts import count_gpus, node_table, summary_lines, team_
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table
 from commands.gpu.owner_answers import AnswerReclaim, keep, release, settle, snooze
-from commands.gpu.reclaim import FreeGpus, free, look_now
+from commands.gpu.reclaim import FreeGpus, free, look_for_idle_now
 from commands.plans.plan import Risk
 
 
@@ -57,7 +57,7 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
         raise UnusableError(
             f"There is no node {wanted}." if not action.node else f"{action.node} has no such GPUs."
         )
-    look = await look_now(context, context.defaults.idle_after)
+    look = await look_for_idle_now(context, context.defaults.idle_after)
     counted = count_gpus(nodes, inventory, topology, look)
     is_known = not look.blind
     blocks: list[Block] = [
@@ -73,7 +73,9 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
 
 async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
     """Held GPUs that did nothing, whose they are, and those of which it is not known."""
-    look = await look_now(context, action.after if action.after is not None else context.defaults.idle_after)
+    look = await look_for_idle_now(
+        context, action.after if action.after is not None else context.defaults.idle_after
+    )
     if look.blind:
         raise UnusableError(f"Whether any GPU does nothing is not known: {look.blind}")
     found = by_training(look, context.cluster.trainings())
@@ -124,11 +126,13 @@ def _not_judged(found: tuple[TrainingGpus, ...]) -> list[str]:
         first = unknown[0]
         more = f" and {len(unknown) - 1} more pods" if len(unknown) > 1 else ""
         count = sum(pod.count for pod in unknown)
-        told.append(f"Of {count:g} GPUs it is not known: {first.namespace}/{first.pod} ({first.why}){more}.")
+        told.append(
+            f"Of {count:g} GPUs it is not known: {first.namespace}/{first.pod} ({first.reason}){more}."
+        )
     return told
 
 
-_CLAIM = click.Argument(["claim"], type=ROW_NAME)
+_CLAIM = click.Argument(["request"], type=ROW_NAME)
 _REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, for whoever wonders")
 _AFTER = click.Option(
     ["--after"], type=DURATION, default=None, metavar="DURATION", help="without any work: 30m"

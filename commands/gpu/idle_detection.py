@@ -45,7 +45,7 @@ class PodGpus:
     node: str
     gpus: Mapping[str, float]
     activity: Activity
-    why: str = ""  # it is not known
+    reason: str = ""  # it is not known
     memory: float = 0
 
     @property
@@ -139,14 +139,14 @@ def judge_pods(
         gpus = gpus_requested(pod.spec) if holds_resources(pod) and pod.spec.node_name else {}
         if gpus:
             key = (pod.metadata.namespace, pod.metadata.name)
-            activity, why = _doing(pod, gpus, by_util, by_engine, now - after)
+            activity, reason = _doing(pod, gpus, by_util, by_engine, now - after)
             found[key] = PodGpus(
                 namespace=key[0],
                 pod=key[1],
                 node=pod.spec.node_name,
                 gpus=gpus,
                 activity=activity,
-                why=why,
+                reason=reason,
                 memory=held.get(key, 0.0),
             )
     return IdleLook(at=now, after=after, pods=found)

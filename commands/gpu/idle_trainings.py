@@ -28,8 +28,8 @@ class TrainingGpus:
         return next(activity for activity in _WEIGHT if any(pod.activity is activity for pod in self.pods))
 
     @property
-    def why(self) -> str:
-        return next((pod.why for pod in self.pods if pod.why), "")
+    def reason(self) -> str:
+        return next((pod.reason for pod in self.pods if pod.reason), "")
 
     @property
     def idle(self) -> float:

@@ -12,7 +12,7 @@ from commands.core.command import Answer, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.gpu.idle_detection import SHORTEST, Activity
 from commands.gpu.idle_trainings import by_training, evidence
-from commands.gpu.reclaim import LONGEST_LOOK, LONGEST_WAIT, look_now
+from commands.gpu.reclaim import LONGEST_WAIT, MAX_LOOK, look_for_idle_now
 from commands.gpu.reclaim_card import OPEN, is_owner, reclaim_card, settlement_id, settlement_of
 from commands.models import ReclaimRequest, ReclaimState
 from commands.plans.plan import PlanState
@@ -21,13 +21,13 @@ from commands.plans.steps import Delete, Record, Step
 from commands.store import Unit
 from commands.training.training_kinds import kind_of
 
-LOOK_AGAIN = timedelta(minutes=10)  # when it cannot be known whether it still does nothing
+RETRY_AFTER = timedelta(minutes=10)  # when it cannot be known whether it still does nothing
 ENDED = "the training has ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerReclaim:
-    claim: str
+    request: str
     reason: str = ""
     lasting: timedelta = timedelta(hours=2)
 
@@ -35,9 +35,9 @@ class AnswerReclaim:
 async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:
     """The owner needs them: the claim is over."""
     async with context.store.unit() as unit:
-        claim = await _open(unit, action.claim)
-        _check_answerer(claim, context, harmless=True)
-        kept = replace(_answered(claim, context), state=ReclaimState.KEPT, keep_reason=action.reason)
+        reclaim = await _open(unit, action.request)
+        _check_answerer(reclaim, context, harmless=True)
+        kept = replace(_answered(reclaim, context), state=ReclaimState.KEPT, keep_reason=action.reason)
         await unit.reclaim_requests.put(kept)
         await unit.agenda.delete(settlement_id(kept))
     return Answer(message=reclaim_card(kept, context.now))
@@ -48,10 +48,10 @@ async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
     if not SHORTEST <= action.lasting <= LONGEST_WAIT:
         raise UnusableError(f"`--for` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
     async with context.store.unit() as unit:
-        claim = await _open(unit, action.claim)
-        _check_answerer(claim, context, harmless=True)
+        reclaim = await _open(unit, action.request)
+        _check_answerer(reclaim, context, harmless=True)
         moved = replace(
-            _answered(claim, context),
+            _answered(reclaim, context),
             state=ReclaimState.SNOOZED,
             keep_reason=action.reason,
             grace_until=context.now + action.lasting,
@@ -64,22 +64,22 @@ async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
 async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     """The owner gives them back: the training pauses now."""
     async with context.store.unit() as unit:
-        claim = await _open(unit, action.claim)
-        due = await unit.agenda.get(settlement_id(claim))
-    _check_answerer(claim, context, harmless=False)
-    training = _training(claim, context)
+        reclaim = await _open(unit, action.request)
+        due = await unit.agenda.get(settlement_id(reclaim))
+    _check_answerer(reclaim, context, harmless=False)
+    training = _training(reclaim, context)
     steps = kind_of(training).suspend(training, context.cluster.inventory()) if training else ()
     if training is None or not steps:
-        return PlanDraft(title="", nothing_to_do=f"{claim.training} holds no GPUs any more.")
-    freed = replace(_answered(claim, context), state=ReclaimState.FREED)
+        return PlanDraft(title="", nothing_to_do=f"{reclaim.training} holds no GPUs any more.")
+    freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
     over = (
-        record("reclaim_requests", freed, says="note that they are free", before=claim),
+        record("reclaim_requests", freed, says="note that they are free", before=reclaim),
         *((forget("agenda", due, says="nothing is left to settle"),) if due else ()),
     )
     return PlanDraft(
-        title=f"Free {claim.gpus:g} GPUs of {claim.training}",
+        title=f"Free {reclaim.gpus:g} GPUs of {reclaim.training}",
         steps=(*steps, *over),
-        disrupts=(claim.training,),
+        disrupts=(reclaim.training,),
         notes=(f"What it did after its last checkpoint is lost; {_afterwards(steps)}.",),
     )
 
@@ -93,25 +93,25 @@ def _afterwards(steps: Sequence[Step]) -> str:
 async def settle(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     """What becomes of a claim that nobody answered. Only what is seen to do nothing, still, is paused."""
     async with context.store.unit() as unit:
-        claim = await unit.reclaim_requests.get(action.claim)
-    if claim is None:
-        raise UnusableError(f"There is no claim `{action.claim}`.")
-    if claim.state not in OPEN:
-        return PlanDraft(title="", nothing_to_do=f"Claim {claim.id} is {claim.state.value} already.")
-    if context.now < claim.grace_until:
+        reclaim = await unit.reclaim_requests.get(action.request)
+    if reclaim is None:
+        raise UnusableError(f"There is no claim `{action.request}`.")
+    if reclaim.state not in OPEN:
+        return PlanDraft(title="", nothing_to_do=f"Claim {reclaim.id} is {reclaim.state.value} already.")
+    if context.now < reclaim.grace_until:
         return PlanDraft(
-            title="", nothing_to_do=f"Claim {claim.id} has time until {claim.grace_until:%H:%M} UTC."
+            title="", nothing_to_do=f"Claim {reclaim.id} has time until {reclaim.grace_until:%H:%M} UTC."
         )
     try:
-        training = _training(claim, context)
-    except SourceError as why:  # it is not asked for again by itself
-        return _later(claim, str(why), context)
+        training = _training(reclaim, context)
+    except SourceError as reason:  # it is not asked for again by itself
+        return _later(reclaim, str(reason), context)
     if training is None:
         unseen = unseen_kinds(context.cluster.inventory())
-        return _later(claim, next(iter(unseen.values())), context) if unseen else _void(claim, ENDED)
+        return _later(reclaim, next(iter(unseen.values())), context) if unseen else _void(reclaim, ENDED)
     # Whoever worked since the question has answered it.
-    look = await look_now(
-        context, min(max(context.defaults.idle_after, context.now - claim.asked_at), LONGEST_LOOK)
+    look = await look_for_idle_now(
+        context, min(max(context.defaults.idle_after, context.now - reclaim.asked_at), MAX_LOOK)
     )
     mine = next(
         (
@@ -122,31 +122,31 @@ async def settle(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         None,
     )
     if look.blind or (mine is not None and mine.activity is Activity.UNKNOWN):
-        return _later(claim, look.blind or (mine.why if mine else ""), context)
+        return _later(reclaim, look.blind or (mine.reason if mine else ""), context)
     if mine is None:
-        return _void(claim, "it holds no GPUs any more")
+        return _void(reclaim, "it holds no GPUs any more")
     if mine.activity is not Activity.IDLE:
-        return _void(claim, "it works again" if mine.activity is Activity.BUSY else "it was started anew")
+        return _void(reclaim, "it works again" if mine.activity is Activity.BUSY else "it was started anew")
     steps = kind_of(training).suspend(training, context.cluster.inventory())
     if not steps:
-        return _void(claim, "it is suspended already")
+        return _void(reclaim, "it is suspended already")
     freed = record(
         "reclaim_requests",
-        replace(claim, state=ReclaimState.FREED),
+        replace(reclaim, state=ReclaimState.FREED),
         says="note that they are free",
-        before=claim,
+        before=reclaim,
     )
     return PlanDraft(
-        title=f"Free {claim.gpus:g} idle GPUs of {claim.training}",
+        title=f"Free {reclaim.gpus:g} idle GPUs of {reclaim.training}",
         steps=(*steps, freed),
-        disrupts=(claim.training,),
-        notes=(f"Nobody answered claim {claim.id} in time, and there is {evidence(mine, look)}.",),
+        disrupts=(reclaim.training,),
+        notes=(f"Nobody answered claim {reclaim.id} in time, and there is {evidence(mine, look)}.",),
     )
 
 
-def _training(claim: ReclaimRequest, context: CommandContext) -> Training | None:
+def _training(reclaim: ReclaimRequest, context: CommandContext) -> Training | None:
     found = next(
-        (training for training in context.cluster.trainings() if training.id == claim.training), None
+        (training for training in context.cluster.trainings() if training.id == reclaim.training), None
     )
     return found if found is not None and not found.state.is_over else None
 
@@ -164,47 +164,49 @@ async def under_way(unit: Unit) -> dict[str, str]:
 
 async def _open(unit: Unit, named: str) -> ReclaimRequest:
     """The claim that still waits for an answer: what a plan under way does to it no answer stops."""
-    claim = await unit.reclaim_requests.get(named)
-    if claim is None:
+    reclaim = await unit.reclaim_requests.get(named)
+    if reclaim is None:
         raise UnusableError(f"There is no claim `{named[:40]}`: its card shows its name.")
-    if claim.state not in OPEN:
-        raise UnusableError(f"Claim `{claim.id}` on {claim.training} is {claim.state.value} already.")
-    if plan := (await under_way(unit)).get(claim.id):
+    if reclaim.state not in OPEN:
+        raise UnusableError(f"Claim `{reclaim.id}` on {reclaim.training} is {reclaim.state.value} already.")
+    if plan := (await under_way(unit)).get(reclaim.id):
         raise UnusableError(
-            f"Claim `{claim.id}` on {claim.training} is being settled, by plan `{plan}`: `plan cancel {plan}` "
+            f"Claim `{reclaim.id}` on {reclaim.training} is being settled, by plan `{plan}`: `plan cancel {plan}` "
             f"stops it, or `plan undo {plan}` takes it back once it is over."
         )
-    return claim
+    return reclaim
 
 
-def _check_answerer(claim: ReclaimRequest, context: CommandContext, *, harmless: bool) -> None:
+def _check_answerer(reclaim: ReclaimRequest, context: CommandContext, *, harmless: bool) -> None:
     needed = "gpu free" if harmless else "training stop"
-    namespace = claim.training.partition("/")[0]
-    if is_owner(claim, context.actor, by_name=harmless) or context.refusal(needed, namespace) is None:
+    namespace = reclaim.training.partition("/")[0]
+    if is_owner(reclaim, context.actor, by_name=harmless) or context.refusal(needed, namespace) is None:
         return
-    owner = claim.owner or "its owner"
-    raise UnusableError(f"Claim `{claim.id}` is for {owner} to answer, or for whoever may `{needed}` there.")
+    owner = reclaim.owner or "its owner"
+    raise UnusableError(
+        f"Claim `{reclaim.id}` is for {owner} to answer, or for whoever may `{needed}` there."
+    )
 
 
-def _answered(claim: ReclaimRequest, context: CommandContext) -> ReclaimRequest:
-    return replace(claim, answered_by=context.actor.id, answered_at=context.now)
+def _answered(reclaim: ReclaimRequest, context: CommandContext) -> ReclaimRequest:
+    return replace(reclaim, answered_by=context.actor.id, answered_at=context.now)
 
 
-def _void(claim: ReclaimRequest, why: str) -> PlanDraft:
-    void = replace(claim, state=ReclaimState.VOID, keep_reason=why)
-    step = record("reclaim_requests", void, says=f"note that nothing is to be done: {why}", before=claim)
-    return PlanDraft(title=f"Drop the claim on {claim.training}", steps=(step,))
+def _void(reclaim: ReclaimRequest, reason: str) -> PlanDraft:
+    void = replace(reclaim, state=ReclaimState.VOID, keep_reason=reason)
+    step = record("reclaim_requests", void, says=f"note that nothing is to be done: {reason}", before=reclaim)
+    return PlanDraft(title=f"Drop the claim on {reclaim.training}", steps=(step,))
 
 
-def _later(claim: ReclaimRequest, why: str, context: CommandContext) -> PlanDraft:
-    later = replace(claim, grace_until=context.now + LOOK_AGAIN)
+def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> PlanDraft:
+    later = replace(reclaim, grace_until=context.now + RETRY_AFTER)
     steps = (
         record(
             "reclaim_requests",
             later,
-            says=f"wait {in_words(LOOK_AGAIN)} more, for it is not known: {why}",
-            before=claim,
+            says=f"wait {in_words(RETRY_AFTER)} more, for it is not known: {reason}",
+            before=reclaim,
         ),
         record("agenda", settlement_of(later), says="settle it then"),
     )
-    return PlanDraft(title=f"Look at {claim.training} again later", steps=steps)
+    return PlanDraft(title=f"Look at {reclaim.training} again later", steps=steps)

@@ -16,7 +16,7 @@ from commands.plans.steps import Delete, Record, Step
 from commands.training.lookup import training_named
 from commands.training.training_kinds import kind_of
 
-LONGEST_LOOK = timedelta(hours=24)
+MAX_LOOK = timedelta(hours=24)
 LONGEST_WAIT = timedelta(days=3)
 LATE = timedelta(hours=1)  # a claim that is open for so long after its time does not hinder another
 AT_MOST = 50  # claims of one line
@@ -38,54 +38,56 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         action.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT
     ):  # the site's own wish is its own matter
         raise UnusableError(f"`--grace` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
-    look = await look_now(context, action.after if action.after is not None else context.defaults.idle_after)
+    look = await look_for_idle_now(
+        context, action.after if action.after is not None else context.defaults.idle_after
+    )
     if look.blind:
         raise UnusableError(f"Whether any GPU does nothing is not known: {look.blind}")
     found = by_training(look, context.cluster.trainings())
     steps: list[Step] = []
     notes: list[str] = []
-    claims: list[ReclaimRequest] = []
+    reclaims: list[ReclaimRequest] = []
     meant, left = _given(_meant(action.trainings, found, context), context)
     is_denied = bool(left)
     more = 0
     for one in meant:
         assert one.training is not None
-        earlier = await _claims_on(one.training, context)
-        why = _why_not(earlier, context.now, is_named=bool(action.trainings))
-        if why:
-            left.append(f"{one.training.id}: {why}")
+        earlier = await _reclaims_of(one.training, context)
+        reason = _why_not(earlier, context.now, is_named=bool(action.trainings))
+        if reason:
+            left.append(f"{one.training.id}: {reason}")
             continue
-        if len(claims) == AT_MOST:
+        if len(reclaims) == AT_MOST:
             more += 1
             continue
         pause = kind_of(one.training).suspend(one.training, context.cluster.inventory())
         is_for_good = any(isinstance(step, Delete) for step in pause)
         steps += [_dropped(old) for old in earlier if old.state in OPEN]
-        made = await _claim(one, look, context, grace=grace, earlier=len(earlier))
-        claim = replace(made, is_for_good=is_for_good)
-        claims.append(claim)
-        notes.append(_who_is_asked(claim, grace))
-        steps.append(_query(claim))
+        made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))
+        reclaim = replace(made, is_for_good=is_for_good)
+        reclaims.append(reclaim)
+        notes.append(_who_is_asked(reclaim, grace))
+        steps.append(_query(reclaim))
         steps.append(
-            record("agenda", settlement_of(claim), says=f"settle it at {claim.grace_until:%H:%M} UTC")
+            record("agenda", settlement_of(reclaim), says=f"settle it at {reclaim.grace_until:%H:%M} UTC")
         )
     if more:
         left.append(f"{more} more trainings: one line asks for {AT_MOST} at most, write it again for these")
     if not steps:
-        why = "; ".join(left) or f"no training's GPUs did nothing for {in_words(look.after)}"
-        nothing = f"Nobody is to be asked: {why}."
+        reason = "; ".join(left) or f"no training's GPUs did nothing for {in_words(look.after)}"
+        nothing = f"Nobody is to be asked: {reason}."
         if is_denied:
             raise DeniedError(nothing)
         return PlanDraft(title="", nothing_to_do=nothing)
-    gpus = sum(claim.gpus for claim in claims)
-    title = f"Ask for {gpus:g} idle GPUs of {len(claims)} training{'s' if len(claims) != 1 else ''}"
+    gpus = sum(reclaim.gpus for reclaim in reclaims)
+    title = f"Ask for {gpus:g} idle GPUs of {len(reclaims)} training{'s' if len(reclaims) != 1 else ''}"
     return PlanDraft(title=title, steps=tuple(steps), notes=(*notes, *left))
 
 
-async def look_now(context: CommandContext, after: timedelta) -> IdleLook:
+async def look_for_idle_now(context: CommandContext, after: timedelta) -> IdleLook:
     shortest = min(SHORTEST, context.defaults.idle_after)  # a site may itself wish for less
-    if not shortest <= after <= LONGEST_LOOK:
-        raise UnusableError(f"`--after` is {in_words(shortest)} to {in_words(LONGEST_LOOK)}.")
+    if not shortest <= after <= MAX_LOOK:
+        raise UnusableError(f"`--after` is {in_words(shortest)} to {in_words(MAX_LOOK)}.")
     return await look_for_idle(
         context.cluster.prometheus, context.cluster.inventory(), now=context.now, after=after
     )
@@ -139,7 +141,7 @@ def _doing_words(of: TrainingGpus) -> str:
         case Activity.YOUNG:
             return "it has not run for long enough to tell"
         case Activity.UNKNOWN:
-            return f"what it does is not known: {of.why}"
+            return f"what it does is not known: {of.reason}"
         case Activity.IDLE:
             return "it does nothing"
 
@@ -148,34 +150,34 @@ def _why_not(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) ->
     """Why no claim is made on a training with these earlier ones; empty when one may be."""
     if one := next((one for one in earlier if one.state in OPEN and now < one.grace_until + LATE), None):
         return f"its owner is asked already (claim {one.id}, until {one.grace_until:%H:%M} UTC)"
-    kept = [claim for claim in earlier if claim.state is ReclaimState.KEPT and claim.answered_at]
+    kept = [reclaim for reclaim in earlier if reclaim.state is ReclaimState.KEPT and reclaim.answered_at]
     if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEEP_FOR:
         return f"its owner needs them, as said {in_words(now - at, parts=1)} ago"
     return ""
 
 
-def _query(claim: ReclaimRequest) -> Record:
+def _query(reclaim: ReclaimRequest) -> Record:
     """Undone it stays as a claim that is void: its card says so, and the next claim gets another name and card."""
-    void = replace(claim, state=ReclaimState.VOID, keep_reason="the question was taken back")
+    void = replace(reclaim, state=ReclaimState.VOID, keep_reason="the question was taken back")
     return record(
-        "reclaim_requests", claim, says=f"ask for {claim.gpus:g} GPUs of {claim.training}", before=void
+        "reclaim_requests", reclaim, says=f"ask for {reclaim.gpus:g} GPUs of {reclaim.training}", before=void
     )
 
 
-def _dropped(claim: ReclaimRequest) -> Record:
+def _dropped(reclaim: ReclaimRequest) -> Record:
     """The end of a claim that should have been settled long ago: another one takes its place."""
-    void = replace(claim, state=ReclaimState.VOID, keep_reason="its owner is asked anew")
+    void = replace(reclaim, state=ReclaimState.VOID, keep_reason="its owner is asked anew")
     return record(
-        "reclaim_requests", void, says=f"drop claim {claim.id}, which could not be settled", before=claim
+        "reclaim_requests", void, says=f"drop claim {reclaim.id}, which could not be settled", before=reclaim
     )
 
 
-async def _claims_on(training: Training, context: CommandContext) -> list[ReclaimRequest]:
+async def _reclaims_of(training: Training, context: CommandContext) -> list[ReclaimRequest]:
     async with context.store.unit() as unit:
         return list(await unit.reclaim_requests.find(cluster=context.cluster.name, training=training.id))
 
 
-async def _claim(
+async def _reclaim(
     of: TrainingGpus, look: IdleLook, context: CommandContext, *, grace: timedelta, earlier: int
 ) -> ReclaimRequest:
     assert of.training is not None
@@ -198,10 +200,10 @@ async def _claim(
     )
 
 
-def _who_is_asked(claim: ReclaimRequest, grace: timedelta) -> str:
-    owner = claim.owner or "nobody known"
-    unknown = "" if claim.owner_id else " (not known in the chat: the question stands in the channel)"
+def _who_is_asked(reclaim: ReclaimRequest, grace: timedelta) -> str:
+    owner = reclaim.owner or "nobody known"
+    unknown = "" if reclaim.owner_id else " (not known in the chat: the question stands in the channel)"
     return (
-        f"{owner}{unknown} is asked about {claim.training}: {claim.evidence}. Without an answer it is {taken(claim)} "
-        f"after {in_words(grace)}, if it still does nothing."
+        f"{owner}{unknown} is asked about {reclaim.training}: {reclaim.evidence}. "
+        f"Without an answer it is {taken(reclaim)} after {in_words(grace)}, if it still does nothing."
     )

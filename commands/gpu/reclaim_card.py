@@ -34,55 +34,55 @@ def request_id(cluster: str, training: str, earlier: int) -> str:
     return f"c{blake2b(told, digest_size=4).hexdigest()}"
 
 
-def settlement_of(claim: ReclaimRequest) -> DueCommand:
+def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
     """When the claim is settled without an answer, and how. A later one of the same claim replaces it."""
     return DueCommand(
-        id=settlement_id(claim),
-        cluster=claim.cluster,
-        at=claim.grace_until,
-        line=f"gpu settle {claim.id} --cluster {claim.cluster}",
+        id=settlement_id(reclaim),
+        cluster=reclaim.cluster,
+        at=reclaim.grace_until,
+        line=f"gpu settle {reclaim.id} --cluster {reclaim.cluster}",
         actor=AUTOMATION,
     )
 
 
-def settlement_id(claim: ReclaimRequest) -> str:
-    return f"claim/{claim.id}"
+def settlement_id(reclaim: ReclaimRequest) -> str:
+    return f"reclaim/{reclaim.id}"
 
 
-def is_owner(claim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:
+def is_owner(reclaim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:
     """Whether the actor owns the claimed training. A name is only believed where the chat id is not known, and
     only for what does no harm: people choose their names themselves."""
-    if claim.owner_id:
-        return actor.id == claim.owner_id
-    return by_name and bool(claim.owner) and actor.name == claim.owner
+    if reclaim.owner_id:
+        return actor.id == reclaim.owner_id
+    return by_name and bool(reclaim.owner) and actor.name == reclaim.owner
 
 
-def taken(claim: ReclaimRequest) -> str:
+def taken(reclaim: ReclaimRequest) -> str:
     """What becomes of the training that gives its GPUs back."""
-    return "deleted (Kueue would wake it up again)" if claim.is_for_good else "suspended"
+    return "deleted (Kueue would wake it up again)" if reclaim.is_for_good else "suspended"
 
 
-def reclaim_card(claim: ReclaimRequest, now: datetime) -> Message:
+def reclaim_card(reclaim: ReclaimRequest, now: datetime) -> Message:
     """The claim's card: the question to the owner with its evidence and answers, and what came of it."""
     asked = text(
-        f"{claim.gpus:g} GPUs of ",
-        code(claim.training),
-        f" did nothing: {claim.evidence}." if claim.evidence else " did nothing.",
+        f"{reclaim.gpus:g} GPUs of ",
+        code(reclaim.training),
+        f" did nothing: {reclaim.evidence}." if reclaim.evidence else " did nothing.",
     )
-    blocks: list[Block] = [Paragraph(text=asked), Paragraph(text=_state(claim, now))]
-    if claim.state in OPEN:
-        blocks.append(Buttons(buttons=_answers(claim)))
-    by = text("asked by ", person(claim.asked_by, claim.asked_by_name), " ", moment(claim.asked_at))
-    blocks.append(Context(text=text(by, " · claim ", code(claim.id))))
-    title, tone = _title(claim)
+    blocks: list[Block] = [Paragraph(text=asked), Paragraph(text=_state(reclaim, now))]
+    if reclaim.state in OPEN:
+        blocks.append(Buttons(buttons=_answers(reclaim)))
+    by = text("asked by ", person(reclaim.asked_by, reclaim.asked_by_name), " ", moment(reclaim.asked_at))
+    blocks.append(Context(text=text(by, " · claim ", code(reclaim.id))))
+    title, tone = _title(reclaim)
     return Message(title=title, color=tone, blocks=tuple(blocks))
 
 
-def _title(claim: ReclaimRequest) -> tuple[Text, Color]:
-    gpus, training = f"{claim.gpus:g} idle GPUs", code(claim.training)
-    match claim.state:
+def _title(reclaim: ReclaimRequest) -> tuple[Text, Color]:
+    gpus, training = f"{reclaim.gpus:g} idle GPUs", code(reclaim.training)
+    match reclaim.state:
         case ReclaimState.ASKED | ReclaimState.SNOOZED:
-            return text(_owner(claim), f": may I have {gpus} of ", training, " back?"), Color.WARNING
+            return text(_owner(reclaim), f": may I have {gpus} of ", training, " back?"), Color.WARNING
         case ReclaimState.KEPT:
             return text(bold("Kept: "), f"{gpus} of ", training), Color.QUIET
         case ReclaimState.FREED:
@@ -91,37 +91,37 @@ def _title(claim: ReclaimRequest) -> tuple[Text, Color]:
             return text(bold("Settled by itself: "), training), Color.QUIET
 
 
-def _state(claim: ReclaimRequest, now: datetime) -> Text:
-    answerer = person(claim.answered_by) if claim.answered_by else text("its owner")
-    why = f": {claim.keep_reason}" if claim.keep_reason else ""
-    match claim.state:
+def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
+    answerer = person(reclaim.answered_by) if reclaim.answered_by else text("its owner")
+    reason = f": {reclaim.keep_reason}" if reclaim.keep_reason else ""
+    match reclaim.state:
         case ReclaimState.ASKED:
-            if now < claim.grace_until:
-                return text("Without an answer it is ", taken(claim), " ", _when(claim, now), ".")
-            return text("Nobody answered until ", _when(claim, now), ": it is looked at once more.")
+            if now < reclaim.grace_until:
+                return text("Without an answer it is ", taken(reclaim), " ", _when(reclaim, now), ".")
+            return text("Nobody answered until ", _when(reclaim, now), ": it is looked at once more.")
         case ReclaimState.SNOOZED:
-            asked = text(answerer, " asked for more time", why, ". It is ")
-            return text(asked, taken(claim), " ", _when(claim, now), ".")
+            asked = text(answerer, " asked for more time", reason, ". It is ")
+            return text(asked, taken(reclaim), " ", _when(reclaim, now), ".")
         case ReclaimState.KEPT:
-            return text(answerer, " needs them", why, ".")
-        case ReclaimState.FREED if claim.answered_by:
+            return text(answerer, " needs them", reason, ".")
+        case ReclaimState.FREED if reclaim.answered_by:
             return text(answerer, " gave them back.")
-        case ReclaimState.FREED if claim.is_for_good:
+        case ReclaimState.FREED if reclaim.is_for_good:
             return text("Nobody answered in time, so it was deleted.")
         case ReclaimState.FREED:
             return text("Nobody answered in time. `plan undo` of the plan that suspended it starts it anew.")
         case ReclaimState.VOID:
-            return text(f"Nothing was done{why}.")
+            return text(f"Nothing was done{reason}.")
 
 
-def _when(claim: ReclaimRequest, now: datetime) -> Text:
-    left = claim.grace_until - now
+def _when(reclaim: ReclaimRequest, now: datetime) -> Text:
+    left = reclaim.grace_until - now
     told = f" (in {in_words(left, parts=1)})" if left > timedelta() else ""
-    return text(moment(claim.grace_until), told)
+    return text(moment(reclaim.grace_until), told)
 
 
-def _answers(claim: ReclaimRequest) -> tuple[Button, ...]:
-    at = f"{claim.id} --cluster {claim.cluster}"
+def _answers(reclaim: ReclaimRequest) -> tuple[Button, ...]:
+    at = f"{reclaim.id} --cluster {reclaim.cluster}"
     return (
         Button(label="I need them", line=f"gpu keep {at}", style=ButtonStyle.PRIMARY),
         Button(label="2 more hours", line=f"gpu snooze {at} --for 2h"),
@@ -129,7 +129,7 @@ def _answers(claim: ReclaimRequest) -> tuple[Button, ...]:
     )
 
 
-def _owner(claim: ReclaimRequest) -> Text:
-    if claim.owner_id:
-        return text(person(claim.owner_id, claim.owner))
-    return text(claim.owner or "whoever owns it")
+def _owner(reclaim: ReclaimRequest) -> Text:
+    if reclaim.owner_id:
+        return text(person(reclaim.owner_id, reclaim.owner))
+    return text(reclaim.owner or "whoever owns it")

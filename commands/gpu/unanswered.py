@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from commands.gpu.owner_answers import LOOK_AGAIN, under_way
+from commands.gpu.owner_answers import RETRY_AFTER, under_way
 from commands.gpu.reclaim_card import OPEN, settlement_id, settlement_of
 from commands.models import DueCommand, ReclaimRequest
 from commands.store import Unit
@@ -20,15 +20,17 @@ async def lost_settlements(unit: Unit, now: datetime) -> list[DueCommand]:
     """
     in_plans = await under_way(unit)  # read first: a plan that ends meanwhile has left its mark
     found = [
-        claim for state in OPEN for claim in await unit.reclaim_requests.find(state=state.value, limit=10_000)
+        reclaim
+        for state in OPEN
+        for reclaim in await unit.reclaim_requests.find(state=state.value, limit=10_000)
     ]
     return [
-        replace(settlement_of(claim), at=_again(claim, now))
-        for claim in found
-        if claim.id not in in_plans and await unit.agenda.get(settlement_id(claim)) is None
+        replace(settlement_of(reclaim), at=_again(reclaim, now))
+        for reclaim in found
+        if reclaim.id not in in_plans and await unit.agenda.get(settlement_id(reclaim)) is None
     ]
 
 
-def _again(claim: ReclaimRequest, now: datetime) -> datetime:
-    late = now - claim.grace_until
-    return claim.grace_until if late < timedelta() else now + min(max(LOOK_AGAIN, late), LONGEST_PAUSE)
+def _again(reclaim: ReclaimRequest, now: datetime) -> datetime:
+    late = now - reclaim.grace_until
+    return reclaim.grace_until if late < timedelta() else now + min(max(RETRY_AFTER, late), LONGEST_PAUSE)

@@ -22,11 +22,12 @@ def cordon_steps(
 ) -> list[Patch | Record]:
     """Cordon the node if it is not, and note the lease."""
     name, until = node.metadata.name, context.now + lasting
-    why = reason or (f"incident {context.origin.incident}" if context.origin.incident else "no reason given")
+    incident = f"incident {context.origin.incident}" if context.origin.incident else ""
+    reason = reason or incident or "no reason given"
     words = {
         BY: context.actor.name,
         AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
-        REASON: why,
+        REASON: reason,
         UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
         INCIDENT: context.origin.incident or None,
         CLUSTER: context.cluster.name,
@@ -37,14 +38,14 @@ def cordon_steps(
         node=name,
         owner=context.actor.id,
         owner_name=context.actor.name,
-        reason=why,
+        reason=reason,
         since=context.now,
         until=until,
         incident=context.origin.incident,
     )
     patch = Patch(
         ref=ObjectRef(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-        description=f"cordon {name}: nothing new is placed there ({why})",
+        description=f"cordon {name}: nothing new is placed there ({reason})",
         body={"spec": {"unschedulable": True}, "metadata": {"annotations": words}},
         requires=(Precondition(path=("spec", "unschedulable")),),
         inverse={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},

@@ -56,9 +56,9 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
         if plan.actor != context.actor.id and denied is not None:
             raise DeniedError(f"Plan `{plan.id}` is {plan.actor_name}'s: {denied}", plan=plan.id)
         was_running = plan.state is PlanState.RUNNING
-        why = f"cancelled by {context.actor.name}"
+        reason = f"cancelled by {context.actor.name}"
         ended_at = None if was_running else context.now  # one that runs is ended by the performer
-        left = replace(plan, state=PlanState.CANCELLED, error=why, ended_at=ended_at)
+        left = replace(plan, state=PlanState.CANCELLED, error=reason, ended_at=ended_at)
         await unit.plans.put(left)
         if plan.state is PlanState.CONFIRMED:
             await record_outcome(unit, left)
@@ -134,14 +134,14 @@ async def _answered_since(
     async with context.store.unit() as unit:
         for step, done in pairs:
             if isinstance(step, Record) and step.table == "reclaim_requests" and done.state is StepState.DONE:
-                claim = await unit.reclaim_requests.get(step.id)
-                if claim is not None and msgspec.to_builtins(claim) != step.row:
-                    found.append(claim)
+                reclaim = await unit.reclaim_requests.get(step.id)
+                if reclaim is not None and msgspec.to_builtins(reclaim) != step.row:
+                    found.append(reclaim)
     return found
 
 
-def _stays(claim: ReclaimRequest) -> str:
-    return f"claim {claim.id} on {claim.training}, which is {claim.state.value} by now"
+def _stays(reclaim: ReclaimRequest) -> str:
+    return f"claim {reclaim.id} on {reclaim.training}, which is {reclaim.state.value} by now"
 
 
 _PLAN = click.Argument(["plan"], type=ROW_NAME)

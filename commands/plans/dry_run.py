@@ -48,8 +48,8 @@ async def _dry_run_one(step: Step, writer: ClusterWriter, made: set[ObjectRef]) 
 async def _create_here(step: Create, writer: ClusterWriter) -> None:
     try:
         await writer.create(step, dry_run=True)
-    except SourceError as why:
-        if why.status != 409 or not step.is_secret:  # whether it is there could not be looked at
+    except SourceError as error:
+        if error.status != 409 or not step.is_secret:  # whether it is there could not be looked at
             raise
 
 
@@ -57,6 +57,6 @@ async def _create_elsewhere(step: Create, writer: ClusterWriter) -> None:
     """Rehearse a step whose namespace is not there yet in another one, whose own names and quota do not count."""
     try:
         await writer.create(step, dry_run=True, namespace="default")
-    except SourceError as why:
-        if why.status != 409 and "exceeded quota" not in str(why):
+    except SourceError as error:
+        if error.status != 409 and "exceeded quota" not in str(error):
             raise

@@ -59,9 +59,11 @@ class PlanExecutor:
             plan = await self._save(plan.with_record(number, begun))
             try:
                 outcome, uid = await self._tried(plan, step, was_begun=was_begun)
-            except (StepFailedError, SourceError) as why:
-                failed = replace(begun, state=StepState.FAILED, ended_at=self._clock.now(), outcome=str(why))
-                return await self._skip_rest(plan.with_record(number, failed), PlanState.FAILED, str(why))
+            except (StepFailedError, SourceError) as error:
+                failed = replace(
+                    begun, state=StepState.FAILED, ended_at=self._clock.now(), outcome=str(error)
+                )
+                return await self._skip_rest(plan.with_record(number, failed), PlanState.FAILED, str(error))
             done = replace(begun, state=StepState.DONE, ended_at=self._clock.now(), outcome=outcome, uid=uid)
             plan = await self._save(plan.with_record(number, done))
         return await self._save(replace(plan, state=PlanState.DONE, error="", ended_at=self._clock.now()))
@@ -71,11 +73,11 @@ class PlanExecutor:
         for pause in (*RETRY_AFTER, None):
             try:
                 return await self._do(plan, step, was_begun=was_begun)
-            except SourceError as why:
-                if not why.temporary:
+            except SourceError as error:
+                if not error.temporary:
                     raise
                 if pause is None:
-                    raise StepFailedError(f"{why}. {_how_to_look(step)}") from why
+                    raise StepFailedError(f"{error}. {_how_to_look(step)}") from error
             await self._pause(pause)
             was_begun = True
         raise AssertionError("the last try has no pause")
@@ -113,8 +115,8 @@ class PlanExecutor:
             try:
                 await writer.patch(step, version=found["metadata"].get("resourceVersion", ""))
                 return "done"
-            except SourceError as why:
-                if why.status != 409:
+            except SourceError as error:
+                if error.status != 409:
                     raise
         raise StepFailedError(f"{step.ref} is being changed by somebody else all the time")
 
@@ -129,14 +131,14 @@ class PlanExecutor:
         try:
             made = await writer.create(msgspec.structs.replace(step, manifest=noted))
             return "created", made["metadata"].get("uid", "")
-        except SourceError as why:
-            if why.status != 409:
+        except SourceError as error:
+            if error.status != 409:
                 raise
-            refused = str(why)
+            refused = str(error)
         try:
             found = await writer.read(step.ref)
-        except SourceError as why:
-            if why.status == 403 and step.is_secret:
+        except SourceError as error:
+            if error.status == 403 and step.is_secret:
                 return ("was created already" if was_begun else "was there already"), ""
             raise
         if found is None:  # a quota that others write, or it is just being deleted
@@ -149,10 +151,10 @@ class PlanExecutor:
         try:
             await writer.delete(step)
             return "deleted"
-        except SourceError as why:
-            if why.status == 404:
+        except SourceError as error:
+            if error.status == 404:
                 return "was gone already"
-            if why.status == 409 and await writer.read(step.ref) is None:
+            if error.status == 409 and await writer.read(step.ref) is None:
                 return "was gone already: another one has its name now"
             raise
 
@@ -183,10 +185,10 @@ class PlanExecutor:
                 seen = value_at(found, step.path)
                 if not step.is_gone and is_so(step, seen):
                     return f"{'.'.join(step.path)} is {seen}"
-            except SourceError as why:
-                if not why.temporary:
+            except SourceError as error:
+                if not error.temporary:
                     raise
-                seen = f"unknown ({why})"
+                seen = f"unknown ({error})"
             if self._clock.now() >= give_up:
                 raise StepFailedError(f"{step.description}: not so after {step.seconds:.0f} s; it is {seen}")
             await self._pause(POLL_EVERY.total_seconds())
@@ -205,12 +207,12 @@ class PlanExecutor:
                 await record_outcome(unit, plan)
         return plan
 
-    async def _skip_rest(self, plan: Plan, state: PlanState, why: str) -> Plan:
+    async def _skip_rest(self, plan: Plan, state: PlanState, reason: str) -> Plan:
         records = tuple(
             replace(record, state=StepState.SKIPPED) if record.state is StepState.WAITING else record
             for record in plan.records
         )
-        over = replace(plan, records=records, state=state, error=why, ended_at=self._clock.now())
+        over = replace(plan, records=records, state=state, error=reason, ended_at=self._clock.now())
         return await self._save(over)
 
 

@@ -44,11 +44,9 @@ async def answered_meanwhile(unit: Unit, steps: Iterable[Step]) -> str:
     """Why these steps may not begin: a claim is not as it was when they were planned. Empty: they may."""
     for step in steps:
         if isinstance(step, Record) and step.table == "reclaim_requests" and step.inverse is not None:
-            claim = await unit.reclaim_requests.get(step.id)
-            if claim is not None and msgspec.to_builtins(claim) != step.inverse:
-                return (
-                    f"Claim `{claim.id}` on {claim.training} is {claim.state.value} by now: nothing was done."
-                )
+            reclaim = await unit.reclaim_requests.get(step.id)
+            if reclaim is not None and msgspec.to_builtins(reclaim) != step.inverse:
+                return f"Claim `{reclaim.id}` on {reclaim.training} is {reclaim.state.value} by now: nothing was done."
     return ""
 
 

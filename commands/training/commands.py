@@ -33,14 +33,15 @@ async def listing(action: ListTrainings, context: CommandContext) -> Answer:
     trainings = [one for one in context.cluster.trainings() if not action.team or one.team == action.team]
     shown = [one for one in trainings if action.all or not one.state.is_over]
     unseen = [
-        f"{kind}s cannot be seen: {why}" for kind, why in unseen_kinds(context.cluster.inventory()).items()
+        f"{kind}s cannot be seen: {reason}"
+        for kind, reason in unseen_kinds(context.cluster.inventory()).items()
     ]
     over = len(trainings) - len(shown)
     if not shown and not unseen and not over:
         raise UnusableError(_none(action.team, context))
     blocks: list[Block] = [training_table(shown, context.now)] if shown else []
     blocks += [Context(text=text(f"{over} more are over: `training list --all`."))] if over else []
-    blocks += [Context(text=text(f"⚠ {why}")) for why in unseen]
+    blocks += [Context(text=text(f"⚠ {reason}")) for reason in unseen]
     gpus = sum(one.gpus for one in shown)
     title = text(bold(f"{len(shown)} training{'s' if len(shown) != 1 else ''}"), f" with {gpus:g} GPUs")
     return Answer(message=Message(title=title, blocks=tuple(blocks)))

@@ -104,8 +104,10 @@ def failure_words(rank: Rank) -> str:
     where = f" on {rank.node}" if rank.node else ""
     said = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
     said += [rank.reason] if rank.reason and rank.reason != "Error" else []
-    why = rank.explanation or explain_exit(rank.exit_code, rank.reason)
-    return f"{rank.role} {rank.index}{where}: {', '.join(said) or rank.phase}" + (f": {why}" if why else "")
+    reason = rank.explanation or explain_exit(rank.exit_code, rank.reason)
+    return f"{rank.role} {rank.index}{where}: {', '.join(said) or rank.phase}" + (
+        f": {reason}" if reason else ""
+    )
 
 
 def running(training: Training) -> int:
@@ -139,8 +141,8 @@ def _ranks(training: Training) -> Table:
 
 
 def _events(training: Training, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
-    if why := inventory.missing_reason(EVENTS):
-        return [Context(text=text(f"Its events are not known: {why}"))]
+    if reason := inventory.missing_reason(EVENTS):
+        return [Context(text=text(f"Its events are not known: {reason}"))]
     found = sorted(_events_of(training, inventory), key=lambda event: str(event.last_seen), reverse=True)
     # The same thing happens to every rank: it is told once, with how often.
     times: Counter[tuple[str, str]] = Counter()

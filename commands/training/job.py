@@ -20,52 +20,52 @@ _API = {"Job": "batch/v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1"}
 _QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"
 
 
-def task_requests(order: TrainingSpec) -> tuple[TaskRequest, ...]:
+def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
     """What has to find a place."""
 
-    def need(role: str, count: int, amounts: dict[str, str], tolerates: frozenset[str]) -> TaskRequest:
+    def task(role: str, count: int, amounts: dict[str, str], tolerates: frozenset[str]) -> TaskRequest:
         return TaskRequest(
             role=role,
             count=count,
             amounts={name: parse_quantity(one) for name, one in amounts.items()},
-            node_selector=order.node_selector,
+            node_selector=spec.node_selector,
             tolerates=tolerates,
         )
 
     return (
-        need(SERVER, order.servers, order.server_amounts, frozenset()),
-        need(WORKER, order.workers, order.worker_amounts, manifests.tolerated(order)),
+        task(SERVER, spec.servers, spec.server_amounts, frozenset()),
+        task(WORKER, spec.workers, spec.worker_amounts, manifests.tolerated(spec)),
     )
 
 
-def launch(order: TrainingSpec, *, has_namespace: bool, has_secret: bool) -> tuple[Step, ...]:
+def launch(spec: TrainingSpec, *, has_namespace: bool, has_secret: bool) -> tuple[Step, ...]:
     """All objects in order; the workers last and suspended, then let go."""
     steps: list[Step] = []
     if not has_namespace:
         steps.append(
-            Create(manifest=manifests.namespace(order), description=f"create namespace {order.namespace}")
+            Create(manifest=manifests.namespace(spec), description=f"create namespace {spec.namespace}")
         )
-    if order.pull_secret and not has_secret:
-        place, _, name = order.pull_secret.partition("/")
+    if spec.pull_secret and not has_secret:
+        place, _, name = spec.pull_secret.partition("/")
         steps.append(
             Create(
-                manifest=manifests.pull_secret(order),
+                manifest=manifests.pull_secret(spec),
                 description=f"copy the pull secret {name} from {place}",
                 is_secret=True,
                 copies=ObjectRef(api="v1", kind="Secret", namespace=place, name=name),
             )
         )
-    if order.script_text:
-        lines = order.script_text.count("\n") + 1
-        made = manifests.script(order)
+    if spec.script_text:
+        lines = spec.script_text.count("\n") + 1
+        made = manifests.script(spec)
         steps.append(Create(manifest=made, description=f"keep the script ({lines} lines) as {_named(made)}"))
-    steps += [Create(manifest=one, description=f"create {_named(one)}") for one in manifests.services(order)]
-    for index in range(order.servers):
-        made = manifests.server(order, index)
+    steps += [Create(manifest=one, description=f"create {_named(one)}") for one in manifests.services(spec)]
+    for index in range(spec.servers):
+        made = manifests.server(spec, index)
         steps.append(Create(manifest=made, description=f"create {_named(made)}, a parameter server"))
-    job = manifests.workers(order)
-    asks = f", each with {order.gpus:g} {order.gpu_resource}" if order.gpus else ""
-    workers = f"{order.workers} worker{'s' if order.workers != 1 else ''}{asks}"
+    job = manifests.workers(spec)
+    asks = f", each with {spec.gpus:g} {spec.gpu_resource}" if spec.gpus else ""
+    workers = f"{spec.workers} worker{'s' if spec.workers != 1 else ''}{asks}"
     made_job = Create(manifest=job, description=f"create {_named(job)}, suspended: {workers}")
     let_go = Patch(
         ref=made_job.ref,
@@ -78,7 +78,7 @@ def launch(order: TrainingSpec, *, has_namespace: bool, has_secret: bool) -> tup
 
 
 def note_launch(
-    order: TrainingSpec,
+    spec: TrainingSpec,
     *,
     cluster: str,
     now: datetime,
@@ -89,10 +89,10 @@ def note_launch(
 ) -> Step:
     """The record by which its owner is told how it goes."""
     row = Launch(
-        id=f"{cluster}/{order.id}",
+        id=f"{cluster}/{spec.id}",
         cluster=cluster,
-        training=order.id,
-        by=order.launched_by,
+        training=spec.id,
+        by=spec.launched_by,
         by_name=by_name,
         at=now,
         channel=channel,

@@ -44,21 +44,21 @@ class LaunchTraining:
 
 async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     """The steps that make the training, if its name is free and its tasks fit. Raises UnusableError otherwise."""
-    order = order_of(action, context)
-    check(order, images=context.defaults.training_images)
+    spec = spec_of(action, context)
+    check(spec, images=context.defaults.training_images)
     if (reader := context.cluster.reader) is None:
         raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
-    has_namespace = await _has_namespace(order, context, reader)
-    has_secret = has_namespace and await _has_secret(order, reader)
-    if order.pull_secret and not has_secret:
-        await _check_source(order, reader)
-    notes = _place(order, context.cluster.inventory(), may_wait=action.wait)
+    has_namespace = await _has_namespace(spec, context, reader)
+    has_secret = has_namespace and await _has_secret(spec, reader)
+    if spec.pull_secret and not has_secret:
+        await _check_source(spec, reader)
+    notes = _place(spec, context.cluster.inventory(), may_wait=action.wait)
     async with context.store.unit() as unit:
-        before = await unit.launches.get(f"{context.cluster.name}/{order.id}")
+        before = await unit.launches.get(f"{context.cluster.name}/{spec.id}")
     steps = (
-        *job.launch(order, has_namespace=has_namespace, has_secret=has_secret),
+        *job.launch(spec, has_namespace=has_namespace, has_secret=has_secret),
         job.note_launch(
-            order,
+            spec,
             cluster=context.cluster.name,
             now=context.now,
             channel=context.origin.channel,
@@ -67,14 +67,14 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
             before=before,
         ),
     )
-    if order.team and order.team not in context.actor.teams:
-        notes.append(f"It is launched for team {order.team}, in which you are not.")
-    gpus = f", {order.workers * order.gpus:g} {order.gpu_resource}" if order.gpus else ""
-    title = f"Launch {order.id}: {order.workers} worker{'s' if order.workers != 1 else ''}{gpus}"
-    return PlanDraft(title=title, steps=steps, notes=tuple(notes), is_fixed=bool(order.script_text))
+    if spec.team and spec.team not in context.actor.teams:
+        notes.append(f"It is launched for team {spec.team}, in which you are not.")
+    gpus = f", {spec.workers * spec.gpus:g} {spec.gpu_resource}" if spec.gpus else ""
+    title = f"Launch {spec.id}: {spec.workers} worker{'s' if spec.workers != 1 else ''}{gpus}"
+    return PlanDraft(title=title, steps=steps, notes=tuple(notes), is_fixed=bool(spec.script_text))
 
 
-def order_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
+def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
     """The order that the line and what came with it amount to."""
     pairs = [word.partition("=") for word in action.node_selector]
     if wrong := next((key for key, sign, _ in pairs if not sign), None):
@@ -122,10 +122,10 @@ def _script(path: str, context: CommandContext) -> str:
     return script_of(upload.content)
 
 
-async def _has_namespace(order: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
+async def _has_namespace(spec: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
     """False: to be created. True: ours and empty, from an earlier run. Raises UnusableError for any other."""
-    found = await reader.read(ObjectRef(api="v1", kind="Namespace", name=order.namespace))
-    training = next((one for one in context.cluster.trainings() if one.id == order.id), None)
+    found = await reader.read(ObjectRef(api="v1", kind="Namespace", name=spec.namespace))
+    training = next((one for one in context.cluster.trainings() if one.id == spec.id), None)
     if training is not None and training.workloads:
         doing = f"is there already ({training.state.value})"
         raise UnusableError(
@@ -136,63 +136,63 @@ async def _has_namespace(order: TrainingSpec, context: CommandContext, reader: O
         return False
     labels = found["metadata"].get("labels") or {}
     if found["metadata"].get("deletionTimestamp"):
-        raise UnusableError(f"Namespace `{order.namespace}` is still being deleted: try again in a moment.")
-    if labels.get(MANAGED_BY) != OURS or labels.get(TRAINING) != order.name:
+        raise UnusableError(f"Namespace `{spec.namespace}` is still being deleted: try again in a moment.")
+    if labels.get(MANAGED_BY) != OURS or labels.get(TRAINING) != spec.name:
         raise UnusableError(
-            f"Namespace `{order.namespace}` is there already and not ours to use: choose another `--namespace`."
+            f"Namespace `{spec.namespace}` is there already and not ours to use: choose another `--namespace`."
         )
     return True
 
 
-async def _has_secret(order: TrainingSpec, reader: ObjectReader) -> bool:
+async def _has_secret(spec: TrainingSpec, reader: ObjectReader) -> bool:
     """Whether the copy from an earlier run is seen. It seldom may be: what is not seen is made, or is there then."""
-    name = order.pull_secret.partition("/")[2]
+    name = spec.pull_secret.partition("/")[2]
     if not name:
         return False
-    secret = ObjectRef(api="v1", kind="Secret", namespace=order.namespace, name=name)
+    secret = ObjectRef(api="v1", kind="Secret", namespace=spec.namespace, name=name)
     try:
         return await reader.read(secret) is not None
-    except SourceError as why:
-        if why.status == 403:
+    except SourceError as error:
+        if error.status == 403:
             return False
         raise
 
 
-async def _check_source(order: TrainingSpec, reader: ObjectReader) -> None:
-    place, _, name = order.pull_secret.partition("/")
+async def _check_source(spec: TrainingSpec, reader: ObjectReader) -> None:
+    place, _, name = spec.pull_secret.partition("/")
     if not place or not name:
         raise UnusableError(
-            f"The settings' pull secret `{order.pull_secret}` should be written namespace/name: "
+            f"The settings' pull secret `{spec.pull_secret}` should be written namespace/name: "
             "ask whoever runs Yardmaster."
         )
     found = await reader.read(ObjectRef(api="v1", kind="Secret", namespace=place, name=name))
     if found is None:
-        raise UnusableError(f"The pull secret `{order.pull_secret}` that new trainings get is not there.")
+        raise UnusableError(f"The pull secret `{spec.pull_secret}` that new trainings get is not there.")
     if found.get("type") != "kubernetes.io/dockerconfigjson":
-        raise UnusableError(f"`{order.pull_secret}` is no pull secret: its type is {found.get('type')}.")
+        raise UnusableError(f"`{spec.pull_secret}` is no pull secret: its type is {found.get('type')}.")
 
 
-def _place(order: TrainingSpec, inventory: Inventory, *, may_wait: bool) -> list[str]:
+def _place(spec: TrainingSpec, inventory: Inventory, *, may_wait: bool) -> list[str]:
     """What to tell of its place. Raises UnusableError when there is none and nobody wants to wait."""
-    needs = job.task_requests(order)
-    rooms = node_capacities(inventory, [name for need in needs for name in need.amounts])
-    fit = place(needs, rooms)
-    if fit.is_whole:
-        return [f"It fits now, for example on {_where(fit)}."]
-    why = f"{unschedulable_reasons(fit)}."
-    help_ = remedies_for(needs, rooms, fit)
+    tasks = job.task_requests(spec)
+    capacities = node_capacities(inventory, [name for task in tasks for name in task.amounts])
+    placement = place(tasks, capacities)
+    if placement.is_whole:
+        return [f"It fits now, for example on {_where(placement)}."]
+    reason = f"{unschedulable_reasons(placement)}."
+    help_ = remedies_for(tasks, capacities, placement)
     if not may_wait:
         said = f" What would help: {'; '.join(help_)}." if help_ else ""
-        raise UnusableError(f"It does not fit: {why}{said} `--wait` launches it anyway, to wait for room.")
+        raise UnusableError(f"It does not fit: {reason}{said} `--wait` launches it anyway, to wait for room.")
     return [
-        f"It does not fit now: {why} Tasks that find a place hold it while the others wait.",
+        f"It does not fit now: {reason} Tasks that find a place hold it while the others wait.",
         *help_,
     ]
 
 
-def _where(fit: Placement, at_most: int = 6) -> str:
+def _where(placement: Placement, at_most: int = 6) -> str:
     on: Counter[str] = Counter()
-    for _, node, count in fit.placed:
+    for _, node, count in placement.placed:
         on[node] += count
     names = [f"{node} ({count})" if count > 1 else node for node, count in sorted(on.items())]
     return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")

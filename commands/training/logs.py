@@ -80,15 +80,15 @@ async def _lines(
                     ", the run before" if action.previous else ""
                 )
             trouble = "the Kubernetes API has no lines of it"
-        except SourceError as why:
-            trouble = _in_short(rank, why)
+        except SourceError as error:
+            trouble = _in_short(rank, error)
     if context.cluster.logs is None:
         raise UnusableError(f"There is no log of {rank.pod}: {trouble}, and the settings name no log store.")
     where = {"namespace": training.namespace, "pod": rank.pod}
     try:
         kept = await context.cluster.logs.lines(where=where, at=context.now, tail=action.tail)
-    except SourceError as why:
-        raise UnusableError(f"There is no log of {rank.pod}: {trouble}; the log store: {why}") from why
+    except SourceError as error:
+        raise UnusableError(f"There is no log of {rank.pod}: {trouble}; the log store: {error}") from error
     if not kept:
         raise UnusableError(
             f"There is no log of {rank.pod}: {trouble}, and the log store has no lines of it."
@@ -97,9 +97,11 @@ async def _lines(
     return lines, f"the log store, because {trouble}"
 
 
-def _in_short(rank: Rank, why: SourceError) -> str:
-    if why.status == 404:
+def _in_short(rank: Rank, reason: SourceError) -> str:
+    if reason.status == 404:
         return "the pod is gone"
-    if why.status == 400:  # its container waits, or there was no run before
-        return f"its container does not run ({rank.reason}: {rank.explanation})" if rank.reason else str(why)
-    return str(why)
+    if reason.status == 400:  # its container waits, or there was no run before
+        return (
+            f"its container does not run ({rank.reason}: {rank.explanation})" if rank.reason else str(reason)
+        )
+    return str(reason)

@@ -45,23 +45,25 @@ class NodeCapacity:
     taints: tuple[str, ...] = ()  # keys that keep pods off which do not tolerate them
     closed: str = ""
 
-    def bar(self, need: TaskRequest) -> str:
+    def bar(self, task: TaskRequest) -> str:
         """What keeps this need off the node before amounts are looked at; empty for nothing."""
-        if any(self.labels.get(key) != value for key, value in need.node_selector.items()):
+        if any(self.labels.get(key) != value for key, value in task.node_selector.items()):
             return "not selected"
         if self.closed:
             return self.closed
-        return next((f"tainted {key}" for key in self.taints if key not in need.tolerates), "")
+        return next((f"tainted {key}" for key in self.taints if key not in task.tolerates), "")
 
-    def holds(self, need: TaskRequest) -> int:
+    def holds(self, task: TaskRequest) -> int:
         """How many tasks of this need have room here by amounts alone."""
-        asked = {PODS: 1.0, **need.amounts}
-        rooms = [int((self.free.get(name, 0.0) + _DUST) // one) for name, one in asked.items() if one > 0]
-        return max(0, min(rooms, default=UNBOUNDED))
+        asked = {PODS: 1.0, **task.amounts}
+        capacities = [
+            int((self.free.get(name, 0.0) + _DUST) // one) for name, one in asked.items() if one > 0
+        ]
+        return max(0, min(capacities, default=UNBOUNDED))
 
-    def less(self, need: TaskRequest, times: int) -> "NodeCapacity":
+    def less(self, task: TaskRequest, times: int) -> "NodeCapacity":
         """The room after so many tasks moved in."""
-        asked = {PODS: 1.0, **need.amounts}
+        asked = {PODS: 1.0, **task.amounts}
         left = {name: amount - times * asked.get(name, 0.0) for name, amount in self.free.items()}
         return replace(self, free=left)
 
@@ -71,7 +73,7 @@ class Placement:
     """How far the tasks fit. `short` is the first need that does not, with `rooms` as the others left them."""
 
     placed: tuple[tuple[str, str, int], ...]  # role, node, how many
-    rooms: tuple[NodeCapacity, ...]
+    capacities: tuple[NodeCapacity, ...]
     short: TaskRequest | None = None
     fitting: int = 0  # tasks of the short need that do fit
 
@@ -88,12 +90,12 @@ def node_capacities(inventory: Inventory, resources: Iterable[str]) -> tuple[Nod
         if not pod.spec.node_name and pod.status.nominated_node_name and holds_resources(pod):
             waiting.setdefault(pod.status.nominated_node_name, []).append(pod)
     return tuple(
-        _room(node, [*inventory.pods_on(name), *waiting.get(name, ())], names)
+        _capacity(node, [*inventory.pods_on(name), *waiting.get(name, ())], names)
         for name, node in sorted(inventory.nodes.items())
     )
 
 
-def _room(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapacity:
+def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapacity:
     held = [pod for pod in pods if holds_resources(pod)]
     free: dict[str, float] = {}
     for name in names:
@@ -117,49 +119,53 @@ def _room(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapacity
     )
 
 
-def place(needs: Sequence[TaskRequest], rooms: Sequence[NodeCapacity]) -> Placement:
+def place(tasks: Sequence[TaskRequest], capacities: Sequence[NodeCapacity]) -> Placement:
     """Place all tasks. Either order of the needs is tried: small tasks may stand in the way of large ones."""
-    wanted = [need for need in needs if need.count]
-    first = _place_in_order(wanted, rooms)
+    wanted = [task for task in tasks if task.count]
+    first = _place_in_order(wanted, capacities)
     if first.is_whole or len(wanted) < 2:
         return first
-    second = _place_in_order(list(reversed(wanted)), rooms)
+    second = _place_in_order(list(reversed(wanted)), capacities)
     return second if second.is_whole else first
 
 
-def _place_in_order(needs: Sequence[TaskRequest], rooms: Sequence[NodeCapacity]) -> Placement:
-    left = {room.node: room for room in rooms}
+def _place_in_order(tasks: Sequence[TaskRequest], capacities: Sequence[NodeCapacity]) -> Placement:
+    left = {capacity.node: capacity for capacity in capacities}
     placed: list[tuple[str, str, int]] = []
-    for number, need in enumerate(needs):
-        later = needs[number + 1 :]
-        missing = need.count
-        for room in sorted(left.values(), key=lambda room: _cost(room, need, later)):
-            times = 0 if room.bar(need) else min(missing, left[room.node].holds(need))
+    for number, task in enumerate(tasks):
+        later = tasks[number + 1 :]
+        missing = task.count
+        for capacity in sorted(left.values(), key=lambda capacity: _cost(capacity, task, later)):
+            times = 0 if capacity.bar(task) else min(missing, left[capacity.node].holds(task))
             if times:
-                placed.append((need.role, room.node, times))
-                left[room.node] = left[room.node].less(need, times)
+                placed.append((task.role, capacity.node, times))
+                left[capacity.node] = left[capacity.node].less(task, times)
                 missing -= times
         if missing:
             return Placement(
                 placed=tuple(placed),
-                rooms=tuple(left.values()),
-                short=need,
-                fitting=need.count - missing,
+                capacities=tuple(left.values()),
+                short=task,
+                fitting=task.count - missing,
             )
-    return Placement(placed=tuple(placed), rooms=tuple(left.values()))
+    return Placement(placed=tuple(placed), capacities=tuple(left.values()))
 
 
-def _cost(room: NodeCapacity, need: TaskRequest, later: Sequence[TaskRequest]) -> tuple[int, int, str]:
+def _cost(capacity: NodeCapacity, task: TaskRequest, later: Sequence[TaskRequest]) -> tuple[int, int, str]:
     """Nodes first where this need takes least from the later ones; among those the ones that hold most of it."""
     harm = sum(
-        other_before - room.less(need, 1).holds(other)
+        other_before - capacity.less(task, 1).holds(other)
         for other in later
-        if not room.bar(other) and (other_before := room.holds(other))
+        if not capacity.bar(other) and (other_before := capacity.holds(other))
     )
-    hosts_others = sum(room.holds(other) for other in later if not room.bar(other))
-    return harm, (1 if hosts_others else 0) * UNBOUNDED - min(room.holds(need), UNBOUNDED - 1), room.node
+    hosts_others = sum(capacity.holds(other) for other in later if not capacity.bar(other))
+    return (
+        harm,
+        (1 if hosts_others else 0) * UNBOUNDED - min(capacity.holds(task), UNBOUNDED - 1),
+        capacity.node,
+    )
 
 
-def main_resource(need: TaskRequest) -> str:
+def main_resource(task: TaskRequest) -> str:
     """The resource to speak of first: the GPUs, where any are asked for."""
-    return next((name for name in need.amounts if gpu_resource(name)), next(iter(need.amounts), PODS))
+    return next((name for name in task.amounts if gpu_resource(name)), next(iter(task.amounts), PODS))

@@ -75,62 +75,62 @@ class TrainingSpec:
         return {name: one for name, one in (("cpu", self.cpu), ("memory", self.memory)) if one}
 
 
-def check(order: TrainingSpec, *, images: Sequence[str]) -> None:
+def check(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     """Raise UnusableError for what could not be launched, with the part that is wrong and what it should be."""
-    _check_name(order.name, "A training's name", NAME_AT_MOST)
-    _check_name(order.namespace, "A namespace", 63)
-    if order.namespace.startswith(_SYSTEM):
-        raise UnusableError(f"`{order.namespace}` is the cluster's own: give the training another namespace.")
-    if not _IMAGE.fullmatch(order.image) or len(order.image) > 255:
+    _check_name(spec.name, "A training's name", NAME_AT_MOST)
+    _check_name(spec.namespace, "A namespace", 63)
+    if spec.namespace.startswith(_SYSTEM):
+        raise UnusableError(f"`{spec.namespace}` is the cluster's own: give the training another namespace.")
+    if not _IMAGE.fullmatch(spec.image) or len(spec.image) > 255:
         raise UnusableError(
-            f"`{_cut(order.image)}` is not the name of an image: write it like registry.example/team/name:tag."
+            f"`{_cut(spec.image)}` is not the name of an image: write it like registry.example/team/name:tag."
         )
-    if not any(fnmatchcase(order.image, pattern) for pattern in images):
+    if not any(fnmatchcase(spec.image, pattern) for pattern in images):
         allowed = ", ".join(f"`{pattern}`" for pattern in images) or "none"
-        raise UnusableError(f"`{order.image}` is not among the images that may be launched: {allowed}.")
-    _check_count(order.workers, 1, WORKERS_AT_MOST, "--workers")
-    _check_count(order.servers, 0, SERVERS_AT_MOST, "--ps")
-    _check_gpus(order)
-    for flag, amount in (("--cpu", order.cpu), ("--memory", order.memory)):
+        raise UnusableError(f"`{spec.image}` is not among the images that may be launched: {allowed}.")
+    _check_count(spec.workers, 1, WORKERS_AT_MOST, "--workers")
+    _check_count(spec.servers, 0, SERVERS_AT_MOST, "--ps")
+    _check_gpus(spec)
+    for flag, amount in (("--cpu", spec.cpu), ("--memory", spec.memory)):
         if amount and (not _QUANTITY.fullmatch(amount) or not parse_quantity(amount)):
             raise UnusableError(f"`{flag} {_cut(amount)}` is not a quantity: write it like 2, 500m or 64Gi.")
-    for key, value in order.node_selector.items():
+    for key, value in spec.node_selector.items():
         if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
             raise UnusableError(f"`--node-selector {_cut(f'{key}={value}')}` is not a label and its value.")
-    if order.priority_class:
-        _check_name(order.priority_class, "A priority class", 253, dots=True)
-    if order.max_duration is not None and order.max_duration < timedelta(seconds=1):
+    if spec.priority_class:
+        _check_name(spec.priority_class, "A priority class", 253, dots=True)
+    if spec.max_duration is not None and spec.max_duration < timedelta(seconds=1):
         raise UnusableError("`--max-duration` is at least 1s.")
-    _check_words(order)
+    _check_words(spec)
 
 
-def _check_gpus(order: TrainingSpec) -> None:
-    meaning = gpu_resource(order.gpu_resource)
+def _check_gpus(spec: TrainingSpec) -> None:
+    meaning = gpu_resource(spec.gpu_resource)
     if meaning is None:
         raise UnusableError(
-            f"`{_cut(order.gpu_resource)}` is no GPU resource that I know: nvidia.com/gpu, "
+            f"`{_cut(spec.gpu_resource)}` is no GPU resource that I know: nvidia.com/gpu, "
             "nvidia.com/mig-1g.10gb, tencent.com/vcuda-core, …"
         )
-    if not 0 <= order.gpus <= 64:
-        raise UnusableError(f"`--gpus {order.gpus:g}`: a worker has 0 to 64 of them.")
-    amount = order.gpus * meaning.units
+    if not 0 <= spec.gpus <= 64:
+        raise UnusableError(f"`--gpus {spec.gpus:g}`: a worker has 0 to 64 of them.")
+    amount = spec.gpus * meaning.units
     if abs(amount - round(amount)) > 1e-9:
         raise UnusableError(
-            f"`--gpus {order.gpus:g}` cannot be had of {order.gpu_resource}: "
+            f"`--gpus {spec.gpus:g}` cannot be had of {spec.gpu_resource}: "
             f"it comes in steps of {1 / meaning.units:g}."
         )
 
 
-def _check_words(order: TrainingSpec) -> None:
-    if sum(len(word.encode()) for word in order.arguments) > ARGUMENTS_AT_MOST:
+def _check_words(spec: TrainingSpec) -> None:
+    if sum(len(word.encode()) for word in spec.arguments) > ARGUMENTS_AT_MOST:
         raise UnusableError(
             f"The arguments are longer than {ARGUMENTS_AT_MOST >> 10} KiB: put them in a file."
         )
-    for word in (order.script, *order.arguments):
+    for word in (spec.script, *spec.arguments):
         if "\x00" in word:
             raise UnusableError("An argument holds a null character, which no program can be given.")
-    if order.script and (len(order.script) > 1024 or order.script.startswith("-")):
-        raise UnusableError(f"`--script {_cut(order.script)}` is not a path in the image.")
+    if spec.script and (len(spec.script) > 1024 or spec.script.startswith("-")):
+        raise UnusableError(f"`--script {_cut(spec.script)}` is not a path in the image.")
 
 
 def _check_name(name: str, what: str, longest: int, *, dots: bool = False) -> None:

@@ -41,8 +41,8 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
     else:
         steps = kind_of(training).stop(training, inventory, left=await _left(training, context))
         if training.has_namespace:
-            why = "is kept" if is_ours else "stays, for we did not make it"
-            notes.append(f"Namespace {training.namespace} {why}, with its volume claims.")
+            reason = "is kept" if is_ours else "stays, for we did not make it"
+            notes.append(f"Namespace {training.namespace} {reason}, with its volume claims.")
     if not steps:
         return PlanDraft(
             title="",

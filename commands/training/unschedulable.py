@@ -9,82 +9,91 @@ from commands.training.placement import PODS, NodeCapacity, Placement, TaskReque
 _SHOWN = 3  # nodes by name; the others are counted
 
 
-def unschedulable_reasons(fit: Placement) -> str:
+def unschedulable_reasons(placement: Placement) -> str:
     """`3 of 4 workers fit; worker 3 needs 8 nvidia.com/gpu: gpu-a04 has 2 free, gpu-b01 is cordoned, ...`."""
-    need = fit.short
-    if need is None:
+    task = placement.short
+    if task is None:
         return ""
-    main = main_resource(need)
-    open_rooms = [room for room in fit.rooms if not room.bar(need)]
+    main = main_resource(task)
+    open_nodes = [capacity for capacity in placement.capacities if not capacity.bar(task)]
     with_main = sorted(
-        (room for room in open_rooms if main in room.free), key=lambda room: (-room.free[main], room.node)
+        (capacity for capacity in open_nodes if main in capacity.free),
+        key=lambda capacity: (-capacity.free[main], capacity.node),
     )
-    told = [_lack(room, need, main) for room in with_main[:_SHOWN]]
+    told = [_lack(capacity, task, main) for capacity in with_main[:_SHOWN]]
     if rest := len(with_main) - _SHOWN:
         told += [f"{_nodes(rest)} {'has' if rest == 1 else 'have'} no more than that"] if rest > 0 else []
-    told += _barred(fit.rooms, need)
-    if without := sum(main not in room.free for room in open_rooms):
+    told += _barred(placement.capacities, task)
+    if without := sum(main not in capacity.free for capacity in open_nodes):
         told.append(f"{_nodes(without)} {'has' if without == 1 else 'have'} no {main} at all")
     where = ", ".join(told) or "there is no node"
-    asks = ", ".join(f"{amount_text(name, one)} {name}" for name, one in need.amounts.items() if one)
+    asks = ", ".join(f"{amount_text(name, one)} {name}" for name, one in task.amounts.items() if one)
     return (
-        f"{fit.fitting} of {need.count} {need.role}{'s' if need.count != 1 else ''} "
-        f"fit{'s' if need.count == 1 else ''}; "
-        f"{need.role} {fit.fitting} needs {asks or 'room for a pod'}: {where}"
+        f"{placement.fitting} of {task.count} {task.role}{'s' if task.count != 1 else ''} "
+        f"fit{'s' if task.count == 1 else ''}; "
+        f"{task.role} {placement.fitting} needs {asks or 'capacity for a pod'}: {where}"
     )
 
 
 def remedies_for(
-    needs: Sequence[TaskRequest], rooms: Sequence[NodeCapacity], fit: Placement
+    tasks: Sequence[TaskRequest], capacities: Sequence[NodeCapacity], placement: Placement
 ) -> tuple[str, ...]:
     """What would help, each as a short sentence; `rooms` as they were before anything was placed."""
-    need = fit.short
-    if need is None:
+    task = placement.short
+    if task is None:
         return ()
     said: list[str] = []
-    main = main_resource(need)
+    main = main_resource(task)
     meaning = gpu_resource(main)
-    if meaning is not None and need.role == "worker":
-        units = round(need.amounts[main] / meaning.units)
+    if meaning is not None and task.role == "worker":
+        units = round(task.amounts[main] / meaning.units)
         for fewer in range(units - 1, 0, -1):
-            smaller = replace(need, amounts={**need.amounts, main: fewer * meaning.units})
-            if place([smaller if one is need else one for one in needs], rooms).is_whole:
+            smaller = replace(task, amounts={**task.amounts, main: fewer * meaning.units})
+            if place([smaller if one is task else one for one in tasks], capacities).is_whole:
                 said.append(f"`--gpus {fewer}` would fit")
                 break
-    if fit.fitting and need.role == "worker":
-        said.append(f"`--workers {fit.fitting}` would fit")
+    if placement.fitting and task.role == "worker":
+        said.append(f"`--workers {placement.fitting}` would fit")
     cordoned = [
-        room.node
-        for room in fit.rooms
-        if room.closed == "cordoned" and not replace(room, closed="").bar(need) and room.holds(need)
+        capacity.node
+        for capacity in placement.capacities
+        if capacity.closed == "cordoned"
+        and not replace(capacity, closed="").bar(task)
+        and capacity.holds(task)
     ]
     if cordoned:
-        opened = [replace(room, closed="") if room.node in cordoned else room for room in rooms]
-        enough = "would be enough" if place(needs, opened).is_whole else "would help"
+        opened = [
+            replace(capacity, closed="") if capacity.node in cordoned else capacity for capacity in capacities
+        ]
+        enough = "would be enough" if place(tasks, opened).is_whole else "would help"
         said.append(f"`node uncordon {' '.join(cordoned[:_SHOWN])}` {enough}")
     if meaning is not None:
         said.append("`gpu idle` shows whose GPUs do nothing")
     return tuple(said)
 
 
-def _lack(room: NodeCapacity, need: TaskRequest, main: str) -> str:
-    asked: Mapping[str, float] = {PODS: 1.0, **need.amounts}
-    lacking = [name for name, one in asked.items() if room.free.get(name, 0.0) < one]
+def _lack(capacity: NodeCapacity, task: TaskRequest, main: str) -> str:
+    asked: Mapping[str, float] = {PODS: 1.0, **task.amounts}
+    lacking = [name for name, one in asked.items() if capacity.free.get(name, 0.0) < one]
     if not lacking or main in lacking:
-        return f"{room.node} has {amount_text(main, room.free[main])} free"
-    short = ", ".join(f"{amount_text(name, room.free.get(name, 0.0))} {name}" for name in lacking)
-    return f"{room.node} has {amount_text(main, room.free[main])} free but only {short}"
+        return f"{capacity.node} has {amount_text(main, capacity.free[main])} free"
+    short = ", ".join(f"{amount_text(name, capacity.free.get(name, 0.0))} {name}" for name in lacking)
+    return f"{capacity.node} has {amount_text(main, capacity.free[main])} free but only {short}"
 
 
-def _barred(rooms: Sequence[NodeCapacity], need: TaskRequest) -> list[str]:
+def _barred(capacities: Sequence[NodeCapacity], task: TaskRequest) -> list[str]:
     """Nodes that would have room if they were not closed, by name; and how many the selector leaves out."""
     told: list[str] = []
-    would = [room for room in rooms if (bar := room.bar(need)) and bar != "not selected" and room.holds(need)]
-    told += [f"{room.node} is {room.bar(need)}" for room in would[:_SHOWN]]
+    would = [
+        capacity
+        for capacity in capacities
+        if (bar := capacity.bar(task)) and bar != "not selected" and capacity.holds(task)
+    ]
+    told += [f"{capacity.node} is {capacity.bar(task)}" for capacity in would[:_SHOWN]]
     if len(would) > _SHOWN:
         told.append(f"{_nodes(len(would) - _SHOWN)} more closed")
-    if left_out := sum(room.bar(need) == "not selected" for room in rooms):
-        wanted = ",".join(f"{key}={value}" for key, value in need.node_selector.items())
+    if left_out := sum(capacity.bar(task) == "not selected" for capacity in capacities):
+        wanted = ",".join(f"{key}={value}" for key, value in task.node_selector.items())
         told.append(f"{_nodes(left_out)} {'is' if left_out == 1 else 'are'} not {wanted}")
     return told
 

@@ -57,8 +57,8 @@ async def open_slack(settings: SlackSettings, *, clock: Clock, stack: AsyncExitS
     client = await stack.enter_async_context(SlackClient(token(), api_url=settings.api_url))
     try:
         await client.ourselves()
-    except (Recoverable, UnknownOutcome) as why:
-        log.warning("slack.away_at_the_start", why=str(why))
+    except (Recoverable, UnknownOutcome) as error:
+        log.warning("slack.away_at_the_start", error=str(error))
     app = AsyncApp(
         client=client.web,
         signing_secret=signing() if signing else None,

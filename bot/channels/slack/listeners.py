@@ -103,4 +103,4 @@ class _Listeners:
                 if not account.is_outsider:
                     await self._responder.respond(interaction, refused(BUSY))
         except Exception as error:
-            log.warning("slack.busy_not_said", why=type(error).__name__)
+            log.warning("slack.busy_not_said", reason=type(error).__name__)

@@ -136,7 +136,7 @@ class SlackNotifier:
                     await upload(self._client, file, name, channel=channel, thread=thread)
                     known.add(name)
         except SendError as error:
-            log.warning("slack.file_lost", channel=channel, ts=ts, why=str(error))
+            log.warning("slack.file_lost", channel=channel, ts=ts, reason=str(error))
 
     async def _names_in(self, channel: str, thread: str) -> set[str]:
         answer = await self._client.call(

@@ -72,7 +72,7 @@ class SlackResponder:
         try:
             await self._client.call("response_url", self._respond(interaction.response_url, body))
         except SendError as error:
-            log.info("slack.response_refused", why=str(error))
+            log.info("slack.response_refused", reason=str(error))
             return False
         return True
 
@@ -107,7 +107,7 @@ class SlackResponder:
             )
             await self._client.call("chat.postEphemeral", call)
         except Permanent as error:
-            log.info("slack.answered_directly", why=str(error))
+            log.info("slack.answered_directly", reason=str(error))
             return await self._to_person(interaction, message)
         return ""
 
@@ -132,4 +132,4 @@ class SlackResponder:
             for file in message.files[:FILES_AT_MOST]:
                 await upload(self._client, file, file.name, channel=where, thread=None)
         except SendError as error:
-            log.warning("slack.file_lost", user=interaction.user_id, why=str(error))
+            log.warning("slack.file_lost", user=interaction.user_id, reason=str(error))

@@ -60,7 +60,7 @@ class Socket:
                     async with asyncio.timeout(DEAD.total_seconds()):
                         await client.connect_to_new_endpoint(force=True)
                 except (TimeoutError, aiohttp.ClientError, SlackClientError, OSError) as error:
-                    log.warning("slack.socket_not_mended", why=type(error).__name__)
+                    log.warning("slack.socket_not_mended", reason=type(error).__name__)
                 alive_at = loop.time()
             await asyncio.sleep(LOOKED_AT.total_seconds())
 

@@ -143,7 +143,7 @@ class ElasticsearchClient:
 
     def _refused(self, status: int, body: object) -> str:
         where, index = self._settings.name, self._settings.index
-        why = self._settings.redact(reason_of(body))
+        reason = self._settings.redact(reason_of(body))
         match status:
             case 401:
                 return f"{where} does not know us (401): check api_key_file or basic_auth"
@@ -154,11 +154,11 @@ class ElasticsearchClient:
             case 404:
                 return f"{where} has no index `{index}` (404): check elasticsearch.index"
             case 400:
-                return f"{where} refused the question (400): {why}"
+                return f"{where} refused the question (400): {reason}"
             case 429:
-                return f"{where} is overloaded (429): {why}"
+                return f"{where} is overloaded (429): {reason}"
             case _:
-                return f"{where} failed ({status}): {why}"
+                return f"{where} failed ({status}): {reason}"
 
 
 def _authorization(asked: Credentials) -> Mapping[str, str]:
@@ -203,8 +203,10 @@ def must_be_whole(answer: Mapping[str, Any], index: str) -> None:
             f"the answer for `{index}` does not say which shards it covers, so it counts for nothing"
         )
     if failed := shards.get("failed"):
-        why = reason_of({"error": {"root_cause": [one.get("reason") for one in shards.get("failures", ())]}})
-        raise SourceError(f"{failed} of {shards['total']} shards of `{index}` failed: {why}")
+        reason = reason_of(
+            {"error": {"root_cause": [one.get("reason") for one in shards.get("failures", ())]}}
+        )
+        raise SourceError(f"{failed} of {shards['total']} shards of `{index}` failed: {reason}")
     if not shards["total"]:
         raise SourceError(
             f"no index matches `{index}`: check elasticsearch.index and the shipper", temporary=False

@@ -80,8 +80,8 @@ async def server_facts(client: ElasticsearchClient, fields: FieldMap, at: dateti
         newest=None if newest is None else datetime.fromtimestamp(newest / 1000, UTC),
         fields={**fields.read, **fields.exact},
         missing={
-            word: why
-            for word, why in fields.unusable.items()
+            word: reason
+            for word, reason in fields.unusable.items()
             if word not in _READ_ONLY or word not in fields.read
         },
     )

@@ -76,11 +76,11 @@ class ElasticsearchSource:
                 return None
         except SourceError as error:
             return Blind(source=options.name, at=at, reason=str(error), is_lasting=not error.temporary)
-        why = (
+        reason = (
             f"it answers, but holds no line of the last {in_words(options.stale_after)}: "
             "see that the log shipper runs, and that `index` names where it writes"
         )
-        return Blind(source=options.name, at=at, reason=why, is_lasting=True)
+        return Blind(source=options.name, at=at, reason=reason, is_lasting=True)
 
     async def lines(
         self,

@@ -55,14 +55,14 @@ class PrometheusSource:
         if isinstance(found, Blind):
             return found
         if not found or not found[0].value > 0:
-            why = "it answers but holds no fresh sample of `up`: it has just started, or scrapes nothing"
-            return self._blind(at, f"{self._connection.where}: {why}", is_lasting=True)
+            reason = "it answers but holds no fresh sample of `up`: it has just started, or scrapes nothing"
+            return self._blind(at, f"{self._connection.where}: {reason}", is_lasting=True)
         age = at - datetime.fromtimestamp(found[0].value, UTC)
         if age > self.settings.stale_after:
-            why = (
+            reason = (
                 f"its newest scrape is {in_words(age)} old: it has just restarted, is stuck, or clocks differ"
             )
-            return self._blind(at, f"{self._connection.where}: {why}", is_lasting=True)
+            return self._blind(at, f"{self._connection.where}: {reason}", is_lasting=True)
         return None
 
     async def range(
@@ -143,8 +143,8 @@ class PrometheusSource:
         under_way.add_done_callback(self._under_way.discard)
         return await asyncio.wrap_future(under_way)
 
-    def _blind(self, at: datetime, why: str, *, is_lasting: bool = False) -> Blind:
-        return Blind(source=self.name, at=at, reason=why, is_lasting=is_lasting)
+    def _blind(self, at: datetime, reason: str, *, is_lasting: bool = False) -> Blind:
+        return Blind(source=self.name, at=at, reason=reason, is_lasting=is_lasting)
 
     def _patience(self) -> str:
         """The server's own limit for one query, so that it does not work for nobody."""

@@ -114,5 +114,5 @@ def _read_token(token: str) -> tuple[int, str]:
         if read["v"] != "meta.k8s.io/v1":
             raise ValueError(read["v"])
         return int(read["rv"]), str(read["start"])
-    except (binascii.Error, ValueError, KeyError, TypeError, UnicodeDecodeError) as why:
-        raise bad_request(f"continue key is not valid: {why}") from why
+    except (binascii.Error, ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise bad_request(f"continue key is not valid: {error}") from error

@@ -47,9 +47,9 @@ def json_patch(tree: Json, operations: Any) -> Json:
     try:
         for operation in operations:
             result = _operate(result, operation)
-    except (_FailedError, KeyError, TypeError, ValueError, IndexError) as why:
+    except (_FailedError, KeyError, TypeError, ValueError, IndexError) as error:
         message = "the server rejected our request due to an error in our request"
-        raise RefusedError(422, "Invalid", message) from why
+        raise RefusedError(422, "Invalid", message) from error
     if not isinstance(result, dict):
         raise bad_request("the patch leaves no object")
     return result

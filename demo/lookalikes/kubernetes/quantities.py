@@ -30,8 +30,8 @@ def quantity(text: str | int | float) -> Decimal:
         if unit[:1] in ("e", "E") and len(unit) > 1:
             return Decimal(digits) * Decimal(10) ** int(unit[1:])
         return Decimal(digits) * _SCALES[unit]
-    except InvalidOperation as why:
-        raise ValueError(f"unable to parse quantity's digits: {text}") from why
+    except InvalidOperation as error:
+        raise ValueError(f"unable to parse quantity's digits: {text}") from error
 
 
 def milli(text: str | int | float) -> int:

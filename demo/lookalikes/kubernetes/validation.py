@@ -187,9 +187,9 @@ def _resource_faults(kind: Kind, resources: Json, path: str) -> Iterator[Fault]:
         for amount in amounts.values():
             try:
                 quantity(amount)
-            except ValueError as why:
-                text = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {why}'
-                raise bad_request(text) from why
+            except ValueError as error:
+                text = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {error}'
+                raise bad_request(text) from error
     for name, amount in requests.items():
         limit = limits.get(name)
         if "/" in name:

@@ -68,7 +68,7 @@ async def test_a_claim_asks_the_owner_and_is_due_after_the_grace(
     assert claim.evidence == "no work on any of 8 GPUs for 30 min, 477 GiB of their memory held"
     (due,) = await dues(yard)
     assert due == DueCommand(
-        id=f"claim/{claim.id}",
+        id=f"reclaim/{claim.id}",
         cluster="prod-a",
         at=NOON + 30 * MINUTE,
         line=f"gpu settle {claim.id} --cluster prod-a",

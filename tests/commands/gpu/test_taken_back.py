@@ -70,4 +70,4 @@ async def test_of_two_questions_the_one_without_an_answer_is_taken_back(
     async with yard.store.unit() as unit:
         assert (await unit.reclaim_requests.get(vit.id)).state is ReclaimState.VOID  # type: ignore[union-attr]
         assert (await unit.reclaim_requests.get(detr.id)).state is ReclaimState.SNOOZED  # type: ignore[union-attr]
-    assert [due.id for due in await dues(yard)] == [f"claim/{detr.id}"]
+    assert [due.id for due in await dues(yard)] == [f"reclaim/{detr.id}"]
