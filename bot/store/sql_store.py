@@ -15,8 +15,7 @@ from bot.store.concurrency import ChangeSignal, Listener, WriteLock
 from bot.store.dialects import insert_into, make_engine
 from bot.store.migrate import StoreError, migrate
 from bot.store.schema import TABLES, Row, TableDefinition, moment_text
-from bot.store.sql_rows import SqlRows
-from bot.store.sql_tables import NUMBERS, SQL_TABLES
+from bot.store.sql_rows import NUMBERS, SQL_TABLES, SqlRows
 from bot.store.unit import StoreUnit
 
 PRUNED_AT_ONCE = 500  # rows in a transaction: others wait for it

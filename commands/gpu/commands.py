@@ -13,8 +13,9 @@ from commands.core.lookups import known_name
 from commands.gpu.gpu_counts import count_gpus, node_table, summary_lines, team_of, team_table
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table
-from commands.gpu.owner_answers import AnswerReclaim, keep, release, settle, snooze
+from commands.gpu.owner_answers import AnswerReclaim, keep, release, snooze
 from commands.gpu.reclaim import FreeGpus, free, look_for_idle_now
+from commands.gpu.unanswered import SettleReclaim, settle
 from commands.plans.plan import Risk
 
 
@@ -223,7 +224,7 @@ COMMANDS = (
         noun="gpu",
         verb="settle",
         summary="Settle a claim that nobody answered; the automation `reclaim` does it when it is due.",
-        action=AnswerReclaim,
+        action=SettleReclaim,
         parameters=(_CLAIM,),
         plan=settle,
         risk=Risk.TOUCH,

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, inspect, text
 
 from bot.store.dialects import make_engine
 from bot.store.migrate import NewerSchemaError, StoreError, migrate
+from bot.store.sql_rows import METADATA
 from bot.store.sql_store import SqlStore
-from bot.store.sql_tables import METADATA
 from tests.support.rows import a_gesture
 
 
