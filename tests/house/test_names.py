@@ -1,0 +1,75 @@
+"""Names in the product: each stands for one thing, so that a search finds it."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tests.house.conftest import ROOT, tracked
+
+PRODUCT = ("collectors/*.py", "alerts/*.py", "commands/*.py", "bot/*.py")
+# Files that play the same role in folders that stand side by side may share a name; each with the folders' parent.
+ROLES = {
+    "__init__.py": "",
+    "catalogue.py": "collectors",  # the list of checks, the list of kinds of training
+    "client.py": "collectors/sources",  # the connection to one server
+    "commands.py": "commands",  # the commands of one noun
+    "job.py": "",  # one kind of training: read in collectors/trainings, written in commands/training
+    "notifier.py": "bot/channels",
+    "schema.py": "bot",  # of the settings, of the store
+    "source.py": "collectors/sources",
+    "store.py": "",  # what alerts, and commands, ask of a store
+}
+
+
+def doubled_classes(modules: Mapping[Path, str]) -> dict[str, list[str]]:
+    """Public classes that are defined in more than one module, with the modules."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path, text in modules.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(str(path))
+    return {name: places for name, places in found.items() if len(places) > 1}
+
+
+def doubled_files(paths: Iterable[Path]) -> dict[str, list[str]]:
+    """File names that stand in more than one folder without playing the same role there."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        found[path.name].append(path)
+    return {
+        name: [str(path) for path in same]
+        for name, same in found.items()
+        if len(same) > 1 and not all(_is_in_role(path) for path in same)
+    }
+
+
+def _is_in_role(path: Path) -> bool:
+    parent = ROLES.get(path.name)
+    return parent is not None and (not parent or str(path.parent.parent) == parent)
+
+
+def test_no_public_class_name_is_defined_twice() -> None:
+    assert doubled_classes({path: (ROOT / path).read_text() for path in tracked(*PRODUCT)}) == {}
+
+
+def test_equal_file_names_play_the_same_role() -> None:
+    assert doubled_files(tracked(*PRODUCT)) == {}
+
+
+def test_a_doubled_class_name_is_found() -> None:
+    modules = {
+        Path("bot/a.py"): "class Job: ...\nclass _Own: ...\n",
+        Path("bot/b.py"): "class Job: ...\nclass _Own: ...\n",
+    }
+    assert doubled_classes(modules) == {"Job": ["bot/a.py", "bot/b.py"]}
+
+
+def test_a_doubled_file_name_is_found() -> None:
+    paths = [
+        Path("bot/store/rows.py"),
+        Path("commands/rows.py"),
+        Path("commands/gpu/commands.py"),
+        Path("commands/dns/commands.py"),
+    ]
+    assert doubled_files(paths) == {"rows.py": ["bot/store/rows.py", "commands/rows.py"]}
