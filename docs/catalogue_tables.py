@@ -92,7 +92,7 @@ def rules_part() -> str:
 
 
 def _pack(name: str, rules: Iterable[Rule]) -> str:
-    head = ["| Alert | Severity | For | Asked of | Runbook |", "|---|---|---|---|---|"]
+    head = ["| Alert | Severity | For | Source | Runbook |", "|---|---|---|---|---|"]
     return "\n".join([f"### {name}", "", *head, *(_rule(rule) for rule in rules)])
 
 
