@@ -1,9 +1,9 @@
-# A plain image: slim Python, the locked packages, a user that is not root. See docs/operations.md.
+# A plain image: slim Python, the locked packages, a non-root user. See docs/operations.md.
 FROM python:3.11-slim AS build
 WORKDIR /src
 RUN python -m venv /opt/yardmaster
-COPY requirements.lock ./
-RUN /opt/yardmaster/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
+COPY requirements-charts.lock ./
+RUN /opt/yardmaster/bin/pip install --no-cache-dir --require-hashes -r requirements-charts.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY collectors collectors
 COPY alerts alerts

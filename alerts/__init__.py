@@ -1,1 +1,1 @@
-"""WHAT MATTERS. Pure: no client, no clock, no database (stores are Protocols here, made in bot/store)."""
+"""Rules, alerts, incidents and cards. Pure: no client, clock or database (stores are Protocols, made in bot/store)."""

@@ -1,4 +1,4 @@
-"""This file has the alert: labels for identity, a subject for meaning, a life, and its words."""
+"""The alert: identified by its labels, with its subject, life and rendered annotations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,26 +6,35 @@ from datetime import datetime
 
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.rules import Severity
+from alerts.store import stored
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.subjects import Subject
 
 
+@stored(
+    "alerts",
+    "cluster",
+    "rule",
+    renamed={"state": "life.state"},
+    over=lambda alert: alert.life.resolved_at,
+    floats=lambda alert: (alert.value,),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """One alert. `labels` are exactly what the query and the rule gave; none of them holds a measured value."""
+    """One alert. `labels` come from the query and the rule only; none of them holds a measured value."""
 
     cluster: str
     rule: str  # Rule.id, or the sender's name for a received alert
     labels: Labels
-    own_subject: Subject  # what the labels alone say: decides folding, and does not move with the cluster
-    subject: Subject  # the same, completed from the topology: decides offers and permission
+    own_subject: Subject  # from the labels alone: decides grouping and does not change with the cluster
+    subject: Subject  # completed from the topology: decides suggested actions and permissions
     life: AlertLife
     value: float
     annotations: Mapping[str, str] = field(default_factory=dict)  # rendered
-    texts: tuple[str, ...] = ()  # words that came with the sample: a log line, a reason
-    is_on_node: bool = False  # its node was one of the cluster's when it breached
-    unseen_since: datetime | None = None  # what it speaks of is not watched: it stands, and nobody knows
-    ended_reason: str = ""  # why it clears, where it is not that all is well
+    texts: tuple[str, ...] = ()  # texts of the sample: a log line, a reason
+    is_on_node: bool = False  # its node was in the cluster when the alert was active
+    unseen_since: datetime | None = None  # since when its target has no data; the alert keeps its state
+    ended_reason: str = ""  # why it resolved, if not because its condition ended
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""This file has the engine: one rule, what was known, what was seen -> what is known now. Pure."""
+"""Evaluation of a rule: its known alerts and a query result give its new alerts. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -12,30 +12,30 @@ from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.subjects import Subject
 
-MAX_ALERTS = 2_000  # of one rule that sets no limit of its own: the rest are only counted
+MAX_ALERTS = 2_000  # per rule that sets no limit of its own; the rest are only counted
 
 
 class AlertRenderer(Protocol):
-    """Renders a rule's words for a sample, and finds the subject behind its labels."""
+    """Renders a rule's labels and annotations for a sample, and finds the subject of its labels."""
 
     def labels(self, rule: Rule, sample: Sample) -> Labels:
-        """The alert's labels: the sample's without its name, the rule's, and alertname."""
+        """Return the alert's labels: the sample's without its metric name, the rule's, and alertname."""
         ...
 
-    def annotations(self, rule: Rule, labels: Labels, sample: Sample) -> Mapping[str, str]: ...
+    def annotations(self, rule: Rule, sample: Sample) -> Mapping[str, str]: ...
 
     def subject(self, labels: Labels) -> Subject: ...
 
     def complete(self, subject: Subject) -> Subject: ...
 
     def has_node(self, subject: Subject) -> bool | None:
-        """Whether the subject's node is one of the cluster's; None when there is no picture of the cluster."""
+        """Whether the subject's node is in the cluster; None while the topology is unknown."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertChange:
-    """An alert that took another phase. `before` is None for one that was not there."""
+    """An alert whose state changed. `before` is None for a new alert."""
 
     alert: Alert
     before: AlertState | None
@@ -44,7 +44,7 @@ class AlertChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleEvaluation:
-    """A rule's alerts after one look, the changes among them, why it could not look, and what it left out, if so."""
+    """One evaluation of a rule: its alerts, the changes among them, why it was blind and what it left out, if so."""
 
     alerts: Mapping[AlertKey, Alert]
     changes: tuple[AlertChange, ...] = ()
@@ -58,7 +58,7 @@ Known = Mapping[AlertKey, Alert]
 def evaluate(
     rule: Rule, known: Known, result: QueryResult, *, cluster: str, renderer: AlertRenderer, now: datetime
 ) -> RuleEvaluation:
-    """What `rule` holds after `observation`. A look that failed, or that cannot be told apart, changes nothing."""
+    """Return the rule's alerts after `result`. A failed query, or samples with equal labels, change nothing."""
     if isinstance(result, Blind):
         return RuleEvaluation(alerts=known, blind=result.reason)
     found: dict[AlertKey, tuple[Labels, Sample]] = {}
@@ -70,12 +70,12 @@ def evaluate(
             )
         found[labels.key] = (labels, sample)
     left_out = ""
-    if rule.limit and len(found) > rule.limit:  # its author's own: it fails, as in Prometheus
+    if rule.limit and len(found) > rule.limit:  # the rule's own limit: exceeding it fails, as in Prometheus
         return RuleEvaluation(
-            alerts=known, blind=f"{rule.name} gave {len(found)} alerts, its limit is {rule.limit}"
+            alerts=known, blind=f"{rule.name} returned {len(found)} alerts, its limit is {rule.limit}"
         )
-    if len(found) > MAX_ALERTS:  # no hour to be silent in: what is told stays, the rest is sampled
-        left_out = f"{rule.name} gave {len(found)} alerts; {MAX_ALERTS} of them are told"
+    if len(found) > MAX_ALERTS:  # a flood must not silence the rule: known alerts stay, then as many new ones
+        left_out = f"{rule.name} returned {len(found)} alerts; only {MAX_ALERTS} are kept"
         kept = sorted(found, key=lambda key: (key not in known, key))[:MAX_ALERTS]
         found = {key: found[key] for key in kept}
 
@@ -83,10 +83,10 @@ def evaluate(
     changes: list[AlertChange] = []
     for key in [*known, *(key for key in found if key not in known)]:
         before = known.get(key)
-        ended = ""
+        ended_reason = ""
         verdict = _verdict(key, before, found, result)
         if verdict is Verdict.UNKNOWN and before is not None and _is_gone(before, renderer):
-            verdict, ended = Verdict.INACTIVE, f"{before.subject.node} is no longer in the cluster"
+            verdict, ended_reason = Verdict.INACTIVE, f"{before.subject.node} is no longer in the cluster"
         life = advance(before.life if before else None, verdict, rule.timing, now)
         if life is None:
             continue
@@ -102,18 +102,18 @@ def evaluate(
                 subject=subject,
                 life=life,
                 value=sample.value,
-                annotations=renderer.annotations(rule, labels, sample),
+                annotations=renderer.annotations(rule, sample),
                 texts=sample.texts or (before.texts if before else ()),
                 is_on_node=renderer.has_node(subject) is True or (before is not None and before.is_on_node),
             )
         elif before is not None:
             unseen_since = (before.unseen_since or now) if verdict is Verdict.UNKNOWN else None
-            alert = replace(before, life=life, unseen_since=unseen_since, ended_reason=ended)
+            alert = replace(before, life=life, unseen_since=unseen_since, ended_reason=ended_reason)
         else:
             continue
-        was = before.life.state if before else None
-        if was is not life.state:
-            changes.append(AlertChange(alert=alert, before=was, at=now))
+        previous = before.life.state if before else None
+        if previous is not life.state:
+            changes.append(AlertChange(alert=alert, before=previous, at=now))
         if life.state is not AlertState.RESOLVED:
             alerts[key] = alert
     return RuleEvaluation(alerts=alerts, changes=tuple(changes), left_out=left_out)
@@ -128,10 +128,10 @@ def _verdict(key: AlertKey, before: Alert | None, found: Mapping[AlertKey, objec
 
 
 def _is_gone(alert: Alert, renderer: AlertRenderer) -> bool:
-    """Whether its node has left the cluster. A host that never was a node of it may well be there, unseen."""
+    """Whether the alert's node has left the cluster. A host that was never one of its nodes may exist unseen."""
     return alert.is_on_node and renderer.has_node(alert.subject) is False
 
 
 def is_present(labels: Labels, present: Iterable[Labels]) -> bool:
-    """Whether something in `present` speaks of these labels: every label that both have is equal."""
-    return any(all(labels.get(name, value) == value for name, value in one.items()) for one in present)
+    """Whether an entry of `present` agrees with these labels: every label that both have is equal."""
+    return any(all(labels.get(name, value) == value for name, value in entry.items()) for entry in present)

@@ -1,7 +1,7 @@
-"""This file has an alert's life: pending, firing, resolved, exactly as in Prometheus. All its transitions are here."""
+"""The life of an alert: pending, firing, resolved, exactly as in Prometheus. All transitions are here."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from alerts.rules import Timing
@@ -14,16 +14,16 @@ class AlertState(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What one look says of one alert."""
+    """The outcome of one evaluation for one alert."""
 
-    ACTIVE = "breach"
-    INACTIVE = "clear"
-    UNKNOWN = "blind"
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertLife:
-    """Where an alert stands: `since` its condition holds without a gap; `quiet_since` it stopped, if it did."""
+    """An alert's state. `since`: the condition is active without a gap since then. `inactive_since`: when it ended."""
 
     state: AlertState
     since: datetime
@@ -31,11 +31,25 @@ class AlertLife:
     inactive_since: datetime | None = None
     resolved_at: datetime | None = None
 
+    def restated(self, by: timedelta) -> "AlertLife":
+        """Return the same life by a clock that was set by so much."""
+        return AlertLife(
+            state=self.state,
+            since=self.since + by,
+            fired_at=self.fired_at and self.fired_at + by,
+            inactive_since=self.inactive_since and self.inactive_since + by,
+            resolved_at=self.resolved_at and self.resolved_at + by,
+        )
+
 
 def advance(life: AlertLife | None, verdict: Verdict, timing: Timing, now: datetime) -> AlertLife | None:
-    """The life after this verdict, or None when there is none. A resolved life is over: a breach starts a new one."""
+    """Return the alert's life after this verdict, or None for no alert. A resolved alert starts a new life."""
     if life is not None and life.state is AlertState.RESOLVED:
         life = None
+    if life is not None and max(life.since, life.inactive_since or life.since) > now:
+        # The clock was set back between two processes: the alert must not wait until it has caught up.
+        inactive = life.inactive_since and min(life.inactive_since, now)
+        life = replace(life, since=min(life.since, now), inactive_since=inactive)
     match verdict, life:
         case Verdict.UNKNOWN, _:
             return life

@@ -1,4 +1,4 @@
-"""This file has matchers as Alertmanager reads them: `team="vision"`, `node=~"gpu-a.*"`, `severity!=info`."""
+"""Label matchers in Alertmanager's syntax: `team="vision"`, `node=~"gpu-a.*"`, `severity!=info`."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class Operator(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matcher:
-    """One condition on a label; a label that is missing has the empty value. Patterns are anchored at both ends."""
+    """A condition on one label. A missing label has the empty value; patterns are anchored at both ends."""
 
     name: str
     operator: Operator
@@ -41,38 +41,38 @@ class Matcher:
 
 
 def matches(matchers: tuple[Matcher, ...], labels: Mapping[str, str]) -> bool:
-    """Whether all matchers fit."""
+    """Whether every matcher fits the labels."""
     return all(matcher.fits(labels) for matcher in matchers)
 
 
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
-_ONE = re.compile(
+_MATCHER = re.compile(
     rf'\s*(?P<name>{_NAME})\s*(?P<operator>=~|!~|!=|=)\s*(?P<value>"(?:[^"\\]|\\.)*"|[^,"{{}}]*?)\s*(?:,|$)'
 )
 _ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 
 
 def parse_matchers(text: str) -> tuple[Matcher, ...]:
-    """Read matchers, with or without braces. Raises ValueError that shows the rest it cannot read."""
+    """Parse matchers, with or without braces. Raise ValueError with the part that cannot be parsed."""
     rest = text.strip()
     if rest.startswith("{") and rest.endswith("}"):
         rest = rest[1:-1].strip()
     found: list[Matcher] = []
     while rest:
-        one = _ONE.match(rest)
-        if one is None:
+        match = _MATCHER.match(rest)
+        if match is None:
             raise ValueError(
                 f'`{rest}` is not a matcher: write it like node="gpu-a04" or severity=~"warning|info"'
             )
-        value = one["value"]
+        value = match["value"]
         if value.startswith('"'):
             value = re.sub(r'\\[n"\\]', lambda escape: _ESCAPES[escape[0]], value[1:-1])
-        operator = Operator(one["operator"])
+        operator = Operator(match["operator"])
         if operator in (Operator.MATCHES, Operator.NOT_MATCHES):
             try:
                 compile_pattern(value)
             except ValueError as error:
                 raise ValueError(f"`{value}` is not a regular expression: {error}") from error
-        found.append(Matcher(name=one["name"], operator=operator, value=value))
-        rest = rest[one.end() :].strip()
+        found.append(Matcher(name=match["name"], operator=operator, value=value))
+        rest = rest[match.end() :].strip()
     return tuple(found)

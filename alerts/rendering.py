@@ -1,19 +1,21 @@
-"""This file words alerts: labels, annotations and subject of a sample, as its rule says. Pure."""
+"""Labels, annotations and subject of an alert, rendered from its rule and sample. Pure."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from alerts.rules import Rule
 from alerts.templates import Template, parse
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
+from collectors.facts.one_line import SENTENCE, one_line
 from collectors.facts.results import Sample
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 
 
 class RuleRenderer:
-    """Words one cluster's alerts. `clean` takes secrets out of what is rendered from outside text."""
+    """Renders one cluster's alerts. `clean` removes secrets from rendered annotations."""
 
     def __init__(
         self, topology: Callable[[], Topology], *, clean: Callable[[str], str], external_url: str = ""
@@ -23,17 +25,16 @@ class RuleRenderer:
         self._external_url = external_url
 
     def labels(self, rule: Rule, sample: Sample) -> Labels:
-        """The sample's labels without its metric name, then the rule's, then alertname; a later one wins."""
-        seen = sample.labels.without("__name__")
-        own = {
-            name: self._rendered(value, seen, sample.value) for name, value in rule.template.labels.items()
-        }
-        return Labels({**seen, **own, "alertname": rule.name})
+        """Merge the sample's labels without its metric name, the rule's, and alertname; later ones win."""
+        own = {name: self._rendered(value, sample) for name, value in rule.template.labels.items()}
+        return Labels({**sample.labels.without("__name__"), **own, "alertname": rule.name})
 
-    def annotations(self, rule: Rule, labels: Labels, sample: Sample) -> Mapping[str, str]:
-        seen = sample.labels.without("__name__")
+    def annotations(self, rule: Rule, sample: Sample) -> Mapping[str, str]:
+        """Render the rule's annotations. Each label is one line in them: only the rule's author breaks lines."""
+        labels = {name: one_line(value, SENTENCE) for name, value in sample.labels.items()}
+        shown = replace(sample, labels=Labels(labels))
         return {
-            name: self._clean(self._rendered(value, {**labels, **seen}, sample.value))
+            name: self._clean(self._rendered(value, shown))
             for name, value in rule.template.annotations.items()
         }
 
@@ -47,12 +48,14 @@ class RuleRenderer:
         nodes = self._topology().nodes
         return subject.node in nodes if nodes else None
 
-    def _rendered(self, text: str, labels: Mapping[str, str], value: float) -> str:
+    def _rendered(self, text: str, sample: Sample) -> str:
+        """Render a template. As in Prometheus, `$labels` is the query's sample: with its metric name, and without
+        alertname and the rule's labels."""
         template = _parsed(text)
         return (
             text
             if template.is_plain
-            else template.render(labels=labels, value=value, external_url=self._external_url)
+            else template.render(labels=sample.labels, value=sample.value, external_url=self._external_url)
         )
 
 

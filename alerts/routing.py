@@ -1,4 +1,4 @@
-"""This file has routes: which channels an alert goes to, walked as Alertmanager walks its tree."""
+"""Routes: which channels an alert goes to, evaluated as in Alertmanager's routing tree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from alerts.matching import Matcher, matches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """A node of the tree. `continues`: its later siblings are tried too."""
+    """A node of the routing tree. With `continues`, its later siblings are tried too."""
 
     matchers: tuple[Matcher, ...] = ()
     channels: tuple[str, ...] = ()
@@ -18,9 +18,9 @@ class Route:
 
 
 def channels_of(alert: Alert, routes: Sequence[Route], *, default: str) -> tuple[str, ...]:
-    """The channels of an alert, each once; the default's when no route claims it.
+    """Return the alert's channels without duplicates, or the default if no route matches.
 
-    Matchers see the alert's labels, and beside them the words of its subject (`team`, `node`, …).
+    Matchers see the alert's labels and the fields of its subject (`team`, `node`, …).
     """
     seen = {**alert.subject.words(), **alert.labels}
     found = dict.fromkeys(channel for channel in _walk(routes, seen, (default,)) if channel)

@@ -1,4 +1,4 @@
-"""This file has rules as values: a question, patience and words."""
+"""Rules as values: a query, its timing and the alert's template."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from collectors.facts.subjects import WORDS
 
 
 class Severity(StrEnum):
-    """How urgent: critical, a human now; warning, the same shift; info, never pages."""
+    """How urgent: critical needs a person now, warning within the shift, info never pages."""
 
     CRITICAL = "critical"
     WARNING = "warning"
@@ -22,7 +22,7 @@ class Severity(StrEnum):
 
     @classmethod
     def of(cls, text: str) -> "Severity":
-        """The nearest of ours: `page` and its like are critical, no or an unknown word is a warning."""
+        """Return the nearest severity: `page` and the like are critical; an empty or unknown one is a warning."""
         word = text.lower()
         if word in ("critical", "page", "high", "fatal", "emergency", "error"):
             return cls.CRITICAL
@@ -34,7 +34,7 @@ class Severity(StrEnum):
 
 
 class ResolveWhen(StrEnum):
-    """What resolves an incident: its alerts clearing, or an acknowledgement as well."""
+    """What resolves an incident: its alerts resolve, or they do and somebody has acknowledged it."""
 
     CLEARED = "cleared"
     ACKNOWLEDGED = "acknowledged"
@@ -42,7 +42,7 @@ class ResolveWhen(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How long a condition must hold before it fires, and how long a firing alert outlives it."""
+    """How long a condition must hold before the alert fires, and how long the alert fires after it ends."""
 
     for_: timedelta = timedelta()  # `for`
     keep_firing_for: timedelta = timedelta()  # `keep_firing_for`
@@ -50,7 +50,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertTemplate:
-    """What a rule says. Values are Go templates, as in Prometheus; the rest is read from our own files only."""
+    """A rule's labels and annotations as Go templates; the other fields are read from our own files only."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class AlertTemplate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLocation:
-    """Where in a file something stands; both numbers count from 1."""
+    """A location in a file; line and column count from 1."""
 
     file: str
     line: int = 0
@@ -73,7 +73,7 @@ class FileLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """An alerting rule. `id` (pack or file/group/name, with a number when one name repeats) is its name for life."""
+    """An alerting rule. `id` (pack or file/group/name, with a number if the name repeats) never changes."""
 
     id: str
     name: str
@@ -81,7 +81,7 @@ class Rule:
     timing: Timing = Timing()
     template: AlertTemplate = AlertTemplate()
     interval: timedelta = timedelta(seconds=15)
-    limit: int = 0  # alerts at most; 0: no limit of its own
+    limit: int = 0  # maximum number of alerts; 0: no limit of its own
     location: FileLocation = FileLocation(file="")
 
 
@@ -97,7 +97,7 @@ class RecordingRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleGroup:
-    """A group of rules, in the order of its file."""
+    """A group of rules, in file order."""
 
     name: str
     file: str
@@ -108,7 +108,7 @@ class RuleGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """What is wrong in a rule file, where, and what to do."""
+    """An error in a rule file: where it is, what is wrong and what to do."""
 
     location: FileLocation
     message: str
@@ -119,8 +119,8 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symbols:
-    """What rule files may name: checks with their parameters, commands that may be offered, words of subjects."""
+    """What rule files may refer to: checks with their parameters, fields of subjects, and command lines."""
 
-    checks: Mapping[str, frozenset[str]] = field(default_factory=dict)  # name -> the parameters it knows
+    checks: Mapping[str, frozenset[str]] = field(default_factory=dict)  # name -> its parameters
     subject_fields: frozenset[str] = frozenset(WORDS)
-    check_action: Callable[[str], str | None] = lambda _line: None  # the catalogue's word, or None
+    check_action: Callable[[str], str | None] = lambda _line: None  # the error of a line, or None

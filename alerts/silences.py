@@ -1,15 +1,17 @@
-"""This file has silences: matchers with an end, a reason and an author."""
+"""Silences: matchers with an end, a comment and an author."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from alerts.matching import Matcher, matches
+from alerts.store import stored
 from collectors.facts.labels import Labels
 
 
+@stored("silences", "cluster", over=lambda silence: silence.expired_at or silence.ends_at)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """Alerts that match all of `matchers` are seen and kept, but not told, from `starts_at` until `ends_at`."""
+    """From `starts_at` until `ends_at`, alerts that match all `matchers` are recorded but do not notify."""
 
     id: str
     cluster: str
@@ -19,7 +21,7 @@ class Silence:
     by: str
     by_name: str = ""
     comment: str
-    expired_at: datetime | None = None  # ended by somebody before its time
+    expired_at: datetime | None = None  # when somebody ended it early
 
     def is_active(self, now: datetime) -> bool:
         return self.expired_at is None and self.starts_at <= now < self.ends_at

@@ -1,71 +1,199 @@
-"""This file has what the thinking asks of a store. The stores are made in bot/store."""
+"""The store: tables of rows, declared beside their row types, and transactions over them.
 
-from collections.abc import Mapping, Sequence
+bot/store implements it, with SQL and in memory.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Protocol, TypeVar
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any, Generic, Protocol, TypeVar
 
-from alerts.alert import Alert
-from alerts.cards.posted import PostedCard, ThreadReply
-from alerts.incidents.incident import Incident
-from alerts.silences import Silence
 
-Row = TypeVar("Row")
+class HasId(Protocol):
+    @property
+    def id(self) -> str: ...
 
-ALL = 1_000_000  # rows: what decides whether an alert is told is never looked at in part
+
+Row = TypeVar("Row", bound=HasId)
+Read = TypeVar("Read", bound=HasId, covariant=True)
+
+Changed = Mapping[str, Mapping[str, Any]]  # table -> id -> the row that was put, None if it was deleted
+Listener = Callable[[Changed], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationProgress:
-    """How far a cluster's rules were judged, so that the next process knows what it missed."""
+class Between:
+    """A range for `find`: at least `start`, below `end`; None leaves that side open."""
 
-    cluster: str
-    evaluated: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> when it was judged last
-
-    @property
-    def id(self) -> str:
-        return self.cluster
+    start: str | datetime | None = None
+    end: str | datetime | None = None
 
 
-class Rows(Protocol[Row]):
-    """All rows of one type, by their `id`. What is put is whole: the row replaces the one with its id."""
+Wanted = str | datetime | Between | Collection[str]  # equal to it, within it, or one of them
 
-    async def get(self, id: str) -> Row | None: ...
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDefinition(Generic[Row]):
+    """A table.
+
+    `columns`: the parameters of `find`, each indexed, and the attribute that each is read from. `over`: the
+    time from which a row may be deleted, None for not yet. `goes_with`: a column, and the table whose ids it
+    holds; rows are deleted with the row they name. `floats`: the measured values, which may be NaN or
+    infinite. `in_plans`: whether a plan's Record step may write it.
+    """
+
+    name: str
+    row: type[Row]
+    columns: Mapping[str, str]
+    over: Callable[[Row], datetime | None] | None = None
+    goes_with: tuple[str, str] | None = None
+    floats: Callable[[Row], Iterable[float]] = field(default=lambda _row: ())
+    in_plans: bool = False
+
+    def read(self, row: Row) -> dict[str, str]:
+        """Return the row's column values as text."""
+        return {name: column_text(attrgetter(path)(row)) for name, path in self.columns.items()}
+
+    def check(self, columns: Iterable[str]) -> None:
+        """Raise ValueError for an unknown column."""
+        if unknown := set(columns) - set(self.columns):
+            raise ValueError(
+                f"{self.name} has no column {', '.join(sorted(unknown))}: use {', '.join(self.columns)}"
+            )
+
+
+TABLES: dict[str, TableDefinition[Any]] = {}  # all tables by name
+_BY_ROW: dict[type[Any], TableDefinition[Any]] = {}
+
+
+def stored(
+    name: str,
+    *columns: str,
+    renamed: Mapping[str, str] | None = None,
+    over: Callable[[Any], datetime | None] | None = None,
+    goes_with: tuple[str, str] | None = None,
+    floats: Callable[[Any], Iterable[float]] = lambda _row: (),
+    in_plans: bool = False,
+) -> Callable[[type[Row]], type[Row]]:
+    """Declare the decorated class as the row type of a table; the parameters are the fields of TableDefinition.
+
+    `renamed` has the columns that are not called like their attribute. The migration that creates the table
+    is written by hand (bot/store/migrations), and a test compares the two.
+    """
+
+    def declare(row: type[Row]) -> type[Row]:
+        if name in TABLES:
+            raise ValueError(f"two row types have the table {name}")
+        TABLES[name] = _BY_ROW[row] = TableDefinition(
+            name=name,
+            row=row,
+            columns={**{column: column for column in columns}, **(renamed or {})},
+            over=over,
+            goes_with=goes_with,
+            floats=floats,
+            in_plans=in_plans,
+        )
+        return row
+
+    return declare
+
+
+def table_of(row: type[Row]) -> TableDefinition[Row]:
+    """Return the table of a row type. Raises KeyError if it was not declared with `stored`."""
+    return _BY_ROW[row]
+
+
+def column_text(value: Any) -> str:
+    """Return a value as column text. Times sort as text: UTC, always with microseconds."""
+    if isinstance(value, datetime):
+        return moment_text(value)
+    return "" if value is None else str(value)
+
+
+def moment_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class RowsRead(Protocol[Read]):
+    """All rows of one type, by `id`, to read."""
+
+    async def get(self, id: str) -> Read | None: ...
+
+    async def get_all(self, ids: Iterable[str]) -> Mapping[str, Read]:
+        """Return the rows with these ids, by id, in one statement or a few."""
+        ...
+
+    async def find(
+        self, *, limit: int | None = None, newest: bool = False, after: str = "", **columns: Wanted
+    ) -> Sequence[Read]:
+        """Return the rows whose columns are as wanted, in insertion order or the newest first.
+
+        `limit` and `after` give a page: at most so many rows, that come after the row with this id.
+        """
+        ...
+
+
+class Rows(RowsRead[Row], Protocol[Row]):
+    """All rows of one type, to read and write. `put` replaces the whole row with the same id."""
 
     async def put(self, row: Row) -> None: ...
 
     async def add(self, row: Row) -> bool:
-        """Put the row only if its id is not there yet; tells whether it was put."""
+        """Insert the row if its id is new; return whether it was inserted."""
         ...
 
     async def delete(self, id: str) -> None: ...
 
-    async def find(self, *, limit: int = 1000, newest: bool = False, **columns: str) -> Sequence[Row]:
-        """Rows whose indexed columns equal these, in the order they were first put, or the newest first."""
+
+class StoreSnapshot(Protocol):
+    """The rows as they were committed at one moment."""
+
+    def rows(self, row: type[Row]) -> RowsRead[Row]:
+        """Return the rows of this type."""
         ...
 
 
-class AlertsUnit(Protocol):
-    """One transaction: all of it lands, or none. Leaving it with an error rolls it back."""
+class Unit(Protocol):
+    """One transaction: all of it is committed or nothing. Leaving it with an error rolls it back."""
 
-    @property
-    def alerts(self) -> Rows[Alert]: ...
-
-    @property
-    def incidents(self) -> Rows[Incident]: ...
-
-    @property
-    def silences(self) -> Rows[Silence]: ...
-
-    @property
-    def cards(self) -> Rows[PostedCard]: ...
-
-    @property
-    def replies(self) -> Rows[ThreadReply]: ...
-
-    @property
-    def progress(self) -> Rows[EvaluationProgress]: ...
-
-    async def next_number(self, of: str) -> int:
-        """1, 2, 3, ... for each name: incidents and plans are called by short numbers."""
+    def rows(self, row: type[Row]) -> Rows[Row]:
+        """Return the rows of this type."""
         ...
+
+    async def next_number(self, of: str, count: int = 1) -> int:
+        """Return 1, 2, 3, … for each name: incidents and plans have short numbers as ids.
+
+        A higher `count` takes so many numbers, and returns the first. A unit that is rolled back takes none.
+        """
+        ...
+
+
+class Store(Protocol):
+    def unit(self) -> AbstractAsyncContextManager[Unit]:
+        """Open a transaction. One at a time: keep it short, and do no other I/O in it."""
+        ...
+
+    def read(self) -> AbstractAsyncContextManager[StoreSnapshot]:
+        """Open a snapshot, without waiting for a transaction that is open, nor delaying one."""
+        ...
+
+
+class ObservedStore(Store, Protocol):
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` after each commit with the changed rows. Return a function that removes it."""
+        ...
+
+
+@stored("progress", "cluster")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationProgress:
+    """How far a cluster's rules were evaluated, so that the next process knows what it missed."""
+
+    cluster: str
+    evaluated: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> its last evaluation
+
+    @property
+    def id(self) -> str:
+        return self.cluster

@@ -1,4 +1,4 @@
-"""This file is `python -m benchmarks`: run the benchmarks, print one table, write the figures as JSON."""
+"""The command `python -m benchmarks`: run the benchmarks, print one table, write the figures as JSON."""
 
 import sys
 from pathlib import Path
@@ -22,10 +22,10 @@ DOCS = HERE.parent / "docs"
     "file",
     type=click.Path(path_type=Path),
     default=HERE / "out" / "results.json",
-    help="where the figures go; benchmarks/out/results.json unless given",
+    help="file for the figures; benchmarks/out/results.json by default",
 )
 @click.option(
-    "--record", is_flag=True, help="write docs/benchmarks.json and the table of docs/benchmarks.md, too"
+    "--record", is_flag=True, help="also write docs/benchmarks.json and the table of docs/benchmarks.md"
 )
 @click.option("--strict", is_flag=True, help="exit 1 when a goal is not met")
 def main(ids: tuple[str, ...], file: Path, record: bool, strict: bool) -> None:
@@ -35,10 +35,10 @@ def main(ids: tuple[str, ...], file: Path, record: bool, strict: bool) -> None:
     except UnknownBenchmarkError as unknown:
         raise click.ClickException(str(unknown)) from unknown
     if record and ids:
-        raise click.ClickException("only a whole run is recorded: leave out the ids")
+        raise click.ClickException("--record needs a run of all benchmarks: remove the ids")
     console = Console(stderr=True)
     facts = report.machine()
-    rows = run_all(benchmarks, say=lambda text: console.print(text, markup=False, highlight=False))
+    rows = run_all(benchmarks, log=lambda text: console.print(text, markup=False, highlight=False))
     now = SystemClock().now()
     Console(width=None if sys.stdout.isatty() else 180).print(report.table(rows, facts))
     written = report.as_json(rows, facts, now)

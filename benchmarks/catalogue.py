@@ -1,7 +1,15 @@
-"""This file lists the benchmarks. To add one: a file in `rows/`, and its line here."""
+"""The list of benchmarks. To add one, add a file in `rows/` and a line here."""
 
 from benchmarks.row import Benchmark
-from benchmarks.rows import f11_first_incident, f11_install, f13_cycle, f14_list, f15_stalls
+from benchmarks.rows import (
+    f11_first_incident,
+    f11_install,
+    f13_cycle,
+    f14_list,
+    f15_stalls,
+    f16_scale,
+    f17_recording,
+)
 
 BENCHMARKS: tuple[Benchmark, ...] = (
     f11_install.BENCHMARK,
@@ -9,4 +17,6 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     f13_cycle.BENCHMARK,
     f14_list.BENCHMARK,
     f15_stalls.BENCHMARK,
+    f16_scale.BENCHMARK,
+    f17_recording.BENCHMARK,
 )

@@ -1,7 +1,7 @@
-"""This file is a live Prometheus in a process of its own: `python -m benchmarks.live_prometheus FOLDER`.
+"""A live Prometheus in a process of its own: `python -m benchmarks.live_prometheus FOLDER`.
 
-It scrapes the demo's cluster of 16 GPU nodes as a site would, every 15 s, and remembers its last hour. One node's
-cooling has failed, so that some alerts stand. FOLDER/ready holds the address once it answers with samples.
+It scrapes the demo's cluster of 16 GPU nodes every 15 s, as a real cluster would, and has an hour of history. One
+node's cooling has failed, so that some alerts fire. FOLDER/ready contains the address once queries return samples.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ WANTED = "count(DCGM_FI_DEV_GPU_TEMP) == 128 and on () count(kube_node_info) == 
 
 
 async def serve(folder: Path) -> None:
-    """Run it all until cancelled."""
+    """Run the world and its Prometheus until cancelled."""
     async with (
         KubernetesLookalike.running() as kube,
         World(
@@ -45,17 +45,17 @@ async def serve(folder: Path) -> None:
         await asyncio.to_thread(import_openmetrics, folder / "past.om", data)
         async with PrometheusServer(config=world.prometheus_config(every=EVERY), folder=data) as prometheus:
             async with asyncio.timeout(60):
-                while not await asyncio.to_thread(_holds, prometheus.url):  # noqa: ASYNC110 - a server
+                while not await asyncio.to_thread(_is_scraped, prometheus.url):  # noqa: ASYNC110 - a server
                     await asyncio.sleep(0.5)
             (folder / READY).write_text(prometheus.url, encoding="utf-8")
             await asyncio.Event().wait()
 
 
-def _holds(url: str) -> bool:
+def _is_scraped(url: str) -> bool:
     """Whether everything was scraped at least once."""
-    asked = urllib.parse.urlencode({"query": WANTED})
-    with urllib.request.urlopen(f"{url}/api/v1/query?{asked}", timeout=5) as reply:
-        return bool(json.load(reply)["data"]["result"])
+    query = urllib.parse.urlencode({"query": WANTED})
+    with urllib.request.urlopen(f"{url}/api/v1/query?{query}", timeout=5) as response:
+        return bool(json.load(response)["data"]["result"])
 
 
 if __name__ == "__main__":

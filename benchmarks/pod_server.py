@@ -1,6 +1,6 @@
-"""This file serves prepared pages of pods, in a process of its own: `python -m benchmarks.pod_server PORT COUNT`.
+"""A server of prepared pages of pods, in a process of its own: `python -m benchmarks.pod_server PORT COUNT`.
 
-It costs the measured process nothing but the connection. A watch stays open and tells nothing.
+The measured process pays for the connection only. A watch stays open and sends no events.
 """
 
 import asyncio

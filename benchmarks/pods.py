@@ -1,4 +1,4 @@
-"""This file makes the pods of a large cluster, as an API server writes them: about 9 KB each, always the same."""
+"""The pods of a large cluster as an API server writes them: about 9 KB each, always the same."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MOMENT = "2026-11-21T03:00:0{}Z"
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """A list in pages. `bodies` by the token that asks for them; the first has the empty one."""
+    """A list in pages. `bodies` by continue token; the first page has the empty one."""
 
     bodies: dict[str, bytes]
     count: int
@@ -23,7 +23,7 @@ class Pages:
 
 
 def pages(count: int = 5_000, page: int = 500) -> Pages:
-    """The pods of `/api/v1/pods`, in pages."""
+    """Return the pods of `/api/v1/pods`, in pages."""
     bodies: dict[str, bytes] = {}
     for start in range(0, count, page):
         end = min(start + page, count)
@@ -41,7 +41,7 @@ def pages(count: int = 5_000, page: int = 500) -> Pages:
 
 
 def pod(number: int) -> dict[str, Any]:
-    """One rank of one training of eight: two containers, an init container, and all that admission adds."""
+    """Return one rank of a training with eight: two containers, an init container, and what admission adds."""
     training, rank, team = number // 8, number % 8, number // 8 % 20
     job, namespace = f"train-{training:04d}-worker", f"team-{team:02d}"
     uid = f"{number:08x}-7c1d-4a6e-9f00-{number * 7919:012x}"
@@ -257,7 +257,7 @@ def _status(number: int, uid: str) -> dict[str, Any]:
 
 
 def _managed_fields(labels: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """What server-side apply remembers: who set which field. Often a third of an object."""
+    """Yield what server-side apply records: which manager set which field. Often a third of an object."""
     names: dict[str, Any] = {f"f:{name}": {} for name in labels}
     env: dict[str, Any] = {
         f'k:{{"name":"VARIABLE_{n}"}}': {".": {}, "f:name": {}, "f:value": {}} for n in range(8)

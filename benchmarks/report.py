@@ -1,4 +1,4 @@
-"""This file shows rows: a table for the terminal, JSON, and the part of docs/benchmarks.md between the markers."""
+"""Reports of rows: a table for the terminal, JSON, and the part of docs/benchmarks.md between the markers."""
 
 import os
 import platform
@@ -17,7 +17,7 @@ BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 
 def machine() -> dict[str, str]:
-    """What it was run on, as far as it matters."""
+    """Return the facts about this machine that affect the results."""
     load = f"{os.getloadavg()[0]:.1f}"
     return {
         "cores": str(len(os.sched_getaffinity(0))),
@@ -28,7 +28,7 @@ def machine() -> dict[str, str]:
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """One row's texts, in the order of COLUMNS."""
+    """Return the texts of one row, in the order of COLUMNS."""
     return (
         row.id,
         row.measure,
@@ -42,16 +42,16 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def table(rows: Sequence[Row], facts: Mapping[str, str]) -> Table:
-    """The table for the terminal."""
-    made = Table(*COLUMNS, caption=_words(facts), show_lines=False)
+    """Return the table for the terminal."""
+    shown = Table(*COLUMNS, caption=_text(facts), show_lines=False)
     for row in rows:
         texts = cells(row)
-        made.add_row(*(_plain(text) for text in texts), style="red" if row.met is False else None)
-    return made
+        shown.add_row(*(_plain(text) for text in texts), style="red" if row.met is False else None)
+    return shown
 
 
 def as_json(rows: Sequence[Row], facts: Mapping[str, str], at: datetime) -> bytes:
-    """Everything, for a program or for the next run to be held against."""
+    """Return all results as JSON, for programs and for comparison with later runs."""
     listed: list[dict[str, Any]] = [
         {**msgspec.to_builtins(row), "ratio": row.ratio, "met": row.met} for row in rows
     ]
@@ -60,15 +60,15 @@ def as_json(rows: Sequence[Row], facts: Mapping[str, str], at: datetime) -> byte
 
 
 def markdown(rows: Sequence[Row], facts: Mapping[str, str], at: datetime) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     lines = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
     lines += ["| " + " | ".join(text.replace("|", "\\|") for text in cells(row)) + " |" for row in rows]
-    lines += ["", f"Run on {at:%Y-%m-%d}; {_words(facts)}."]
+    lines += ["", f"Run on {at:%Y-%m-%d}; {_text(facts)}."]
     return "\n".join(lines)
 
 
 def put_between_markers(page: str, text: str) -> str:
-    """The page with `text` in the place of what stood between its markers. Raises ValueError without markers."""
+    """Replace the text between the markers of the page. Raises ValueError without markers."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -77,7 +77,7 @@ def put_between_markers(page: str, text: str) -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file, making its folder if need be."""
+    """Write a file, and create its folder if it does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 
@@ -97,9 +97,9 @@ def _goal(goal: Goal | None) -> str:
     return f"{sign} {goal.limit:g}{'' if goal.of_value else '×'}"
 
 
-def _words(facts: Mapping[str, str]) -> str:
+def _text(facts: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in facts.items())
 
 
 def _plain(text: str) -> str:
-    return text.replace("[", r"\[")  # rich would take it for markup
+    return text.replace("[", r"\[")  # rich would read it as markup

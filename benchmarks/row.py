@@ -1,4 +1,4 @@
-"""This file has what a benchmark gives: rows of figures, each beside its peer and its goal. Pure."""
+"""Rows, the results of benchmarks: a figure with its peer and its goal. Pure."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """What a row is held against: the name says what it is and, when it was not run here, from where it is."""
+    """What a row is compared with. The name says what it is and, if it was not run here, where it comes from."""
 
     name: str
     value: float
@@ -15,11 +15,11 @@ class Peer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """The limit to keep: of the ratio to the peer when there is one, unless `of_value`."""
+    """A limit for the ratio to the peer, or with `of_value` for the value itself."""
 
     limit: float
     of_value: bool = False
-    at_least: bool = False  # else: at most
+    at_least: bool = False  # otherwise at most
 
     def is_met(self, figure: float) -> bool:
         return figure >= self.limit if self.at_least else figure <= self.limit
@@ -27,7 +27,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of the table. `missing` says why there is no value; a row without a goal is for orientation."""
+    """One line of the table. `missing` says why there is no value; a row without a goal is informational."""
 
     id: str
     measure: str
@@ -39,14 +39,14 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Ours over the peer's."""
+        """Our value over the peer's."""
         if self.value is None or self.peer is None or self.peer.value == 0:
             return None
         return self.value / self.peer.value
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met; what could not be measured is not. None: there is no goal."""
+        """Whether the goal is met; not met if it could not be measured. None without a goal."""
         if self.missing:
             return False
         if self.goal is None:
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
-    """How long the event loop stood still at most while something was measured, and the longest decode in it."""
+    """The longest time that the event loop was blocked during a measurement, and the longest decode in it."""
 
     during: str
     longest: timedelta
@@ -66,7 +66,7 @@ class Stall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one benchmark gives."""
+    """The results of one benchmark."""
 
     rows: tuple[Row, ...] = ()
     stalls: tuple[Stall, ...] = ()
@@ -74,7 +74,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """One benchmark. `run` is given the outcomes of the benchmarks named in `needs`, which are run before it."""
+    """One benchmark. `run` receives the outcomes of the benchmarks in `needs`, which run before it."""
 
     id: str
     title: str

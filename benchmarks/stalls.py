@@ -1,4 +1,4 @@
-"""This file measures how long the event loop stands still: a task that wants to run each millisecond, and cannot."""
+"""Stalls of the event loop: a task is due every millisecond, and its delay is measured."""
 
 import asyncio
 import statistics
@@ -13,7 +13,7 @@ TICK = 0.001  # seconds
 
 @dataclass(slots=True)
 class Ticker:
-    """By how many seconds the task was late at most, and how much of such a wait the loop's thread worked at most."""
+    """The most seconds by which the task was late, and the most that the loop's thread worked during one wait."""
 
     late: float = 0.0
     worked: float = 0.0
@@ -29,7 +29,7 @@ class Ticker:
 
 @asynccontextmanager
 async def ticking() -> AsyncIterator[Ticker]:
-    """A ticker that runs for the length of the block."""
+    """Run a ticker while the block runs."""
     ticker = Ticker()
     async with asyncio.TaskGroup() as group:
         task = group.create_task(ticker.run())
@@ -37,16 +37,16 @@ async def ticking() -> AsyncIterator[Ticker]:
         ticker.late = ticker.worked = 0.0
         try:
             yield ticker
-            await asyncio.sleep(3 * TICK)  # a stall that has just begun to be noticed
+            await asyncio.sleep(3 * TICK)  # so that a stall at the end is measured too
         finally:
             task.cancel()
 
 
 async def longest_stall(once: Callable[[], Awaitable[object]], *, rounds: int) -> timedelta:
-    """The longest stall while this is done, of several repetitions.
+    """Return the longest stall while `once` runs, over several repetitions.
 
-    What the loop's thread works without a pause is the median's; other programs that take the processor away
-    do not count. Where a repetition's wait is longer than that even at the least, the loop was blocked: that counts.
+    It is the median of the time that the loop's thread worked without a pause, so that other programs on the machine
+    do not count. If even the shortest delay is longer than that, the loop was blocked, and this delay counts.
     """
     worked: list[float] = []
     late: list[float] = []
@@ -61,13 +61,13 @@ async def longest_stall(once: Callable[[], Awaitable[object]], *, rounds: int) -
 def longest_decode(
     decode: Callable[[bytes], object], bodies: Sequence[bytes], *, rounds: int = 5
 ) -> timedelta:
-    """The CPU time that decoding the slowest of these bodies takes, at its quickest: a long one would flatter us."""
+    """Return the CPU time to decode the slowest of these bodies, in its fastest run: a slow run would flatter us."""
     slowest = 0.0
     for body in bodies:
         seconds = []
         for _ in range(rounds):
-            began = time.thread_time()
+            started = time.thread_time()
             decode(body)
-            seconds.append(time.thread_time() - began)
+            seconds.append(time.thread_time() - started)
         slowest = max(slowest, min(seconds))
     return timedelta(seconds=slowest)

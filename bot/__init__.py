@@ -1,1 +1,1 @@
-"""THE WHOLE. People and processes; the only package that knows all below it."""
+"""The process: settings, channels, evaluation and delivery. The only package that imports all the others."""

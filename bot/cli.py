@@ -1,9 +1,10 @@
-"""This file is the command line: run, check, rules, do, version; the demo joins by its entry point."""
+"""The command line: run, check, rules, do, version, and the demo through its entry point."""
 
 import asyncio
 import json
 import os
 import sys
+from datetime import timedelta
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 import structlog
 
-if TYPE_CHECKING:  # each command imports what it needs when it runs: `version` and `--help` answer at once
+if TYPE_CHECKING:  # commands import what they need when they run, so `version` and `--help` are fast
     from bot.settings.schema import Settings
 
 CONFIG = click.option(
@@ -19,7 +20,7 @@ CONFIG = click.option(
     "config",
     type=click.Path(path_type=Path),
     envvar="YARDMASTER_CONFIG",
-    help="The settings file; the environment comes on top.",
+    help="The settings file. Environment variables override it.",
 )
 
 
@@ -31,7 +32,7 @@ def main() -> None:
 @main.command()
 @CONFIG
 def run(config: Path | None) -> None:
-    """Run Yardmaster until it is told to stop."""
+    """Run Yardmaster until it receives SIGTERM or SIGINT."""
     from bot.main import run_for_ever
 
     asyncio.run(run_for_ever(_settings(config)))
@@ -40,7 +41,7 @@ def run(config: Path | None) -> None:
 @main.command()
 @CONFIG
 def check(config: Path | None) -> None:
-    """Check settings, the files they name, and rules: every diagnostic with its place; exit 1 when there is one."""
+    """Check the settings, the files they name, and the rules. Print every error with its location; exit 1 on errors."""
     from bot.evaluation.rulebook import read_rulebook
     from bot.settings.loading import unreadable_files
 
@@ -51,31 +52,31 @@ def check(config: Path | None) -> None:
         click.echo(diagnostic, err=True)
     if diagnostics:
         sys.exit(1)
-    click.echo(f"The settings are in order; {len(rulebook.rules)} rules are in force.")
+    click.echo(f"The settings are valid; {len(rulebook.rules)} rules are in force.")
 
 
 @main.group()
 def rules() -> None:
-    """Look at rule files."""
+    """Check, list and backtest rules."""
 
 
 @rules.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 def rules_check(files: tuple[Path, ...]) -> None:
-    """Judge rule files as promtool does: all diagnostics at once, with file and line; exit 1 when there is one."""
-    from alerts.loading import load, verdict
+    """Check rule files as promtool does. Print every error with file and line; exit 1 on errors."""
+    from alerts.loading import check_report, load
     from bot.evaluation.rulebook import symbols
 
-    words, failed = symbols(), False
+    known_symbols, failed = symbols(), False
     for file in files:
         try:
-            loaded = load(file.read_bytes(), file=str(file), symbols=words, own=_is_own(file))
+            loaded = load(file.read_bytes(), file=str(file), symbols=known_symbols, own=_is_own(file))
         except OSError as error:
             click.echo(f"{file}: cannot be read: {error.strerror}", err=True)
             failed = True
             continue
         failed = failed or bool(loaded.diagnostics)
-        for line in verdict(str(file), loaded):
+        for line in check_report(str(file), loaded):
             click.echo(line)
     sys.exit(1 if failed else 0)
 
@@ -86,9 +87,9 @@ def rules_check(files: tuple[Path, ...]) -> None:
     "--file",
     "file",
     type=click.Path(path_type=Path, exists=True),
-    help="a rule file, instead of the settings'",
+    help="a rule file to list instead of the settings' rules",
 )
-@click.option("--json", "as_json", is_flag=True, help="one JSON document")
+@click.option("--json", "as_json", is_flag=True, help="print one JSON document")
 def rules_list(config: Path | None, file: Path | None, as_json: bool) -> None:
     """List groups, alerts and recording rules."""
     from rich.console import Console
@@ -113,6 +114,33 @@ def rules_list(config: Path | None, file: Path | None, as_json: bool) -> None:
     Console().print(table)
 
 
+def _duration(context: click.Context, param: click.Parameter, text: str | None) -> timedelta | None:
+    from commands.core.command import DurationType
+
+    return None if text is None else DurationType().convert(text, param, context)
+
+
+@rules.command("backtest")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@CONFIG
+@click.option("--since", callback=_duration, default="7d", show_default=True, help="how far back")
+@click.option(
+    "--step", callback=_duration, help="time between evaluations; by default each rule's own interval"
+)
+@click.option("--chart", type=click.Path(path_type=Path), help="also draw the alerts: a .png, .svg or .pdf")
+def rules_backtest(
+    files: tuple[Path, ...], config: Path | None, since: timedelta, step: timedelta | None, chart: Path | None
+) -> None:
+    """Show what the rules of these files would have fired on the recorded data of each cluster; exit 1 on errors."""
+    from bot.backtest.run_backtest import BacktestError, run_backtest
+
+    settings = _settings(config)
+    try:
+        asyncio.run(run_backtest(files, settings, since=since, step=step, chart=chart))
+    except BacktestError as error:
+        raise click.ClickException(str(error)) from error
+
+
 @main.command()
 @click.argument("words", nargs=-1, required=True)
 @click.option("--address", default="http://127.0.0.1:9099", envvar="YARDMASTER_ADDRESS", show_default=True)
@@ -135,7 +163,7 @@ def show_version() -> None:
 
 
 def _is_own(file: Path) -> bool:
-    """Our annotations mean something in our own kind of file only."""
+    """Return whether Yardmaster's own annotations apply: only in its own kind of file."""
     return file.name.endswith((".yard.yaml", ".yard.yml"))
 
 
@@ -150,8 +178,8 @@ def _settings(config: Path | None) -> "Settings":
         sys.exit(1)
 
 
-def _log() -> None:
-    """Logs as data: one JSON object a line, or coloured lines in a terminal."""
+def _configure_logs() -> None:
+    """Configure structured logs: one JSON object per line, or coloured lines in a terminal."""
     renderer = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
@@ -165,15 +193,15 @@ def _log() -> None:
     )
 
 
-def _join_in() -> None:
-    """Commands of packages that are installed beside us: the demo."""
-    for found in entry_points(group="yardmaster.demo"):
+def _add_demo() -> None:
+    """Add the commands of other installed packages: the demo."""
+    for entry_point in entry_points(group="yardmaster.demo"):
         try:
-            main.add_command(found.load())
-        except ImportError:  # a production image leaves the demo's parts out
+            main.add_command(entry_point.load())
+        except ImportError:  # the demo's dependencies are not in a production image
             if os.environ.get("YARDMASTER_DEBUG"):
                 raise
 
 
-_log()
-_join_in()
+_configure_logs()
+_add_demo()

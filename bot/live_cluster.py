@@ -1,8 +1,11 @@
-"""This file opens our sources to a cluster, and keeps what they show: inventory, trainings, topology."""
+"""A cluster's sources, and what they show: inventory, trainings, topology."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from bot.settings.schema import ClusterSettings
 from bot.settings.source_options import elasticsearch_options, prometheus_options, reflector_timing
@@ -10,10 +13,11 @@ from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.inventory import Inventory, inventory_of
 from collectors.cluster.kinds import DNS_AUTOSCALERS
-from collectors.facts.clock import Clock
+from collectors.facts.clock import Clock, ClockSteps
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind, SourceError
 from collectors.facts.topology import Topology
+from collectors.internal_errors import InternalErrors
 from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
@@ -21,13 +25,27 @@ from collectors.sources.prometheus.source import PrometheusSource
 from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
 from collectors.trainings.training import Training
+from collectors.unreadable_items import UnreadableItems
 from commands.plans.cluster_writer import ClusterWriter
 
-NOTHING_KNOWN = "the settings give no access to Kubernetes for this cluster"
+NO_KUBERNETES = "the settings give no access to Kubernetes for this cluster"
+SNAPSHOT_EVERY = 1.0  # seconds: a large cluster changes a hundred times as often
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Derived:
+    """What was derived from the cache at one moment."""
+
+    made_at: float  # by the loop's clock
+    version: int  # of the cache
+    blind: frozenset[str]  # kinds
+    inventory: Inventory | Blind  # Blind: it could not be derived
+    trainings: tuple[Training, ...] = ()
+    topology: Topology
 
 
 class LiveCluster:
-    """One cluster as everybody in the house sees it. What is derived from the cache is kept until it changes."""
+    """One cluster, shared by all parts, as it was at most `snapshot_every` seconds ago."""
 
     def __init__(
         self,
@@ -39,6 +57,8 @@ class LiveCluster:
         logs: ElasticsearchSource | None = None,
         pod_logs: KubernetesSource | None = None,
         writer: ClusterWriter | None = None,
+        errors: InternalErrors | None = None,
+        snapshot_every: float = SNAPSHOT_EVERY,
     ) -> None:
         self.name = name
         self.cache = cache
@@ -46,31 +66,47 @@ class LiveCluster:
         self.logs = logs
         self.pod_logs = pod_logs
         self.writer = writer
+        self.clock_steps: ClockSteps | None = None  # in the first cluster: one card is enough for all
         self._clock = clock
-        self._seen: tuple[int, frozenset[str]] = -1, frozenset()
-        self._inventory: Inventory | None = None
-        self._trainings: tuple[Training, ...] = ()
-        self._topology = Topology(cluster=name)
+        self._errors = errors or InternalErrors()
+        self._snapshot_every = snapshot_every
+        self._derived: _Derived | None = None
 
     @property
     def reader(self) -> ClusterWriter | None:
         return self.writer
 
     def refresh(self) -> Inventory | Blind:
-        """The inventory now, or why it cannot be had."""
-        now = self._clock.now()
+        """Return the current inventory, or why it cannot be seen."""
         if self.cache is None:
-            return Blind(source="kubernetes", at=now, reason=NOTHING_KNOWN)
-        seen = self.cache.version, self.cache.blind_kinds()
-        if self._inventory is None or seen != self._seen:
-            found = inventory_of(self.cache)
-            if isinstance(found, Blind):
-                return found
-            self._inventory = found
-            self._trainings = read_trainings(found)
-            self._topology = build_topology(found, self._trainings, cluster=self.name)
-            self._seen = seen
-        return self._inventory
+            return Blind(source="kubernetes", at=self._clock.now(), reason=NO_KUBERNETES)
+        now, blind = asyncio.get_running_loop().time(), self.cache.blind_kinds()
+        last = self._derived
+        if last is not None and last.blind == blind:
+            is_recent = now - last.made_at < self._snapshot_every
+            if is_recent or last.version == self.cache.version:
+                return last.inventory
+        found = inventory_of(self.cache, last.inventory if last is not None else None)
+        if isinstance(found, Blind):
+            return found
+        derived = partial(_Derived, made_at=now, version=self.cache.version, blind=blind)
+        try:
+            trainings = read_trainings(found)
+            topology = build_topology(found, trainings, cluster=self.name)
+            self._derived = derived(inventory=found, trainings=trainings, topology=topology)
+        except Exception as error:  # an odd object must not end what reads the others
+            reason = self._errors.contain(error, "kubernetes", cluster=self.name)
+            odd = Blind(source="kubernetes", at=self._clock.now(), reason=reason)
+            self._derived = derived(inventory=odd, trainings=self._trainings, topology=self._topology)
+        return self._derived.inventory
+
+    @property
+    def _topology(self) -> Topology:
+        return self._derived.topology if self._derived is not None else Topology(cluster=self.name)
+
+    @property
+    def _trainings(self) -> tuple[Training, ...]:
+        return self._derived.trainings if self._derived is not None else ()
 
     def inventory(self) -> Inventory:
         found = self.refresh()
@@ -79,23 +115,23 @@ class LiveCluster:
         return found
 
     def trainings(self) -> Sequence[Training]:
-        """All of them. Raises SourceError while a kind of which they are made cannot be seen: they are not gone."""
+        """Return all trainings. Raises SourceError while a kind they consist of cannot be seen."""
         if unseen := _unseen(self.inventory()):
             raise SourceError(unseen)
         return self._trainings
 
     def training(self, id: str) -> Training | None:
-        """The training called namespace/name, in the last picture that was had."""
+        """Return the training namespace/name of the last snapshot."""
         self.refresh()
-        return next((view for view in self._trainings if view.id == id), None)
+        return next((training for training in self._trainings if training.id == id), None)
 
     def topology(self) -> Topology:
-        """The last picture that was had; an empty one before the first."""
+        """Return the topology of the last snapshot; empty before the first."""
         self.refresh()
         return self._topology
 
     def check_input(self, at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
-        """What checks look at."""
+        """Return the input of checks."""
         inventory = self.refresh()
         trainings: Sequence[Training] | Blind = self._trainings
         if isinstance(inventory, Blind):
@@ -108,11 +144,12 @@ class LiveCluster:
             trainings=trainings,
             configs=self._configs(at),
             sources=sources,
+            clock_step=self.clock_steps.recent() if self.clock_steps is not None else None,
         )
 
     def _configs(self, at: datetime) -> dict[str, dict[str, str]] | Blind:
         if self.cache is None:
-            return Blind(source="kubernetes", at=at, reason=NOTHING_KNOWN)
+            return Blind(source="kubernetes", at=at, reason=NO_KUBERNETES)
         found: dict[str, dict[str, str]] = {}
         for kind in DNS_AUTOSCALERS:
             snapshot = self.cache.snapshot(kind)
@@ -123,33 +160,44 @@ class LiveCluster:
 
 
 def _unseen(inventory: Inventory) -> str:
-    """Why the trainings cannot be told whole; empty when they can."""
+    """Return why not all trainings can be seen; empty when they can."""
     found = unseen_kinds(inventory).items()
     return "; ".join(f"trainings made of a {kind} cannot be seen: {reason}" for kind, reason in found)
 
 
 async def open_cluster(
-    settings: ClusterSettings, *, clock: Clock, redact: Redactor, stack: AsyncExitStack
+    settings: ClusterSettings,
+    *,
+    clock: Clock,
+    redact: Redactor,
+    stack: AsyncExitStack,
+    errors: InternalErrors | None = None,
+    unreadable: UnreadableItems | None = None,
 ) -> LiveCluster:
-    """Open the sources that the settings name; `stack` closes them. Raises SourceError for a wrong kubeconfig."""
+    """Open the configured sources; `stack` closes them. Raises SourceError for an invalid kubeconfig."""
     cache = pod_logs = writer = None
     if settings.kubernetes is not None:
-        names = settings.kubernetes
+        kube = settings.kubernetes
         client = await KubernetesClient.connect(
-            KubernetesOptions(kubeconfig=names.kubeconfig, context=names.context)
+            KubernetesOptions(kubeconfig=kube.kubeconfig, context=kube.context)
         )
         stack.push_async_callback(client.close)
         pod_logs = KubernetesSource(client)
         cache = ClusterCache(
-            pod_logs, clock=clock, stale_after=names.stale_after, timing=reflector_timing(names.stale_after)
+            pod_logs,
+            clock=clock,
+            stale_after=kube.stale_after,
+            timing=reflector_timing(kube.stale_after),
+            errors=errors,
         )
         writer = ClusterWriter(client)
     prometheus = logs = None
     if settings.prometheus is not None:
-        prometheus = PrometheusSource(prometheus_options(settings.prometheus))
+        prometheus = PrometheusSource(prometheus_options(settings.prometheus), unreadable=unreadable)
         stack.push_async_callback(prometheus.close)
     if settings.elasticsearch is not None:
-        logs = ElasticsearchSource(elasticsearch_options(settings.elasticsearch, redact))
+        options = elasticsearch_options(settings.elasticsearch, redact)
+        logs = ElasticsearchSource(options, unreadable=unreadable)
         stack.push_async_callback(logs.close)
     return LiveCluster(
         settings.name,
@@ -159,4 +207,5 @@ async def open_cluster(
         logs=logs,
         pod_logs=pod_logs,
         writer=writer,
+        errors=errors,
     )

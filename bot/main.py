@@ -1,4 +1,4 @@
-"""This file runs the whole until it is told to stop."""
+"""The process: runs Yardmaster until it receives a signal."""
 
 import asyncio
 import signal
@@ -8,6 +8,7 @@ import click
 
 from bot.delivery.notifier_protocol import SendError
 from bot.http.server import ListenError
+from bot.jobs.garbage_collection import collect_in_small_parts
 from bot.settings.schema import Settings
 from bot.settings.secrets import SecretError
 from bot.store.migrate import StoreError
@@ -16,14 +17,15 @@ from collectors.facts.results import SourceError
 
 
 async def run_for_ever(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT. What cannot be begun is said in one line, and ends us with 1."""
+    """Run until SIGTERM or SIGINT. If the start fails, print one line and exit with 1."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
         async with build(settings) as yard:
-            await yard.server.start()  # here, for what fails among the tasks below is no matter of beginning
+            collect_in_small_parts()
+            await yard.server.start()  # here, because an error in the tasks below is not a failed start
             async with asyncio.TaskGroup() as group:
                 running = group.create_task(yard.run(), name="yardmaster")
                 waiting = group.create_task(stop.wait(), name="signals")
@@ -39,5 +41,5 @@ async def run_for_ever(settings: Settings) -> None:
         ListenError,
         ValueError,
     ) as error:
-        click.echo(f"Yardmaster cannot begin: {error}", err=True)
+        click.echo(f"Yardmaster cannot start: {error}", err=True)
         sys.exit(1)

@@ -1,10 +1,10 @@
-"""Metrics of Yardmaster itself, in Prometheus' own words."""
+"""Metrics of Yardmaster itself, named as Prometheus names its own."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 
 class Metrics:
-    """Every metric of one Yardmaster, in a registry of its own: several may run in one process."""
+    """The metrics of one Yardmaster, in its own registry, because several may run in one process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -16,7 +16,7 @@ class Metrics:
         )
         self.rule_evaluation_failures = Counter(
             "yardmaster_rule_evaluation_failures_total",
-            "Rules whose query was not answered, or not in a way that can be used.",
+            "Rules whose query was not answered, or whose answer was unusable.",
             ["cluster"],
             registry=self.registry,
         )
@@ -28,7 +28,7 @@ class Metrics:
         )
         self.rule_evaluation_lag = Gauge(
             "yardmaster_rule_evaluation_lag_seconds",
-            "How long after its time the last evaluation cycle began.",
+            "How late the last evaluation cycle started.",
             ["cluster"],
             registry=self.registry,
         )
@@ -40,16 +40,92 @@ class Metrics:
         )
         self.source_up = Gauge(
             "yardmaster_source_up",
-            "1 while a source answers in full, else 0.",
+            "1 if the source answers completely, else 0.",
             ["cluster", "source"],
             registry=self.registry,
         )
+        self.unreadable_objects = Gauge(
+            "yardmaster_unreadable_objects",
+            "Objects of the cluster that are left out, because they cannot be decoded; each is in the log.",
+            ["cluster", "kind"],
+            registry=self.registry,
+        )
+        self.watch_lag = Gauge(
+            "yardmaster_watch_lag_seconds",
+            "Age of the cached objects of a kind in the last evaluation cycle.",
+            ["cluster", "kind"],
+            registry=self.registry,
+        )
+        self.alerts = Gauge(
+            "yardmaster_alerts",
+            "Alerts of the evaluated rules, by state: pending or firing.",
+            ["cluster", "state"],
+            registry=self.registry,
+        )
+        self.plan_steps = Counter(
+            "yardmaster_plan_steps_total",
+            "Steps of plans that ended, by outcome: done, failed, unknown, or skipped while it waited.",
+            ["kind", "outcome"],
+            registry=self.registry,
+        )
         self.commands = Counter(
-            "yardmaster_commands_received_total", "Command lines received.", ["via"], registry=self.registry
+            "yardmaster_commands_total",
+            "Command lines handled, by their outcome: done, refused, invalid, blind, timeout or failed.",
+            ["command", "outcome"],
+            registry=self.registry,
+        )
+        self.notifications = Counter(
+            "yardmaster_notifications_total",
+            "Attempts to post or edit a card or a reply.",
+            ["integration"],
+            registry=self.registry,
+        )
+        self.notifications_failed = Counter(
+            "yardmaster_notifications_failed_total",
+            "Failed attempts, by reason: recoverable, unknown_outcome, permanent or gone.",
+            ["integration", "reason"],
+            registry=self.registry,
+        )
+        self.notification_latency = Histogram(
+            "yardmaster_notification_latency_seconds",
+            "Duration of an attempt to post or edit a card or a reply.",
+            ["integration"],
+            registry=self.registry,
+        )
+        self.store_commits = Counter(
+            "yardmaster_store_commits_total", "Transactions that changed rows.", registry=self.registry
+        )
+        self.store_commit_duration = Histogram(
+            "yardmaster_store_commit_duration_seconds",
+            "Duration of writing and committing such a transaction.",
+            registry=self.registry,
+        )
+        self.event_loop_lag = Histogram(
+            "yardmaster_event_loop_lag_seconds",
+            "How late the event loop runs a timer that is due every second.",
+            buckets=(0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+            registry=self.registry,
+        )
+        self.internal_errors = Counter(
+            "yardmaster_internal_errors_total",
+            "Unexpected errors that were contained; each is in the log with its traceback.",
+            ["component"],
+            registry=self.registry,
+        )
+        self.unreadable_items = Counter(
+            "yardmaster_unreadable_items_total",
+            "Items of a source's answers that could not be read and were skipped; each reason is in the log once.",
+            ["source"],
+            registry=self.registry,
         )
         self.rule_object_errors = Gauge(
             "yardmaster_rule_object_errors",
-            "Errors in the cluster's PrometheusRule objects; the rules with errors are left out.",
+            "Errors in the cluster's PrometheusRule objects. Rules with errors are not evaluated.",
             ["cluster"],
             registry=self.registry,
         )
+
+    def note_commit(self, seconds: float) -> None:
+        """Count a transaction of the store that changed rows."""
+        self.store_commits.inc()
+        self.store_commit_duration.observe(seconds)

@@ -1,21 +1,38 @@
-"""This file knows people: who a chat id is, which teams they are in, whether they are a guest."""
+"""People: the account, teams and guest status behind a chat id."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Protocol
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Generic, Protocol, TypeVar
+
+import structlog
 
 from bot.settings.schema import TeamSettings
-from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
-from commands.core.request import Actor
+from commands.core.command import UnusableError
+from commands.core.request import Actor, ActorKind
 
-TRUST_FOR = timedelta(minutes=5)  # how long what the chat said of a person or a group is believed
+TRUST_FOR = timedelta(minutes=5)  # how long an account or a group's members are cached
+RETRY_AFTER = timedelta(seconds=1)  # before the one retry of a lookup that may succeed
+
+Found = TypeVar("Found")
+_log = structlog.get_logger()
+
+
+class UnknownPersonError(UnusableError):
+    """Who this is cannot be looked up now. `is_member`: their account is known, and is no outsider's."""
+
+    def __init__(self, *, is_member: bool) -> None:
+        super().__init__(
+            "Yardmaster cannot check who you are right now. Nothing was done: try again in a minute."
+        )
+        self.is_member = is_member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A person as the chat shows them. `is_outsider`: a guest, a bot, deactivated, or of another workspace."""
+    """A person's account in the chat. `is_outsider`: a guest, a bot, deactivated, or of another workspace."""
 
     id: str
     name: str
@@ -23,63 +40,76 @@ class Account:
 
 
 class Directory(Protocol):
-    """The chat's own list of people and groups. Raises SourceError."""
+    """The chat's directory of people and groups. Raises SourceError."""
 
     async def account(self, id: str) -> Account: ...
 
     async def members(self, group: str) -> Sequence[str]: ...
 
 
-@dataclass(slots=True)
-class _Known:
-    accounts: dict[str, tuple[datetime, Account]] = field(default_factory=dict)
-    groups: dict[str, tuple[datetime, frozenset[str]]] = field(default_factory=dict)
-
-
 class People:
-    """Gives the actor behind a chat id. Who cannot be looked up is treated as an outsider: closed by default."""
+    """Finds the actor behind a chat id. Closed by default: who cannot be looked up has no rights."""
 
-    def __init__(self, directory: Directory, teams: Mapping[str, TeamSettings], clock: Clock) -> None:
-        self._directory = directory
+    def __init__(self, directory: Directory, teams: Mapping[str, TeamSettings]) -> None:
         self._teams = teams
-        self._clock = clock
-        self._known = _Known()
+        self._accounts = _Lookups(directory.account)
+        self._groups = _Lookups(directory.members)
 
-    async def actor(self, id: str, *, workspace: str = "") -> Actor:
-        """The actor with their teams as of now."""
+    async def actor(self, id: str, *, is_fresh: bool = False) -> Actor:
+        """Return the actor with their teams, at most TRUST_FOR old, or looked up now. Raises UnknownPersonError."""
+        known = self._accounts.last(id)
         try:
-            account = await self._account(id)
-        except SourceError:
-            return Actor(id=id, name=id, is_guest=True)
+            account = await self._accounts.find(id, is_fresh=is_fresh)
+        except SourceError as error:
+            _log.warning("user lookup failed", user=id, error=str(error))
+            raise UnknownPersonError(is_member=known is not None and not known.is_outsider) from error
         if account.is_outsider:
             return Actor(id=id, name=account.name, is_guest=True)
-        teams = frozenset([name for name, team in self._teams.items() if await self._is_in(id, team)])
-        return Actor(id=id, name=account.name, teams=teams)
+        teams = [name for name, team in self._teams.items() if await self._is_in(id, team, is_fresh=is_fresh)]
+        return Actor(id=id, name=account.name, teams=frozenset(teams))
 
-    async def _account(self, id: str) -> Account:
-        now = self._clock.now()
-        known = self._known.accounts.get(id)
-        if known is None or now - known[0] >= TRUST_FOR:
-            known = (now, await self._directory.account(id))
-            self._known.accounts[id] = known
-        return known[1]
+    async def current(self, actor: Actor) -> Actor:
+        """Return the actor with their teams of this moment. Raises UnknownPersonError."""
+        return await self.actor(actor.id, is_fresh=True) if actor.kind is ActorKind.PERSON else actor
 
-    async def _is_in(self, id: str, team: TeamSettings) -> bool:
+    async def _is_in(self, id: str, team: TeamSettings, *, is_fresh: bool) -> bool:
         if id in team.members:
             return True
         for group in team.slack_groups:
-            if id in await self._members(group):
+            try:
+                members = await self._groups.find(group, is_fresh=is_fresh)
+            except SourceError as error:
+                _log.warning("user group lookup failed", group=group, error=str(error))
+                if error.temporary:
+                    raise UnknownPersonError(is_member=True) from error
+                continue  # such as a deleted group: nobody is in it
+            if id in members:
                 return True
         return False
 
-    async def _members(self, group: str) -> frozenset[str]:
-        """The group's members; nobody, when the chat cannot say."""
-        now = self._clock.now()
-        known = self._known.groups.get(group)
-        if known is None or now - known[0] >= TRUST_FOR:
-            try:
-                known = (now, frozenset(await self._directory.members(group)))
-            except SourceError:
-                return frozenset()
-            self._known.groups[group] = known
-        return known[1]
+
+class _Lookups(Generic[Found]):
+    """Lookups with their last results, which are trusted for a while, by a clock that nobody sets."""
+
+    def __init__(self, look: Callable[[str], Awaitable[Found]]) -> None:
+        self._look = look
+        self._found: dict[str, tuple[float, Found]] = {}  # loop time
+
+    def last(self, id: str) -> Found | None:
+        """Return the last result, however old."""
+        return self._found[id][1] if id in self._found else None
+
+    async def find(self, id: str, *, is_fresh: bool) -> Found:
+        """Return a result that is trusted, or look again, twice if need be. Raises SourceError."""
+        now = asyncio.get_running_loop().time()
+        if not is_fresh and id in self._found and now - self._found[id][0] < TRUST_FOR.total_seconds():
+            return self._found[id][1]
+        try:
+            found = await self._look(id)
+        except SourceError as error:
+            if not error.temporary:
+                raise
+            await asyncio.sleep(RETRY_AFTER.total_seconds())
+            found = await self._look(id)
+        self._found[id] = now, found
+        return found

@@ -1,31 +1,37 @@
-"""This file puts the house together: every part is made here, once, and handed to those who need it."""
+"""Wiring: every part is made here, once, and passed to the parts that need it."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import CardContext
 from bot.channels.console.notifier import CHANNEL, ConsoleNotifier
-from bot.channels.inbox import Inbox
+from bot.channels.inbox import Inbox, InboxDependencies
 from bot.channels.slack.integration import SlackIntegration, open_slack
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
-from bot.delivery.composers import CardContext, composers
+from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.notifier_protocol import Notifier
 from bot.delivery.rate_limiter import DeliveryPolicy
 from bot.delivery.reconciler import Reconciler
-from bot.evaluation.evaluator import Evaluator, RuleSources
+from bot.evaluation.evaluator import STALLED_AFTER, Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import Rulebook, read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
+from bot.event_loop_lag import EventLoopLag
 from bot.http.server import Endpoints, Server, application
+from bot.jobs import garbage_collection
 from bot.jobs.agenda import Agenda
 from bot.jobs.launch_watcher import LaunchWatcher
 from bot.jobs.lease_reminder import LeaseReminder
 from bot.jobs.plan_runner import PlanRunner
 from bot.jobs.retention import Retention
+from bot.jobs.unknown_steps import UnknownSteps
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.people import People
@@ -36,22 +42,24 @@ from bot.supervise import Work, run_together
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import Clock, SystemClock
 from collectors.facts.redaction import Redactor
+from collectors.internal_errors import InternalErrors
 from collectors.query_router import QueryRouter
 from collectors.trainings.training import Training
+from collectors.unreadable_items import UnreadableItems
 from commands.command_catalogue import CATALOGUE
-from commands.core.pipeline import Pipeline
+from commands.core.pipeline import Pipeline, as_given
 from commands.plans.executor import PlanExecutor
 
 _log = structlog.get_logger()
 
 
 class RulesRefusedError(Exception):
-    """The rules cannot be put in force. The text has every diagnostic."""
+    """The rules cannot be loaded. The text has every diagnostic."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Yardmaster:
-    """The whole, put together. `run` it until cancelled."""
+    """All parts of one Yardmaster. `run` runs until cancelled."""
 
     settings: Settings
     store: SqlStore
@@ -61,22 +69,22 @@ class Yardmaster:
     evaluators: Mapping[str, Evaluator]
     server: Server
     metrics: Metrics
-    core: dict[str, Work] = field(default_factory=dict)
-    edges: dict[str, Work] = field(default_factory=dict)
+    errors: InternalErrors
+    parts: dict[str, Work] = field(default_factory=dict)
 
     async def run(self) -> None:
-        """Everything, until cancelled; what is core ends it when it fails."""
+        """Run all tasks until cancelled."""
         await self.server.start()
-        _log.info("yardmaster runs", address=self.server.address, clusters=sorted(self.clusters))
+        _log.info("yardmaster started", address=self.server.address, clusters=sorted(self.clusters))
         try:
-            await run_together(core=self.core, edges=self.edges)
+            await run_together(self.parts, self.errors)
         finally:
             await self.server.stop()
 
 
 @asynccontextmanager
 async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Yardmaster]:
-    """Make every part and open every source; leaving closes them.
+    """Make every part and open every source; they are closed on exit.
 
     Raises RulesRefusedError, StoreError, SourceError, SendError or ValueError when the settings cannot be used.
     """
@@ -85,23 +93,34 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
     if rulebook.diagnostics:
         raise RulesRefusedError("\n".join(str(diagnostic) for diagnostic in rulebook.diagnostics))
     redact = Redactor(settings.redact)
+    metrics = Metrics()
+    errors = InternalErrors(lambda component: metrics.internal_errors.labels(component).inc())
+    unreadable = UnreadableItems(lambda source: metrics.unreadable_items.labels(source).inc())
     async with AsyncExitStack() as stack:
-        store = await SqlStore.open(settings.store.url)
+        store = await SqlStore.open(settings.store.url, on_commit=metrics.note_commit, errors=errors)
         stack.push_async_callback(store.close)
         clusters = {
-            one.name: await open_cluster(one, clock=clock, redact=redact, stack=stack)
+            one.name: await open_cluster(
+                one, clock=clock, redact=redact, stack=stack, errors=errors, unreadable=unreadable
+            )
             for one in settings.clusters
         }
-        slack = await open_slack(settings.slack, clock=clock, stack=stack) if settings.slack else None
+        slack = await open_slack(settings.slack, store, clock=clock, stack=stack) if settings.slack else None
         shared = _Shared(
-            settings=settings, rulebook=rulebook, store=store, clock=clock, redact=redact, metrics=Metrics()
+            settings=settings,
+            rulebook=rulebook,
+            store=store,
+            clock=clock,
+            redact=redact,
+            metrics=metrics,
+            errors=errors,
         )
         yield _assemble(shared, clusters, slack)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shared:
-    """What most parts need."""
+    """Dependencies of most parts."""
 
     settings: Settings
     rulebook: Rulebook
@@ -109,6 +128,7 @@ class _Shared:
     clock: Clock
     redact: Redactor
     metrics: Metrics
+    errors: InternalErrors
 
 
 def _assemble(
@@ -118,10 +138,13 @@ def _assemble(
     channel = settings.slack.channel if settings.slack else CHANNEL
     routing = CardRouting(routes=tuple(route_of(one) for one in settings.routes), default=channel)
     evaluators = {name: _evaluator(shared, cluster, routing) for name, cluster in clusters.items()}
+    for name, cluster in list(clusters.items())[:1]:
+        cluster.clock_steps = evaluators[name].clock_steps
 
     def rules() -> Mapping[str, Rule]:
         return {id: rule for evaluator in evaluators.values() for id, rule in evaluator.rules.items()}
 
+    people = People(slack.directory, settings.teams) if slack else None
     pipeline = Pipeline(
         catalogue=CATALOGUE,
         permissions=permissions_of(settings),
@@ -131,46 +154,67 @@ def _assemble(
         clock=clock,
         defaults=defaults_of(settings),
         rules=rules,
+        current=people.current if people else as_given,
+        observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
     )
-    plans = PlanRunner(store, PlanExecutor(store, pipeline.writers, clock), channel=channel)
+    executor = PlanExecutor(
+        store,
+        pipeline.writers,
+        clock,
+        errors=shared.errors,
+        observe=lambda kind, outcome: shared.metrics.plan_steps.labels(kind, outcome).inc(),
+    )
+    plans = PlanRunner(store, executor, channel=channel)
+    unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
     agenda = Agenda(store, clock, pipeline.handle)
-    launches = LaunchWatcher(store, clusters, clock, redact=shared.redact, channel=channel)
+    launches = LaunchWatcher(
+        store, clusters, clock, redact=shared.redact, channel=channel, errors=shared.errors
+    )
     notifier: Notifier = slack.notifier if slack else ConsoleNotifier()
+    integration = "slack" if slack else "console"
     reconciler = Reconciler(
         store,
-        notifier,
-        composers(_card_context(settings, clusters, evaluators, rules)),
+        MeasuredNotifier(notifier, shared.metrics, integration=integration),
+        CardCatalogue(_card_context(settings, clusters, evaluators, rules)),
         clock=clock,
         policy=DeliveryPolicy(rate_limits=SLACK_RATE_LIMITS),
+        errors=shared.errors,
     )
-    for listener in (reconciler.mark_changed, plans.wake, agenda.wake):
+    for name, evaluator in evaluators.items():
+        evaluator.on_view_change = partial(reconciler.mark_view_change, name)
+    for listener in (reconciler.mark_changed, plans.wake, unknown.wake, agenda.wake, launches.wake):
         store.listen(listener)
-    core: dict[str, Work] = {
+    parts: dict[str, Work] = {
         "plans": plans.run,
+        "unknown steps": unknown.run,
         "agenda": agenda.run,
         "launches": launches.run,
         "delivery": reconciler.run,
         "lease reminders": LeaseReminder(store, clusters, clock).run,
+        "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
+        "garbage collection": garbage_collection.run,
         "retention": Retention(store, clock, timezone=settings.timezone).run,
     }
-    edges: dict[str, Work] = {}
     for name, cluster in clusters.items():
-        core[f"evaluation {name}"] = evaluators[name].run
+        parts[f"evaluation {name}"] = evaluators[name].run
         if cluster.cache is not None:
-            edges[f"cache {name}"] = cluster.cache.run
-    if slack is not None:
+            parts[f"cache {name}"] = cluster.cache.run
+    if slack is not None and people is not None:
         inbox = Inbox(
-            slack.inbox,
-            people=People(slack.directory, settings.teams, clock),
-            store=store,
-            take=pipeline.handle,
-            answers=slack.responder,
-            clock=clock,
-            metrics=shared.metrics,
+            InboxDependencies(
+                people=people,
+                store=store,
+                take=pipeline.handle,
+                responder=slack.responder,
+                clock=clock,
+                on_interaction=reconciler.retry_now,
+            )
         )
-        core["inbox"] = inbox.run
+        store.listen(inbox.wake)
+        parts |= {"intake": slack.intake.run, "inbox": inbox.run}
         if slack.socket is not None:
-            edges["slack socket"] = slack.socket.run
+            slack.socket.on_connected = reconciler.retry_now
+            parts["slack socket"] = slack.socket.run
     return Yardmaster(
         settings=settings,
         store=store,
@@ -180,8 +224,8 @@ def _assemble(
         evaluators=evaluators,
         server=_server(shared, pipeline, slack, evaluators),
         metrics=shared.metrics,
-        core=core,
-        edges=edges,
+        errors=shared.errors,
+        parts=parts,
     )
 
 
@@ -192,12 +236,13 @@ def _evaluator(shared: _Shared, cluster: LiveCluster, routing: CardRouting) -> E
         checks=CHECKS,
         check_input=cluster.check_input,
         has_cluster=cluster.cache is not None,
+        errors=shared.errors,
     )
     rules = RuleSources(shipped=tuple(shared.rulebook.rules), reads_objects=shared.settings.rules.objects)
     renderer = RuleRenderer(cluster.topology, clean=shared.redact.clean)
     return Evaluator(
         cluster,
-        RuleScheduler(cluster.name, rules.shipped, router, renderer),
+        RuleScheduler(cluster.name, rules.shipped, router, renderer, errors=shared.errors),
         IncidentRecorder(cluster.name, shared.store, routing),
         router,
         rules=rules,
@@ -232,14 +277,14 @@ def _card_context(
 
 
 def _server(
-    shared: _Shared,
-    pipeline: Pipeline,
-    slack: SlackIntegration | None,
-    evaluators: Mapping[str, Evaluator],
+    shared: _Shared, pipeline: Pipeline, slack: SlackIntegration | None, evaluators: Mapping[str, Evaluator]
 ) -> Server:
     def not_ready() -> str:
-        late = [name for name, evaluator in evaluators.items() if not evaluator.has_begun]
-        return f"not evaluated yet: {', '.join(late)}" if late else ""
+        late = [name for name, evaluator in evaluators.items() if not evaluator.has_evaluated]
+        if late:
+            return f"not evaluated yet: {', '.join(late)}"
+        stalled = [name for name, evaluator in evaluators.items() if evaluator.stalled_for > STALLED_AFTER]
+        return f"evaluation stands still: {', '.join(stalled)}" if stalled else ""
 
     endpoints = Endpoints(
         take=pipeline.handle,

@@ -1,1 +1,1 @@
-"""WHAT IS. Looks at the outside; has no opinions."""
+"""WHAT IS: sources, the cluster cache and checks. It draws no conclusions."""

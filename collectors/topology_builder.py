@@ -1,19 +1,22 @@
-"""This file draws the topology from the inventory and the trainings: who stands on what. Pure."""
+"""The topology of the inventory and the trainings. Pods are read when they are looked up: there may be 50,000."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TypeVar
 
-from collectors.cluster.inventory import Inventory, controller_of
-from collectors.cluster.objects import Node
-from collectors.cluster.resources import gpus_requested, holds_resources, is_ready, whole_gpus
+from collectors.cluster.indexes import by_address
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import PODS
+from collectors.cluster.objects import Node, Pod
+from collectors.cluster.resources import gpus_held, holds_resources, is_ready, whole_gpus
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
 from collectors.trainings.training import Training
 
-RACK_KEYS = (
-    "yardmaster.io/rack",
-    "topology.kubernetes.io/rack",
-    "topology.rook.io/rack",
-    "rack",
-)
+K = TypeVar("K")
+V = TypeVar("V")
+PodKey = tuple[str, str]  # namespace, name
+
+RACK_KEYS = ("yardmaster.io/rack", "topology.kubernetes.io/rack", "topology.rook.io/rack", "rack")
 PRODUCT_KEYS = ("nvidia.com/gpu.product", "amd.com/gpu.product-name", "nvidia-gpu-type")
 
 
@@ -25,57 +28,135 @@ def build_topology(
     racks: Sequence[str] = RACK_KEYS,
     products: Sequence[str] = PRODUCT_KEYS,
 ) -> Topology:
-    """The topology of one cluster. `racks` and `products` are the node labels that tell them, best first."""
-    training_of_pod = {
-        (training.namespace, rank.pod): training.id
-        for training in trainings
-        for rank in (
-            *training.failures,
-            *training.ranks,
-        )  # a pod that an attempt left behind belongs to it too
-    }
-    pods: dict[tuple[str, str], PodFacts] = {}
-    on_node: dict[str, list[PodFacts]] = {}
-    node_of_address = {
-        address.address: node.metadata.name
-        for node in inventory.nodes.values()
-        for address in node.status.addresses or ()
-    }
-    for pod in inventory.pods.values():
-        namespace, name = pod.metadata.namespace, pod.metadata.name
-        is_held = holds_resources(pod)
-        facts = PodFacts(
-            namespace=namespace,
-            name=name,
-            node=pod.spec.node_name,
-            address=pod.status.pod_ip,
-            phase=pod.status.phase,
-            training=training_of_pod.get((namespace, name), ""),
-            workload=inventory.workload_of(pod),
-            gpus=sum(gpus_requested(pod.spec).values()) if is_held else 0,
-        )
-        pods[namespace, name] = facts
-        if not is_held or not facts.node:
-            continue
-        on_node.setdefault(facts.node, []).append(facts)
-        if facts.address and not pod.spec.host_network:
-            node_of_address.setdefault(facts.address, facts.node)
-        owner = controller_of(pod.metadata)
-        if owner and owner.kind == "DaemonSet":  # an exporter may give its pod's name as the host's
-            node_of_address.setdefault(name, facts.node)
+    """Return the topology of one cluster. `racks` and `products` are the node labels to read, best first."""
+    pods = _Pods(inventory, trainings)
     return Topology(
         cluster=cluster,
         as_of=inventory.as_of,
-        nodes={name: _node(node, racks, products) for name, node in inventory.nodes.items()},
-        pods=pods,
-        trainings={training.id: _training(training) for training in trainings},
-        node_of_address=node_of_address,
-        pods_on={name: tuple(there) for name, there in on_node.items()},
+        nodes=_OnDemand(inventory.nodes, lambda name: _node(inventory.nodes[name], racks, products)),
+        pods=_OnDemand(_PodKeys(inventory.pods), pods.facts),
+        trainings={
+            training.id: inventory.memo.get(("facts", training.id), (training,), partial(_training, training))
+            for training in trainings
+        },
+        node_of_address=_Addresses(inventory),
+        pods_on=_OnDemand(inventory.nodes, pods.on_node),
         training_of={
             **{workload: training.id for training in trainings for workload in training.workloads},
             **{training.namespace: training.id for training in trainings if training.has_namespace},
         },
     )
+
+
+class _OnDemand(Mapping[K, V]):
+    """A mapping with these keys, whose values are made when they are looked up."""
+
+    def __init__(self, keys: Collection[K], make: Callable[[K], V]) -> None:
+        self._keys = keys
+        self._make = make
+        self._made: dict[K, V] = {}
+
+    def __getitem__(self, key: K) -> V:
+        if key not in self._made:
+            if key not in self._keys:
+                raise KeyError(key)
+            self._made[key] = self._make(key)
+        return self._made[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+class _Pods:
+    """The facts about pods, each made when it is looked up."""
+
+    def __init__(self, inventory: Inventory, trainings: Sequence[Training]) -> None:
+        self._inventory = inventory
+        self._trainings = trainings
+
+    @cached_property
+    def _training_of(self) -> Mapping[PodKey, str]:
+        return {
+            (training.namespace, rank.pod): training.id
+            for training in self._trainings
+            # a pod left by an earlier attempt belongs to it too
+            for rank in (*training.failures, *training.ranks)
+        }
+
+    def facts(self, key: PodKey) -> PodFacts:
+        return self._facts(self._inventory.pods["/".join(key)])
+
+    def on_node(self, name: str) -> tuple[PodFacts, ...]:
+        return tuple(self._facts(pod) for pod in self._inventory.pods_on(name) if holds_resources(pod))
+
+    def _facts(self, pod: Pod) -> PodFacts:
+        namespace, name = pod.metadata.namespace, pod.metadata.name
+        return PodFacts(
+            namespace=namespace,
+            name=name,
+            node=pod.spec.node_name,
+            address=pod.status.pod_ip,
+            phase=pod.status.phase,
+            training=self._training_of.get((namespace, name), ""),
+            workload=self._inventory.workload_of(pod),
+            gpus=_or_none(lambda: gpus_held(pod)),
+        )
+
+
+class _PodKeys(Collection[PodKey]):
+    """The keys (namespace, name) of pods, whose inventory has `namespace/name`."""
+
+    def __init__(self, pods: Mapping[str, Pod]) -> None:
+        self._pods = pods
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and "/".join(key) in self._pods
+
+    def __iter__(self) -> Iterator[PodKey]:
+        return ((pod.metadata.namespace, pod.metadata.name) for pod in self._pods.values())
+
+    def __len__(self) -> int:
+        return len(self._pods)
+
+
+class _Addresses(Mapping[str, str]):
+    """The nodes by their addresses, and by those of their pods."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+
+    @cached_property
+    def _of_nodes(self) -> Mapping[str, str]:
+        return {
+            address.address: node.metadata.name
+            for node in self._inventory.nodes.values()
+            for address in node.status.addresses or ()
+        }
+
+    def __getitem__(self, address: str) -> str:
+        if node := self._of_nodes.get(address):
+            return node
+        for pod in self._inventory.select(PODS, by_address, address):
+            if pod.spec.node_name and holds_resources(pod):
+                return pod.spec.node_name
+        raise KeyError(address)
+
+    def _addresses(self) -> Iterator[str]:
+        yield from self._of_nodes
+        for pod in self._inventory.pods.values():
+            yield from by_address(pod)
+
+    def __iter__(self) -> Iterator[str]:
+        return (one for one in dict.fromkeys(self._addresses()) if one in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _node(node: Node, racks: Sequence[str], products: Sequence[str]) -> NodeFacts:
@@ -84,11 +165,19 @@ def _node(node: Node, racks: Sequence[str], products: Sequence[str]) -> NodeFact
         name=node.metadata.name,
         rack=next((labels[key] for key in racks if labels.get(key)), ""),
         addresses=tuple(one.address for one in node.status.addresses or ()),
-        gpus=whole_gpus(node),
+        gpus=round(_or_none(lambda: whole_gpus(node))),
         gpu_product=next((labels[key] for key in products if labels.get(key)), ""),
         is_ready=is_ready(node),
         is_cordoned=node.spec.unschedulable,
     )
+
+
+def _or_none(count: Callable[[], float]) -> float:
+    """Return the count; 0 for an object with a quantity that cannot be read: a lookup never fails."""
+    try:
+        return count()
+    except ValueError:
+        return 0
 
 
 def _training(training: Training) -> TrainingFacts:

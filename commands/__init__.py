@@ -1,1 +1,1 @@
-"""WHAT WE DO. From a typed line to a finished, recorded deed."""
+"""Commands: from a typed line to a completed, recorded action."""

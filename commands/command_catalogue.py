@@ -1,4 +1,4 @@
-"""The one list of commands. Help, docs, permissions and the chart's RBAC rules are read from it."""
+"""The list of all commands, the source of help, docs, permissions and the chart's RBAC rules."""
 
 from typing import Any
 

@@ -1,13 +1,16 @@
-"""This file has what commands keep: audit entries, things due, cordon leases, claims, launches, gestures."""
+"""Stored rows of commands: audit entries, due commands, cordon leases, reclaim requests, launches, requests."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from alerts.store import stored
 
+
+@stored("audit", "cluster", "actor", "plan", "at")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One line of the record. An intent stands before the deed, its outcome after it; a refusal stands alone."""
+    """An entry of the audit log: written before an action and again with its outcome, or once for a refusal."""
 
     id: str
     cluster: str
@@ -20,9 +23,10 @@ class AuditEntry:
     text: str = ""
 
 
+@stored("agenda", "cluster", "at", in_plans=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueCommand:
-    """A command line that is to be run at a moment, by a robot: the one agenda."""
+    """A command line that automation runs at a given time: an entry of the agenda."""
 
     id: str
     cluster: str
@@ -31,9 +35,10 @@ class DueCommand:
     actor: str
 
 
+@stored("leases", "cluster", "node", in_plans=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CordonLease:
-    """A cordon of ours. Reaching `until` only reminds; proof of health ends it. `id` is cluster/node."""
+    """A cordon made by us. Reaching `until` only reminds; proof of health ends it. `id` is cluster/node."""
 
     id: str
     cluster: str
@@ -52,18 +57,26 @@ class ReclaimState(StrEnum):
     KEPT = "kept"
     SNOOZED = "snoozed"
     FREED = "freed"
-    VOID = "void"  # the training ended, or worked again, before it came to that
+    VOID = "void"  # the training ended or was busy again first
 
 
+@stored(
+    "reclaim_requests",
+    "cluster",
+    "state",
+    "training",
+    floats=lambda reclaim: (reclaim.gpus,),
+    in_plans=True,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimRequest:
-    """A request to an owner to give idle GPUs back. Without an answer by `grace_until` they are taken."""
+    """A request to an owner to give idle GPUs back. Without an answer by `grace_until` they are reclaimed."""
 
     id: str
     cluster: str
     training: str
-    owner: str  # as the cluster names them
-    owner_id: str  # in chat; empty when not known there
+    owner: str  # as named in the cluster
+    owner_id: str  # the chat user id; empty when unknown
     gpus: float
     asked_by: str
     asked_by_name: str
@@ -73,14 +86,15 @@ class ReclaimRequest:
     answered_by: str = ""
     answered_at: datetime | None = None
     keep_reason: str = ""
-    evidence: str = ""  # why we think them idle
+    evidence: str = ""  # why the GPUs are considered idle
     is_for_good: bool = False  # the training cannot be suspended, only deleted
     channel: str = ""
 
 
+@stored("launches", "cluster", "state", in_plans=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """A training launched from chat, and what its owner was told last. `id` is cluster/namespace/name."""
+    """A training launched from chat, and what was last reported. `id` is cluster/namespace/name."""
 
     id: str
     cluster: str
@@ -91,7 +105,7 @@ class Launch:
     channel: str
     thread: str = ""
     plan: str = ""
-    reported_state: str = ""  # the last life that was told: queued, running, failed, ...
+    reported_state: str = ""  # the state reported last: queued, running, failed, ...
     reported_reason: str = ""
     reported_at: datetime | None = None
     last_lines: tuple[str, ...] = ()  # of the first failing task
@@ -99,13 +113,15 @@ class Launch:
 
     @property
     def state(self) -> str:
-        """For look-ups in the store: live or over."""
+        """Indexed in the store: live or over."""
         return "over" if self.is_over else "live"
 
 
+@stored("handled_requests", "at", over=lambda request: request.at)  # its cluster is not known yet
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandledRequest:
-    """A typed line or a click that was taken in. Its id is the sender's own, so that a redelivery is known."""
+    """A typed line or a click that was accepted. The sender sets the id, so a redelivery is recognized."""
 
     id: str
     at: datetime
+    is_done: bool = False  # its effect is stored: it must not run again, even if it was interrupted

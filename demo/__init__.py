@@ -1,1 +1,1 @@
-"""A cluster in a box: the world, its exporters and shipper, the look-alikes, the scenarios."""
+"""A simulated cluster: the world, its exporters and log shipper, the look-alikes, the scenarios."""

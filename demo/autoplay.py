@@ -1,4 +1,4 @@
-"""This file entertains: it plays scenarios one after the other, and leaves it to people to act."""
+"""`yardmaster demo`: run scenarios in a loop and let people act on them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,55 +11,55 @@ from rich.console import Console
 
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.scenario import Scenario
-from demo.terminal import ended_by_signals, log_to
+from demo.terminal import cancel_on_signals, log_to
 
-FIRST_AFTER = timedelta(seconds=3)
-LASTS = timedelta(seconds=90)  # a fault that nobody mends; hardware is mended by the facility then
-BETWEEN = timedelta(seconds=25)
+START_AFTER = timedelta(seconds=3)
+FAULT_LASTS = timedelta(seconds=90)  # then the fault ends by itself
+PAUSE = timedelta(seconds=25)
 
 
 async def run_forever(scenarios: Sequence[Scenario], port: int, log: Path | None) -> None:
-    """Set the stage, say where it is, and play until SIGINT or SIGTERM; a second one does not wait for the end."""
+    """Start the demo, print its address, and run scenarios until SIGINT or SIGTERM; a second signal ends it at once."""
     console = Console(highlight=False)
-    console.print("Setting the stage: a cluster with a past, Prometheus, Slack. A few seconds…")
-    begins = {fault.fault: fault.parameters for one in scenarios for fault in one.begins}
-    with ended_by_signals(console), TemporaryDirectory(prefix="yardmaster-demo-") as folder:
+    console.print("Starting a simulated cluster, Prometheus and a Slack look-alike…")
+    begins = {fault.fault: fault.parameters for one in scenarios for fault in one.initial_faults}
+    with cancel_on_signals(console), TemporaryDirectory(prefix="yardmaster-demo-") as folder:
         file = log or Path(folder) / "yardmaster.log"
         log_to(file)
         async with start_environment(
-            EnvironmentOptions(folder=Path(folder), slack_port=port, begins_with=begins)
+            EnvironmentOptions(folder=Path(folder), slack_port=port, initial_faults=begins)
         ) as environment:
-            _greet(environment, file, console)
+            _print_address(environment, file, console)
             await autoplay(environment, scenarios, console)
 
 
-def _greet(environment: Environment, log: Path, console: Console) -> None:
+def _print_address(environment: Environment, log: Path, console: Console) -> None:
     console.print()
     console.print(f"  Open  [bold]{environment.slack.page}?as=dana[/]", soft_wrap=True)
-    console.print("        You are dana, on call. Type [bold]/yard help[/]; switch people at the top right.")
+    console.print("        You are dana, on call. Type [bold]/yard help[/]. Switch users at the top right.")
     console.print(
-        f"        Prometheus: {environment.prometheus.url}   log: {log}", style="dim", soft_wrap=True
+        f"        Prometheus: {environment.prometheus.url}   Log: {log}", style="dim", soft_wrap=True
     )
-    console.print("        Ctrl-C ends it.", style="dim")
+    console.print("        Press Ctrl-C to stop.", style="dim")
     console.print()
 
 
 async def autoplay(environment: Environment, scenarios: Sequence[Scenario], console: Console) -> None:
-    """For ever: a fault, time to act, the fault mended, a rest. What the page shows is told here in a line."""
+    """Loop for ever over the scenarios: start the fault, leave time to act, end the fault, pause. Print each step."""
     for scenario in scenarios:
-        for act in scenario.types:
-            console.print(f"[dim]Try, as {act.who} in {act.where}:[/] {act.type}", soft_wrap=True)
-    playable = [scenario for scenario in scenarios if scenario.happens]
-    if not playable:
+        for act in scenario.commands:
+            console.print(f"[dim]Try this as {act.user} in {act.channel}:[/] {act.type}", soft_wrap=True)
+    with_faults = [scenario for scenario in scenarios if scenario.faults]
+    if not with_faults:
         await asyncio.Event().wait()
-    await asyncio.sleep(FIRST_AFTER.total_seconds())
-    for scenario in cycle(playable):
+    await asyncio.sleep(START_AFTER.total_seconds())
+    for scenario in cycle(with_faults):
         console.print(f"[bold]{scenario.title}.[/] {scenario.story}")
-        console.print(f"  [dim]A card comes in {', '.join(scenario.card.channels)}.[/]")
-        for fault in scenario.happens:
-            environment.break_it(fault)
-        await asyncio.sleep(LASTS.total_seconds())
-        for name in scenario.mends:
-            environment.mend(name)
-        console.print("  [dim]The facility has mended it.[/]")
-        await asyncio.sleep(BETWEEN.total_seconds())
+        console.print(f"  [dim]Watch {', '.join(scenario.card.channels)} for a card.[/]")
+        for fault in scenario.faults:
+            environment.start_fault(fault)
+        await asyncio.sleep(FAULT_LASTS.total_seconds())
+        for name in scenario.end_faults:
+            environment.end_fault(name)
+        console.print("  [dim]The fault has ended.[/]")
+        await asyncio.sleep(PAUSE.total_seconds())

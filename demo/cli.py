@@ -1,6 +1,6 @@
-"""This file is `yardmaster demo`: the cluster in a box, played at leisure, or each scenario once and judged.
+"""The `yardmaster demo` command: run scenarios in a loop, or each once with checks.
 
-It is loaded with every `yardmaster` command, so it imports the stage only when something is played on it.
+It is loaded with every `yardmaster` command, so it imports the environment only when the demo runs.
 """
 
 import asyncio
@@ -11,17 +11,13 @@ import click
 
 
 @click.command()
-@click.option("--scenario", "names", multiple=True, metavar="NAME", help="only this one; may be given again")
+@click.option("--scenario", "names", multiple=True, metavar="NAME", help="run only this scenario; repeatable")
+@click.option("--once", is_flag=True, help="run each scenario once, without a browser; exit 1 if one fails")
 @click.option(
-    "--once", is_flag=True, help="play each once, without a browser, and print a table; exit 1 if one fails"
+    "--json", "file", type=click.Path(path_type=Path), help="with --once: also write the results to PATH"
 )
-@click.option(
-    "--json", "file", type=click.Path(path_type=Path), help="with --once: write the results there, too"
-)
-@click.option("--port", default=0, help="of the Slack look-alike's page; any free one unless given")
-@click.option(
-    "--log", type=click.Path(path_type=Path), help="keep Yardmaster's log there; else it ends with the demo"
-)
+@click.option("--port", default=0, help="port of the Slack look-alike's page; default: any free port")
+@click.option("--log", type=click.Path(path_type=Path), help="write Yardmaster's log to PATH and keep it")
 def demo(names: tuple[str, ...], once: bool, file: Path | None, port: int, log: Path | None) -> None:
     """Run Yardmaster on a simulated GPU cluster."""
     from demo.autoplay import run_forever
@@ -33,7 +29,7 @@ def demo(names: tuple[str, ...], once: bool, file: Path | None, port: int, log: 
     known = load_scenarios()
     for name in names:
         if name not in known:
-            raise click.ClickException(f"there is no scenario `{name}`; there are {', '.join(known)}")
+            raise click.ClickException(f"unknown scenario `{name}`; choose from {', '.join(known)}")
     scenarios = [known[name] for name in names] if names else list(known.values())
     try:
         find_prometheus()

@@ -1,4 +1,4 @@
-"""This file sets the stage: the look-alikes or the real parts, the world, a real Prometheus, and the bot itself."""
+"""The demo's environment: the world, look-alikes or real servers, a real Prometheus, and the bot."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Mapping
@@ -10,9 +10,11 @@ from typing import Any
 
 import yaml
 
+from alerts.alert import Alert
+from alerts.incidents.incident import Incident
 from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
-from collectors.facts.clock import written as written_span
+from collectors.facts.clock import format_duration as written_span
 from demo.faster_rules import write_packs
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.lookalikes.kubernetes import KubernetesLookalike, User
@@ -27,8 +29,8 @@ from demo.world.world import World
 
 CLUSTER = "prod-a"
 SCRAPE_EVERY = timedelta(seconds=2)
-FACTOR = 1 / 30  # how long the rules' minutes are, in the demo: two seconds
-NODE_GRACE = timedelta(seconds=16)  # kubelets beat every ten
+FACTOR = 1 / 30  # of the rules' durations: a minute becomes two seconds
+NODE_GRACE = timedelta(seconds=16)  # kubelets renew their leases every 10 s
 BOT = "system:serviceaccount:yardmaster:yardmaster"
 
 PEOPLE = ("dana", "eli", "ana", "mei", "bo", "chen", Person(name="gus", guest=True))
@@ -38,7 +40,7 @@ CHANNELS = ("#gpu-alerts", "#vision", "#speech", "#reco")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterAccess:
-    """A control plane that is there already: its address, an admin's token for the world, a kubeconfig for the bot."""
+    """An existing control plane: its address, an admin's token for the world, a kubeconfig for the bot."""
 
     url: str
     token: str
@@ -48,7 +50,7 @@ class ClusterAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentOptions:
-    """What to set up. Without `cluster` and `elasticsearch_url` the look-alikes are used."""
+    """What to start. Without `cluster` and `elasticsearch_url` the look-alikes are used."""
 
     folder: Path
     cluster: ClusterAccess | None = None
@@ -57,16 +59,15 @@ class EnvironmentOptions:
     past: timedelta = timedelta(hours=2)
     factor: float = FACTOR
     strict_slack: bool = True
-    idle_after: timedelta = timedelta(minutes=3)  # pods of a real control plane have no past
-    begins_with: Mapping[str, Mapping[str, Any]] = field(
-        default_factory=dict
-    )  # the world's faults of the past
-    more: Mapping[str, Any] = field(default_factory=dict)  # on top of the bot's settings
+    idle_after: timedelta = timedelta(minutes=3)  # pods on a real control plane have no history
+    # Faults that hold in the simulated history.
+    initial_faults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)  # merged over the bot's settings
 
 
 @dataclass(slots=True, kw_only=True)
 class Environment:
-    """What is on the stage. The look-alikes are None where a real part stands in their place."""
+    """The running parts. A look-alike is None where a real server takes its place."""
 
     options: EnvironmentOptions
     world: World
@@ -77,15 +78,15 @@ class Environment:
     elasticsearch: ElasticsearchLookalike | None
     settings_file: Path
 
-    def break_it(self, fault: Fault) -> None:
-        """Begin a fault of a scenario: `prometheus` stops the real one, any other is the world's."""
+    def start_fault(self, fault: Fault) -> None:
+        """Start a scenario's fault: `prometheus` stops the real server; any other name is a fault of the world."""
         if fault.fault == "prometheus":
             self.prometheus.stop()
         else:
             self.world.faults.start(fault.fault, **fault.parameters)
 
-    def mend(self, name: str) -> None:
-        """End a fault, if it still is one."""
+    def end_fault(self, name: str) -> None:
+        """End a fault if it is active."""
         if name == "prometheus":
             if not self.prometheus.is_running:
                 self.prometheus.start()
@@ -94,50 +95,50 @@ class Environment:
 
 
 @asynccontextmanager
-async def start_environment(plan: EnvironmentOptions) -> AsyncIterator[Environment]:
-    """Everything, running; leaving takes it down. Raises MissingPartError when there is no Prometheus."""
-    plan.folder.mkdir(parents=True, exist_ok=True)
+async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Environment]:
+    """Start everything; leaving the block stops it. Raises MissingPartError when Prometheus is not installed."""
+    options.folder.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
-        late: list[World] = []
-        kubernetes, cluster = await _kubernetes(plan, stack, late)
-        elasticsearch, address = await _elasticsearch(plan, stack)
+        worlds: list[World] = []
+        kubernetes, cluster = await _kubernetes(options, stack, worlds)
+        elasticsearch, address = await _elasticsearch(options, stack)
         slack = await stack.enter_async_context(
             SlackLookalike.running(
                 Members(people=PEOPLE, channels=CHANNELS, usergroups=GROUPS),
-                options=Options(strict_rates=plan.strict_slack),
-                port=plan.slack_port,
+                options=Options(strict_rates=options.strict_slack),
+                port=options.slack_port,
             )
         )
-        samples = plan.folder / "past.om"
+        samples = options.folder / "past.om"
         world = await stack.enter_async_context(
             World(
                 WorldSettings(
                     access=Access(url=cluster.url, token=cluster.token, ca_file=cluster.ca_file),
                     elasticsearch_url=address,
-                    past=plan.past,
+                    past=options.past,
                     samples=samples,
-                    count_window=timedelta(minutes=5) * plan.factor,
-                    begins_with=plan.begins_with,
+                    count_window=timedelta(minutes=5) * options.factor,
+                    initial_faults=options.initial_faults,
                 )
             )
         )
-        late.append(world)
-        await stack.enter_async_context(_alive(world.run(), "world"))
+        worlds.append(world)
+        await stack.enter_async_context(_background(world.run(), "world"))
         await world.ready.wait()
-        data = plan.folder / "prometheus"
+        data = options.folder / "prometheus"
         data.mkdir(exist_ok=True)
         await asyncio.to_thread(import_openmetrics, samples, data)
         prometheus = await stack.enter_async_context(
             PrometheusServer(config=world.prometheus_config(every=SCRAPE_EVERY), folder=data)
         )
-        file = plan.folder / "yardmaster.yaml"
-        written = _settings(plan, cluster, address, slack, prometheus.url)
+        file = options.folder / "yardmaster.yaml"
+        written = _settings(options, cluster, address, slack, prometheus.url)
         file.write_text(yaml.safe_dump(written, sort_keys=False, allow_unicode=True), encoding="utf-8")
         yard = await stack.enter_async_context(build(read_settings(file)))
-        await stack.enter_async_context(_alive(yard.run(), "yardmaster"))
+        await stack.enter_async_context(_background(yard.run(), "yardmaster"))
         await slack.connected()
         yield Environment(
-            options=plan,
+            options=options,
             world=world,
             slack=slack,
             prometheus=prometheus,
@@ -149,10 +150,10 @@ async def start_environment(plan: EnvironmentOptions) -> AsyncIterator[Environme
 
 
 @asynccontextmanager
-async def _alive(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
-    """Run something for the length of the block; when it fails, so does the block."""
+async def _background(coroutine: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
+    """Run a coroutine for the duration of the block; if it fails, the block fails too."""
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(work, name=name)
+        task = group.create_task(coroutine, name=name)
         try:
             yield
         finally:
@@ -160,13 +161,13 @@ async def _alive(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[No
 
 
 async def _kubernetes(
-    plan: EnvironmentOptions, stack: AsyncExitStack, late: list[World]
+    options: EnvironmentOptions, stack: AsyncExitStack, worlds: list[World]
 ) -> tuple[KubernetesLookalike | None, ClusterAccess]:
-    if plan.cluster is not None:
-        return None, plan.cluster
+    if options.cluster is not None:
+        return None, options.cluster
 
     def logs(*args: Any, **more: Any) -> bytes | None:
-        return late[0].logs(*args, **more) if late else None
+        return worlds[0].logs(*args, **more) if worlds else None
 
     kube = await stack.enter_async_context(
         KubernetesLookalike.running(
@@ -175,29 +176,29 @@ async def _kubernetes(
             settings=ControllerSettings(node_grace=NODE_GRACE),
         )
     )
-    kubeconfig = plan.folder / "kubeconfig"
+    kubeconfig = options.folder / "kubeconfig"
     kube.kubeconfig(kubeconfig, token="bot")
     return kube, ClusterAccess(url=kube.url, token=kube.admin_token, ca_file=None, kubeconfig=kubeconfig)
 
 
 async def _elasticsearch(
-    plan: EnvironmentOptions, stack: AsyncExitStack
+    options: EnvironmentOptions, stack: AsyncExitStack
 ) -> tuple[ElasticsearchLookalike | None, str]:
-    if plan.elasticsearch_url:
-        return None, plan.elasticsearch_url
-    found = await stack.enter_async_context(ElasticsearchLookalike.running())
-    return found, found.url
+    if options.elasticsearch_url:
+        return None, options.elasticsearch_url
+    server = await stack.enter_async_context(ElasticsearchLookalike.running())
+    return server, server.url
 
 
 def _settings(
-    plan: EnvironmentOptions, cluster: ClusterAccess, logs: str, slack: SlackLookalike, prometheus: str
+    options: EnvironmentOptions, cluster: ClusterAccess, logs: str, slack: SlackLookalike, prometheus: str
 ) -> dict[str, Any]:
-    """The bot's settings, as a site would write them."""
+    """The bot's settings, as an operator would write them."""
     for name, value in (("bot", slack.bot_token), ("app", slack.app_token)):
-        path = plan.folder / f"{name}.token"
+        path = options.folder / f"{name}.token"
         path.touch(mode=0o600)
         path.write_text(value, encoding="utf-8")
-    rules = write_packs(plan.folder / "rules", plan.factor)
+    rules = write_packs(options.folder / "rules", options.factor)
     owners = {str(name): slack.id(str(name)) for group in GROUPS.values() for name in group}
     trainings = ["training *", "gpu *", "alert *", "plan *"]
     written: dict[str, Any] = {
@@ -209,10 +210,10 @@ def _settings(
                 "elasticsearch": {"url": logs, "index": "logs-*", "lag": "2s"},
             }
         ],
-        "store": {"url": f"sqlite+aiosqlite:///{plan.folder / 'yard.db'}"},
+        "store": {"url": f"sqlite+aiosqlite:///{options.folder / 'yard.db'}"},
         "slack": {
-            "bot_token_file": str(plan.folder / "bot.token"),
-            "app_token_file": str(plan.folder / "app.token"),
+            "bot_token_file": str(options.folder / "bot.token"),
+            "app_token_file": str(options.folder / "app.token"),
             "api_url": slack.url,
             "channel": slack.id("#gpu-alerts"),
         },
@@ -230,17 +231,21 @@ def _settings(
         },
         "automation": {"reclaim": {"commands": ["gpu settle"]}},
         "rules": {"packs": [], "files": [str(path) for path in rules], "interval": "2s"},
-        "commands": {"idle_after": written_span(plan.idle_after), "reclaim_grace": "5m", "owners": owners},
+        "commands": {"idle_after": written_span(options.idle_after), "reclaim_grace": "5m", "owners": owners},
     }
-    return {**written, **plan.more}
+    return {**written, **options.more}
 
 
 async def describe_state(environment: Environment) -> str:
-    """What the bot knows at this moment, beside the truth of the world."""
+    """Describe the bot's alerts and incidents next to the world's actual state, for failure messages."""
     async with environment.yard.store.unit() as unit:
-        alerts = [alert for state in ("pending", "firing") for alert in await unit.alerts.find(state=state)]
-        incidents = await unit.incidents.find(state="open")
-    known = [f"{alert.name} {alert.life.state.value} of {alert.subject}" for alert in alerts]
-    told = [f"{one.group_key} ({', '.join(member.name for member in one.members)})" for one in incidents]
+        alerts = [
+            alert for state in ("pending", "firing") for alert in await unit.rows(Alert).find(state=state)
+        ]
+        incidents = await unit.rows(Incident).find(state="open")
+    active = [f"{alert.name} {alert.life.state.value} of {alert.subject}" for alert in alerts]
+    open_ = [f"{one.group_key} ({', '.join(member.name for member in one.members)})" for one in incidents]
     blind = dict(environment.yard.evaluators[CLUSTER].blind)
-    return f"incidents: {told}; alerts: {known}; blind: {blind}; the world: {environment.world.truth()}"
+    return (
+        f"incidents: {open_}; alerts: {active}; blind: {blind}; the world: {environment.world.ground_truth()}"
+    )

@@ -1,4 +1,4 @@
-"""This file plays each scenario once, without a browser, and prints a table: `yardmaster demo --once`."""
+"""`yardmaster demo --once`: run each scenario without a browser and print a table of results."""
 
 import json
 from collections.abc import Sequence
@@ -13,24 +13,24 @@ from rich.table import Table
 from demo.environment import EnvironmentOptions, start_environment
 from demo.runner import Result, ScenarioRunner
 from demo.scenario import Scenario
-from demo.terminal import ended_by_signals, log_to
+from demo.terminal import cancel_on_signals, log_to
 
-STOPPED = 130  # the exit status of what SIGINT ended, as shells have it
+STOPPED = 130  # the exit status of a process ended by SIGINT, as shells report it
 
 
 async def run_once(scenarios: Sequence[Scenario], file: Path | None, log: Path | None) -> int:
-    """The exit status: 0 when every scenario went as it says, 130 when it was stopped. Results go into `file`, too."""
+    """Run the scenarios and return the exit status: 0 when all pass, 1 when one fails, 130 when stopped by a signal."""
     console, results = Console(), list[Result]()
-    began = monotonic()
-    begins = {fault.fault: fault.parameters for one in scenarios for fault in one.begins}
-    with ended_by_signals(console), TemporaryDirectory(prefix="yardmaster-demo-") as folder:
+    start = monotonic()
+    begins = {fault.fault: fault.parameters for one in scenarios for fault in one.initial_faults}
+    with cancel_on_signals(console), TemporaryDirectory(prefix="yardmaster-demo-") as folder:
         log_to(log or Path(folder) / "yardmaster.log")
         async with start_environment(
-            EnvironmentOptions(folder=Path(folder), begins_with=begins)
+            EnvironmentOptions(folder=Path(folder), initial_faults=begins)
         ) as environment:
-            ready = monotonic() - began
+            ready = monotonic() - start
             console.print(
-                f"The stage is set after {ready:.1f} s: 18 nodes, 128 GPUs, 6 trainings, two hours of past."
+                f"Ready after {ready:.1f} s: 18 nodes, 128 GPUs, 6 trainings, two hours of history."
             )
             runner = ScenarioRunner(environment)
             for scenario in scenarios:
@@ -40,7 +40,15 @@ async def run_once(scenarios: Sequence[Scenario], file: Path | None, log: Path |
                     console.print("  " + "; ".join(results[-1].failures), style="red", markup=False)
     if len(results) < len(scenarios):
         return STOPPED
-    table = Table("scenario", "seen after", "told after", "done", "recovered", "verdict")
+    table = Table(
+        "scenario",
+        "alert",
+        "card",
+        "done",
+        "resolved",
+        "result",
+        title="Seconds from the start of each scenario",
+    )
     for result in results:
         table.add_row(*row_of(result))
     console.print(table)
@@ -55,10 +63,10 @@ def _write(file: Path, ready: float, results: Sequence[Result]) -> None:
 
 
 def row_of(result: Result) -> tuple[str, ...]:
-    """The result as a row of the table."""
+    """Return the result as a row of the table."""
 
     def seconds(value: float | None) -> str:
         return "" if value is None else f"{value:.1f} s"
 
     state = "ok" if result.is_good else "; ".join(result.failures)
-    return (result.name, *map(seconds, (result.seen, result.posted, result.done, result.recovered)), state)
+    return (result.name, *map(seconds, (result.alerted, result.posted, result.done, result.resolved)), state)

@@ -1,4 +1,4 @@
-"""This file plays scenarios on a stage, and judges them: seen, told in one card, done, recovered, and nothing else."""
+"""Runs of scenarios with checks: the alerts fire, one card is posted, the action works, the incident resolves."""
 
 import asyncio
 import logging
@@ -8,35 +8,36 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeVar
 
-from alerts.cards.posted import CardKind
+from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
+from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.trainings.training import TrainingState
-from commands.plans.plan import PlanState
+from commands.plans.plan import Plan, PlanState
 from demo.environment import CHANNELS, CLUSTER, Environment, describe_state
 from demo.lookalikes.slack import Message
-from demo.scenario import Act, Scenario
+from demo.scenario import Action, Scenario
 
 LOG = logging.getLogger(__name__)
-LOOK_EVERY = 0.25  # seconds
-SETTLES = 3.0  # seconds that a lane is watched for late cards after the end
+POLL_EVERY = 0.25  # seconds
+SETTLES = 3.0  # seconds to wait for late cards at the end
 
 T = TypeVar("T")
 
 
 class FailedError(Exception):
-    """The scenario did not go as it says. The text is for the table."""
+    """The scenario failed. The text is shown in the table."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Result:
-    """How one scenario went. Seconds count from its beginning; None: it did not come to that."""
+    """The result of one scenario. Seconds count from its start; None: the step was not reached."""
 
     name: str
-    opened: float | None = None  # its incident, by the first alert; `seen`: every alert that it names
-    seen: float | None = None
+    opened: float | None = None  # the incident opened; `alerted`: it holds every alert of the scenario
+    alerted: float | None = None
     posted: float | None = None
     done: float | None = None
-    recovered: float | None = None
+    resolved: float | None = None
     failures: list[str] = field(default_factory=list)
 
     @property
@@ -45,83 +46,85 @@ class Result:
 
 
 class ScenarioRunner:
-    """Plays one scenario after the other on one stage."""
+    """Runs scenarios one after the other in one environment."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
-        self._began = 0.0
+        self._start = 0.0
         self._known: set[str] = set()
 
     async def run(self, scenario: Scenario) -> Result:
-        """Play it to its end, whatever goes wrong on the way; nothing of it is left behind."""
+        """Run a scenario. On failure, record the error in the result and end the scenario's faults."""
         result = Result(name=scenario.name)
-        self._began = monotonic()
-        # What stands already is the scenario's own only where it began in the past.
-        self._known = set() if scenario.begins else {one.id for one in await self._incidents()}
+        self._start = monotonic()
+        # An open incident belongs to the scenario only if its fault began in the simulated history.
+        self._known = set() if scenario.initial_faults else {one.id for one in await self._incidents()}
         try:
-            await self._play(scenario, result)
+            await self._run(scenario, result)
         except FailedError as error:
             result.failures.append(str(error))
-            await self._mend(scenario)
+            await self._end_faults(scenario)
         return result
 
-    async def _play(self, scenario: Scenario, result: Result) -> None:
-        for act in scenario.types:
+    async def _run(self, scenario: Scenario, result: Result) -> None:
+        for act in scenario.commands:
             await self._act(scenario, act, None)
-        for fault in scenario.happens:
-            self._environment.break_it(fault)
-        incident = await self._seen(scenario, result) if scenario.card.group_key else None
-        card = await self._told(scenario, incident, result)
-        for act in scenario.acts:
+        for fault in scenario.faults:
+            self._environment.start_fault(fault)
+        incident = await self._await_alerts(scenario, result) if scenario.card.group_key else None
+        card = await self._await_card(scenario, incident, result)
+        for act in scenario.actions:
             await self._act(scenario, act, card)
-        await self._until(scenario, f"done: {scenario.done}", lambda: self._is_done(scenario))
-        result.done = self._after()
-        await asyncio.sleep(scenario.mends_after)
-        await self._mend(scenario)
+        await self._until(scenario, str(scenario.done), lambda: self._is_done(scenario))
+        result.done = self._elapsed()
+        await asyncio.sleep(scenario.end_faults_after)
+        await self._end_faults(scenario)
         if incident is not None:
-            await self._recovered(scenario, incident, card)
-            result.recovered = self._after()
-        for act in scenario.then:
+            await self._await_resolved(scenario, incident, card)
+            result.resolved = self._elapsed()
+        for act in scenario.cleanup:
             await self._act(scenario, act, None)
         await asyncio.sleep(SETTLES)
-        await self._nothing_else(scenario, incident)
+        await self._check_no_other_cards(scenario, incident)
 
-    async def _seen(self, scenario: Scenario, result: Result) -> Incident:
-        async def look() -> Incident | None:
+    async def _await_alerts(self, scenario: Scenario, result: Result) -> Incident:
+        async def check() -> Incident | None:
             for incident in await self._incidents():
-                if incident.group_key == scenario.card.group_key and self._is_ours(incident):
-                    result.opened = result.opened or self._after()
+                if incident.group_key == scenario.card.group_key and self._is_new(incident):
+                    result.opened = result.opened or self._elapsed()
                     names = {member.name for member in incident.members}
-                    if set(scenario.seen) <= names:
+                    if set(scenario.alerts) <= names:
                         return incident
             return None
 
         found = await self._until(
-            scenario, f"seen: {', '.join(scenario.seen)} of {scenario.card.group_key}", look
+            scenario, f"alerts {', '.join(scenario.alerts)} for {scenario.card.group_key}", check
         )
-        result.seen = self._after()
+        result.alerted = self._elapsed()
         return found
 
-    async def _told(self, scenario: Scenario, incident: Incident | None, result: Result) -> Message | None:
+    async def _await_card(
+        self, scenario: Scenario, incident: Incident | None, result: Result
+    ) -> Message | None:
         kind, of = (
             (CardKind.INCIDENT, incident.id)
             if incident is not None
             else (CardKind.LAUNCH, scenario.card.launch)
         )
 
-        async def look() -> list[Message] | None:
+        async def check() -> list[Message] | None:
             found = [await self._cards(channel, kind, of) for channel in scenario.card.channels]
             return [cards[0] for cards in found] if all(found) else None
 
-        cards = await self._until(scenario, f"told in {', '.join(scenario.card.channels)}", look)
-        result.posted = self._after()
+        cards = await self._until(scenario, f"a card in {', '.join(scenario.card.channels)}", check)
+        result.posted = self._elapsed()
         return cards[0]
 
     async def _cards(self, channel: str, kind: CardKind, of: str) -> list[Message]:
-        """The messages of a card in the look-alike's own record: one, or the bot repeated itself."""
+        """Return the card's messages as the Slack look-alike recorded them. More than one is a duplicate."""
         environment = self._environment
         async with environment.yard.store.unit() as unit:
-            rows = await unit.cards.find(kind=kind.value, channel=environment.slack.id(channel))
+            rows = await unit.rows(PostedCard).find(kind=kind.value, channel=environment.slack.id(channel))
         mine = {
             row.message_id
             for row in rows
@@ -129,20 +132,20 @@ class ScenarioRunner:
         }
         return [message for message in environment.slack.everything(channel) if message.ts in mine]
 
-    async def _act(self, scenario: Scenario, act: Act, card: Message | None) -> None:
+    async def _act(self, scenario: Scenario, act: Action, card: Message | None) -> None:
         slack = self._environment.slack
-        where = act.where or scenario.card.channels[0]
-        before = len(slack.ephemerals(act.who))
+        where = act.channel or scenario.card.channels[0]
+        before = len(slack.ephemerals(act.user))
         if act.type:
-            await slack.types(act.who, where, act.type)
+            await slack.types(act.user, where, act.type)
         else:
             on = await self._until(
                 scenario, f"a button `{act.press}` in {where}", lambda: self._button(where, act.press)
             )
-            await slack.presses(act.who, on, act.press)
+            await slack.presses(act.user, on, act.press)
 
         async def answered() -> Message | None:
-            found = slack.ephemerals(act.who)
+            found = slack.ephemerals(act.user)
             return found[-1] if len(found) > before else None
 
         answer = await self._until(scenario, f"an answer to {act.type or act.press}", answered)
@@ -152,23 +155,21 @@ class ScenarioRunner:
             return
         if act.confirm:
             if "Confirm" not in answer.said:
-                raise FailedError(f"no preview of {act.type or act.press}: {answer.said[:300]}")
+                raise FailedError(f"no preview of {act.type or act.press}; the answer: {answer.said[:300]}")
             named = re.findall(r"plan `(p\d+)`", answer.said)
-            await slack.presses(act.who, answer, "Confirm")
-            await self._until(
-                scenario, f"the deed {act.type or act.press}", lambda: self._deed_is_over(named[-1])
-            )
+            await slack.presses(act.user, answer, "Confirm")
+            await self._until(scenario, f"the end of plan {named[-1]}", lambda: self._is_plan_done(named[-1]))
 
-    async def _deed_is_over(self, id: str) -> bool:
+    async def _is_plan_done(self, id: str) -> bool:
         async with self._environment.yard.store.unit() as unit:
-            plan = await unit.plans.get(id)
+            plan = await unit.rows(Plan).get(id)
         if plan is None or plan.state in (PlanState.FAILED, PlanState.CANCELLED):
-            why = f"{plan.line}: {plan.state.value}, {plan.error}" if plan else "is not there"
-            raise FailedError(f"plan {id} {why}")
+            outcome = f"`{plan.line}` is {plan.state.value}: {plan.error}" if plan else "does not exist"
+            raise FailedError(f"plan {id} {outcome}")
         return plan.state is PlanState.DONE
 
     async def _button(self, where: str, label: str) -> Message | None:
-        """The newest message there with such a button; the card of an incident, a claim, or a deed."""
+        """Return the newest message in the channel that has this button, or None."""
         slack = self._environment.slack
         for message in reversed(slack.messages(where)):
             if f"[{label}]" in message.said:
@@ -176,15 +177,15 @@ class ScenarioRunner:
         return None
 
     async def _is_done(self, scenario: Scenario) -> bool:
-        done, site = scenario.done, self._environment.yard.clusters[CLUSTER]
-        inventory = site.inventory()
+        done, cluster = scenario.done, self._environment.yard.clusters[CLUSTER]
+        inventory = cluster.inventory()
         if done.cordoned and not inventory.nodes[done.cordoned].spec.unschedulable:
             return False
         if done.dns_replicas:
-            dns = inventory.deployments["kube-system/coredns"]
+            dns = inventory.all(DEPLOYMENTS)["kube-system/coredns"]
             if dns.status.ready_replicas < done.dns_replicas:
                 return False
-        trainings = {view.id: view for view in site.trainings()}
+        trainings = {training.id: training for training in cluster.trainings()}
         if (
             done.training_gone
             and done.training_gone in trainings
@@ -193,70 +194,70 @@ class ScenarioRunner:
         ):
             return False
         if done.training_runs:
-            running = [view for id, view in trainings.items() if done.training_runs in id]
+            running = [training for id, training in trainings.items() if done.training_runs in id]
             if not running or running[0].state is not TrainingState.RUNNING:
                 return False
         if done.answered:
             slack = self._environment.slack
-            return any(done.answered in one.said for one in slack.ephemerals(scenario.acts[-1].who))
+            return any(done.answered in one.said for one in slack.ephemerals(scenario.actions[-1].user))
         return True
 
-    async def _recovered(self, scenario: Scenario, incident: Incident, card: Message | None) -> None:
-        async def look() -> bool:
+    async def _await_resolved(self, scenario: Scenario, incident: Incident, card: Message | None) -> None:
+        async def check() -> bool:
             async with self._environment.yard.store.unit() as unit:
-                now = await unit.incidents.get(incident.id)
+                now = await unit.rows(Incident).get(incident.id)
             return now is not None and not now.is_open
 
-        await self._until(scenario, "recovered: the incident resolved", look)
+        await self._until(scenario, "the incident to resolve", check)
 
-        async def says() -> bool:
+        async def is_updated() -> bool:
             found = await self._cards(scenario.card.channels[0], CardKind.INCIDENT, incident.id)
-            return bool(found) and scenario.says in found[0].said
+            return bool(found) and scenario.card_text in found[0].said
 
-        await self._until(scenario, f"the card saying `{scenario.says}`", says)
+        await self._until(scenario, f"the card to show `{scenario.card_text}`", is_updated)
 
-    async def _nothing_else(self, scenario: Scenario, incident: Incident | None) -> None:
-        """No incident but the named one, and one card of it in each channel where it belongs, none elsewhere."""
+    async def _check_no_other_cards(self, scenario: Scenario, incident: Incident | None) -> None:
+        """Check that no other incident opened, and that this one has one card per expected channel and no more."""
         for other in await self._incidents():
-            is_named = incident is not None and other.id == incident.id
-            may_come = any(other.group_key.startswith(prefix) for prefix in scenario.also)
-            if self._is_ours(other) and not is_named and not may_come:
+            is_expected = incident is not None and other.id == incident.id
+            is_allowed = any(other.group_key.startswith(prefix) for prefix in scenario.also)
+            if self._is_new(other) and not is_expected and not is_allowed:
                 raise FailedError(
-                    f"another incident: {other.group_key} ({other.lead.name}: {other.lead.summary})"
+                    f"unexpected incident: {other.group_key} ({other.lead.name}: {other.lead.summary})"
                 )
         if incident is not None:
             for channel in CHANNELS:
                 count = len(await self._cards(channel, CardKind.INCIDENT, incident.id))
                 wanted = 1 if channel in scenario.card.channels else 0
                 if count != wanted:
-                    raise FailedError(f"{count} cards in {channel}, {wanted} wanted")
+                    raise FailedError(f"{count} cards in {channel}, expected {wanted}")
 
-    async def _mend(self, scenario: Scenario) -> None:
-        for name in scenario.mends:
-            self._environment.mend(name)
+    async def _end_faults(self, scenario: Scenario) -> None:
+        for name in scenario.end_faults:
+            self._environment.end_fault(name)
 
     async def _incidents(self) -> list[Incident]:
         async with self._environment.yard.store.unit() as unit:
-            return list(await unit.incidents.find(newest=True, limit=200))
+            return list(await unit.rows(Incident).find(newest=True, limit=200))
 
-    def _is_ours(self, incident: Incident) -> bool:
+    def _is_new(self, incident: Incident) -> bool:
         return incident.id not in self._known
 
-    async def _until(self, scenario: Scenario, what: str, look: Callable[[], Awaitable[T | None]]) -> T:
-        """Look until there is something. Raises FailedError when the scenario's patience ends."""
+    async def _until(self, scenario: Scenario, what: str, check: Callable[[], Awaitable[T | None]]) -> T:
+        """Poll `check` until it returns something true. Raises FailedError after the scenario's time limit."""
         end = monotonic() + scenario.within
         while monotonic() < end:
-            if found := await look():
+            if found := await check():
                 return found
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_EVERY)
         LOG.warning(
-            "%s: not within %.0f s: %s; %s",
+            "%s: timed out after %.0f s waiting for %s; %s",
             scenario.name,
             scenario.within,
             what,
             await describe_state(self._environment),
         )
-        raise FailedError(f"not within {scenario.within:.0f} s: {what}")
+        raise FailedError(f"timed out after {scenario.within:.0f} s waiting for {what}")
 
-    def _after(self) -> float:
-        return monotonic() - self._began
+    def _elapsed(self) -> float:
+        return monotonic() - self._start

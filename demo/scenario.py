@@ -1,4 +1,4 @@
-"""This file has scenarios as data: what happens, what must be seen, told, offered and done, and how it ends."""
+"""Scenarios as data: the faults, and the alerts, cards, actions and results that must follow."""
 
 from collections.abc import Mapping
 from importlib import resources
@@ -9,35 +9,35 @@ import yaml
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"parameters": "with"}):
-    """One fault of the world. `prometheus` stops the real Prometheus; any other name is one of `demo.world.faults`."""
+    """A fault to start. `prometheus` stops the real Prometheus; any other name is one of `demo.world.faults`."""
 
     fault: str
     parameters: dict[str, Any] = {}
 
 
-class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"who": "as"}):
-    """What a person does: press a button of the card (or of the channel's last one), or type a line."""
+class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A user's action: press a button on the newest message that has it, or type a command."""
 
-    who: str
+    user: str
     press: str = ""
     type: str = ""
-    where: str = ""  # the channel of the card, or to type in; the scenario's first when empty
+    channel: str = ""  # the channel to type in or to find the button in; empty: the scenario's first
     confirm: bool = True  # press Confirm on the preview
-    refused: str = ""  # instead of a preview, an answer with these words
+    refused: str = ""  # expect an answer with this text instead of a preview
 
 
 class ExpectedState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What must be so in the cluster after the acts. Each that is set is looked for."""
+    """What must hold in the cluster after the actions. Only fields that are set are checked."""
 
     cordoned: str = ""
     dns_replicas: int = 0
-    training_gone: str = ""  # over or suspended: it holds no GPUs
+    training_gone: str = ""  # finished or suspended: it holds no GPUs
     training_runs: str = ""
-    answered: str = ""  # words of an answer to the one who acted
+    answered: str = ""  # text of an answer to the user who acted last
 
 
 class ExpectedCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where exactly one card must stand. `fold` names the incident; `card` the training of a launch's card."""
+    """Channels in which exactly one card must be posted: an incident's, by its group key, or a training launch's."""
 
     channels: list[str]
     group_key: str = ""
@@ -45,28 +45,28 @@ class ExpectedCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One scenario. `then` are the acts that set things right at the end, `also` incidents that may come with it."""
+    """One scenario. `cleanup` are final actions; `also` are group key prefixes of allowed other incidents."""
 
     name: str
     title: str
     story: str
     card: ExpectedCard
-    happens: list[Fault] = []
-    begins: list[Fault] = []  # was so in the past already
-    types: list[Act] = []
-    seen: list[str] = []
-    acts: list[Act] = []
+    faults: list[Fault] = []
+    initial_faults: list[Fault] = []  # faults that already hold in the simulated history
+    commands: list[Action] = []
+    alerts: list[str] = []
+    actions: list[Action] = []
     done: ExpectedState = ExpectedState()
-    mends: list[str] = []  # faults that end once it is done
-    mends_after: float = 4  # seconds
-    says: str = ""  # words of the card at the end
-    then: list[Act] = []
+    end_faults: list[str] = []  # faults to end once `done` holds
+    end_faults_after: float = 4  # seconds
+    card_text: str = ""  # text of the card at the end
+    cleanup: list[Action] = []
     also: list[str] = []
-    within: float = 150  # seconds, for each of: seen, done, recovered
+    within: float = 150  # seconds, for each of: alerts, done, resolved
 
 
 def load_scenarios() -> dict[str, Scenario]:
-    """All scenarios, by name, in the order they are played. Raises ValueError that names the file of a broken one."""
+    """Return all scenarios by name, in run order. Raises ValueError that names the file of an invalid one."""
     found = []
     for file in resources.files("demo.scenarios").iterdir():
         if not file.name.endswith(".yaml"):

@@ -1,4 +1,4 @@
-"""The demo in a terminal: stop in order on a signal, and keep the log out of the way."""
+"""Signals and logging of the demo in a terminal."""
 
 import asyncio
 import logging
@@ -10,36 +10,36 @@ from pathlib import Path
 import structlog
 from rich.console import Console
 
-_NUMBERS = (signal.SIGTERM, signal.SIGINT)
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
-def ended_by_signals(console: Console) -> Iterator[None]:
-    """Within it, SIGINT and SIGTERM cancel the task, which is caught here; a second one does not wait for the end."""
+def cancel_on_signals(console: Console) -> Iterator[None]:
+    """Within the block, the first SIGINT or SIGTERM cancels the task cleanly; a second one ends the process at once."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 
-    def let_go() -> None:
-        for number in _NUMBERS:
+    def restore_handlers() -> None:
+        for number in _SIGNALS:
             loop.remove_signal_handler(number)
 
     def stop() -> None:
-        let_go()
-        console.print("\nTaking the stage down…")
+        restore_handlers()
+        console.print("\nStopping the demo…")
         task.cancel()
 
-    for number in _NUMBERS:
+    for number in _SIGNALS:
         loop.add_signal_handler(number, stop)
     try:
         yield
     except asyncio.CancelledError:
         task.uncancel()
     finally:
-        let_go()
+        restore_handlers()
 
 
 def log_to(file: Path) -> None:
-    """Send everything that is logged in this process, by us and by libraries, to the end of a file."""
+    """Append everything that this process logs, libraries included, to a file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(
         filename=file,
@@ -47,7 +47,7 @@ def log_to(file: Path) -> None:
         level=logging.INFO,
         force=True,
     )
-    for chatty in ("aiohttp.access", "alembic", "apscheduler", "elastic_transport"):  # a line for each call
+    for chatty in ("aiohttp.access", "alembic", "apscheduler", "elastic_transport"):  # they log every call
         logging.getLogger(chatty).setLevel(logging.WARNING)
     structlog.configure(
         processors=[

@@ -1,4 +1,4 @@
-"""This file makes the reference of commands, rules, checks and metrics from the program itself."""
+"""Reference tables of commands, rules, checks and metrics, generated from the program."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from bot.evaluation.rulebook import read_rulebook
 from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
 from collectors.checks.catalogue import CHECKS
-from collectors.facts.clock import in_words
+from collectors.facts.clock import humanize
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
@@ -19,7 +19,7 @@ from helm.rights import act_rights
 
 
 def commands_part() -> str:
-    """A section for each noun: what each command does, how to write it, who may, and what Kubernetes must allow."""
+    """A section per noun: what each command does, its usage, who may use it, and what Kubernetes must allow."""
     nouns = dict.fromkeys(command.noun for command in CATALOGUE)
     return "\n\n".join(_noun(noun, [one for one in CATALOGUE if one.noun == noun]) for noun in nouns)
 
@@ -47,42 +47,48 @@ def _command(command: Command[Any]) -> str:
 
 def _kind(command: Command[Any]) -> str:
     if command.read is not None:
-        return "Looks; changes nothing."
+        return "Reads; changes nothing."
     if command.record is not None:
-        return "Notes: changes at once what Yardmaster remembers, and nothing else."
-    return f"Plans ({command.risk.value}): shows what it would do, and does it when confirmed."
+        return "Records: changes only Yardmaster's own state, at once."
+    return f"Plans ({command.risk.value}): shows a preview, and runs when confirmed."
 
 
 def _who(command: Command[Any]) -> str:
     if command.for_everyone:
-        return "For everybody in the channel."
+        return "For everyone in the channel."
     if command.checks_permission_itself:
-        return "For the owner of the thing, or a team that is given it."
-    return "For members of any team." if command.read is not None else "For teams that are given it."
+        return "For the owner, or a team that has this command."
+    return "For members of any team." if command.read is not None else "For teams that have this command."
 
 
 def _needs(command: Command[Any]) -> list[str]:
     if command.read is not None:
         return [
-            _allowed(right.group, right.resources, right.verbs, right.namespace) for right in command.rights
+            _allowed(right.group, right.resources, right.verbs, right.namespace, right.names)
+            for right in command.rights
         ]
     rights = act_rights([command])[command.name]
-    placed = {"": rights["cluster"], **rights["namespaces"]}
+    by_namespace = {"": rights["cluster"], **rights["namespaces"]}
     return [
-        _allowed(rule["apiGroups"][0], rule["resources"], rule["verbs"], place)
-        for place, rules in placed.items()
+        _allowed(
+            rule["apiGroups"][0], rule["resources"], rule["verbs"], namespace, rule.get("resourceNames", [])
+        )
+        for namespace, rules in by_namespace.items()
         for rule in rules
     ]
 
 
-def _allowed(group: str, resources: Sequence[str], verbs: Sequence[str], place: str) -> str:
-    behind = f" ({group})" if group else ""
-    where = f" in `{place}`" if place else ""
-    return f"{', '.join(verbs)} of {', '.join(f'`{one}`' for one in resources)}{behind}{where}"
+def _allowed(
+    group: str, resources: Sequence[str], verbs: Sequence[str], namespace: str, names: Sequence[str]
+) -> str:
+    in_group = f" ({group})" if group else ""
+    named = f" named {', '.join(f'`{name}`' for name in names)}" if names else ""
+    where = f" in `{namespace}`" if namespace else ""
+    return f"{', '.join(verbs)} of {', '.join(f'`{resource}`' for resource in resources)}{in_group}{named}{where}"
 
 
 def rules_part() -> str:
-    """A table for each pack: what is asked, how long it must hold, how urgent it is."""
+    """A table per pack: each alert with its severity, `for`, source and runbook."""
     groups = read_rulebook(RulesSettings()).groups
     packs: dict[str, list[Rule]] = {}
     for group in groups:
@@ -99,10 +105,10 @@ def _pack(name: str, rules: Iterable[Rule]) -> str:
 def _rule(rule: Rule) -> str:
     severity = rule.template.labels.get("severity", "warning")
     shown = severity if "{{" not in severity else "by the XID"
-    hold = in_words(rule.timing.for_) if rule.timing.for_ else "at once"
-    book = rule.template.runbook
-    page = f"[{book}](runbooks/{book}.md)" if book else ""
-    return f"| {rule.name} | {shown} | {hold} | {_query(rule.query)} | {page} |"
+    wait = humanize(rule.timing.for_) if rule.timing.for_ else "at once"
+    runbook = rule.template.runbook
+    page = f"[{runbook}](runbooks/{runbook}.md)" if runbook else ""
+    return f"| {rule.name} | {shown} | {wait} | {_query(rule.query)} | {page} |"
 
 
 def _query(query: Query) -> str:
@@ -120,21 +126,21 @@ def _code(text: str) -> str:
 
 
 def checks_part() -> str:
-    """The checks: what each finds, what it looks at, and its parameters with their defaults."""
+    """A table of the checks: what each detects, what it needs, and its parameters with their defaults."""
     rows = [
-        f"| `{check.name}` | {_sentence(check.summary)} | {', '.join(sorted(check.needs))} "
+        f"| `{check.name}` | {_escaped(check.summary)} | {', '.join(sorted(check.needs))} "
         f"| {_code(json.dumps(dict(check.parameters))) if check.parameters else ''} |"
         for check in CHECKS.values()
     ]
-    return "\n".join(["| Check | Finds that | Looks at | Parameters |", "|---|---|---|---|", *rows])
+    return "\n".join(["| Check | Condition | Needs | Parameters |", "|---|---|---|---|", *rows])
 
 
-def _sentence(text: str) -> str:
+def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
 def metrics_part() -> str:
-    """Our own metrics, as /metrics shows them."""
+    """A table of our own metrics, as /metrics exposes them."""
     rows = []
     for family in Metrics().registry.collect():
         suffix = "_total" if family.type == "counter" else ""

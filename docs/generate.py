@@ -1,7 +1,7 @@
-"""This file makes the parts of the docs that the program knows better. Run it as `python -m docs.generate`.
+"""Generation of the docs' tables from the program: `python -m docs.generate`.
 
-A part stands between `<!-- made: NAME -->` and `<!-- /made -->`. With `--check` nothing is written, and it ends 1
-when a page is stale.
+A generated part is between `<!-- generated: NAME -->` and `<!-- /generated -->`. With `--check` nothing is written,
+and it exits 1 when a page is stale.
 """
 
 import argparse
@@ -21,16 +21,16 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "checks": checks_part,
     "metrics": metrics_part,
 }
-_PART = re.compile(r"(<!-- made: (?P<name>\w+) -->\n).*?(<!-- /made -->)", re.DOTALL)
+_PART = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
 
 
 def fresh(text: str) -> str:
-    """The page's text with its made parts as they should be. Raises KeyError for a part that nobody makes."""
-    return _PART.sub(lambda found: f"{found[1]}\n{PARTS[found['name']]()}\n\n{found[3]}", text)
+    """The page's text with its parts generated anew. Raises KeyError for an unknown part."""
+    return _PART.sub(lambda match: f"{match[1]}\n{PARTS[match['name']]()}\n\n{match[3]}", text)
 
 
 def pages(folder: Path = DOCS) -> dict[Path, str]:
-    """Every page that has a made part, and how its text should be."""
+    """Every page with a generated part, and its text as it should be."""
     found = {}
     for page in sorted(folder.glob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -40,23 +40,23 @@ def pages(folder: Path = DOCS) -> dict[Path, str]:
 
 
 def stale(folder: Path = DOCS) -> list[Path]:
-    """The pages that are not as they should be."""
+    """The pages whose generated parts are out of date."""
     return [page for page, text in pages(folder).items() if page.read_text(encoding="utf-8") != text]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m docs.generate", description="Make the docs' generated parts."
+        prog="python -m docs.generate", description="Generate the tables of the docs."
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; end 1 when a page is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page is stale")
     is_check = parser.parse_args(arguments).check
-    behind = stale()
-    wanted = pages()
-    for page in behind:
+    stale_pages = stale()
+    texts = pages()
+    for page in stale_pages:
         if not is_check:
-            page.write_text(wanted[page], encoding="utf-8")
-        sys.stdout.write(f"{'stale' if is_check else 'made'}: docs/{page.name}\n")
-    return 1 if is_check and behind else 0
+            page.write_text(texts[page], encoding="utf-8")
+        sys.stdout.write(f"{'stale' if is_check else 'generated'}: docs/{page.name}\n")
+    return 1 if is_check and stale_pages else 0
 
 
 if __name__ == "__main__":

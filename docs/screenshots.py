@@ -1,7 +1,7 @@
-"""This file takes the pictures of the docs from the running demo. Run it as `python -m docs.screenshots`.
+"""Screenshots for the docs, taken from the running demo: `python -m docs.screenshots`.
 
-A node's cooling fails, somebody on call cordons it and asks what else there is to type: the pictures are of that,
-as the Slack look-alike shows it in Chromium. `--into` says where they go, when not into docs/images.
+They show a node whose cooling fails, the engineer on call who cordons it, and `help`, as the Slack look-alike renders
+them in Chromium. They go into docs/images, or the folder given with `--into`.
 """
 
 import argparse
@@ -25,53 +25,53 @@ FLAGS = (
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-lcd-text",
-    "--disable-font-subpixel-positioning",  # each letter always looks the same, which packs better
+    "--disable-font-subpixel-positioning",  # equal letters get equal pixels, which compress better
 )
-PATIENCE = 90_000  # milliseconds, for what the world has to do first
+TIMEOUT = 90_000  # milliseconds: the simulated world needs time to get there
 WIDE, MIDDLE, NARROW = 760, 520, 400  # pixels
 HIGH = 1300
 LARGEST = 200_000  # bytes
 
 
 async def take_pictures(into: Path) -> list[Path]:
-    """Set the stage, play, and take the pictures. Returns their files."""
+    """Start the demo, play the scenario, and take the screenshots. Return their files."""
     with TemporaryDirectory(prefix="yardmaster-pictures-") as folder:
         async with (
             start_environment(EnvironmentOptions(folder=Path(folder))) as environment,
             _page(environment) as page,
         ):
-            for fault in load_scenarios()["hot-gpu"].happens:
-                environment.break_it(fault)
+            for fault in load_scenarios()["hot-gpu"].faults:
+                environment.start_fault(fault)
             first = _message(page, "is hot")
-            await expect(first).to_be_visible(timeout=PATIENCE)
-            name = await first.get_attribute("data-ts")
-            card = page.get_by_role("main").locator(f"article[data-ts='{name}']")
-            await expect(card).to_contain_text("(+7 more)", timeout=PATIENCE)
-            await expect(card).to_contain_text("throttles", timeout=PATIENCE)
-            made = [
+            await expect(first).to_be_visible(timeout=TIMEOUT)
+            timestamp = await first.get_attribute("data-ts")
+            card = page.get_by_role("main").locator(f"article[data-ts='{timestamp}']")
+            await expect(card).to_contain_text("(+7 more)", timeout=TIMEOUT)
+            await expect(card).to_contain_text("thermally throttled", timeout=TIMEOUT)
+            files = [
                 await _picture(card, into / "card.png"),
                 await _picture(card, into / "card-narrow.png", width=NARROW),
             ]
             await card.get_by_role("button", name="Cordon gpu-b03").click()
             preview = _message(page, "Cordon gpu-b03?")
-            made.append(await _picture(preview, into / "preview.png", width=MIDDLE))
+            files.append(await _picture(preview, into / "preview.png", width=MIDDLE))
             await preview.get_by_role("button", name="Confirm").click()
-            await expect(card).to_contain_text("Done:", timeout=PATIENCE)
+            await expect(card).to_contain_text("Done:", timeout=TIMEOUT)
             await card.get_by_role("button", name="repl").first.click()
             thread = page.get_by_role("complementary", name="Thread")
-            await expect(thread).to_contain_text("Undo", timeout=PATIENCE)
-            made.append(await _picture(thread, into / "thread.png", width=MIDDLE, height=860))
+            await expect(thread).to_contain_text("Undo", timeout=TIMEOUT)
+            files.append(await _picture(thread, into / "thread.png", width=MIDDLE, height=860))
             await page.get_by_role("button", name="Close thread").click()
             await page.get_by_role("textbox", name="Message").first.fill("/yard help")
             await page.keyboard.press("Enter")
-            said = _message(page, "What I can do")
-            made.append(await _picture(said, into / "help.png", width=MIDDLE, height=2 * HIGH, scale="css"))
-            return made
+            usage = _message(page, "Available commands")
+            files.append(await _picture(usage, into / "help.png", width=MIDDLE, height=2 * HIGH, scale="css"))
+            return files
 
 
 @asynccontextmanager
 async def _page(environment: Environment) -> AsyncIterator[Page]:
-    """The look-alike's page, as dana, who is on call."""
+    """The look-alike's page, seen by dana, who is on call."""
     program = find_program("chromium", "chromium-browser", "google-chrome", get_it="apt-get install chromium")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=str(program), args=list(FLAGS))
@@ -82,30 +82,30 @@ async def _page(environment: Environment) -> AsyncIterator[Page]:
         await browser.close()
 
 
-def _message(page: Page, words: str) -> Locator:
-    """The newest message of the channel with these words."""
-    return page.get_by_role("main").get_by_test_id("message").filter(has_text=words).last
+def _message(page: Page, text: str) -> Locator:
+    """The newest message of the channel with this text."""
+    return page.get_by_role("main").get_by_test_id("message").filter(has_text=text).last
 
 
 async def _picture(
-    of: Locator,
+    element: Locator,
     file: Path,
     *,
     width: int = WIDE,
     height: int = HIGH,
     scale: Literal["css", "device"] = "device",
 ) -> Path:
-    """Take it in a window of that size."""
-    await expect(of).to_be_visible(timeout=PATIENCE)
-    await of.page.set_viewport_size({"width": width, "height": height})
-    await of.page.mouse.move(0, 0)  # nothing is hovered over
-    await of.screenshot(path=str(file), animations="disabled", scale=scale)
+    """Take a screenshot in a window of that size."""
+    await expect(element).to_be_visible(timeout=TIMEOUT)
+    await element.page.set_viewport_size({"width": width, "height": height})
+    await element.page.mouse.move(0, 0)  # hover over nothing
+    await element.screenshot(path=str(file), animations="disabled", scale=scale)
     return file
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m docs.screenshots", description="Take the docs' pictures."
+        prog="python -m docs.screenshots", description="Take the screenshots of the docs."
     )
     parser.add_argument("--into", type=Path, default=IMAGES, metavar="FOLDER")
     into = parser.parse_args(arguments).into

@@ -1,4 +1,4 @@
-"""This file makes the table of settings from the settings' own types, and their meanings from `meanings.yaml`."""
+"""The table of settings, from the settings' types and the meanings in `meanings.yaml`."""
 
 import types
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from bot.settings.schema import Settings
-from collectors.facts.clock import written
+from collectors.facts.clock import format_duration
 
 MEANINGS = Path(__file__).parent / "meanings.yaml"
 
@@ -25,7 +25,7 @@ class UnexplainedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One key. `path` is as in the file: `[]` stands for each item of a list, `<name>` for each key of a mapping."""
+    """One key. `path` is as in the file: `[]` stands for each item of a list, `<name>` for each key of a map."""
 
     path: str
     type: str
@@ -34,47 +34,47 @@ class Setting:
 
 
 def settings() -> list[Setting]:
-    """Every setting, in the order of the file. Raises UnexplainedError where words and settings differ."""
+    """Every setting, in the order of the schema. Raises UnexplainedError when meanings and settings differ."""
     meanings: dict[str, str] = yaml.safe_load(MEANINGS.read_text(encoding="utf-8"))
     found = list(_walk(Settings, "", meanings, ()))
     paths = {setting.path for setting in found}
-    if silent := [setting.path for setting in found if not setting.meaning]:
-        raise UnexplainedError(f"no meaning in docs/meanings.yaml for: {', '.join(silent)}")
+    if unexplained := [setting.path for setting in found if not setting.meaning]:
+        raise UnexplainedError(f"docs/meanings.yaml has no meaning for: {', '.join(unexplained)}")
     if gone := sorted(set(meanings) - paths):
-        raise UnexplainedError(f"docs/meanings.yaml explains what is no setting: {', '.join(gone)}")
+        raise UnexplainedError(f"docs/meanings.yaml explains unknown settings: {', '.join(gone)}")
     return found
 
 
 def settings_table() -> str:
-    """The settings as one Markdown table for each part."""
-    parts: dict[str, list[Setting]] = {}
+    """The settings, as one Markdown table per top-level section."""
+    sections: dict[str, list[Setting]] = {}
     for setting in settings():
         top = setting.path.partition(".")[0].partition("[")[0]
-        parts.setdefault(top, []).append(setting)
-    return "\n\n".join(_part(name, rows) for name, rows in parts.items())
+        sections.setdefault(top, []).append(setting)
+    return "\n\n".join(_section(name, rows) for name, rows in sections.items())
 
 
-def _part(name: str, rows: list[Setting]) -> str:
+def _section(name: str, rows: list[Setting]) -> str:
     lines = [f"### `{name}`", "", "| Key | Type | Default | Meaning |", "|---|---|---|---|"]
     lines += [f"| `{row.path}` | {row.type} | {row.default} | {_cell(row.meaning)} |" for row in rows]
     return "\n".join(lines)
 
 
 def _walk(
-    model: type[BaseModel], above: str, meanings: Mapping[str, str], around: tuple[type[BaseModel], ...]
+    model: type[BaseModel], above: str, meanings: Mapping[str, str], parents: tuple[type[BaseModel], ...]
 ) -> Iterator[Setting]:
     for name, field in model.model_fields.items():
         path = f"{above}{field.alias or name}"
         inner, suffix = _inner(field.annotation)
-        is_again = inner is not None and inner in (*around, model)
+        is_recursive = inner is not None and inner in (*parents, model)
         meaning = (meanings.get(path) or field.description or "").strip().rstrip(".")
         yield Setting(path=path, type=_type(field.annotation), default=_default(field), meaning=meaning)
-        if inner is not None and not is_again:
-            yield from _walk(inner, f"{path}{suffix}.", meanings, (*around, model))
+        if inner is not None and not is_recursive:
+            yield from _walk(inner, f"{path}{suffix}.", meanings, (*parents, model))
 
 
 def _inner(annotation: Any) -> tuple[type[BaseModel] | None, str]:
-    """The part that a value of this type holds, and how its items are written."""
+    """The section that a value of this type holds, and the path suffix of its items."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation, ""
     for argument in get_args(annotation):
@@ -90,39 +90,39 @@ def _type(annotation: Any) -> str:
     if origin is Annotated:
         return _type(arguments[0])
     if origin in (Union, types.UnionType):
-        return " or ".join(_type(one) for one in arguments if one is not type(None))
+        return " or ".join(_type(argument) for argument in arguments if argument is not type(None))
     if origin is tuple:
         return f"list of {_type(arguments[0])}"
     if origin is dict:
-        return f"mapping of {_type(arguments[1])}"
+        return f"map of {_type(arguments[1])}"
     if origin is Literal:
-        return ", ".join(f"`{one}`" for one in arguments)
+        return ", ".join(f"`{value}`" for value in arguments)
     if isinstance(annotation, str):
-        return "part"
-    names = {str: "text", bool: "true or false", int: "number", float: "number", timedelta: "duration",
+        return "section"
+    names = {str: "string", bool: "boolean", int: "number", float: "number", timedelta: "duration",
              Path: "file", SecretStr: "secret"}  # fmt: skip
     if annotation in names:
         return names[annotation]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return "part"
+        return "section"
     if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return ", ".join(f"`{one.value}`" for one in annotation)
+        return ", ".join(f"`{member.value}`" for member in annotation)
     return str(getattr(annotation, "__name__", annotation))
 
 
 def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
     if value is PydanticUndefined:
-        return "must be set"
+        return "required"
     match value:
         case None | "" | () | {}:
             return ""
         case bool():
             return f"`{str(value).lower()}`"
         case timedelta():
-            return f"`{written(value)}`"
+            return f"`{format_duration(value)}`"
         case tuple():
-            return f"`[{', '.join(str(one) for one in value)}]`"
+            return f"`[{', '.join(str(item) for item in value)}]`"
         case BaseModel():
             return ""
         case _:

@@ -1,11 +1,13 @@
-"""This file works out which rights in Kubernetes the program needs: to look, and for each command to act."""
+"""The rights in Kubernetes that the program needs: to read, and for each command to act."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
+from bot.evaluation.rulebook import PATH as RULE_OBJECTS
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
-from commands.core.command import Command, Right
+from commands.core.command import Command
+from commands.plans.rights import Right
 
 Rules = list[dict[str, list[str]]]  # as in a role
 _PATH = re.compile(
@@ -14,15 +16,15 @@ _PATH = re.compile(
 _NAME = re.compile(r"metadata\.name=([a-z0-9.-]+)")
 _WATCH = ("get", "list", "watch")
 NEVER_READ = frozenset(
-    {"secrets"}
-)  # made, and never read across the cluster: the pull secret has a Role of its own
-_LOGS = ("", "", "pods/log", "", "get")  # the last lines of a pod, through the Kubernetes source
+    {"secrets", "pods/eviction"}
+)  # created, but never read across the cluster: the pull secret has a Role of its own, an eviction cannot be read
+_LOGS = ("", "", "pods/log", "", "get")  # the last log lines of a pod, from the Kubernetes source
 
-Wish = tuple[str, str, str, str, str]  # namespace, group, resource, its one name, verb
+Wish = tuple[str, str, str, str, str]  # namespace, group, resource, resource name or "", verb
 
 
 class Rights(TypedDict):
-    """The rules for the whole cluster, and those for a namespace by its name."""
+    """The rules for the whole cluster, and those of namespaces by name."""
 
     cluster: Rules
     namespaces: dict[str, Rules]
@@ -31,46 +33,52 @@ class Rights(TypedDict):
 def look_rights(
     commands: Sequence[Command[Any]], kinds: Iterable[ResourceKind[Any]] = DEFAULT_KINDS
 ) -> Rights:
-    """The rules of the role that looks: what the cache watches, logs, and what commands that only look declare.
+    """The rules of the `-look` role: what the cache watches, pod logs, and the rights that read commands declare.
 
-    Raises ValueError when one of those declares a right to change something.
+    Raises ValueError when a read command declares a right to write.
     """
-    wishes: list[Wish] = [wish for kind in kinds for wish in _watched(kind)] + [_LOGS]
+    wishes: list[Wish] = [wish for kind in kinds for wish in _to_watch(kind)] + [_LOGS]
     for command in commands:
         if command.read is None:
             continue
         for right in command.rights:
             if writes := set(right.verbs) - set(_WATCH):
-                raise ValueError(f"{command.name} only looks, yet declares {', '.join(sorted(writes))}")
-            wishes += _wished(right)
-    return _placed(wishes)
+                raise ValueError(f"{command.name} only reads, but declares {', '.join(sorted(writes))}")
+            wishes += _expanded(right)
+    return _by_namespace(wishes)
+
+
+def rule_object_rights() -> Rights:
+    """The rules that the setting `rules.objects` needs in addition."""
+    return _by_namespace(_to_read(RULE_OBJECTS))
 
 
 def act_rights(commands: Sequence[Command[Any]]) -> dict[str, Rights]:
-    """The rules that each command needs beyond looking, by the command's name. Those that need none are not there.
+    """The rules that each command needs beyond reading, by the command's name; commands that need none are left out.
 
-    Whatever is changed may be read too, for the performer looks at a thing before and after it writes.
+    What may be changed may be read too: the executor reads an object before and after it writes.
     """
     return {
-        command.name: _placed([wish for right in command.rights for wish in _wished(right)])
+        command.name: _by_namespace([wish for right in command.rights for wish in _expanded(right)])
         for command in sorted(commands, key=lambda command: command.name)
         if command.rights and command.read is None
     }
 
 
-def _wished(right: Right) -> list[Wish]:
+def _expanded(right: Right) -> list[Wish]:
     return [
-        (right.namespace, right.group, resource, "", verb)
+        (right.namespace, right.group, resource, name, verb)
         for resource in right.resources
+        for name in right.names or ("",)
         for verb in (right.verbs if resource in NEVER_READ else _with_get(right.verbs))
     ]
 
 
-def _placed(wishes: Sequence[Wish]) -> Rights:
-    places = sorted({wish[0] for wish in wishes} - {""})
+def _by_namespace(wishes: Sequence[Wish]) -> Rights:
+    names = sorted({wish[0] for wish in wishes} - {""})
     return {
         "cluster": _rules(wish for wish in wishes if not wish[0]),
-        "namespaces": {place: _rules(wish for wish in wishes if wish[0] == place) for place in places},
+        "namespaces": {name: _rules(wish for wish in wishes if wish[0] == name) for name in names},
     }
 
 
@@ -78,29 +86,30 @@ def _with_get(verbs: Sequence[str]) -> tuple[str, ...]:
     return tuple(verbs) if set(verbs) <= set(_WATCH) else (*verbs, "get")
 
 
-def _watched(kind: ResourceKind[Any]) -> list[Wish]:
-    found = _PATH.fullmatch(kind.path)
-    if found is None:
-        raise ValueError(f"{kind.name} is cached from {kind.path}, which is no collection's path")
+def _to_watch(kind: ResourceKind[Any]) -> list[Wish]:
     name = _NAME.search(kind.params.get("fieldSelector", ""))
-    return [
-        (found["namespace"] or "", found["group"] or "", found["plural"], name[1] if name else "", verb)
-        for verb in _WATCH
-    ]
+    return _to_read(kind.path, name[1] if name else "")
+
+
+def _to_read(collection: str, name: str = "") -> list[Wish]:
+    path = _PATH.fullmatch(collection)
+    if path is None:
+        raise ValueError(f"{collection} is not a collection's path")
+    return [(path["namespace"] or "", path["group"] or "", path["plural"], name, verb) for verb in _WATCH]
 
 
 def _rules(wishes: Iterable[Wish]) -> Rules:
-    """As few rules as may be: resources of a group that want the same verbs stand together."""
+    """As few rules as possible: resources of a group with the same verbs share a rule."""
     verbs: dict[tuple[str, str, str], set[str]] = {}
-    for _place, group, resource, name, verb in wishes:
+    for _namespace, group, resource, name, verb in wishes:
         verbs.setdefault((group, resource, name), set()).add(verb)
-    together: dict[tuple[str, tuple[str, ...], bool], list[tuple[str, str]]] = {}
+    merged: dict[tuple[str, tuple[str, ...], bool], list[tuple[str, str]]] = {}
     for (group, resource, name), wanted in sorted(verbs.items()):
-        together.setdefault((group, tuple(sorted(wanted)), bool(name)), []).append((resource, name))
+        merged.setdefault((group, tuple(sorted(wanted)), bool(name)), []).append((resource, name))
     rules: Rules = []
-    for (group, wanted_verbs, is_named), things in together.items():
-        rule = {"apiGroups": [group], "resources": sorted({resource for resource, _ in things})}
+    for (group, wanted_verbs, is_named), resources in merged.items():
+        rule = {"apiGroups": [group], "resources": sorted({resource for resource, _ in resources})}
         if is_named:
-            rule["resourceNames"] = sorted({name for _, name in things})
+            rule["resourceNames"] = sorted({name for _, name in resources})
         rules.append({**rule, "verbs": list(wanted_verbs)})
     return rules

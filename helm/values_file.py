@@ -1,4 +1,4 @@
-"""This file reads values.yaml with its comments: a sentence and a schema note for each value."""
+"""values.yaml read with its comments: a sentence and a schema note for each value."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ class Value:
 
 
 class ValuesError(Exception):
-    """A value has no sentence, or no schema note."""
+    """A value lacks its sentence or its schema note."""
 
 
 def read_values(file: Path) -> list[Value]:
@@ -32,7 +32,7 @@ def read_values(file: Path) -> list[Value]:
 
 
 def schema_of(values: list[Value]) -> dict[str, Any]:
-    """One JSON schema over all values; what is not in the file is refused."""
+    """One JSON schema of all values; it refuses values that are not in the file."""
     root: dict[str, Any] = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
@@ -56,7 +56,7 @@ def _values(node: yaml.MappingNode, above: str, lines: list[str]) -> list[Value]
         sentence, note = _comments(lines, key.start_mark.line)
         if note:
             if not sentence:
-                raise ValuesError(f"{path} has a schema note and no sentence (`{_SENTENCE}…`)")
+                raise ValuesError(f"{path} has a schema note but no sentence (`{_SENTENCE}…`)")
             default = yaml.safe_load(yaml.serialize(inner))
             found.append(Value(path=path, default=default, sentence=sentence, schema=yaml.safe_load(note)))
         elif isinstance(inner, yaml.MappingNode) and inner.value:
@@ -67,7 +67,7 @@ def _values(node: yaml.MappingNode, above: str, lines: list[str]) -> list[Value]
 
 
 def _comments(lines: list[str], at: int) -> tuple[str, str]:
-    """The sentence and the note that stand right above a line."""
+    """The sentence and the note directly above a line."""
     block: list[str] = []
     while at > 0 and lines[at - 1].strip().startswith("#"):
         at -= 1
@@ -76,5 +76,5 @@ def _comments(lines: list[str], at: int) -> tuple[str, str]:
     note = next((line.removeprefix(_NOTE) for line in block if line.startswith(_NOTE)), "")
     if not starts:
         return "", note
-    said = [line for line in block[starts[-1] :] if not line.startswith(_NOTE)]
-    return " ".join(line.removeprefix(_SENTENCE).removeprefix("# ") for line in said), note
+    sentence = [line for line in block[starts[-1] :] if not line.startswith(_NOTE)]
+    return " ".join(line.removeprefix(_SENTENCE).removeprefix("# ") for line in sentence), note

@@ -1,4 +1,4 @@
-"""This file sets up what every test relies on: an environment without our settings, and a loop that is closed."""
+"""Setup of every test: an environment without Yardmaster settings, and an event loop that is closed."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from tests.support.examples import SOAK
 
-# A slow machine must not decide a test; `make soak` looks longer, at other examples each time.
+# A slow machine must not fail a test; `make soak` runs longer, with other examples each time.
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.register_profile(SOAK, deadline=None, max_examples=2_000, print_blob=True)
 settings.load_profile("default")
@@ -18,8 +18,8 @@ pytest_plugins = ["tests.real.fixtures"]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _loop_that_is_closed() -> Iterator[None]:
-    """Looptime asks for the current loop even around a plain test, which would make one that nobody closes."""
+def _closed_event_loop() -> Iterator[None]:
+    """Looptime gets the current loop even for a plain test, which would create one that is never closed."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     yield
@@ -28,9 +28,9 @@ def _loop_that_is_closed() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The settings of the developer's own Yardmaster must not decide a test."""
+def _no_yardmaster_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The developer's own Yardmaster settings must not affect a test."""
     for name in os.environ:
-        # The first names where the parts are kept, not how Yardmaster behaves.
+        # YARDMASTER_PARTS is where the parts are stored, not a setting of Yardmaster.
         if name.startswith("YARDMASTER_") and name != "YARDMASTER_PARTS":
             monkeypatch.delenv(name)

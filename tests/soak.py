@@ -1,6 +1,6 @@
-"""This file is `python -m tests.soak`: the long proofs, with another seed each time, and their result as JSON.
+"""`python -m tests.soak`: long test runs, with a new seed each time, and their result as JSON.
 
-They are the tests of properties with twenty times the examples, and the tests marked `soak` with more seeds.
+They are the property tests with twenty times the examples, and the tests marked `soak` with more seeds.
 """
 
 import json
@@ -20,7 +20,7 @@ RESULT = ROOT / "docs" / "soak.json"
 
 
 class Tally:
-    """A plugin of pytest that counts."""
+    """A pytest plugin that counts results."""
 
     def __init__(self) -> None:
         self.passed = 0
@@ -34,14 +34,14 @@ class Tally:
 
 
 @click.command()
-@click.option("--seed", type=int, help="of an earlier run, to see it again")
+@click.option("--seed", type=int, help="the seed of an earlier run, to repeat it")
 @click.option("--record", is_flag=True, help=f"write {RESULT.relative_to(ROOT)}")
 def main(seed: int | None, record: bool) -> None:
-    """Run the long proofs."""
+    """Run the soak tests."""
     seed = SystemRandom().randrange(1 << 32) if seed is None else seed
-    click.echo(f"seed {seed}: to see this run again, `python -m tests.soak --seed {seed}`")
-    tally, began = Tally(), time.monotonic()
-    code = pytest.main(
+    click.echo(f"seed {seed}: to repeat this run, `python -m tests.soak --seed {seed}`")
+    tally, started = Tally(), time.monotonic()
+    exit_code = pytest.main(
         [
             str(ROOT / "tests"),
             *("-q", "-m", "hypothesis or soak"),
@@ -55,11 +55,11 @@ def main(seed: int | None, record: bool) -> None:
             "seed": seed,
             "passed": tally.passed,
             "failed": tally.failed,
-            "seconds": round(time.monotonic() - began),
+            "seconds": round(time.monotonic() - started),
             "python": platform.python_version(),
         }
         RESULT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    sys.exit(code)
+    sys.exit(exit_code)
 
 
 if __name__ == "__main__":

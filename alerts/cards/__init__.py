@@ -1,1 +1,1 @@
-"""What cards and lines there should be, and the reason for each. Neutral views: any channel can render them."""
+"""Cards and thread replies that incidents call for, as neutral messages that any channel can render."""

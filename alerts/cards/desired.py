@@ -1,4 +1,4 @@
-"""This file says which cards and lines an incident calls for. Pure: what is there already is handed in."""
+"""The cards and thread replies that an incident calls for. Pure: existing cards are passed in."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,16 +12,16 @@ _BROADCAST = frozenset({IncidentEventType.SEVERITY_RAISED, IncidentEventType.REO
 
 
 def desired_cards(
-    incident: Incident, there: Mapping[CardId, PostedCard], *, after: int = 0
+    incident: Incident, posted: Mapping[CardId, PostedCard], *, after: int = 0
 ) -> list[PostedCard]:
-    """The cards that are missing, one a channel, and those to be woken because the incident is back.
+    """Return the missing cards, one per channel, and the final cards to reopen because the incident is open again.
 
-    `after`: the last event that the store has already. A new card has no lines of what was before it.
+    `after`: the last event already stored. A new card gets no replies for events up to it.
     """
     wanted: list[PostedCard] = []
     for channel in incident.channels:
         id = card_id(CardKind.INCIDENT, incident.id, channel)
-        known = there.get(id)
+        known = posted.get(id)
         if known is None:
             wanted.append(
                 PostedCard(
@@ -41,7 +41,7 @@ def desired_cards(
 def desired_replies(
     incident: Incident, cards: Sequence[PostedCard], *, context: IncidentContext
 ) -> list[ThreadReply]:
-    """The lines of everything loud that happened: their ids make each of them be said once in each thread."""
+    """Return a reply per notifying event and card. The ids ensure that each is posted once in each thread."""
     return [
         ThreadReply(
             id=reply_id(card.id, str(event.number)),

@@ -1,8 +1,8 @@
-"""This file composes an incident's card: what, where, who is hurt and what to do, in the first three lines. Pure."""
+"""The card of an incident: what, where, who is affected and what to do, in the first three lines. Pure."""
 
 from datetime import datetime
 
-from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
+from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
 from alerts.cards.message import (
     Block,
     Button,
@@ -26,19 +26,19 @@ from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Impact, Incident, IncidentEvent, IncidentEventType, Member
 from alerts.rules import Severity
-from collectors.facts.clock import in_words
+from collectors.facts.clock import humanize
 
 EVIDENCE_LINES = 4
-BUTTONS_AT_MOST = 5
+MAX_BUTTONS = 5
 MEMBERS_SHOWN = 5
 
-_UNDER_WAY = frozenset({"confirmed", "running", "done"})
+_STARTED = frozenset({"confirmed", "running", "done", "unknown"})
 _COLORS = {Severity.CRITICAL: Color.CRITICAL, Severity.WARNING: Color.WARNING, Severity.INFO: Color.INFO}
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 
 def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, now: datetime) -> Message:
-    """The card of an incident as it stands."""
+    """Return the card for the incident's current state."""
     lead = incident.lead
     blocks: list[Block] = [
         Paragraph(text=_affected(incident, context)),
@@ -64,22 +64,22 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
 
 
 def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentContext = NO_CONTEXT) -> Text:
-    """An event in words: the line that it appends to the card's thread, or a line of the history."""
+    """Return an event as text, for a reply in the card's thread or a line of the history."""
     match event.type:
         case IncidentEventType.OPENED:
             return text("Opened: ", event.text)
         case IncidentEventType.SEVERITY_RAISED:
-            return text("Worse, now ", event.text)
+            return text("Severity raised to ", event.text)
         case IncidentEventType.ACKNOWLEDGED:
-            return text(person(event.who, event.who_name), " has taken it.")
+            return text("Acknowledged by ", person(event.who, event.who_name), ".")
         case IncidentEventType.REOPENED:
-            return text("It is back: ", event.text)
+            return text("Reopened: ", event.text)
         case IncidentEventType.RESOLVED:
             return _resolution(incident, context)
         case IncidentEventType.ALERT_ADDED:
-            return text("Also: ", event.text)
+            return text("Alert added: ", event.text)
         case IncidentEventType.ALERT_RESOLVED:
-            return text("Cleared: ", event.text)
+            return text("Alert resolved: ", event.text)
         case IncidentEventType.ACTION_DONE:
             return text("Done: ", code(event.text), " by ", person(event.who, event.who_name))
 
@@ -89,9 +89,9 @@ def _title(incident: Incident) -> Text:
 
 
 def headline(incident: Incident) -> str:
-    """The lead's words, and how many more of its kind there are."""
+    """Return the lead alert's summary, and how many more alerts have its name."""
     lead = incident.lead
-    alike = [one for one in incident.firing or incident.members if one.name == lead.name]
+    alike = [member for member in incident.firing or incident.members if member.name == lead.name]
     more = f" (+{len(alike) - 1} more)" if len(alike) > 1 else ""
     return f"{lead.summary.rstrip('.')}{more}"
 
@@ -103,7 +103,7 @@ def _color(incident: Incident, context: IncidentContext) -> Color:
 
 
 def _affected(incident: Incident, context: IncidentContext) -> Text:
-    """Who is hurt: the trainings on it, with their owners, the largest first; and where, if the title does not say."""
+    """The affected trainings with their owners, largest first, and the place if the title does not name it."""
     subject = shared_subject(incident)
     place = place_of(subject) or incident.cluster
     is_in_title = all(word.casefold() in headline(incident).casefold() for word in place.split())
@@ -112,42 +112,42 @@ def _affected(incident: Incident, context: IncidentContext) -> Text:
         on_a_machine = subject.node or subject.rack or subject.pod
         if not on_a_machine:
             return where
-        nobody = text(bold("Hurts: "), "no training that we know of")
-        return nobody if is_in_title else text(where, " · ", nobody)
-    shown = joined(", ", (_impact(impact, context) for impact in incident.impacts[:2]))
+        unaffected = text(bold("Affects: "), "no known training")
+        return unaffected if is_in_title else text(where, " · ", unaffected)
+    shown = joined("; ", (_impact(impact, context) for impact in incident.impacts[:2]))
     more = f" and {len(incident.impacts) - 2} more" if len(incident.impacts) > 2 else ""
-    affected = text(bold("Hurts: "), shown, more)
+    affected = text(bold("Affects: "), shown, more)
     return affected if is_in_title else text(where, " · ", affected)
 
 
 def _impact(impact: Impact, context: IncidentContext) -> Text:
+    """One training, short enough for a line on a phone."""
     gpus = f"{impact.gpus:g} GPUs, " if impact.gpus else ""
-    if not impact.owner:
-        return text(code(impact.training), f" ({gpus}owner unknown)")
-    return text(
-        code(impact.training), f" ({gpus}", person(context.people.get(impact.owner, ""), impact.owner), ")"
-    )
+    owner = person(context.people.get(impact.owner, ""), impact.owner) if impact.owner else "owner unknown"
+    return text(code(impact.training), f" {gpus}", owner)
 
 
 def _next(incident: Incident, context: IncidentContext) -> Text:
-    """What to do next, or what was done."""
+    """The action in progress, the actions done, or what to do next."""
     if not incident.is_open:
         return _resolution(incident, context)
     if running := [action for action in context.actions if action.state in ("confirmed", "running")]:
         action = running[-1]
-        return text(bold("Now: "), code(action.line), ", by ", person(action.who, action.who_name))
+        return text(bold("In progress: "), code(action.line), ", by ", person(action.who, action.who_name))
+    if unknown := [action for action in context.actions if action.state == "unknown"]:
+        return text(*_not_known(unknown[-1]), "; Yardmaster looks again once the cluster answers")
     done = [action for action in context.actions if action.state == "done"]
     if done:
-        told = joined(
+        lines = joined(
             ", ",
             (text(code(action.line), " by ", person(action.who, action.who_name)) for action in done[-2:]),
         )
-        return text(bold("Done: "), told, "; waiting for it to clear")
+        return text(bold("Done: "), lines, "; waiting for the alerts to resolve")
     actions = suggested_actions(incident, context.rules)
     if actions:
         return text(bold("Next: "), bold(label_of(actions[0])), _runbook(incident, context))
     return text(
-        bold("Next: "), "look into it", _runbook(incident, context) or text(", there is nothing to press")
+        bold("Next: "), "investigate", _runbook(incident, context) or text("; no action is suggested")
     )
 
 
@@ -166,7 +166,7 @@ def _runbook(incident: Incident, context: IncidentContext) -> Text:
 
 
 def _unseen(incident: Incident, context: IncidentContext) -> Text:
-    """Why nobody knows how it is now: its sources are away, or nothing reports on what its alerts speak of."""
+    """Why the incident cannot be seen now: its sources are unavailable, or none of its alerts has data."""
     if not incident.is_open:
         return ()
     if context.blind:
@@ -174,20 +174,27 @@ def _unseen(incident: Incident, context: IncidentContext) -> Text:
     since = [member.unseen_since for member in incident.firing if member.unseen_since]
     if not since or len(since) < len(incident.firing):
         return ()
-    return text("nothing reports on it since ", moment(max(since)))
+    return text("no data since ", moment(max(since)))
+
+
+def _not_known(action: IncidentAction) -> Text:
+    who = person(action.who, action.who_name)
+    return text(bold("Not known"), " whether ", code(action.line), " was done, by ", who)
 
 
 def _resolution(incident: Incident, context: IncidentContext) -> Text:
-    lasted = in_words(incident.lasted(incident.resolved_at or incident.opened_at))
+    lasted = humanize(incident.lasted(incident.resolved_at or incident.opened_at))
     if gone := sorted({member.ended_reason for member in incident.members if member.ended_reason}):
         return text(bold("Resolved"), f" after {lasted}: {', '.join(gone)}.")
     done = [action for action in context.actions if action.state == "done"]
+    if not done and (unknown := [action for action in context.actions if action.state == "unknown"]):
+        return text(bold("Resolved"), f" after {lasted}. ", *_not_known(unknown[-1]), ".")
     if not done:
-        return text(bold("Resolved"), f" after {lasted}; it cleared without a deed of ours.")
-    told = joined(
+        return text(bold("Resolved"), f" after {lasted}. No action was taken through Yardmaster.")
+    lines = joined(
         ", ", (text(code(action.line), " by ", person(action.who, action.who_name)) for action in done)
     )
-    return text(bold("Resolved"), f" after {lasted}. Fixed by ", told, ".")
+    return text(bold("Resolved"), f" after {lasted}. Fixed by ", lines, ".")
 
 
 def _detail(lead: Member) -> str:
@@ -195,22 +202,22 @@ def _detail(lead: Member) -> str:
 
 
 def _others(incident: Incident) -> Text:
-    """The other rules that speak of it, each with one example and how many."""
+    """The alerts of other rules: one example and a count for each rule."""
     lead = incident.lead
     by_rule: dict[str, list[Member]] = {}
     for member in sorted(
-        incident.members, key=lambda one: (not one.is_firing, -one.severity.rank, one.since)
+        incident.members, key=lambda member: (not member.is_firing, -member.severity.rank, member.since)
     ):
         if member.name != lead.name:
             by_rule.setdefault(member.name, []).append(member)
     if not by_rule:
         return ()
-    told = [_of_one_rule(members) for members in list(by_rule.values())[:MEMBERS_SHOWN]]
-    more = f"; and {len(by_rule) - len(told)} more kinds" if len(by_rule) > len(told) else ""
-    return text(bold("Also: "), joined("; ", told), more)
+    shown = [_rule_example(members) for members in list(by_rule.values())[:MEMBERS_SHOWN]]
+    more = f"; and {len(by_rule) - len(shown)} more rules" if len(by_rule) > len(shown) else ""
+    return text(bold("Also: "), joined("; ", shown), more)
 
 
-def _of_one_rule(members: list[Member]) -> str:
+def _rule_example(members: list[Member]) -> str:
     first = members[0]
     mark = "" if first.is_firing else "✓ "
     return f"{mark}{first.summary.rstrip('.')}" + (
@@ -220,18 +227,16 @@ def _of_one_rule(members: list[Member]) -> str:
 
 def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]:
     actions: dict[str, str] = {}
-    done = {label_of(action.line) for action in context.actions if action.state in _UNDER_WAY}
+    done = {label_of(action.line) for action in context.actions if action.state in _STARTED}
     for line in suggested_actions(incident, context.rules):
         if label_of(line) not in done:
-            actions.setdefault(
-                label_of(line), line
-            )  # two rules may offer the same deed for different reasons
+            actions.setdefault(label_of(line), line)  # two rules may suggest one action for different reasons
     buttons = [
         Button(label=label, line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN)
-        for number, (label, line) in enumerate(list(actions.items())[: BUTTONS_AT_MOST - 2])
+        for number, (label, line) in enumerate(list(actions.items())[: MAX_BUTTONS - 2])
     ]
     if not incident.acknowledged_by:
-        buttons.append(Button(label="I take it", line=f"alert ack {incident.id}"))
+        buttons.append(Button(label="Acknowledge", line=f"alert ack {incident.id}"))
     buttons.append(Button(label="Why?", line=f"alert why {incident.id}"))
     return tuple(buttons)
 
@@ -241,7 +246,9 @@ def _foot(incident: Incident, context: IncidentContext) -> Text:
     rack = f"{subject.rack}, " if subject.rack and subject.rack != place_of(subject) else ""
     parts = text(code(incident.id), f" · {rack}{incident.cluster} · since ", moment(incident.opened_at))
     if incident.acknowledged_by:
-        parts = text(parts, " · taken by ", person(incident.acknowledged_by, incident.acknowledged_by_name))
+        parts = text(
+            parts, " · acknowledged by ", person(incident.acknowledged_by, incident.acknowledged_by_name)
+        )
     if context.silenced_until and incident.is_open:
         parts = text(parts, " · silenced until ", moment(context.silenced_until))
     for name, address in context.links.items():

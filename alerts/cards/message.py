@@ -1,7 +1,8 @@
-"""This file has neutral views: what a card, a line or an answer says, before any channel renders it.
+"""Messages: the content of a card, reply or answer, before a channel renders it.
 
-Text is a tuple of spans, so that escaping happens once, where a channel renders it, and nothing from
-outside can become markup.
+Text is a tuple of spans, so that it is escaped once, where a channel renders it, and text from outside
+cannot become markup. Whatever a span, a cell or a preformatted line is made of, it is one line: only a span of its own
+breaks lines.
 """
 
 import re
@@ -10,22 +11,30 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from collectors.facts.one_line import LONGEST, printable
+
 
 class Style(StrEnum):
     PLAIN = "plain"
     BOLD = "bold"
     CODE = "code"
-    LINK = "link"  # target is the address
-    PERSON = "person"  # target is a chat user's id, text the name to show where there is no chat
+    LINK = "link"  # target is the URL
+    PERSON = "person"  # target is the chat user's id, text the name to show outside the chat
     CHANNEL = "channel"
-    MOMENT = "moment"  # target is an ISO moment, text what to show where the channel has no date format
+    MOMENT = "moment"  # target is an ISO time, text is shown where the channel has no date format
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
+    """A piece of a line, or a line break: `"\\n"` and nothing else."""
+
     text: str
     style: Style = Style.PLAIN
     target: str = ""
+
+    def __post_init__(self) -> None:
+        if self.text != "\n":
+            object.__setattr__(self, "text", printable(self.text, LONGEST))
 
 
 Text = tuple[Span, ...]
@@ -64,7 +73,7 @@ def link(address: str, words: str) -> Span:
 
 
 def person(id: str, name: str = "") -> Span:
-    """A person of the chat; an id that is not one of theirs shows as its name."""
+    """Mention a person of the chat; an id that the chat does not know is shown by its name."""
     return Span(name or id, Style.PERSON, id)
 
 
@@ -73,19 +82,19 @@ def moment(at: datetime, words: str = "") -> Span:
 
 
 def plain(spans: Text) -> str:
-    """The text without any markup, for terminals, notifications and tests."""
+    """Return the text without markup, for terminals, notifications and tests."""
     return "".join(span.text for span in spans)
 
 
 class Color(StrEnum):
-    """The colour of a card."""
+    """The color of a card."""
 
     CRITICAL = "critical"
     WARNING = "warning"
     INFO = "info"
     GOOD = "good"
-    BUSY = "busy"  # something is being done
-    QUIET = "quiet"  # blind, silenced, cancelled
+    BUSY = "busy"  # an action is in progress
+    QUIET = "quiet"  # blind, silenced or cancelled
 
 
 class ButtonStyle(StrEnum):
@@ -96,11 +105,14 @@ class ButtonStyle(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
-    """A command line that somebody may press."""
+    """A command line offered as a button."""
 
     label: str
     line: str
     style: ButtonStyle = ButtonStyle.PLAIN
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", printable(self.label, LONGEST))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,30 +122,36 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """Name and value, a pair a row."""
+    """Rows of a name and its value."""
 
     rows: tuple[tuple[str, Text], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preformatted:
-    """Words from outside, or a table in fixed width: shown as they are."""
+    """Text from outside or a fixed-width table, shown unchanged."""
 
     lines: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines", _printable(self.lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows under a heading. Channels cut it to what they can show and say how many rows are left out."""
+    """Rows under a heading. Channels truncate it to what they can show and state how many rows are left out."""
 
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    more: int = 0  # rows that were already left out
+    more: int = 0  # rows already left out
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", tuple(_printable(row) for row in self.rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A quiet line at the foot of something."""
+    """A line of secondary text, mostly at the end."""
 
     text: Text
 
@@ -148,7 +166,7 @@ Block = Paragraph | Fields | Preformatted | Table | Context | Buttons
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What a card or an answer says. `title` is one line; `summary` is the whole in a sentence, for a notification."""
+    """A card, reply or answer. `title` is one line; `summary` is the whole in one sentence, for the notification."""
 
     title: Text
     color: Color = Color.INFO
@@ -158,21 +176,28 @@ class Message:
 
     @property
     def notification(self) -> str:
-        return self.summary or plain(self.title)
+        return printable(self.summary, LONGEST) or plain(self.title)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """What does not fit: shown as a file."""
+    """Text that does not fit into the message, attached as a file."""
 
     name: str
     content: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "content", "\n".join(_printable(self.content.split("\n"))))
+
+
+def _printable(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(printable(line, LONGEST) for line in lines)
 
 
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
 def markup(sentence: str) -> Text:
-    """The sentence with its backticked words as code. Nothing else in it becomes markup, wherever it is from."""
+    """Return the sentence with its backticked words as code. Nothing else becomes markup, whatever its source."""
     parts = _CODE.split(sentence)
     return text(*(code(part) if number % 2 else part for number, part in enumerate(parts)))

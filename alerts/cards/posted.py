@@ -1,4 +1,4 @@
-"""This file has what is kept of each card and line: what was told, where, and what was meant to be told."""
+"""Records of posted cards and thread replies: what each channel shows, and which posts are unconfirmed."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,12 +6,13 @@ from enum import StrEnum
 from typing import NewType
 
 from alerts.cards.message import Text
+from alerts.store import stored
 
 CardId = NewType("CardId", str)
 
 
 class CardKind(StrEnum):
-    """What a card is the state of; `of` is that thing's id."""
+    """The kind of object whose state a card shows."""
 
     INCIDENT = "incident"
     PLAN = "plan"
@@ -20,15 +21,23 @@ class CardKind(StrEnum):
 
 
 def card_id(kind: CardKind, of: str, channel: str) -> CardId:
+    """Return the id of a card. Raises ValueError without a channel: such a card could never be posted."""
+    if not channel:
+        raise ValueError(f"the card of {kind.value} {of} has no channel")
     return CardId(f"{kind.value}/{of}/{channel}")
 
 
+def _over_at(card: "PostedCard") -> datetime | None:
+    return (card.posted_at or card.intent_at) if card.is_final else None
+
+
+@stored("cards", "cluster", "state", "kind", "row_id", "channel", over=_over_at)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostedCard:
-    """A card as the channel has it.
+    """A card as its channel shows it.
 
-    An intent is written before each post: `intent_at` without `ts` means that nobody knows whether the post
-    arrived, and `nonce` is what to look for in the channel's history.
+    An intent is stored before each post: `intent_at` without `message_id` means that the post's outcome is
+    unknown, and `nonce` is what to search for in the channel's history.
     """
 
     id: CardId
@@ -36,28 +45,27 @@ class PostedCard:
     kind: CardKind
     row_id: str
     channel: str
-    parent: CardId | None = None  # the card in whose thread it stands
-    thread: str = ""  # or the thread's own name, where no card of ours began it
-    after_event: int = (
-        0  # the event of its incident before which it was not there: the card itself tells those
-    )
+    parent: CardId | None = None  # the card whose thread contains this one
+    thread: str = ""  # or the id of the thread, if none of our cards started it
+    after_event: int = 0  # the last event before the card was created: up to it there are no replies
     nonce: str = ""
     intent_at: datetime | None = None
-    message_id: str = ""  # the message's name in the channel, once known
-    digest: str = ""  # of the view that the message shows
+    message_id: str = ""  # the message's id in the channel, once known
+    digest: str = ""  # of the content that the message shows
     posted_at: datetime | None = None
-    is_final: bool = False  # nothing more will ever be said
-    error: str = ""  # why the channel refused it, if it did
+    is_final: bool = False  # no more updates follow, unless it is reopened
+    error: str = ""  # why the channel refused it, if so
 
     @property
     def state(self) -> str:
-        """For look-ups in the store: live or settled."""
+        """Indexed in the store: live or final."""
         return "final" if self.is_final else "live"
 
 
+@stored("replies", "cluster", "state", "card", goes_with=("card", "cards"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadReply:
-    """A fact that must reach somebody: appended once to a card's thread. `id` is card and event: never twice."""
+    """A notification in a card's thread. `id` is the card and the event, so it is never posted twice."""
 
     id: str
     cluster: str
@@ -72,7 +80,7 @@ class ThreadReply:
 
     @property
     def state(self) -> str:
-        """For look-ups in the store: wanted, told or refused."""
+        """Indexed in the store: pending, posted or refused."""
         return "posted" if self.message_id else "refused" if self.error else "pending"
 
 

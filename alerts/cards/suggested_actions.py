@@ -1,4 +1,4 @@
-"""This file has offers: a rule's command lines, filled from the subject of what broke. Pure."""
+"""Suggested actions: a rule's command lines, filled from the alert's subject. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 
 
 def suggested_actions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
-    """The command lines offered, filled from the subject; one whose placeholder is not known is left out."""
+    """Return the command lines to suggest, without those that have a placeholder the subject cannot fill."""
     found: dict[str, None] = {}
     for member in incident.firing or (incident.lead,):
         rule = rules.get(member.rule)
@@ -23,19 +23,19 @@ def suggested_actions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[st
 
 
 def fill(line: str, subject: Subject) -> str | None:
-    """A command line with its placeholders filled, each exactly one word, or None when one is not known.
+    """Return the command line with each placeholder filled by exactly one word, or None if one is unknown.
 
-    A name of the cluster begins with a letter or a digit and has neither spaces, quotes nor markup: a value that
-    does not look like one came from elsewhere, and could become another word or an option.
+    A cluster's names begin with a letter or a digit and contain no spaces, quotes or markup. Any other value came
+    from elsewhere and could become another word or an option.
     """
     known = subject.words()
     if any(not _PLAIN_WORD.fullmatch(known.get(word, "")) for word in _PLACEHOLDER.findall(line)):
         return None
-    return _PLACEHOLDER.sub(lambda found: known[found[1]], line)
+    return _PLACEHOLDER.sub(lambda match: known[match[1]], line)
 
 
 def label_of(line: str) -> str:
-    """A button's label for a command line: `node cordon gpu-a04 --reason …` becomes `Cordon gpu-a04`."""
+    """Return a button's label for a command line: `node cordon gpu-a04 --reason …` becomes `Cordon gpu-a04`."""
     words = line.split()
     verb = words[1] if len(words) > 1 else words[0]
     rest = [word for word in words[2:3] if not word.startswith("-")]

@@ -1,1 +1,1 @@
-"""From alerts and topology to incidents: folding, causes, history."""
+"""Incidents from alerts and topology: grouping, impact and history."""

@@ -1,4 +1,4 @@
-"""This file folds alerts that share a broken thing into one incident, and closes it. Pure."""
+"""Grouping of alerts about one object into an incident, and resolution of the incident. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,11 +11,11 @@ from alerts.rules import ResolveWhen, Rule, Severity
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 
-REOPENS_WITHIN = timedelta(minutes=30)  # a thing that breaks again this soon is the same incident
-MAX_MEMBERS = 500  # kept in an incident: what is over makes room for what fires, the mild for the worse
+REOPENS_WITHIN = timedelta(minutes=30)  # an object that breaks again this soon reopens its incident
+MAX_MEMBERS = 500  # per incident: resolved ones make room for firing ones, less severe for more severe
 
 
-# Components of the whole cluster: what one replica on some node complains of is the component's trouble.
+# Components of the whole cluster: a problem that one replica on some node reports is the component's problem.
 CLUSTER_WIDE = frozenset(
     {
         "alertmanager",
@@ -36,7 +36,7 @@ CLUSTER_WIDE = frozenset(
 
 
 def group_key_of(alert: Alert) -> str:
-    """The broken thing that an alert speaks of, as `kind/name`: the first of these that its own labels name."""
+    """Return the object that the alert is about, as `kind/name`: the first of these that its own labels name."""
     own = alert.own_subject
     if own.component in CLUSTER_WIDE:
         return f"component/{own.component}"
@@ -57,14 +57,14 @@ def group_key_of(alert: Alert) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupingContext:
-    """What folding needs beside the alerts: the rules by id, and the picture of the cluster."""
+    """What grouping needs besides the alerts: the rules by id, and the topology."""
 
     rules: Mapping[str, Rule]
     topology: Topology
 
 
 def open_incident(id: str, alert: Alert, *, channels: tuple[str, ...], now: datetime) -> Incident:
-    """A new incident for the first alert of a broken thing."""
+    """Return a new incident for the first alert about an object."""
     opened = Incident(
         id=id,
         cluster=alert.cluster,
@@ -78,7 +78,7 @@ def open_incident(id: str, alert: Alert, *, channels: tuple[str, ...], now: date
 
 
 def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: datetime) -> Incident:
-    """The incident after one of its alerts fired, went on, or resolved."""
+    """Return the incident after one of its alerts fired, kept firing or resolved."""
     rule = grouping.rules.get(alert.rule)
     member = _member(alert)
     known = {one.alert: one for one in incident.members}
@@ -89,13 +89,13 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
             return incident
         del known[least.alert]
     known[member.alert] = member
-    closes = rule.template.resolve_when if rule else ResolveWhen.CLEARED
+    resolve_when = rule.template.resolve_when if rule else ResolveWhen.CLEARED
     after = replace(
         incident,
         members=tuple(known.values()),
         subject=incident.subject.or_else(alert.subject),
         impacts=_impacts(incident, alert, grouping.topology),
-        resolve_when=max(incident.resolve_when, closes, key=list(ResolveWhen).index),
+        resolve_when=max(incident.resolve_when, resolve_when, key=list(ResolveWhen).index),
     )
     was_firing = before is not None and before.is_firing
     if member.is_firing and not was_firing:
@@ -106,7 +106,7 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
 
 
 def _weight(member: Member) -> tuple[bool, int, datetime]:
-    """How much a member has to say, of too many: one that fires more than one that did, then the worse."""
+    """The order for dropping members when there are too many: firing outweighs resolved, then severity counts."""
     return member.is_firing, member.severity.rank, member.since
 
 
@@ -130,48 +130,48 @@ def _with_added_event(before: Incident, after: Incident, member: Member, now: da
 
 
 def resolve_if_over(incident: Incident, now: datetime) -> Incident:
-    """Close the incident when nothing of it fires any more and what it waits for has come.
+    """Resolve the incident if none of its alerts fires and its resolve condition is met.
 
-    It was over when its last alert cleared, also where that is only known now.
+    It ends at the time its last alert resolved, also if a backfill reports that late.
     """
-    if not incident.is_open or incident.firing:
+    if not incident.is_open or any(member.is_firing for member in incident.members):
         return incident
     if incident.resolve_when is not ResolveWhen.CLEARED and not incident.acknowledged_by:
         return incident
-    cleared = [event.at for event in incident.events if event.type is IncidentEventType.ALERT_RESOLVED]
-    ended = max(cleared) if cleared and incident.resolve_when is ResolveWhen.CLEARED else now
+    resolved = [event.at for event in incident.events if event.type is IncidentEventType.ALERT_RESOLVED]
+    ended = max(resolved) if resolved and incident.resolve_when is ResolveWhen.CLEARED else now
     return replace(incident, resolved_at=ended).with_event(IncidentEventType.RESOLVED, ended)
 
 
 def acknowledge(incident: Incident, *, who: str, who_name: str = "", now: datetime) -> Incident:
-    """Bind a person to the incident. The same person twice changes nothing."""
+    """Acknowledge the incident for a person. A second time by the same person changes nothing."""
     if incident.acknowledged_by == who:
         return incident
-    taken = replace(incident, acknowledged_by=who, acknowledged_by_name=who_name, acknowledged_at=now)
-    return taken.with_event(IncidentEventType.ACKNOWLEDGED, now, who=who, who_name=who_name)
+    acknowledged = replace(incident, acknowledged_by=who, acknowledged_by_name=who_name, acknowledged_at=now)
+    return acknowledged.with_event(IncidentEventType.ACKNOWLEDGED, now, who=who, who_name=who_name)
 
 
 def add_action(
     incident: Incident, *, plan: str, line: str, who: str, who_name: str = "", now: datetime
 ) -> Incident:
-    """Note a finished deed: it is what the card will name when the fault goes."""
+    """Record a finished action, which the card names as the fix once the incident is resolved."""
     if plan in incident.fixed_by:
         return incident
-    noted = replace(incident, fixed_by=(*incident.fixed_by, plan))
-    return noted.with_event(IncidentEventType.ACTION_DONE, now, text=line, who=who, who_name=who_name)
+    recorded = replace(incident, fixed_by=(*incident.fixed_by, plan))
+    return recorded.with_event(IncidentEventType.ACTION_DONE, now, text=line, who=who, who_name=who_name)
 
 
 def belongs(incident: Incident, alert: Alert, now: datetime) -> bool:
-    """Whether the alert speaks of this incident's broken thing: it is open, or was until a short while ago."""
+    """Whether the alert is about this incident's object, and the incident is open or was until recently."""
     if incident.cluster != alert.cluster or incident.group_key != group_key_of(alert):
         return False
     return incident.resolved_at is None or now - incident.resolved_at < REOPENS_WITHIN
 
 
 def summary_of(alert: Alert) -> str:
-    """The alert in one sentence: its own, or its name and what it is about."""
-    if said := alert.annotations.get("summary") or alert.annotations.get("message"):
-        return said
+    """Return the alert in one sentence: its own summary, or its name and what it is about."""
+    if summary := alert.annotations.get("summary") or alert.annotations.get("message"):
+        return summary
     about = ", ".join(alert.own_subject.words().values()) or ", ".join(
         alert.labels.without("alertname", "severity").values()
     )
@@ -198,8 +198,8 @@ def _member(alert: Alert) -> Member:
 
 
 def _impacts(incident: Incident, alert: Alert, topology: Topology) -> tuple[Impact, ...]:
-    """Everybody who was hurt at any time: a training that ended because of it stays on the card."""
-    known = {one.training: one for one in incident.impacts}
+    """All trainings affected at any time: one that ended because of the incident stays on the card."""
+    known = {impact.training: impact for impact in incident.impacts}
     if alert.life.state is AlertState.FIRING:
         for training in topology.affected_by(alert.subject):
             known[training.id] = Impact(
@@ -216,17 +216,17 @@ def _severity(incident: Incident) -> Severity:
 
 
 def shared_subject(incident: Incident) -> Subject:
-    """What all that fires of it has in common: eight hot GPUs of a node are the node's."""
+    """Return what the firing alerts have in common: eight hot GPUs of a node become the node."""
     subjects = [member.subject for member in incident.firing or incident.members]
-    told: dict[str, str] = {}
+    shared: dict[str, str] = {}
     for word in incident.subject.words():
         values = {value for subject in subjects if (value := getattr(subject, word))}
-        told[word] = values.pop() if len(values) == 1 else ""
-    return Subject(**told)
+        shared[word] = values.pop() if len(values) == 1 else ""
+    return Subject(**shared)
 
 
 def place_of(subject: Subject) -> str:
-    """Where it is, for people: the most exact place the subject knows."""
+    """Return where it is, for people: the most exact place that the subject names."""
     if subject.node and subject.gpu:
         return f"GPU {subject.gpu} on {subject.node}"
     return (

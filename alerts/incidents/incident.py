@@ -1,28 +1,30 @@
-"""This file has the incident: one broken thing, the alerts that speak of it, and its history."""
+"""The incident: one broken object, the alerts about it, and its history."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from alerts.lifecycle import AlertState
 from alerts.rules import ResolveWhen, Severity
+from alerts.store import stored
 from collectors.facts.subjects import Subject
 
 
 class IncidentEventType(StrEnum):
-    """What can happen to an incident. The ones in `LOUD` must reach somebody: each is a line in the card's thread."""
+    """What can happen to an incident. Those in `NOTIFYING` are posted as replies in the card's thread."""
 
     OPENED = "opened"
     SEVERITY_RAISED = "severity_raised"
-    ALERT_ADDED = "alert_added"  # one more alert
-    ALERT_RESOLVED = "alert_resolved"  # one alert less
+    ALERT_ADDED = "alert_added"
+    ALERT_RESOLVED = "alert_resolved"
     ACKNOWLEDGED = "acknowledged"
     ACTION_DONE = "action_done"
     REOPENED = "reopened"
     RESOLVED = "resolved"
 
 
-MAX_EVENTS = 200  # kept of an incident's history: its beginning and the newest
+MAX_EVENTS = 200  # per incident: the first one and the newest
 NOTIFYING = frozenset(
     {
         IncidentEventType.SEVERITY_RAISED,
@@ -35,19 +37,19 @@ NOTIFYING = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentEvent:
-    """One thing that happened to an incident; `number` counts within it and keys its line."""
+    """An event of an incident; `number` counts within the incident and is part of the reply's id."""
 
     number: int
     at: datetime
     type: IncidentEventType
     text: str = ""
-    who: str = ""  # a person's id or a robot's name
+    who: str = ""  # a person's id or an automation's name
     who_name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """An alert as its incident keeps it, the last of its words included."""
+    """An alert as its incident stores it, with its last summary, description and texts."""
 
     alert: str  # Alert.id
     rule: str
@@ -61,7 +63,7 @@ class Member:
     texts: tuple[str, ...] = ()
     subject: Subject = field(default_factory=Subject)
     resolved_at: datetime | None = None
-    unseen_since: datetime | None = None  # and the next: as the alert has them
+    unseen_since: datetime | None = None  # this and ended_reason: as in Alert
     ended_reason: str = ""
 
     @property
@@ -71,7 +73,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impact:
-    """A training that the broken thing hurts."""
+    """A training that the incident affects."""
 
     training: str
     owner: str = ""
@@ -79,16 +81,30 @@ class Impact:
     gpus: float = 0
 
 
+def _floats(incident: "Incident") -> Iterable[float]:
+    yield from (member.value for member in incident.members)
+    yield from (impact.gpus for impact in incident.impacts)
+
+
+@stored(
+    "incidents",
+    "cluster",
+    "state",
+    "group_key",
+    "resolved_at",
+    over=lambda incident: incident.resolved_at,
+    floats=_floats,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """One broken thing. `fold` names it and is sticky: once chosen it does not move."""
+    """One broken object. `group_key` names it and never changes."""
 
     id: str
     cluster: str
     group_key: str
     subject: Subject
     opened_at: datetime
-    severity: Severity  # the worst of what fires now; of what fired, once resolved
+    severity: Severity  # the highest of the firing alerts; once resolved, the last such
     channels: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
     impacts: tuple[Impact, ...] = ()
@@ -98,7 +114,7 @@ class Incident:
     acknowledged_by_name: str = ""
     acknowledged_at: datetime | None = None
     resolved_at: datetime | None = None
-    fixed_by: tuple[str, ...] = ()  # the ids of plans done for it, oldest first
+    fixed_by: tuple[str, ...] = ()  # ids of the plans run for it, oldest first
 
     @property
     def is_open(self) -> bool:
@@ -106,18 +122,23 @@ class Incident:
 
     @property
     def state(self) -> str:
-        """For look-ups in the store: open or resolved."""
+        """Indexed in the store: open or resolved."""
         return "open" if self.is_open else "resolved"
 
     @property
+    def version(self) -> tuple[int, datetime | None]:
+        """Changes whenever something happens to the incident; not when a value on it is refreshed."""
+        return (self.events[-1].number if self.events else 0, self.resolved_at)
+
+    @property
     def firing(self) -> tuple[Member, ...]:
-        """The alerts that fire now, the worst and oldest first."""
+        """The firing alerts, most severe and oldest first."""
         live = (member for member in self.members if member.is_firing)
         return tuple(sorted(live, key=lambda member: (-member.severity.rank, member.since, member.name)))
 
     @property
     def lead(self) -> Member:
-        """The alert that names the incident: the worst that fires, or that did."""
+        """The alert that names the incident: the most severe firing one, or resolved one if none fires."""
         return min(
             self.members,
             key=lambda member: (not member.is_firing, -member.severity.rank, member.since, member.name),

@@ -1,4 +1,4 @@
-"""This file reads what a rule says: labels, annotations and their templates, and the words of our own files."""
+"""Labels and annotations of a rule, their templates, and the annotations that have a meaning in our own files."""
 
 import re
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from alerts.rules import AlertTemplate, FileLocation, ResolveWhen, Symbols
 from alerts.templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
-OWN = ("actions", "presence", "resolve_when")  # read into fields of the rule, so no longer annotations
+OWN = ("actions", "presence", "resolve_when")  # become fields of the rule, not annotations
 _UNSUPPORTED = ("closes", "remediation", "remedy")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupContext:
-    """What an entry takes from its file and its group."""
+    """What an entry inherits from its file and its group."""
 
     group: str
     pack: str  # the first part of every id
@@ -33,7 +33,7 @@ class GroupContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedAnnotations:
-    """Words, and the presence query that stands among the annotations of our own files."""
+    """The alert's template, and the presence query from the annotations of our own files."""
 
     template: AlertTemplate
     presence: str | None = None
@@ -47,29 +47,29 @@ def read_annotations(
     before: str,
     has_templates: bool = True,
 ) -> ParsedAnnotations:
-    """The words of a rule. `before` is put in front of each diagnostic (`group "g", rule 1, "A": `)."""
-    tags = label_set(reader, fields.get("labels"), before=before)
-    notes = reader.texts(fields.get("annotations"), f"{before}annotations")
-    for name, (_text, node) in notes.items():
+    """Read a rule's labels and annotations. `before` starts each diagnostic (`group "g", rule 1, "A": `)."""
+    labels = label_set(reader, fields.get("labels"), before=before)
+    annotations = reader.texts(fields.get("annotations"), f"{before}annotations")
+    for name, (_text, node) in annotations.items():
         if not LABEL_NAME.fullmatch(name):
             reader.error(node, f"{before}invalid annotation name: {name}")
     if has_templates:
-        for kind, texts in (("label", tags), ("annotation", notes)):
+        for kind, texts in (("label", labels), ("annotation", annotations)):
             for name, (text, node) in texts.items():
                 check_template(reader, node, text, f'{before}{kind} "{name}"')
-    merged = {**context.labels, **{name: text for name, (text, _node) in tags.items()}}
+    merged = {**context.labels, **{name: text for name, (text, _node) in labels.items()}}
     if not context.own:
-        plain = {name: text for name, (text, _node) in notes.items()}
+        plain = {name: text for name, (text, _node) in annotations.items()}
         return ParsedAnnotations(template=AlertTemplate(labels=merged, annotations=plain))
-    return _own(reader, notes, merged, before=before, symbols=context.symbols)
+    return _own(reader, annotations, merged, before=before, symbols=context.symbols)
 
 
 def label_set(reader: NodeReader, node: Node | None, *, before: str) -> dict[str, tuple[str, Node]]:
-    tags = reader.texts(node, f"{before}labels")
-    for name, (_text, value) in tags.items():
+    labels = reader.texts(node, f"{before}labels")
+    for name, (_text, value) in labels.items():
         if not LABEL_NAME.fullmatch(name) or name == "__name__":
             reader.error(value, f"{before}invalid label name: {name}")
-    return tags
+    return labels
 
 
 def check_template(reader: NodeReader, node: Node, text: str, what: str) -> None:
@@ -81,44 +81,44 @@ def check_template(reader: NodeReader, node: Node, text: str, what: str) -> None
 
 def _own(
     reader: NodeReader,
-    notes: Mapping[str, tuple[str, Node]],
+    annotations: Mapping[str, tuple[str, Node]],
     labels: Mapping[str, str],
     *,
     before: str,
     symbols: Symbols,
 ) -> ParsedAnnotations:
     for name in _UNSUPPORTED:
-        if name in notes:
-            reader.error(notes[name][1], f"{before}{name}: no such annotation is supported; remove it")
+        if name in annotations:
+            reader.error(annotations[name][1], f"{before}{name}: this annotation is not supported; remove it")
     actions = tuple(
         line
-        for location, line in _lines(reader, notes.get("actions"))
+        for location, line in _lines(reader, annotations.get("actions"))
         if _is_action(reader, location, line, f"{before}actions", symbols)
     )
     return ParsedAnnotations(
         template=AlertTemplate(
             labels=labels,
-            annotations={name: text for name, (text, _node) in notes.items() if name not in OWN},
+            annotations={name: text for name, (text, _node) in annotations.items() if name not in OWN},
             actions=actions,
-            runbook=notes["runbook"][0].strip() if "runbook" in notes else "",
-            resolve_when=_resolve_when(reader, notes.get("resolve_when"), before),
+            runbook=annotations["runbook"][0].strip() if "runbook" in annotations else "",
+            resolve_when=_resolve_when(reader, annotations.get("resolve_when"), before),
         ),
-        presence=_presence(reader, notes.get("presence"), before),
+        presence=_presence(reader, annotations.get("presence"), before),
     )
 
 
-def _lines(reader: NodeReader, note: tuple[str, Node] | None) -> list[tuple[FileLocation, str]]:
-    """The lines of a text that are not empty, each with its own place where the text stands as it is written."""
-    if note is None:
+def _lines(reader: NodeReader, entry: tuple[str, Node] | None) -> list[tuple[FileLocation, str]]:
+    """The non-empty lines of an annotation, each with its own location if the text is a literal block."""
+    if entry is None:
         return []
-    text, node = note
+    text, node = entry
     found: list[tuple[FileLocation, str]] = []
     literal = isinstance(node, ScalarNode) and node.style == "|"
     for number, line in enumerate(text.splitlines()):
         if not line.strip():
             continue
         location = reader.location(node)
-        at = node.line + number  # of the line after the `|`, counted from 0
+        at = node.line + number  # the text starts on the line after the `|`; counted from 0
         if literal and at < len(reader.lines) and (column := reader.lines[at].find(line.strip())) >= 0:
             location = FileLocation(file=reader.file, line=at + 1, column=column + 1)
         found.append((location, line.strip()))
@@ -126,37 +126,37 @@ def _lines(reader: NodeReader, note: tuple[str, Node] | None) -> list[tuple[File
 
 
 def _is_action(reader: NodeReader, location: FileLocation, line: str, what: str, symbols: Symbols) -> bool:
-    is_right = True
+    is_valid = True
     for word in _PLACEHOLDER.findall(line):
         if word not in symbols.subject_fields:
             reader.error_at(
                 location,
-                f"{what}: `{{{word}}}` is no word of subjects{did_you_mean(word, symbols.subject_fields)}",
+                f"{what}: `{{{word}}}` is not a subject field{did_you_mean(word, symbols.subject_fields)}",
             )
-            is_right = False
-    if wrong := symbols.check_action(line):
-        reader.error_at(location, f"{what}: `{line}`: {wrong}")
+            is_valid = False
+    if error := symbols.check_action(line):
+        reader.error_at(location, f"{what}: `{line}`: {error}")
         return False
-    return is_right
+    return is_valid
 
 
-def _resolve_when(reader: NodeReader, note: tuple[str, Node] | None, before: str) -> ResolveWhen:
-    if note is None:
+def _resolve_when(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> ResolveWhen:
+    if entry is None:
         return ResolveWhen.CLEARED
     try:
-        return ResolveWhen(note[0].strip())
+        return ResolveWhen(entry[0].strip())
     except ValueError:
         known = ", ".join(kind.value for kind in ResolveWhen)
-        reader.error(note[1], f"{before}resolve_when: `{note[0].strip()[:40]}` must be one of {known}")
+        reader.error(entry[1], f"{before}resolve_when: `{entry[0].strip()[:40]}` must be one of {known}")
         return ResolveWhen.CLEARED
 
 
-def _presence(reader: NodeReader, note: tuple[str, Node] | None, before: str) -> str | None:
-    if note is None:
+def _presence(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> str | None:
+    if entry is None:
         return None
-    text, node = note
-    if wrong := find_error(text):
-        inner = f"{wrong.line}:{wrong.column}: " if wrong.line else ""
-        reader.error(node, f"{before}presence: could not parse expression: {inner}parse error: {wrong.what}")
+    text, node = entry
+    if error := find_error(text):
+        inner = f"{error.line}:{error.column}: " if error.line else ""
+        reader.error(node, f"{before}presence: could not parse expression: {inner}parse error: {error.what}")
         return None
     return text.strip()

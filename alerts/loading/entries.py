@@ -1,4 +1,4 @@
-"""This file reads one entry of a group: an alerting rule of any question, or a recording rule."""
+"""Entries of a rule group: alerting rules with any kind of query, and recording rules."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ RECORD_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*", re.ASCII)
 def read_entry(
     reader: NodeReader, node: Node, number: int, context: GroupContext
 ) -> Rule | RecordingRule | None:
-    """One entry, `number` counting from 1; None where a diagnostic leaves nothing to evaluate."""
+    """Read one entry; `number` counts from 1. Return None if a diagnostic leaves nothing to evaluate."""
     known = len(reader.found) + reader.more
     fields = _fields(reader, node, context, f'group "{context.group}", rule {number}')
     name_node = fields.get("alert") or fields.get("record")
@@ -44,10 +44,10 @@ def read_entry(
     if record:
         recording = _recording(reader, fields, record, query, timing, before, context)
         return recording if len(reader.found) + reader.more == known else None
-    said = read_annotations(reader, fields, context, before=before, has_templates=bool(alert))
-    if said.presence is not None:
+    parsed = read_annotations(reader, fields, context, before=before, has_templates=bool(alert))
+    if parsed.presence is not None:
         if isinstance(query, PromQLQuery):
-            query = replace(query, presence=said.presence)
+            query = replace(query, presence=parsed.presence)
         else:
             reader.error(
                 fields["annotations"], f"{before}presence: only a rule with `expr` has a presence query"
@@ -59,7 +59,7 @@ def read_entry(
         name=alert,
         query=query,
         timing=timing,
-        template=said.template,
+        template=parsed.template,
         interval=context.interval,
         limit=context.limit,
         location=reader.location(node),
@@ -67,7 +67,7 @@ def read_entry(
 
 
 def _fields(reader: NodeReader, node: Node, context: GroupContext, what: str) -> dict[str, Node]:
-    """The fields that such a file may have; a question in the wrong kind of file is said in its own words."""
+    """Return the fields that this kind of file may have. A field of the other kind gets its own diagnostic."""
     known = YARD if context.is_yard else PROMETHEUS
     given = reader.pairs(node, what)
     for name, key, _value in given:
@@ -91,14 +91,14 @@ def _query(
     if not context.is_yard:
         return _promql(reader, node, fields.get("expr"), before)
     if "unusual" in fields:
-        reader.error(fields["unusual"], f"{before}`unusual` is reserved: learned judgement is not yet there")
+        reader.error(fields["unusual"], f"{before}`unusual` is reserved: anomaly detection is not supported")
         return None
     given = [name for name in ("logs", "check") if name in fields and not is_null(fields[name])]
     if len(given) != 1:
         reader.error(node, f"{before}one of 'logs' or 'check' must be set" + (", not both" if given else ""))
         return None
     if "with" in fields and given != ["check"]:
-        reader.error(fields["with"], f"{before}`with` goes with `check`")
+        reader.error(fields["with"], f"{before}only a rule with `check` has `with`")
     if given == ["logs"]:
         return yard_queries.log_query(reader, fields["logs"], before=before, symbols=context.symbols)
     return yard_queries.check_query(
@@ -111,19 +111,19 @@ def _promql(reader: NodeReader, node: Node, given: Node | None, before: str) -> 
     if given is None or not expr:
         reader.error(given or node, f"{before}field 'expr' must be set in rule")
         return None
-    if wrong := find_error(expr):
-        inner = f"{wrong.line}:{wrong.column}: " if wrong.line else ""
-        location = _place_within(reader, given, expr, wrong.line, wrong.column)
-        reader.error_at(location, f"{before}could not parse expression: {inner}parse error: {wrong.what}")
+    if error := find_error(expr):
+        inner = f"{error.line}:{error.column}: " if error.line else ""
+        location = _location_within(reader, given, expr, error.line, error.column)
+        reader.error_at(location, f"{before}could not parse expression: {inner}parse error: {error.what}")
         return None
     return PromQLQuery(expr=expr)
 
 
-def _place_within(reader: NodeReader, node: Node, expr: str, line: int, column: int) -> FileLocation:
-    """Where in the file a place of the expression stands, where the expression stands there as it is."""
+def _location_within(reader: NodeReader, node: Node, expr: str, line: int, column: int) -> FileLocation:
+    """Return where a position of the expression is in the file, if the file has the expression unchanged."""
     shown = expr.split("\n")[line - 1] if line else ""
     style = node.style if isinstance(node, ScalarNode) else ""
-    at = node.line - 1 + (line if style == "|" else 0)  # a block begins on the line after its `|`
+    at = node.line - 1 + (line if style == "|" else 0)  # a block starts on the line after its `|`
     if shown and (style != ">") and at < len(reader.lines):
         start = reader.lines[at].find(shown, 0 if style == "|" else node.column - 1)
         if start >= 0:
@@ -149,8 +149,8 @@ def _recording(
         reader.error(fields["keep_firing_for"], f"{before}invalid field 'keep_firing_for' in recording rule")
     if not RECORD_NAME.fullmatch(record):
         reader.error(node, f"{before}invalid recording rule name: {record}")
-    tags = label_set(reader, fields.get("labels"), before=before)
+    labels = label_set(reader, fields.get("labels"), before=before)
     if not isinstance(query, PromQLQuery):
         return None
-    merged = {**context.labels, **{name: text for name, (text, _node) in tags.items()}}
+    merged = {**context.labels, **{name: text for name, (text, _node) in labels.items()}}
     return RecordingRule(name=record, expr=query.expr, labels=merged, location=reader.location(node))

@@ -1,4 +1,4 @@
-"""This file puts loaded rules into rows for people, and a file's verdict into promtool's words."""
+"""Loaded rules as rows for people, and the result for a file in promtool's format."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -6,20 +6,20 @@ from typing import Literal
 
 from alerts.loading.rule_files import Loaded
 from alerts.rules import RuleGroup
-from collectors.facts.clock import written
+from collectors.facts.clock import format_duration
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleRow:
-    """A rule in a list. `question` is PromQL, or our own words for a search or a check; durations as in rule files."""
+    """A rule in a list. `query` is PromQL, or a readable search or check; durations are as in rule files."""
 
     kind: Literal["alert", "record"]
     file: str
     group: str
     name: str
     query: str
-    id: str = ""  # alerts only, as are the rest
+    id: str = ""  # alerts only, as are the next four
     severity: str = ""
     for_: str = ""
     keep_firing_for: str = ""
@@ -27,12 +27,12 @@ class RuleRow:
     line: int = 0
 
     def as_json(self) -> dict[str, str | int]:
-        """The fields in their order, named as in rule files."""
+        """Return the fields in order, named as in rule files."""
         return {name.rstrip("_"): value for name, value in asdict(self).items()}
 
 
 def describe(groups: Iterable[RuleGroup]) -> list[RuleRow]:
-    """Alerting and recording rules of these groups, each group's in the order of its file."""
+    """Return the alerting and recording rules of these groups, each group's in file order."""
     rows: list[RuleRow] = []
     for group in groups:
         found = [
@@ -41,12 +41,12 @@ def describe(groups: Iterable[RuleGroup]) -> list[RuleRow]:
                 file=group.file,
                 group=group.name,
                 name=rule.name,
-                query=in_words(rule.query),
+                query=query_summary(rule.query),
                 id=rule.id,
                 severity=rule.template.labels.get("severity", ""),
-                for_=written(rule.timing.for_),
-                keep_firing_for=written(rule.timing.keep_firing_for),
-                interval=written(rule.interval),
+                for_=format_duration(rule.timing.for_),
+                keep_firing_for=format_duration(rule.timing.keep_firing_for),
+                interval=format_duration(rule.interval),
                 line=rule.location.line,
             )
             for rule in group.rules
@@ -66,21 +66,21 @@ def describe(groups: Iterable[RuleGroup]) -> list[RuleRow]:
     return rows
 
 
-def in_words(query: Query) -> str:
-    """A question on one line, near to how it is written in a rule file."""
+def query_summary(query: Query) -> str:
+    """Return a query on one line, close to how a rule file writes it."""
     match query:
         case PromQLQuery():
             return query.expr
         case LogQuery():
             by = f" by {', '.join(query.by)}" if query.by else ""
-            return f"logs: {query.match} over {written(query.over)} above {query.above:g}{by}"
+            return f"logs: {query.match} over {format_duration(query.over)} above {query.above:g}{by}"
         case CheckQuery():
             given = ", ".join(f"{name}: {value}" for name, value in query.parameters.items())
             return f"check: {query.name}" + (f" with {{{given}}}" if given else "")
 
 
-def verdict(file: str, loaded: Loaded) -> list[str]:
-    """What `rules check` prints of a file, as promtool would: a count of rules, or every diagnostic."""
+def check_report(file: str, loaded: Loaded) -> list[str]:
+    """Return what `rules check` prints for a file, as promtool does: the number of rules, or every diagnostic."""
     lines = [f"Checking {file}"]
     if loaded.diagnostics:
         return [*lines, "  FAILED:", *(str(diagnostic) for diagnostic in loaded.diagnostics)]

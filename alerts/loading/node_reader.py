@@ -1,6 +1,4 @@
-"""This file takes values out of YAML nodes and notes every diagnostic on the way, as Prometheus' loader would
-make it.
-"""
+"""Values of YAML nodes, with a diagnostic for each error that Prometheus' loader would report."""
 
 import binascii
 import re
@@ -13,13 +11,13 @@ from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from alerts.rules import Diagnostic, FileLocation
 from collectors.facts.clock import duration
 
-MAX_DIAGNOSTICS = 500  # of one file; what is beyond them is counted
-_LONGEST_SPAN = timedelta(microseconds=(2**63 - 1) // 1000)  # what Prometheus' durations hold
+MAX_DIAGNOSTICS = 500  # per file; the rest are only counted
+_LONGEST_SPAN = timedelta(microseconds=(2**63 - 1) // 1000)  # the longest duration in Prometheus
 _DURATION = re.compile(r"(?:[0-9]{1,18}(?:ms|[ywdhms]))+", re.ASCII)
 
 
 class NodeReader:
-    """One file being read: its name, its lines, and the diagnostics found so far."""
+    """A file being read: its name, its lines and the diagnostics so far."""
 
     def __init__(self, *, file: str, text: str) -> None:
         self.file = file
@@ -29,7 +27,7 @@ class NodeReader:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """In the order of the file."""
+        """The diagnostics in file order."""
         found = sorted(
             self.found, key=lambda diagnostic: (diagnostic.location.line, diagnostic.location.column)
         )
@@ -50,13 +48,11 @@ class NodeReader:
             self.more += 1
             return
         diagnostic = Diagnostic(location=location, message=what)
-        if diagnostic not in self.found[-5:]:  # an alias is read wherever it stands
+        if diagnostic not in self.found[-5:]:  # an aliased node is read once per use
             self.found.append(diagnostic)
 
-    # -- shapes
-
     def pairs(self, node: Node, what: str) -> list[tuple[str, Node, Node]]:
-        """Name, key and value of each entry of a mapping, merges unfolded; nothing where it is null."""
+        """Return name, key and value of each entry of a mapping, with merges expanded; nothing for null."""
         if is_null(node):
             return []
         if not isinstance(node, MapNode):
@@ -88,7 +84,7 @@ class NodeReader:
                 self.error(node, "map merge requires map or sequence of maps as the value")
 
     def fields(self, node: Node, known: Collection[str], what: str) -> dict[str, Node]:
-        """The fields of a mapping that has these and no others."""
+        """Return the fields of a mapping; a field that is not in `known` is an error."""
         found: dict[str, Node] = {}
         for name, key, value in self.pairs(node, what):
             if name in known:
@@ -98,7 +94,7 @@ class NodeReader:
         return found
 
     def items(self, node: Node | None, what: str) -> tuple[Node, ...]:
-        """The items of a list; what is null among them is no item, as in Prometheus."""
+        """Return the items of a list without its nulls, as in Prometheus."""
         if node is None or is_null(node):
             return ()
         if isinstance(node, ListNode):
@@ -106,12 +102,8 @@ class NodeReader:
         self.error(node, f"{what} must be a list, not {described(node)}")
         return ()
 
-    # -- values
-
     def text(self, node: Node | None, what: str) -> str | None:
-        """A text as written, whatever it looks like; empty for null, None (and a diagnostic) for a list or a
-        mapping.
-        """
+        """Return a scalar's text as written; empty for null, None and a diagnostic for a list or a mapping."""
         if node is None:
             return None
         if not isinstance(node, ScalarNode):
@@ -126,7 +118,7 @@ class NodeReader:
         return "" if node.kind == "null" else node.text
 
     def texts(self, node: Node | None, what: str) -> dict[str, tuple[str, Node]]:
-        """Texts by name, with their nodes."""
+        """Return texts by name, with their nodes."""
         found: dict[str, tuple[str, Node]] = {}
         for name, _key, value in self.pairs(node, what) if node is not None else ():
             text = self.text(value, f"{what}: `{name}`")
@@ -135,7 +127,7 @@ class NodeReader:
         return found
 
     def span(self, node: Node | None, what: str) -> timedelta | None:
-        """A duration as Prometheus writes it; None where it is left out, null or wrong."""
+        """Return a duration in Prometheus' format; None if it is missing, null or invalid."""
         if node is None or is_null(node):
             return None
         text = self.text(node, what)
@@ -174,7 +166,7 @@ class NodeReader:
         return otherwise
 
     def value(self, node: Node, what: str) -> object:
-        """A node as a plain value: text, number, truth, None, a tuple or a dict of them."""
+        """Return a node as a plain value: a text, number, bool, None, or a tuple or dict of these."""
         match node:
             case ListNode():
                 return tuple(self.value(item, what) for item in node.items)
@@ -203,7 +195,7 @@ def _integer(digits: str) -> int:
 
 
 def parse_span(text: str) -> timedelta:
-    """A duration of a rule file. Raises ValueError with a sentence."""
+    """Parse a duration of a rule file. Raise ValueError with a text for people."""
     if not text:
         raise ValueError("empty duration: write it like 30s, 5m, 1h30m or 7d")
     if text != "0" and not _DURATION.fullmatch(text):
@@ -232,7 +224,7 @@ def described(node: Node) -> str:
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
-    """`; did you mean …?`, or what there is when nothing is near; empty when there is nothing."""
+    """Return `; did you mean …?`, or the known words if none is close; empty if there are none or too many."""
     if near := get_close_matches(word, known, n=1):
         return f"; did you mean `{near[0]}`?"
-    return f"; known are {', '.join(sorted(known))}" if known and len(known) <= 12 else ""
+    return f"; must be one of {', '.join(sorted(known))}" if known and len(known) <= 12 else ""

@@ -1,4 +1,4 @@
-"""This file applies the settings' overrides to rules: patience, severity, interval, whether they are asked at all."""
+"""Overrides of rules by the settings: timing, severity, interval, threshold, and whether a rule is enabled."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,21 +9,21 @@ from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Severity, Ti
 from collectors.facts.queries import LogQuery
 
 KEYS = ("for", "keep_firing_for", "severity", "enabled", "interval", "above")
-LOCATION = "rules.overrides"  # where in the settings the overrides stand
+LOCATION = "rules.overrides"  # where the overrides are in the settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overridden:
-    """The groups as the settings want them, and what is wrong with the overrides themselves."""
+    """The groups with the overrides applied, and the errors in the overrides themselves."""
 
     groups: tuple[RuleGroup, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def override(groups: Iterable[RuleGroup], overrides: Mapping[str, Mapping[str, object]]) -> Overridden:
-    """Change rules by id (`pack/group/name`), or by a name that one rule alone has; the id's word is the last.
+    """Change rules by id (`pack/group/name`), or by a name that only one rule has; the id takes precedence.
 
-    A value that is wrong changes nothing and is a diagnostic at `rules.overrides.<name>.<key>`.
+    An invalid value changes nothing and is a diagnostic at `rules.overrides.<name>.<key>`.
     """
     before = tuple(groups)
     ids: dict[str, list[str]] = {}
@@ -32,26 +32,26 @@ def override(groups: Iterable[RuleGroup], overrides: Mapping[str, Mapping[str, o
             ids.setdefault(rule.name, []).append(rule.id)
     known = {*ids, *(id for same in ids.values() for id in same)}
     diagnostics: list[Diagnostic] = []
-    wishes: dict[str, dict[str, object]] = {}
+    valid: dict[str, dict[str, object]] = {}
     for name, given in overrides.items():
         if name not in known:
             near = did_you_mean(name, known)
-            diagnostics.append(_diagnostic(name, f"no rule is called `{name}`{near if '`' in near else ''}"))
+            diagnostics.append(_diagnostic(name, f"no rule is named `{name}`{near if '`' in near else ''}"))
             continue
         if len(same := ids.get(name, [])) > 1:
             written = " or ".join(f"`{id}`" for id in same)
-            diagnostics.append(_diagnostic(name, f"{len(same)} rules are called `{name}`: write {written}"))
+            diagnostics.append(_diagnostic(name, f"{len(same)} rules are named `{name}`: write {written}"))
             continue
-        wishes[name] = {}
+        valid[name] = {}
         for key, value in given.items():
             try:
-                wishes[name][key] = _value(key, value)
+                valid[name][key] = _value(key, value)
             except ValueError as error:
                 diagnostics.append(_diagnostic(f"{name}.{key}", str(error)))
     after = tuple(
         replace(
             group,
-            rules=tuple(_changed(rule, wishes, diagnostics) for rule in group.rules if _is_on(rule, wishes)),
+            rules=tuple(_changed(rule, valid, diagnostics) for rule in group.rules if _is_on(rule, valid)),
         )
         for group in before
     )
@@ -72,7 +72,7 @@ def _value(key: str, value: object) -> object:
         case "severity":
             levels = [level.value for level in Severity]
             if value not in levels:
-                raise ValueError(f"`{value}` is no severity: write one of {', '.join(levels)}")
+                raise ValueError(f"`{value}` is not a severity: use one of {', '.join(levels)}")
             return str(value)
         case "enabled":
             if not isinstance(value, bool):
@@ -80,22 +80,22 @@ def _value(key: str, value: object) -> object:
             return value
         case "above":
             if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-                raise ValueError(f"`{value}` must be a number that is not negative")
+                raise ValueError(f"`{value}` must be a non-negative number")
             return float(value)
         case _:
             raise ValueError(f"unknown key `{key}`{did_you_mean(key, KEYS)}")
 
 
-def _wish(rule: Rule, wishes: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
-    return {**wishes.get(rule.name, {}), **wishes.get(rule.id, {})}
+def _overrides_of(rule: Rule, valid: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+    return {**valid.get(rule.name, {}), **valid.get(rule.id, {})}
 
 
-def _is_on(rule: Rule, wishes: Mapping[str, Mapping[str, object]]) -> bool:
-    return _wish(rule, wishes).get("enabled", True) is not False
+def _is_on(rule: Rule, valid: Mapping[str, Mapping[str, object]]) -> bool:
+    return _overrides_of(rule, valid).get("enabled", True) is not False
 
 
-def _changed(rule: Rule, wishes: Mapping[str, Mapping[str, object]], diagnostics: list[Diagnostic]) -> Rule:
-    for key, value in _wish(rule, wishes).items():
+def _changed(rule: Rule, valid: Mapping[str, Mapping[str, object]], diagnostics: list[Diagnostic]) -> Rule:
+    for key, value in _overrides_of(rule, valid).items():
         match key, value:
             case "for", timedelta():
                 rule = replace(rule, timing=Timing(for_=value, keep_firing_for=rule.timing.keep_firing_for))
@@ -110,7 +110,7 @@ def _changed(rule: Rule, wishes: Mapping[str, Mapping[str, object]], diagnostics
                 if isinstance(rule.query, LogQuery):
                     rule = replace(rule, query=replace(rule.query, above=value))
                 else:
-                    what = "`above` is for log searches: in PromQL the limit stands in the expression"
+                    what = "`above` is for log searches: in PromQL the threshold is part of the expression"
                     diagnostics.append(_diagnostic(f"{rule.name}.above", what))
             case _:
                 pass

@@ -1,4 +1,4 @@
-"""This file judges PromQL: Prometheus' grammar by promql-parser, its known gaps mended, and where the diagnostic is."""
+"""Errors in PromQL and where they are: promql-parser, with fixes for its known gaps against Prometheus."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from functools import cache
 import promql_parser
 
 LONGEST = 64 * 1024  # characters
-DEEPEST = 150  # brackets within brackets; the parser walks them on its own stack, and a deep one would end the process
+DEEPEST = 150  # nested brackets; the parser is recursive, and overflowing its stack would end the process
 MOST_OPERATORS = 400  # for the same reason
 _PIECE = re.compile(
     r"""#[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|[a-zA-Z_:][\w:]*|[-+*/%^<>=!]=?|[()\[\]{}]|\s+|.""",
@@ -22,7 +22,7 @@ _NAME = re.compile(r"'([^']+)'")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromQLDiagnostic:
-    """What is wrong with an expression; line and column count from 1 within it, 0 where they are not known."""
+    """An error in an expression; line and column count from 1 within it and are 0 if unknown."""
 
     what: str
     line: int = 0
@@ -30,29 +30,29 @@ class PromQLDiagnostic:
 
 
 def find_error(expr: str) -> PromQLDiagnostic | None:
-    """What Prometheus would say against an expression, or None."""
+    """Return the error that Prometheus would report for an expression, or None."""
     if not expr.strip():
         return PromQLDiagnostic(what="no expression found in input", line=1, column=1)
     if len(expr) > LONGEST:
         return PromQLDiagnostic(what=f"longer than {LONGEST} characters")
-    if too_much := _beyond_bounds(expr):
-        return too_much
-    _teach_older_functions()
+    if too_large := _beyond_limits(expr):
+        return too_large
+    _register_older_functions()
     try:
         tree = promql_parser.parse(expr)
     except ValueError as error:
-        said = str(error)
-        if said == "invalid promql query":  # all that its grammar says
-            said = "unexpected word or sign, or the expression ends too early"
-        return _locate(expr, said)
+        message = str(error)
+        if message == "invalid promql query":  # the parser gives no details
+            message = "unexpected token, or the expression ends too early"
+        return _locate(expr, message)
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # the parser is Rust: its panics are no Exception
+        if type(error).__name__ != "PanicException":  # the parser is Rust: its panics are not an Exception
             raise
-        return PromQLDiagnostic(what="the parser cannot read this")
+        return PromQLDiagnostic(what="the parser fails on this expression")
     return _empty_range(tree)
 
 
-def _beyond_bounds(expr: str) -> PromQLDiagnostic | None:
+def _beyond_limits(expr: str) -> PromQLDiagnostic | None:
     depth = operators = 0
     for piece in _PIECE.finditer(expr):
         text = piece.group()
@@ -65,15 +65,15 @@ def _beyond_bounds(expr: str) -> PromQLDiagnostic | None:
 
 
 @cache
-def _teach_older_functions() -> None:
-    """Prometheus 2 knows `holt_winters`; version 3 renamed it, and the parser knows the new name only."""
+def _register_older_functions() -> None:
+    """Register `holt_winters` of Prometheus 2: version 3 renamed it, and the parser knows only the new name."""
     kinds = promql_parser.ValueType
     takes = [kinds.Matrix, kinds.Scalar, kinds.Scalar]
     promql_parser.register_extra_functions([promql_parser.Function("holt_winters", takes, kinds.Vector)])
 
 
 def _empty_range(tree: promql_parser.Expr) -> PromQLDiagnostic | None:
-    """A range of nothing (`x[0]`), which Prometheus refuses and the parser lets through."""
+    """Find an empty range (`x[0]`), which Prometheus rejects and the parser accepts."""
     found: list[PromQLDiagnostic] = []
 
     def visit(node: promql_parser.Expr) -> None:
@@ -85,7 +85,7 @@ def _empty_range(tree: promql_parser.Expr) -> PromQLDiagnostic | None:
 
 
 def _locate(expr: str, what: str) -> PromQLDiagnostic:
-    """The parser does not say where; most often it can be found."""
+    """Find where the error is: the parser does not report it, but its message often names the token."""
     if "parenthesis" in what or "bracket" in what or "brace" in what:
         return _unbalanced(expr, what)
     if number := _NUMBER.search(what):
@@ -103,16 +103,16 @@ def _locate(expr: str, what: str) -> PromQLDiagnostic:
 
 
 def _unbalanced(expr: str, what: str) -> PromQLDiagnostic:
-    waiting: list[tuple[str, int]] = []
+    unclosed: list[tuple[str, int]] = []
     for piece in _PIECE.finditer(expr):
         text = piece.group()
         if text in _OPENING.values():
-            waiting.append((text, piece.start()))
+            unclosed.append((text, piece.start()))
         elif text in _OPENING:
-            if not waiting or waiting[-1][0] != _OPENING[text]:
+            if not unclosed or unclosed[-1][0] != _OPENING[text]:
                 return _at(expr, piece.start(), what)
-            waiting.pop()
-    return _at(expr, waiting[-1][1], what) if waiting else PromQLDiagnostic(what=what)
+            unclosed.pop()
+    return _at(expr, unclosed[-1][1], what) if unclosed else PromQLDiagnostic(what=what)
 
 
 def _at(expr: str, location: int, what: str) -> PromQLDiagnostic:

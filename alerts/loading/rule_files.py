@@ -1,4 +1,4 @@
-"""This file reads whole rule files: Prometheus' own, PrometheusRule objects, lists of them, and `*.yard.yaml`."""
+"""Loading and validation of rule files: Prometheus' own, PrometheusRule objects, lists of them, and `*.yard.yaml`."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,31 +14,26 @@ from alerts.rules import Diagnostic, FileLocation, RecordingRule, Rule, RuleGrou
 
 STANDARD_INTERVAL = timedelta(seconds=15)
 _GROUP = ("name", "interval", "query_offset", "limit", "labels", "rules")
-_OBJECT_GROUP = (*_GROUP, "partial_response_strategy")  # Thanos' field, which the operator's objects may have
+_OBJECT_GROUP = (*_GROUP, "partial_response_strategy")  # Thanos' field, allowed in the operator's objects
 _OBJECT = ("apiVersion", "kind", "metadata", "spec", "status")
 _ENDINGS = (".yard.yaml", ".yard.yml", ".rules.yaml", ".rules.yml", ".yaml", ".yml", ".json", ".rules")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What a rule file gives: its groups without what is wrong in them, and every diagnostic."""
+    """The content of a rule file: its groups without invalid rules, and every diagnostic."""
 
     groups: tuple[RuleGroup, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def load(
-    text: str | bytes,
-    *,
-    file: str,
-    symbols: Symbols,
-    own: bool,
-    interval: timedelta = STANDARD_INTERVAL,
+    text: str | bytes, *, file: str, symbols: Symbols, own: bool, interval: timedelta = STANDARD_INTERVAL
 ) -> Loaded:
-    """Read a rule file of any kind, judged as `promtool check rules` judges it; never raises for what it holds.
+    """Load a rule file of any kind, validated as by `promtool check rules`. Never raise because of its content.
 
-    A file whose name ends in `.yard.yaml` asks `logs` or `check` in the place of `expr`. `own`: the
-    annotations offer, remedy, presence and closes mean something. `interval` is for groups without their own.
+    A file named `*.yard.yaml` has `logs` or `check` instead of `expr`. `own`: the annotations actions, presence
+    and resolve_when have a meaning. `interval` is for groups without their own.
     """
     if isinstance(text, bytes):
         try:
@@ -59,17 +54,17 @@ def load(
     return Loaded(groups=with_distinct_ids(groups), diagnostics=reader.diagnostics)
 
 
-def together(loaded: Iterable[Loaded]) -> Loaded:
-    """Several files as one: their groups and diagnostics, and no two rules with one id."""
+def merge(loaded: Iterable[Loaded]) -> Loaded:
+    """Combine files: their groups and diagnostics, with distinct rule ids."""
     files = tuple(loaded)
     return Loaded(
-        groups=with_distinct_ids([group for one in files for group in one.groups]),
-        diagnostics=tuple(diagnostic for one in files for diagnostic in one.diagnostics),
+        groups=with_distinct_ids([group for file in files for group in file.groups]),
+        diagnostics=tuple(diagnostic for file in files for diagnostic in file.diagnostics),
     )
 
 
 def with_distinct_ids(groups: Iterable[RuleGroup]) -> tuple[RuleGroup, ...]:
-    """The groups with `#2`, `#3`, … at the ids that repeat, in their order."""
+    """Return the groups with `#2`, `#3`, … appended to repeated ids, in order."""
     taken: set[str] = set()
     counts: Counter[str] = Counter()
 
@@ -87,7 +82,7 @@ def with_distinct_ids(groups: Iterable[RuleGroup]) -> tuple[RuleGroup, ...]:
 
 
 def pack_of(file: str) -> str:
-    """The file's name without its folder and its endings: `packs/gpu.yard.yaml` is of the pack `gpu`."""
+    """Return the file's name without folder and extension: the pack of `packs/gpu.yard.yaml` is `gpu`."""
     name = PurePath(file).name
     return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end) and name != end), name)
 
@@ -124,7 +119,7 @@ class _File:
             else:
                 self.reader.error(
                     node,
-                    "Prometheus reads only the first document of a file: put these rules in a file of their own",
+                    "Prometheus reads only the first document of a file: put these rules in a separate file",
                 )
         return groups
 
@@ -141,7 +136,7 @@ class _File:
             return groups
         if kind != "PrometheusRule":
             self.reader.error(
-                node, f"a {kind} holds no rules: give a PrometheusRule or a Prometheus rule file"
+                node, f"a {kind} contains no rules: use a PrometheusRule or a Prometheus rule file"
             )
             return []
         spec = self.reader.fields(node, _OBJECT, "a PrometheusRule").get("spec")
@@ -190,13 +185,13 @@ class _File:
             name=name,
             file=self.reader.file,
             interval=interval or None,
-            rules=tuple(one for one in entries if isinstance(one, Rule)),
-            recording_rules=tuple(one for one in entries if isinstance(one, RecordingRule)),
+            rules=tuple(entry for entry in entries if isinstance(entry, Rule)),
+            recording_rules=tuple(entry for entry in entries if isinstance(entry, RecordingRule)),
         )
 
 
 def _kind(node: Node) -> str | None:
-    """The `kind` of a Kubernetes object; None where the node is not one."""
+    """Return the `kind` of a Kubernetes object, or None if the node is not one."""
     if isinstance(node, MapNode):
         for key, value in node.pairs:
             if isinstance(key, ScalarNode) and key.text == "kind" and isinstance(value, ScalarNode):

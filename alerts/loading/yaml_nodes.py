@@ -1,5 +1,5 @@
-"""This file reads YAML into frozen nodes that know their place, as Prometheus' YAML library takes it (YAML 1.2's
-words for true and null), within bounds of size, depth and what aliases unfold to."""
+"""YAML as frozen nodes with their locations, read as Prometheus' YAML library does (true and null as in YAML 1.2), with
+limits on size, depth and expanded aliases."""
 
 import re
 from collections.abc import Iterator
@@ -9,11 +9,9 @@ import yaml
 
 LARGEST = 4 * 1024 * 1024  # characters
 DEEPEST = 60
-MOST_NODES = 500_000  # with every alias unfolded
+MOST_NODES = 500_000  # with every alias expanded
 
-_Loader: type = getattr(
-    yaml, "CSafeLoader", yaml.SafeLoader
-)  # libyaml is what Prometheus' library is made of
+_Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # Prometheus' library is a port of libyaml
 _NULL = ("", "~", "null", "Null", "NULL")
 _BOOL = ("true", "True", "TRUE", "false", "False", "FALSE")
 _INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)", re.ASCII)
@@ -21,13 +19,13 @@ _FLOAT = re.compile(
     r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
     re.ASCII,
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")  # what is left of bytes that are no UTF-8
+_SURROGATE = re.compile("[\ud800-\udfff]")  # left by bytes that are not UTF-8
 _STANDARD = "tag:yaml.org,2002:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarNode:
-    """A text with its kind: str, null, bool, int, float, merge, or a tag as written. Places count from 1."""
+    """A text with its kind: str, null, bool, int, float, merge, or a tag as written. Lines and columns count from 1."""
 
     line: int
     column: int
@@ -47,7 +45,7 @@ class ListNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapNode:
-    """Keys and values in the order of the file, repeated ones too."""
+    """Keys and values in file order, including repeated keys."""
 
     line: int
     column: int
@@ -59,7 +57,7 @@ Node = ScalarNode | ListNode | MapNode
 
 
 class YamlError(Exception):
-    """A text that is no YAML, or too much of it."""
+    """A text that is not YAML or exceeds a limit."""
 
     def __init__(self, what: str, *, line: int, column: int) -> None:
         super().__init__(what)
@@ -68,7 +66,7 @@ class YamlError(Exception):
 
 
 def documents(text: str) -> list[Node]:
-    """The documents of a text; none when it is empty. Raises YamlError."""
+    """Return the documents of a text, none if it is empty. Raise YamlError."""
     if len(text) > LARGEST:
         raise YamlError(f"larger than {LARGEST // (1024 * 1024)} MiB: split it", line=1, column=1)
     if found := _SURROGATE.search(text):
@@ -134,7 +132,7 @@ class _Composer:
             pairs = tuple(zip(flat[::2], flat[1::2], strict=True))
             node = MapNode(line=line, column=column, pairs=pairs, size=1 + sum(part.size for part in flat))
         if node.size > MOST_NODES:
-            raise YamlError(f"aliases unfold to more than {MOST_NODES} values", line=line, column=column)
+            raise YamlError(f"aliases expand to more than {MOST_NODES} values", line=line, column=column)
         if anchor:
             self.anchors[anchor] = node
         return node

@@ -1,4 +1,4 @@
-"""This file reads the questions of `*.yard.yaml` files: log searches and cluster checks."""
+"""Queries of `*.yard.yaml` files: log searches and cluster checks."""
 
 from datetime import timedelta
 from types import MappingProxyType
@@ -11,11 +11,11 @@ from collectors.facts.patterns import compile_pattern
 from collectors.facts.queries import CheckQuery, LogQuery, TimesUsual
 
 _LOGS = ("match", "by", "over", "above", "novel", "times_usual", "extract")
-_MORE_WORDS = ("level",)  # of log lines, beside the words of subjects
+_LOG_FIELDS = ("level",)  # fields of log lines, besides those of subjects
 
 
 def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) -> LogQuery | None:
-    """The search under `logs:`; None, and diagnostics, where it is not whole."""
+    """Read the search under `logs:`; None and diagnostics if it is incomplete or invalid."""
     known = len(reader.found)
     if not isinstance(node, MapNode):
         reader.error(node, f"{before}`logs` must be a mapping with `match` and `over`")
@@ -48,18 +48,18 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
 
 
 def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) -> tuple[str, ...]:
-    words: list[str] = []
-    allowed = symbols.subject_fields | set(_MORE_WORDS)
+    fields: list[str] = []
+    allowed = symbols.subject_fields | set(_LOG_FIELDS)
     for item in reader.items(node, f"{before}logs.by"):
-        word = reader.text(item, f"{before}a word of logs.by")
-        if word is None:
+        field = reader.text(item, f"{before}a field of logs.by")
+        if field is None:
             continue
-        if word not in allowed:
-            reader.error(item, f"{before}logs: `by` cannot be `{word}`{did_you_mean(word, allowed)}")
-        elif word in words:
-            reader.error(item, f"{before}logs: `by` has `{word}` twice")
-        words.append(word)
-    return tuple(words)
+        if field not in allowed:
+            reader.error(item, f"{before}logs: `by` cannot be `{field}`{did_you_mean(field, allowed)}")
+        elif field in fields:
+            reader.error(item, f"{before}logs: `by` has `{field}` twice")
+        fields.append(field)
+    return tuple(fields)
 
 
 def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsual | None:
@@ -87,14 +87,14 @@ def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, 
     try:
         names = compile_pattern(pattern).groupindex
     except ValueError as error:
-        reader.error(node, f"{before}logs: `extract` is no regular expression: {error}")
+        reader.error(node, f"{before}logs: `extract` is not a regular expression: {error}")
         return None
     if not names:
         reader.error(node, f"{before}logs: `extract` needs a named group, like (?P<xid>[0-9]+)")
     for name in names:
         if name in by or not LABEL_NAME.fullmatch(name) or name == "__name__":
             reader.error(
-                node, f"{before}logs: `extract` cannot name a group `{name}`: it is taken or no label name"
+                node, f"{before}logs: `extract` has an invalid group `{name}`: in `by` or not a label name"
             )
     return pattern
 
@@ -102,7 +102,7 @@ def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, 
 def check_query(
     reader: NodeReader, node: Node, parameters: Node | None, *, before: str, symbols: Symbols
 ) -> CheckQuery | None:
-    """The check under `check:` with its parameters under `with:`; None, and a diagnostic, where it is not known."""
+    """Read the check under `check:` and its parameters under `with:`; None and a diagnostic if it is unknown."""
     name = reader.text(node, f"{before}check")
     given = reader.pairs(parameters, f"{before}with") if parameters is not None else []
     if name is None:

@@ -1,1 +1,1 @@
-"""The shipped rules: data, a pack a file, each with its cases beside it."""
+"""The shipped rules as data: one file per pack, with its test cases next to it."""

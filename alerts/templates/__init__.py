@@ -1,4 +1,4 @@
-"""The words of rules: Go's text/template as Prometheus uses it for labels and annotations."""
+"""Templates of labels and annotations: Go's text/template as Prometheus uses it."""
 
 from alerts.templates.template import Template, parse
 from alerts.templates.template_errors import TemplateError

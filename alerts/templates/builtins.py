@@ -1,4 +1,4 @@
-"""This file has the functions of Go's text/template itself: comparing, indexing, slicing."""
+"""Functions of Go's text/template itself: comparing, indexing, slicing."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ def negated(value: Value) -> bool:
 
 
 def text_of(values: Sequence[Value]) -> str:
-    """What html, js and urlquery escape: a single string as it is, all else as Print would have it."""
+    """Return what html, js and urlquery escape: a single string unchanged, anything else as Print formats it."""
     return sprint(["<no value>" if value is None else value for value in values])
 
 

@@ -1,4 +1,4 @@
-"""This file renders a tree: walks its blocks and evaluates its pipelines, within bounds of steps and length."""
+"""Rendering of a template's tree: its blocks and pipelines, within limits of steps and length."""
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -11,8 +11,8 @@ from alerts.templates.reaching import called, checked, elements, field, printabl
 from alerts.templates.template_errors import RenderError, place_of
 from alerts.templates.values import MISSING, Missing, Value, truth
 
-MOST_STEPS = 50_000  # nodes walked and commands run, in one rendering
-DEEPEST_CALLS = 30  # templates within templates; ten frames each stay far from Python's own limit
+MOST_STEPS = 50_000  # nodes visited and commands run per rendering
+DEEPEST_CALLS = 30  # nested templates; at ten frames each they stay far below Python's limit
 
 
 class _Leave(Enum):
@@ -21,7 +21,7 @@ class _Leave(Enum):
 
 
 def render(tree: syntax_tree.Tree, dot: Value, variables: Mapping[str, Value], world: Environment) -> str:
-    """The text of a template. Raises RenderError, its place in front."""
+    """Return the text of a template. Raise RenderError that starts with line and column."""
     run = _Run(tree, world)
     run.variables = [("$", dot), *variables.items()]
     try:
@@ -30,7 +30,7 @@ def render(tree: syntax_tree.Tree, dot: Value, variables: Mapping[str, Value], w
         line, column = place_of(tree.text, run.at)
         raise RenderError(f"{line}:{column}: {error}") from None
     except RecursionError:
-        raise RenderError("blocks and templates too deep within each other") from None
+        raise RenderError("blocks and templates are nested too deep") from None
     return "".join(run.out)
 
 
@@ -54,10 +54,8 @@ class _Run:
     def write(self, text: str) -> None:
         self.length += len(text)
         if self.length > LONGEST:
-            raise RenderError(f"a text longer than {LONGEST} characters")
+            raise RenderError(f"the text is longer than {LONGEST} characters")
         self.out.append(text)
-
-    # -- blocks
 
     def walk(self, body: Sequence[syntax_tree.Node], dot: Value) -> _Leave | None:
         for node in body:
@@ -101,7 +99,7 @@ class _Run:
         for key, element in elements(value, len(names)):
             count += 1
             self.step(node.at)
-            # One variable is given the element; of two, the first is given the key.
+            # One variable gets the element; of two, the first gets the key.
             for name, given in zip(names, (element,) if len(names) == 1 else (key, element), strict=False):
                 self.assign(name, given, declared_below=None if assigns else mark)
             leave = self.walk(node.then, element)
@@ -118,22 +116,20 @@ class _Run:
         inner = self.pipeline(node.pipeline, dot) if node.pipeline else None
         self.calls += 1
         if self.calls > DEEPEST_CALLS:
-            raise RenderError(f"templates within templates, deeper than {DEEPEST_CALLS}")
+            raise RenderError(f"templates are nested deeper than {DEEPEST_CALLS}")
         outer, self.variables = self.variables, [("$", inner)]
         self.walk(self.tree.defined[node.name], inner)
         self.variables = outer
         self.calls -= 1
 
     def assign(self, name: str, value: Value, *, declared_below: int | None) -> None:
-        """Set the innermost variable of that name, of those declared before `declared_below` where that is given."""
+        """Set the innermost variable of that name, with `declared_below` only among those declared before it."""
         end = len(self.variables) if declared_below is None else declared_below
         for place in range(end - 1, -1, -1):
             if self.variables[place][0] == name:
                 self.variables[place] = (name, value)
                 return
         raise RenderError(f"undefined variable: {name}")
-
-    # -- pipelines
 
     def pipeline(self, pipe: syntax_tree.PipeNode, dot: Value) -> Value:
         value: Value = MISSING
@@ -165,7 +161,7 @@ class _Run:
         return self.operand(first, dot)
 
     def operand(self, node: syntax_tree.Operand, dot: Value) -> Value:
-        """An operand's value where any type will do."""
+        """Return an operand's value where any type is accepted."""
         self.at = node.at
         match node:
             case syntax_tree.DotNode():

@@ -1,16 +1,16 @@
-"""This file writes floats as Go's strconv does: %e, %f, %g, with a precision or as short as possible."""
+"""Floats formatted as by Go's strconv: %e, %f, %g, with a precision or as short as possible."""
 
 import math
 from decimal import Decimal
 
 SHORTEST = -1
-_PLAIN_UP_TO = 6  # where %g as short as possible turns to an exponent: 1e+06
+_PLAIN_UP_TO = 6  # where the shortest %g switches to an exponent: 1e+06
 
 
-def written(value: float, verb: str, precision: int) -> str:
-    """A float in the format of `verb` (e, E, f, g, G), without padding; with a sign only when negative.
+def format_float(value: float, verb: str, precision: int) -> str:
+    """Format a float for `verb` (e, E, f, g, G), without padding; only negative values have a sign.
 
-    Infinity has its sign always: +Inf, as in Go.
+    Infinity always has its sign, as in Go: +Inf.
     """
     if math.isnan(value):
         return "NaN"
@@ -28,10 +28,10 @@ def _fixed(value: float, verb: str, precision: int) -> str:
 
 
 def _shortest(value: float, verb: str) -> str:
-    """The fewest digits that read back as the value: the same ones in Python and Go, placed otherwise."""
+    """Format with the fewest digits that parse back to the value: Python and Go find the same digits."""
     _, digits, exponent = Decimal(repr(value)).as_tuple()
     text = "".join(map(str, digits))
-    point = len(text) + int(exponent)  # where the decimal point stands among the digits
+    point = len(text) + int(exponent)  # the decimal point's position among the digits
     text = text.rstrip("0") or "0"
     if value == 0:
         point = 1

@@ -1,4 +1,4 @@
-"""This file walks the format of a printf, as Go's fmt.Sprintf."""
+"""Formats of printf, as in Go's fmt.Sprintf."""
 
 import re
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ _INDEX = re.compile(r"\[(\d{1,7})\]", re.ASCII)
 
 
 def sprintf(form: str, values: Sequence[Value]) -> str:
-    """A text by a format. A wrong format is said in the text, as in Go. RenderError when too long."""
-    return _Walk(form, values).run()
+    """Format values. As in Go, the text shows an invalid format. Raise RenderError if the text is too long."""
+    return _Formatter(form, values).run()
 
 
 @dataclass(slots=True)
-class _Walk:
+class _Formatter:
     form: str
     values: Sequence[Value]
     at: int = 0
@@ -78,7 +78,7 @@ class _Walk:
         self.argument += 1
         if verb == "T":
             return shape.padded("<nil>" if value is None else type_of(value))
-        if verb == "v":  # %+v and %#v speak of structs, not of signs
+        if verb == "v":  # %+v and %#v are about structs, not signs
             shape = replace(shape, flags=shape.flags.replace("+", ""))
         return shown(value, verb, shape)
 
@@ -89,7 +89,7 @@ class _Walk:
         return text
 
     def _number(self, complaint: str, *, of_width: bool) -> tuple[int | None, str]:
-        """A width or precision, written out or taken from the arguments with `*`."""
+        """Read a width or precision, as digits or from the arguments with `*`."""
         if self.form.startswith("*", self.at):
             self.at += 1
             self.is_after_index = False
@@ -103,12 +103,12 @@ class _Walk:
         if digits and of_width and self.is_after_index:
             self.is_index_good = False
         if len(digits) > 7 or (digits and int(digits) > LARGEST_NUMBER * 10):
-            self.at = len(self.form)  # as Go: the rest of the format is given up
+            self.at = len(self.form)  # as in Go, the rest of the format is dropped
             return None, ""
         return (int(digits) if digits else None), ""
 
     def _index(self) -> None:
-        """`[2]`: which argument comes next, counted from 1."""
+        """Read `[2]`: the number of the next argument, counted from 1."""
         self.is_after_index = False
         if not self.form.startswith("[", self.at):
             return

@@ -1,4 +1,4 @@
-"""This file has the one table of functions that templates may call: Go's own and Prometheus'."""
+"""The table of functions that templates can call: Go's own and Prometheus'."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ QueryFunction = Callable[[str], Sequence[Sample]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """What functions may ask of the outside. Without `query` the function of that name is an error."""
+    """Outside inputs of functions. Without `query`, calling the function of that name is an error."""
 
     query: QueryFunction | None
     external_url: str
@@ -28,7 +28,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class NativeFunction:
-    """A function: what it takes, as Go's types (any, string, int, vector, sample), and of what kind any more may be."""
+    """A function, the kinds of its parameters (any, string, int, vector, sample), and the kind of any further ones."""
 
     call: Callable[..., Value]
     takes: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class NativeFunction:
 
 def _query(world: Environment, text: str) -> tuple[TemplateSample, ...]:
     if world.query is None:
-        raise RenderError("`query` is not available here: the rule's own labels and value are")
+        raise RenderError("`query` is not available here; use the rule's own labels and value")
     return tuple(TemplateSample(labels=dict(one.labels), value=one.value) for one in world.query(text))
 
 
@@ -59,7 +59,7 @@ def _sampled(sample: TemplateSample | None) -> TemplateSample:
 
 
 def _title(text: str) -> str:
-    """The first letter of each word large, as Go's strings.Title; a word ends at any ASCII sign, and at a space."""
+    """Capitalize each word as Go's strings.Title; a word ends at a space or ASCII punctuation other than `_`."""
     out, is_start = "", True
     for char in text:
         out += char.title() if is_start and len(char.title()) == 1 else char
@@ -127,7 +127,7 @@ PROMETHEUS: Mapping[str, NativeFunction] = {
 }
 
 GO: Mapping[str, NativeFunction] = {
-    # `and` and `or` stop at the first value that decides: evaluating.py does them, this says only what they take.
+    # `and` and `or` stop at the first value that decides: execution.py evaluates them, here are only their parameters.
     "and": NativeFunction(lambda *values: values[-1], ("any",), more="any"),
     "or": NativeFunction(lambda *values: values[-1], ("any",), more="any"),
     "not": NativeFunction(builtins.negated, ("any",)),
@@ -161,7 +161,7 @@ _GO_NAMES = {"vector": "template.queryResult", "sample": "*template.sample"}
 
 
 def fits(value: Value, kind: str) -> bool:
-    """Whether a value may be given where a function takes this kind."""
+    """Whether a parameter of this kind accepts the value."""
     if kind == "any":
         return True
     return isinstance(value, _KINDS[kind]) and not (kind == "int" and isinstance(value, bool))

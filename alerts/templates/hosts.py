@@ -1,16 +1,16 @@
-"""This file takes ports and domains off instance names, as Go's net package reads them."""
+"""Instance names without port or domain, parsed as by Go's net package."""
 
 from ipaddress import ip_address
 
 
 def without_port(text: str) -> str:
-    """The host of `host:port` or `[v6]:port`; the text itself when it is neither."""
+    """Return the host of `host:port` or `[v6]:port`, or the text itself if it is neither."""
     parts = _split(text)
     return text if parts is None else parts[0]
 
 
 def without_domain(text: str) -> str:
-    """`node-1.rack.example:9100` as `node-1:9100`; addresses stay what they are."""
+    """Shorten `node-1.rack.example:9100` to `node-1:9100`; IP addresses stay unchanged."""
     host, port = _split(text) or (text, "")
     if _is_address(host):
         return text

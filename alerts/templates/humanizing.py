@@ -1,9 +1,9 @@
-"""This file writes numbers for people as Prometheus' template functions do."""
+"""Numbers formatted for people, as by Prometheus' template functions."""
 
 import math
 import re
 
-from alerts.templates.floats import written
+from alerts.templates.floats import format_float
 from alerts.templates.printing import moment_in_words
 from alerts.templates.template_errors import RenderError
 from alerts.templates.values import Duration, Time, Value, type_of
@@ -18,7 +18,7 @@ _SMALL = ("m", "u", "n", "p", "f", "a", "z", "y")
 
 
 def as_float(value: Value) -> float:
-    """What Prometheus takes for a number: numbers, durations in seconds, and strings. Raises RenderError."""
+    """Convert what Prometheus accepts as a number: numbers, durations in seconds, strings. Raise RenderError."""
     if isinstance(value, str):
         text = value.replace("_", "") if value.lower().lstrip("+-").startswith("0x") else value
         if not _FLOAT.fullmatch(text):
@@ -34,8 +34,8 @@ def as_float(value: Value) -> float:
     raise RenderError(f"can't convert {'<nil>' if value is None else type_of(value)} to float")
 
 
-def _four(number: float) -> str:
-    text = written(number, "g", 4)
+def _four_digits(number: float) -> str:
+    text = format_float(number, "g", 4)
     return text if text != "Inf" else "+Inf"
 
 
@@ -60,28 +60,28 @@ def _magnified(number: float) -> tuple[float, str]:
 def humanize(value: Value) -> str:
     number = as_float(value)
     if number == 0 or not math.isfinite(number):
-        return _four(number)
+        return _four_digits(number)
     number, prefix = _scaled(number, _LARGE, 1000) if abs(number) >= 1 else _magnified(number)
-    return _four(number) + prefix
+    return _four_digits(number) + prefix
 
 
 def humanize_1024(value: Value) -> str:
     number = as_float(value)
     if abs(number) <= 1 or not math.isfinite(number):
-        return _four(number)
+        return _four_digits(number)
     number, prefix = _scaled(number, _LARGE_1024, 1024)
-    return _four(number) + prefix
+    return _four_digits(number) + prefix
 
 
 def humanize_duration(value: Value) -> str:
     number = as_float(value)
     if not math.isfinite(number):
-        return _four(number)
+        return _four_digits(number)
     if number == 0:
-        return _four(number) + "s"
+        return _four_digits(number) + "s"
     if abs(number) < 1:
         number, prefix = _magnified(number)
-        return f"{_four(number)}{prefix}s"
+        return f"{_four_digits(number)}{prefix}s"
     sign, number = ("-", -number) if number < 0 else ("", number)
     minutes, seconds = divmod(int(min(number, 2.0**63 - 1024)), 60)
     hours, minutes = divmod(minutes, 60)
@@ -92,24 +92,24 @@ def humanize_duration(value: Value) -> str:
         return f"{sign}{hours}h {minutes}m {seconds}s"
     if minutes:
         return f"{sign}{minutes}m {seconds}s"
-    return f"{sign}{_four(number)}s"
+    return f"{sign}{_four_digits(number)}s"
 
 
 def humanize_percentage(value: Value) -> str:
-    return _four(as_float(value) * 100) + "%"
+    return _four_digits(as_float(value) * 100) + "%"
 
 
 def moment(value: Value) -> Time:
-    """Seconds since 1970 as a moment, to the millisecond. Raises RenderError."""
+    """Return seconds since 1970 as a time, to the millisecond. Raise RenderError."""
     number = as_float(value)
     if not math.isfinite(number):
         raise RenderError("value is NaN or Inf")
     if abs(number * 1e9) > 2**63 - 1:
-        raise RenderError(f"{written(number, 'g', -1)} cannot be represented as a nanoseconds timestamp")
+        raise RenderError(f"{format_float(number, 'g', -1)} cannot be represented as a nanoseconds timestamp")
     milliseconds = abs(int(number * 1e9)) // 1_000_000
     return Time(milliseconds * 1_000_000 * (-1 if number < 0 else 1))
 
 
 def humanize_timestamp(value: Value) -> str:
     number = as_float(value)
-    return moment_in_words(moment(number)) if math.isfinite(number) else _four(number)
+    return moment_in_words(moment(number)) if math.isfinite(number) else _four_digits(number)

@@ -1,4 +1,4 @@
-"""This file cuts a template into tokens, by the rules of Go's text/template."""
+"""Tokens of a template, by the rules of Go's text/template."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ SPACES = " \t\r\n"
 KEYWORDS = frozenset(
     ("block", "break", "continue", "define", "else", "end", "if", "range", "nil", "template", "with")
 )
-# As far as Go's lexer goes; `numbers.py` tells whether it is one.
+# What Go's lexer accepts; `numbers.py` decides whether it is a number.
 _NUMBER = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*|0[bB][01_]*"
     r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?"
@@ -32,7 +32,7 @@ class TokenKind(StrEnum):
     FIELD = "field"
     VARIABLE = "variable"
     DOT = "dot"
-    MARK = "mark"  # ( ) | , = := and any other character that Go's lexer lets through
+    MARK = "mark"  # ( ) | , = := and any other character that Go's lexer accepts
     END = "end"
 
 
@@ -50,7 +50,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a template, the last one being END. Raises TemplateError."""
+    """Return the tokens of a template, END as the last one. Raise TemplateError."""
     return _Lexer(text).run()
 
 
@@ -92,7 +92,7 @@ class _Lexer:
         return self.text[at : at + 1] == "-" and self.text[at + 1 : at + 2] in tuple(SPACES)
 
     def _closing(self) -> int:
-        """The length of a right delimiter here, with its trim marker; 0 where there is none."""
+        """Return the length of the right delimiter here, with its trim marker; 0 if there is none."""
         if self.text.startswith("}}", self.at):
             return 2
         if self.text[self.at : self.at + 1] in tuple(SPACES) and self.text.startswith("-}}", self.at + 1):
@@ -182,7 +182,7 @@ class _Lexer:
             self.at += 1
 
     def _must_end(self) -> None:
-        """A name must be followed by what may follow a name, so that `$x+2` is refused and not misread."""
+        """Require a character that may follow a name, so that `$x+2` is rejected and not misread."""
         char = self.text[self.at : self.at + 1]
         if char and char not in " \t\r\n.,|:)(" and not self.text.startswith("}}", self.at):
             raise self.wrong(f"bad character U+{ord(char):04X} '{char}'")

@@ -1,4 +1,4 @@
-"""This file has what templates may ask of moments and durations: their fields, and Go's layouts."""
+"""Methods of times and durations in templates, and Go's time layouts."""
 
 import re
 from collections.abc import Callable
@@ -41,12 +41,12 @@ _LAYOUT = re.compile("|".join([_FRACTION, *_PARTS]))
 
 
 def formatted(moment: Time, layout: str) -> str:
-    """A moment in a layout of Go's time package: `2006-01-02 15:04`."""
+    """Format a time with a layout of Go's time package: `2006-01-02 15:04`."""
     when = _datetime(moment)
     fraction = f"{moment.nanoseconds % 1_000_000_000:09d}"
 
-    def part(found: re.Match[str]) -> str:
-        text = found.group()
+    def part(match: re.Match[str]) -> str:
+        text = match.group()
         if text[0] not in ".,":
             return _PARTS[text](when)
         digits = fraction[: len(text) - 1].ljust(len(text) - 1, "0")
@@ -57,7 +57,7 @@ def formatted(moment: Time, layout: str) -> str:
 
 
 def method(value: Time | Duration, name: str) -> Callable[..., Value] | None:
-    """The method of a moment or a duration by its Go name; None when there is none."""
+    """Return the method of a time or a duration by its Go name, or None."""
     return (_of_moment(value) if isinstance(value, Time) else _of_span(value)).get(name)
 
 

@@ -1,4 +1,4 @@
-"""This file reads the constants of templates: Go's numbers, characters and quoted strings."""
+"""Constants of templates: Go's numbers, characters and quoted strings."""
 
 import math
 import re
@@ -23,30 +23,30 @@ _ESCAPE = re.compile(
 )
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _LARGEST = 2**64
-_LONGEST = 400  # characters of a number: no honest one is longer, and reading a long one is quadratic
+_LONGEST = 400  # characters of a number: real ones are shorter, and parsing time is quadratic
 
 
 def number(text: str, at: int) -> ConstantNode:
-    """A number as written. Raises ValueError on one that Go would refuse."""
+    """Parse a number. Raise ValueError for one that Go would reject."""
     if len(text) > _LONGEST:
         raise ValueError(f"bad number syntax: {text[:20]}…")
     if text.endswith("i"):
-        part = _decimal(text[:-1])
-        return ConstantNode(at=at, value=complex(0, part), as_float=0.0 if part == 0 else None)
+        imaginary = _decimal(text[:-1])
+        return ConstantNode(at=at, value=complex(0, imaginary), as_float=0.0 if imaginary == 0 else None)
     if _INTEGER.fullmatch(text):
         whole = _integer(text)
         if not -_LARGEST // 2 <= whole < _LARGEST:
             raise ValueError(f"integer overflow: {text}")
         return ConstantNode(at=at, value=whole, as_int=whole, as_float=float(whole))
     if not set(text) & set(".eEpP"):
-        raise ValueError(f"bad number syntax: {text}")  # 08: neither octal nor with a point
-    broken = _decimal(text)
-    whole_too = int(broken) if broken == math.floor(broken) and abs(broken) < _LARGEST // 2 else None
-    return ConstantNode(at=at, value=broken, as_int=whole_too, as_float=broken)
+        raise ValueError(f"bad number syntax: {text}")  # 08: not octal, and without a point
+    decimal = _decimal(text)
+    as_int = int(decimal) if decimal == math.floor(decimal) and abs(decimal) < _LARGEST // 2 else None
+    return ConstantNode(at=at, value=decimal, as_int=as_int, as_float=decimal)
 
 
 def character(text: str, at: int) -> ConstantNode:
-    """A character constant with its quotes: its code point. Raises ValueError."""
+    """Parse a character constant in quotes into its code point. Raise ValueError."""
     inner = unquoted(text, quote="'")
     if len(inner) != 1:
         raise ValueError(f"malformed character constant: {text}")
@@ -54,7 +54,7 @@ def character(text: str, at: int) -> ConstantNode:
 
 
 def unquoted(text: str, *, quote: str = '"') -> str:
-    """What a quoted string says. Raises ValueError on an escape that Go does not know."""
+    """Return the content of a quoted string. Raise ValueError for an escape that Go does not know."""
     out: list[str] = []
     for simple, octal, byte, short, long, unknown, plain in _ESCAPE.findall(text[1:-1]):
         if plain:
@@ -75,7 +75,7 @@ def unquoted(text: str, *, quote: str = '"') -> str:
             out.append(chr(value))
         else:
             raise ValueError(f"invalid syntax: \\{unknown}")
-    # Bytes given one by one (\xe2\x82\xac) make characters together, as in Go; stray ones become U+FFFD.
+    # As in Go, single bytes (\xe2\x82\xac) form characters together; stray ones become U+FFFD.
     return "".join(out).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""This file makes a tree of a template, by the rules of Go's text/template: texts, actions and blocks."""
+"""Parser of templates into texts, actions and blocks, by the rules of Go's text/template."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ from alerts.templates.pipelines import ActionParser
 
 
 def parse_tree(text: str, *, functions: Collection[str]) -> syntax_tree.Tree:
-    """The nodes of a template that may call these functions. Raises TemplateError."""
+    """Parse a template that may call these functions. Raise TemplateError."""
     return _Blocks(text, functions).run()
 
 
@@ -29,12 +29,12 @@ class _Blocks(ActionParser):
             token = self.peek()
             node = self.node()
             if isinstance(node, str):
-                raise self.unexpected(token, f"the template: {{{{{node}}}}} without a beginning")
+                raise self.unexpected(token, f"the template: {{{{{node}}}}} without a block")
             found.append(node)
         return syntax_tree.Tree(text=self.text, nodes=tuple(found), defined=self.defined)
 
     def body(self, context: str) -> tuple[tuple[syntax_tree.Node, ...], str]:
-        """Nodes up to `end` or `else`, and which of them it was."""
+        """Parse nodes up to `end` or `else`; return them and which of the two it was."""
         self.deeper()
         found: list[syntax_tree.Node] = []
         while self.peek().kind is not TokenKind.END:
@@ -122,7 +122,7 @@ class _Blocks(ActionParser):
         self.apart(name, "define clause")
 
     def apart(self, name: str, context: str) -> None:
-        """The body of another template: it knows none of our variables, but its own `$`."""
+        """Parse the body of another template: it has its own `$` and none of the outer variables."""
         outer, ranges, self.variables, self.ranges = self.variables, self.ranges, ["$"], 0
         at = self.peek().at
         found, stop = self.body(context)

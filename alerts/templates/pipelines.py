@@ -1,4 +1,4 @@
-"""This file makes nodes of the tokens within an action: pipelines, commands, operands, and who may call what."""
+"""Parser of the tokens within an action: pipelines, commands, operands, and calls of known functions."""
 
 from collections.abc import Collection
 
@@ -12,8 +12,8 @@ VARIABLES = (
     "$externalLabels",
     "$externalURL",
     "$value",
-)  # what Prometheus declares before our text
-DEEPEST = 50  # how deep parentheses and blocks may stand in each other
+)  # declared by Prometheus before the template's text
+DEEPEST = 50  # maximum nesting of parentheses and blocks
 _OPERANDS = (
     *(TokenKind.BOOL, TokenKind.CHARACTER, TokenKind.DOT, TokenKind.FIELD, TokenKind.WORD, TokenKind.NUMBER),
     *(TokenKind.RAW, TokenKind.STRING, TokenKind.VARIABLE),
@@ -21,7 +21,7 @@ _OPERANDS = (
 
 
 class ActionParser:
-    """Reads what stands between delimiters. Every method raises TemplateError on what Go would refuse."""
+    """Parses what is between delimiters. Every method raises TemplateError for what Go would reject."""
 
     def __init__(self, text: str, functions: Collection[str]) -> None:
         self.text = text

@@ -1,24 +1,24 @@
-"""This file writes values as Go's fmt does: Print, Println, Printf."""
+"""Values formatted as by Go's fmt: Print, Println, Printf."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from alerts.templates.floats import SHORTEST, written
+from alerts.templates.floats import SHORTEST, format_float
 from alerts.templates.quoting import quoted, quoted_character
 from alerts.templates.template_errors import RenderError
 from alerts.templates.values import AlertData, Duration, TemplateSample, Time, Value, type_of
 
-LARGEST_NUMBER = 1_000_000  # of a width or a precision, as in Go
-LONGEST = 256 * 1024  # characters that one call may make; Go has no such bound
+LARGEST_NUMBER = 1_000_000  # maximum width or precision, as in Go
+LONGEST = 256 * 1024  # characters per call; Go has no such limit
 _FLAGS = "#0+- "
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How one verb is to be written."""
+    """Flags, width and precision of a verb."""
 
     flags: str = ""
     width: int | None = None
@@ -44,7 +44,7 @@ PLAIN = Shape()
 
 
 def shown(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0) -> str:
-    """One value in one verb; what the verb does not fit is said in Go's way: `%!d(string=hi)`."""
+    """Format a value for a verb; a wrong type is shown as in Go: `%!d(string=hi)`."""
     text: str | None = None
     match value:
         case None:
@@ -72,7 +72,7 @@ def shown(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0
 
 
 def typed(value: Value, shape: Shape = PLAIN) -> str:
-    """A value with its type, as a complaint has it: `string=hi`."""
+    """Format a value with its type, as errors show it: `string=hi`."""
     return "<nil>" if value is None else f"{type_of(value)}={shown(value, 'v', shape)}"
 
 
@@ -82,7 +82,7 @@ def _composed(value: Value, verb: str, shape: Shape, depth: int) -> str:
 
     match value:
         case TemplateSample():
-            # Go shows the address of a sample within a vector; its contents say more and do not change.
+            # Go prints the address of a sample within a vector; its contents are more useful and do not change.
             return f"{'&' if depth == 0 else ''}{{{inner(dict(value.labels))} {inner(value.value)}}}"
         case AlertData():
             parts = (value.labels, value.external_labels, value.external_url, value.value)
@@ -128,7 +128,7 @@ def _float(value: float, verb: str, shape: Shape) -> str | None:
         return None
     standard = SHORTEST if verb in "vgG" else 6
     precision = standard if shape.precision is None else shape.precision
-    text = written(value, {"v": "g", "F": "f"}.get(verb, verb), precision)
+    text = format_float(value, {"v": "g", "F": "f"}.get(verb, verb), precision)
     if text == "+Inf":
         text = text if "+" in shape.flags else shape.signed("Inf") if " " in shape.flags else "+Inf"
     else:
@@ -137,7 +137,7 @@ def _float(value: float, verb: str, shape: Shape) -> str | None:
 
 
 def moment_in_words(moment: Time) -> str:
-    """As time.Time's String: `2019-01-01 00:00:00.5 +0000 UTC`."""
+    """Format a time as time.Time's String: `2019-01-01 00:00:00.5 +0000 UTC`."""
     seconds, fraction = divmod(moment.nanoseconds, 1_000_000_000)
     when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     part = f".{fraction:09d}".rstrip("0") if fraction else ""
@@ -145,7 +145,7 @@ def moment_in_words(moment: Time) -> str:
 
 
 def span_in_words(span: Duration) -> str:
-    """As time.Duration's String: `1h30m0s`, `1.5s`, `20ms`."""
+    """Format a duration as time.Duration's String: `1h30m0s`, `1.5s`, `20ms`."""
     rest, sign = abs(span.nanoseconds), "-" if span.nanoseconds < 0 else ""
     if rest == 0:
         return "0s"
@@ -164,18 +164,18 @@ def _decimal(count: int, size: int) -> str:
 
 
 def bounded(text: str) -> str:
-    """The text, where it is not longer than one call may make. Raises RenderError."""
+    """Return the text. Raise RenderError if it exceeds the limit of a call."""
     if len(text) > LONGEST:
-        raise RenderError(f"a text longer than {LONGEST} characters")
+        raise RenderError(f"the text is longer than {LONGEST} characters")
     return text
 
 
 def sprint(values: Sequence[Value]) -> str:
-    """Print: a space between two operands neither of which is a string."""
+    """Format as Print: with a space between two operands if neither is a string."""
     out = ""
     for place, value in enumerate(values):
-        apart = place > 0 and not isinstance(value, str) and not isinstance(values[place - 1], str)
-        out = bounded(out + (" " if apart else "") + shown(value))
+        spaced = place > 0 and not isinstance(value, str) and not isinstance(values[place - 1], str)
+        out = bounded(out + (" " if spaced else "") + shown(value))
     return out
 
 

@@ -1,4 +1,4 @@
-"""This file quotes text as Go does: %q, and the escapes of HTML, JavaScript and URLs."""
+"""Quoting as in Go: %q, and the escapes of HTML, JavaScript and URLs."""
 
 from urllib.parse import quote_plus
 
@@ -12,17 +12,12 @@ _SHORT = {
     "\v": "\\v",
     "\\": "\\\\",
 }
-_HTML = str.maketrans(
-    {"\0": "\ufffd", '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"},
-)
-_JAVASCRIPT = {
-    **{"\\": "\\\\", "'": "\\'", '"': '\\"'},
-    **{char: f"\\u{ord(char):04X}" for char in "<>&="},
-}
+_HTML = str.maketrans({"\0": "\ufffd", '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_JAVASCRIPT = {**{"\\": "\\\\", "'": "\\'", '"': '\\"'}, **{char: f"\\u{ord(char):04X}" for char in "<>&="}}
 
 
 def quoted(text: str, *, raw: bool = False) -> str:
-    """A Go string literal; in backquotes where asked for and possible."""
+    """Return a Go string literal; in backquotes if `raw` and possible."""
     if raw and "`" not in text and all(char.isprintable() or char == "\t" for char in text):
         return f"`{text}`"
     return '"' + "".join(_escaped(char, '"') for char in text) + '"'

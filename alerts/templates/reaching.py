@@ -1,4 +1,4 @@
-"""This file reaches into values as Go's reflection does: fields, methods, elements, and calls with checked types."""
+"""Access to values as by Go's reflection: fields, methods, elements, and calls with checked types."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from alerts.templates.values import AlertData, Arguments, Duration, TemplateSamp
 
 
 def printable(value: Value) -> str:
-    # A pointer is followed before it is printed, so the & of a sample does not show.
+    # Go dereferences a pointer before printing it, so the & of a sample does not show.
     return shown(value, depth=1) if isinstance(value, TemplateSample) else shown(value)
 
 
@@ -22,7 +22,7 @@ def called(name: str, native: NativeFunction, world: Environment, given: Sequenc
     except (ArithmeticError, ValueError) as error:
         raise RenderError(f"error calling {name}: {error}") from None
     if isinstance(value, str) and len(value) > LONGEST:
-        raise RenderError(f"error calling {name}: a text longer than {LONGEST} characters")
+        raise RenderError(f"error calling {name}: the text is longer than {LONGEST} characters")
     return value
 
 
@@ -35,7 +35,7 @@ def checked(value: Value, kind: str) -> Value:
 
 
 def field(value: Value, name: str, given: Sequence[Value]) -> Value:
-    """A field of a struct, a key of a map, or a method of a moment."""
+    """Return a field of a struct, a value of a map, or the result of a method of a time or a duration."""
     if value is None:
         return None
     if isinstance(value, Time | Duration) and (known := method(value, name)):
@@ -62,7 +62,7 @@ def applied(known: Callable[..., Value], name: str, given: Sequence[Value]) -> V
 
 
 def elements(value: Value, names: int) -> Iterator[tuple[Value, Value]]:
-    """What `range` goes over: keys and values of a map in order, a vector, or the numbers below a number."""
+    """Yield what `range` iterates over: sorted keys and values of a map, a vector, or the integers below a number."""
     match value:
         case None:
             return

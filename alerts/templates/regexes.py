@@ -1,4 +1,4 @@
-"""This file has what templates do with regular expressions: `match` and `reReplaceAll`, as Go does them."""
+"""Regular expressions in templates: `match` and `reReplaceAll`, as in Go."""
 
 import re
 
@@ -10,23 +10,23 @@ _REFERENCE = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})", re.ASCII)
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the pattern is found in the text. Raises RenderError for what Go refuses, and for a text too long."""
+    """Whether the text contains the pattern. Raise RenderError for what Go rejects, and for a text that is too long."""
     return _compiled(pattern).search(_short(text)) is not None
 
 
 def replaced(pattern: str, replacement: str, text: str, *, longest: int) -> str:
-    """The text with every match replaced; `$1`, `${name}` and `$$` in the replacement as in Go. Raises RenderError."""
+    """Replace every match; `$1`, `${name}` and `$$` in the replacement are as in Go. Raise RenderError."""
     shape = _compiled(pattern)
     out: list[str] = []
     length, end = 0, 0
     for found in shape.finditer(_short(text)):
         if found.start() == found.end() == end and out:
-            continue  # nothing, right after a match: Go passes over it
+            continue  # Go skips an empty match right after a match
         out += (text[end : found.start()], _expanded(replacement, found, shape))
         end = found.end()
         length += len(out[-2]) + len(out[-1])
         if length > longest:
-            raise RenderError(f"reReplaceAll makes more than {longest} characters")
+            raise RenderError(f"reReplaceAll produces more than {longest} characters")
     return "".join((*out, text[end:]))
 
 
@@ -51,5 +51,5 @@ def _compiled(pattern: str) -> Pattern:
 
 def _short(text: str) -> str:
     if len(text) > LONGEST_TEXT:
-        raise RenderError(f"a text longer than {LONGEST_TEXT} characters for a regular expression")
+        raise RenderError(f"regexp: the text is longer than {LONGEST_TEXT} characters")
     return text

@@ -1,4 +1,4 @@
-"""This file has the nodes of a parsed template; `at` is always an offset in the template's text."""
+"""Nodes of a parsed template; `at` is always an offset in the template's text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class NilNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantNode:
-    """A string, a boolean, or a number as it counts where any type will do.
+    """A string, a boolean, or a number; `value` is used where any type is accepted.
 
-    `as_float` and `as_int` are what a number gives where a float or an integer is asked for.
+    `as_float` and `as_int` are the number where a float or an integer is required.
     """
 
     at: int
@@ -48,7 +48,7 @@ class IdentifierNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainNode:
-    """Fields of what an operand in parentheses (or a function) gives."""
+    """Fields of the value of an operand in parentheses or a function."""
 
     at: int
     of: "Operand"
@@ -57,7 +57,7 @@ class ChainNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandNode:
-    """A function with its arguments, or one operand alone."""
+    """A function with its arguments, or a single operand."""
 
     at: int
     operands: "tuple[Operand, ...]"
@@ -65,12 +65,12 @@ class CommandNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipeNode:
-    """Commands, each given the value of the one before; the last value goes to the variables, where there are."""
+    """Commands, each given the value of the previous one; the last value is set to the variables, if any."""
 
     at: int
     commands: tuple[CommandNode, ...]
     variables: tuple[str, ...] = ()
-    assigns: bool = False  # `=` sets what exists, `:=` declares
+    assigns: bool = False  # `=` sets an existing variable, `:=` declares one
 
 
 Operand = DotNode | NilNode | ConstantNode | FieldNode | VariableNode | IdentifierNode | ChainNode | PipeNode
@@ -124,7 +124,7 @@ class ContinueNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateNode:
-    """`{{template "name" pipeline}}`: another template, its dot being the pipeline's value."""
+    """`{{template "name" pipeline}}`: a call of another template with the pipeline's value as its dot."""
 
     at: int
     name: str
@@ -136,7 +136,7 @@ Node = TextNode | ActionNode | IfNode | WithNode | RangeNode | BreakNode | Conti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """A whole template: its own nodes, and those of the templates that it defines."""
+    """A parsed template: its own nodes, and those of the templates that it defines."""
 
     text: str
     nodes: tuple[Node, ...]

@@ -1,4 +1,4 @@
-"""This file has templates as the rest of the house sees them: parse once, render often."""
+"""Templates for other packages: parse once, render often."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LONGEST = 64 * 1024  # characters of a template
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A parsed template. `is_plain` when nothing in it is computed: it renders to its own text."""
+    """A parsed template. `is_plain`: it has no actions, so it always renders to the same text."""
 
     text: str
     tree: syntax_tree.Tree
@@ -33,11 +33,11 @@ class Template:
         query: QueryFunction | None = None,
         now: datetime | None = None,
     ) -> str:
-        """The text for an alert with these labels and value; a label that is missing is the empty string.
+        """Return the text for an alert with these labels and value; a missing label is the empty string.
 
-        Never raises for what the template or the labels hold: like Prometheus it then gives
-        `<error expanding template: why>`, so that a wrong word costs no alert. `query` answers PromQL
-        within the template; what it raises passes through.
+        Never raise because of the template or the labels: like Prometheus, return
+        `<error expanding template: …>`, so that an error in a template does not lose an alert. `query` answers
+        PromQL within the template; its exceptions pass through.
         """
         world = Environment(query=query, external_url=external_url, now=now.timestamp() if now else None)
         dot = AlertData(
@@ -59,7 +59,7 @@ class Template:
 
 
 def parse(text: str) -> Template:
-    """A template. Raises TemplateError with line and column; an unknown function is an error here already."""
+    """Parse a template. Raise TemplateError with line and column, also for an unknown function."""
     if len(text) > LONGEST:
         raise TemplateError(f"longer than {LONGEST} characters", line=1, column=1)
     return Template(text=text, tree=parser.parse_tree(text, functions=FUNCTIONS))

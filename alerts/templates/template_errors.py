@@ -1,8 +1,8 @@
-"""This file has the two errors of templates: one that does not parse, one that does not render."""
+"""Errors of templates: one for those that do not parse, one for those that do not render."""
 
 
 class TemplateError(Exception):
-    """A template that does not parse. `line` and `column` count from 1, in the template's own text."""
+    """A template that does not parse. `line` and `column` count from 1 within the template."""
 
     def __init__(self, what: str, *, line: int, column: int) -> None:
         super().__init__(f"{line}:{column}: {what}")
@@ -12,10 +12,10 @@ class TemplateError(Exception):
 
 
 class RenderError(Exception):
-    """A template that parses but cannot be rendered with these values. `Template.render` says so inline."""
+    """A template that parses but cannot be rendered with these values. `Template.render` shows it inline."""
 
 
 def place_of(text: str, at: int) -> tuple[int, int]:
-    """Line and column, from 1, of an offset in a text."""
+    """Return line and column, counted from 1, of an offset in a text."""
     line = text.count("\n", 0, at) + 1
     return line, at - text.rfind("\n", 0, at)

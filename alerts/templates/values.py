@@ -1,15 +1,15 @@
-"""This file has the values of templates as Go knows them: samples, moments, typed names, truth, types in words."""
+"""Values of templates as in Go: samples, times, maps, truth and names of types."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Value = Any  # what a template passes around: str, bool, int, float, complex, None, and the types below
+Value = Any  # any value in a template: str, bool, int, float, complex, None, and the types below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateSample:
-    """One element of a `query` in a template."""
+    """One element of the result of a `query` in a template."""
 
     labels: Mapping[str, str]
     value: float
@@ -37,11 +37,11 @@ class AlertData:
 
 
 class Names(dict[str, str]):
-    """Go's map[string]string: what is missing is the empty string."""
+    """Go's map[string]string: a missing key gives the empty string."""
 
 
 class Arguments(dict[str, Value]):
-    """Go's map[string]interface{}, as the function `args` gives it: what is missing is no value."""
+    """Go's map[string]interface{}, from the function `args`: a missing key gives no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The final argument of the first command in a pipeline: there is none, which is not the same as nil."""
+    """The final argument of the first command in a pipeline: none, which is not the same as nil."""
 
 
 MISSING = Missing()
 
 
 def truth(value: Value) -> bool:
-    """Whether `if` takes a value for true: not zero, not empty, not nil."""
+    """Whether `if` treats a value as true: not zero, not empty, not nil."""
     if isinstance(value, str | Mapping | Sequence):
         return len(value) > 0
     if isinstance(value, bool | int | float | complex):
@@ -80,7 +80,7 @@ def truth(value: Value) -> bool:
 
 
 def type_of(value: Value) -> str:
-    """The Go type of a value, for error texts."""
+    """Return the Go type of a value, for error texts."""
     match value:
         case None:
             return "nil"

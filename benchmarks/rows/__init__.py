@@ -1,1 +1,1 @@
-"""One file for each row of the score-card that is measured here."""
+"""One file per benchmark."""

@@ -1,7 +1,7 @@
-"""This file measures F11's second half: from starting the demo to its first incident, over the patience of its rules.
+"""F11, second half: from starting the demo to its first incident, over the least time that its rules need.
 
-The patience is the longest `for` of the rules that the incident is made of, as the demo quickens them, and two
-scrapes. The clock begins with the command, so setting the stage counts.
+That is the longest `for` of the incident's rules, as the demo shortens them, and two scrapes. The clock starts with the
+command, so starting the demo environment counts.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ ROOT = Path(__file__).parents[2]
 async def run(_: Mapping[str, Outcome]) -> Outcome:
     with TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        wanted = load_scenarios()[SCENARIO].seen
-        patience = _patience(folder, wanted) + 2 * SCRAPE_EVERY
-        told = await _played(folder / "demo.json")
-    seconds = float(told["ready"])
-    played = next((one for one in told["scenarios"] if one["name"] == SCENARIO), None)
+        wanted = load_scenarios()[SCENARIO].alerts
+        least = _longest_for(folder, wanted) + 2 * SCRAPE_EVERY
+        figures = await _played(folder / "demo.json")
+    seconds = float(figures["ready"])
+    played = next((one for one in figures["scenarios"] if one["name"] == SCENARIO), None)
     if played is None or played["opened"] is None:
-        raise CannotRunError(f"the demo saw no incident: {played and played['failures']}")
-    rule = Peer(name="the rules' `for`, two scrapes", value=patience.total_seconds())
+        raise CannotRunError(f"the demo opened no incident: {played and played['failures']}")
+    rule = Peer(name="the rules' `for`, two scrapes", value=least.total_seconds())
     return Outcome(
         rows=(
             Row(
@@ -52,25 +52,25 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
                 unit="s",
                 peer=rule,
             ),
-            Row(id="F11", measure="from the command until the demo's stage is set", value=seconds, unit="s"),
+            Row(id="F11", measure="from the command until the demo is ready", value=seconds, unit="s"),
         )
     )
 
 
-def _patience(folder: Path, wanted: Sequence[str]) -> timedelta:
-    """The longest `for` of the rules that make the scenario's incident, as the demo has them."""
+def _longest_for(folder: Path, wanted: Sequence[str]) -> timedelta:
+    """Return the longest `for` of the rules of the scenario's incident, as the demo shortens them."""
     book = read_rulebook(RulesSettings(packs=(), files=tuple(write_packs(folder / "rules", FACTOR))))
-    holds = [rule.timing.for_ for rule in book.rules if rule.name in wanted]
-    if not holds:
-        raise CannotRunError(f"no rule is called {' or '.join(wanted)}")
-    return max(holds)
+    durations = [rule.timing.for_ for rule in book.rules if rule.name in wanted]
+    if not durations:
+        raise CannotRunError(f"no rule has the name {' or '.join(wanted)}")
+    return max(durations)
 
 
 async def _played(file: Path) -> Any:
     program = Path(sys.executable).with_name("yardmaster")
     if not program.exists():
         raise CannotRunError(
-            f"no {program.name} beside {Path(sys.executable).name}: install the project first"
+            f"no {program.name} next to {Path(sys.executable).name}: install the project first"
         )
     process = await asyncio.create_subprocess_exec(
         program,
@@ -80,7 +80,7 @@ async def _played(file: Path) -> Any:
         cwd=ROOT,
     )
     try:
-        _, said = await process.communicate()
+        _, errors = await process.communicate()
     finally:
         if process.returncode is None:
             process.terminate()
@@ -88,14 +88,14 @@ async def _played(file: Path) -> Any:
     try:
         return await asyncio.to_thread(lambda: json.loads(file.read_bytes()))
     except FileNotFoundError:
-        raise CannotRunError(f"the demo gave no figures: {_last_words(said)}") from None
+        raise CannotRunError(f"the demo wrote no figures: {_last_error(errors)}") from None
 
 
-def _last_words(said: bytes) -> str:
-    """The line of a program's errors that says most: the last that names an error, or the last."""
-    lines = [line.strip(" |+-") for line in said.decode(errors="replace").splitlines()]
+def _last_error(errors: bytes) -> str:
+    """Return the last line that names an error, or else the last line."""
+    lines = [line.strip(" |+-") for line in errors.decode(errors="replace").splitlines()]
     named = [line for line in lines if "Error" in line.split(":")[0]]
-    return (named or [line for line in lines if line] or ["nothing"])[-1][:300]
+    return (named or [line for line in lines if line] or ["no output"])[-1][:300]
 
 
 BENCHMARK = Benchmark(id="F11-demo", title="the demo's first incident", run=run, limit=timedelta(seconds=180))

@@ -1,7 +1,7 @@
-"""This file measures F11's first half: what a fresh install of the product brings along, without the demo.
+"""F11, first half: the packages of a fresh install of the product, without the demo.
 
-The pinned requirements and the product itself go into a virtual environment of their own, with byte code, as pip
-leaves it, and `yardmaster version` must start there.
+The pinned requirements and the product are installed into an empty virtual environment, with the byte code that pip
+leaves, and `yardmaster version` must start there.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "requirements.lock"
 ERRBOT = "errbot by pip, measured earlier"
 NAMED = ("kubernetes", "aiohttp", "slack_bolt", "prometheus_api_client", "elasticsearch", "apscheduler")
-BIGGEST = 4  # packages that are named
+BIGGEST = 4  # packages that get a row of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """What lies in site-packages. Sizes are megabytes (10^6 bytes) of disk."""
+    """The contents of site-packages. Sizes are megabytes (10^6 bytes) on disk."""
 
     packages: int
     megabytes: float
@@ -37,14 +37,14 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     with TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         python = folder / "venv" / "bin" / "python"
-        await _do(sys.executable, "-m", "venv", "--without-pip", str(folder / "venv"))
+        await _output(sys.executable, "-m", "venv", "--without-pip", str(folder / "venv"))
         into = (sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet")
-        await _do(*into, "--require-hashes", "-r", str(LOCK))
-        await _do(*into, "--no-deps", str(ROOT))
+        await _output(*into, "--require-hashes", "-r", str(LOCK))
+        await _output(*into, "--no-deps", str(ROOT))
         site_packages = next((folder / "venv" / "lib").glob("python*/site-packages"))
-        said = await _do(str(python.with_name("yardmaster")), "version")
-        if not said.startswith("yardmaster "):
-            raise CannotRunError(f"`yardmaster version` says {said!r}")
+        version = await _output(str(python.with_name("yardmaster")), "version")
+        if not version.startswith("yardmaster "):
+            raise CannotRunError(f"`yardmaster version` printed {version!r}")
         found = await asyncio.to_thread(measure, site_packages)
     return Outcome(
         rows=(
@@ -57,13 +57,13 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
             ),
             Row(
                 id="F11",
-                measure="its size on disk, without byte code and the packages that it is asked to use",
+                measure="its size on disk, without byte code and the required client libraries",
                 value=found.own_megabytes,
                 unit="MB",
                 peer=Peer(name=ERRBOT, value=75),
                 goal=Goal(limit=80, of_value=True),
             ),
-            Row(id="F11", measure="… with those packages", value=found.bare_megabytes, unit="MB"),
+            Row(id="F11", measure="… with those libraries", value=found.bare_megabytes, unit="MB"),
             Row(id="F11", measure="… and with byte code", value=found.megabytes, unit="MB"),
             *(
                 Row(id="F11", measure=f"… of that {package}", value=size, unit="MB")
@@ -74,7 +74,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 
 
 def measure(site_packages: Path) -> Installed:
-    """Count the packages in a site-packages folder, and what they take."""
+    """Measure the packages in a site-packages folder."""
     packages = list(distributions(path=[str(site_packages)]))
     sizes = {str(package.metadata["Name"]): _size(package) for package in packages}
     biggest = sorted(sizes, key=lambda name: sizes[name], reverse=True)[:BIGGEST]
@@ -97,15 +97,15 @@ def _size(package: Distribution) -> int:
 
 
 def _on_disk(path: Path) -> int:
-    """Bytes on disk, as du counts them; none for what is not there."""
+    """Return the bytes on disk, as du counts them; 0 for a missing file."""
     try:
         return path.lstat().st_blocks * 512
     except FileNotFoundError:
         return 0
 
 
-async def _do(*command: str) -> str:
-    """Run it to its end; gives what it printed. Raises CannotRunError with its words when it fails."""
+async def _output(*command: str) -> str:
+    """Run the command and return what it printed. Raises CannotRunError with its errors when it fails."""
     process = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=ROOT
     )

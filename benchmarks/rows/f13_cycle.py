@@ -1,9 +1,8 @@
-"""This file measures F13: one cycle of all shipped rules against a live Prometheus, over their queries sent bare.
+"""F13: one cycle of all shipped rules against a live Prometheus, over their bare queries.
 
-Rules over logs and checks of the cluster ask no Prometheus and are left out on both sides. Ours is a whole round:
-the pulse, every expression, the presence queries of rules that hold alerts, and the judging of the answers. Bare is
-the same queries, one form POST each over kept connections, as many at once, and a decode of each answer that nobody
-looks at.
+Rules over logs and checks of the cluster do not query Prometheus and are excluded on both sides. Ours is a whole cycle:
+the health query, every expression, the presence queries of rules with alerts, and the evaluation of the results. Bare
+is the same queries, one form POST each over reused connections, as many at once, and a decode of each response.
 """
 
 import asyncio
@@ -33,8 +32,9 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind
 from collectors.facts.topology import Topology
-from collectors.query_router import AT_ONCE, QueryRouter
-from collectors.sources.prometheus.source import PrometheusOptions, PrometheusSource
+from collectors.query_router import CONCURRENCY, QueryRouter
+from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.sources.prometheus.source import PrometheusSource
 from demo.parts.processes import Program, running
 
 ROUNDS = 40
@@ -56,43 +56,43 @@ class _Answer(msgspec.Struct):
     data: _Vector
 
 
-_decode = msgspec.json.Decoder(_Answer).decode
+decode = msgspec.json.Decoder(_Answer).decode
 
 
 async def run(_: Mapping[str, Outcome]) -> Outcome:
     book = read_rulebook(RulesSettings())
     if book.diagnostics:
         raise CannotRunError("; ".join(str(diagnostic) for diagnostic in book.diagnostics))
-    always = timedelta(milliseconds=1)  # so that every rule is due whenever a round is asked for
+    always = timedelta(milliseconds=1)  # so that every rule is due in every cycle
     rules = tuple(
         replace(rule, interval=always) for rule in book.rules if isinstance(rule.query, PromQLQuery)
     )
     clock = SystemClock()
-    plain = {"Accept-Encoding": "identity"}  # as ours: the server need not compress
+    plain = {"Accept-Encoding": "identity"}  # as in ours: the server need not compress
     async with _prometheus() as url, aiohttp.ClientSession(headers=plain) as session:
         source = PrometheusSource(PrometheusOptions(url=url))
         try:
-            judge = _judge(rules, source)
-            await judge.run_cycle(clock.now())  # from here on it is known which rules hold alerts
-            holding = {alert.rule for alert in (await judge.run_cycle(clock.now())).standing}
-            queries = [source.settings.freshness_query, *_expressions(rules, holding)]
+            scheduler = _scheduler(rules, source)
+            await scheduler.run_cycle(clock.now())  # after it, the rules with alerts are known
+            with_alerts = {alert.rule for alert in (await scheduler.run_cycle(clock.now())).standing}
+            queries = [source.settings.freshness_query, *_expressions(rules, with_alerts)]
 
             async def ours() -> float:
                 with Watch() as watch:
-                    done = await judge.run_cycle(clock.now())
+                    done = await scheduler.run_cycle(clock.now())
                 if done.blind or len(done.evaluated) != len(rules):
                     raise CannotRunError(f"some rules were blind: {dict(done.blind)}")
                 return watch.wall
 
             async def bare() -> float:
                 with Watch() as watch:
-                    await _sent_bare(session, url, queries, clock.now())
+                    await _send_bare(session, url, queries, clock.now())
                 return watch.wall
 
             found = await take_turns({"ours": ours, "bare": bare}, rounds=ROUNDS, warm_ups=3)
             stall = await longest_stall(ours, rounds=9)
-            bodies = await _sent_bare(session, url, queries, clock.now())
-            samples = sum(len(_decode(body).data.result) for body in bodies)
+            bodies = await _send_bare(session, url, queries, clock.now())
+            samples = sum(len(decode(body).data.result) for body in bodies)
         finally:
             await source.close()
     row = Row(
@@ -100,29 +100,29 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         measure=f"a cycle of the {len(rules)} PromQL rules shipped: {len(queries)} queries, {samples} samples",
         value=found["ours"].milliseconds,
         unit="ms",
-        peer=Peer(name=f"the same queries bare, {AT_ONCE} at once", value=found["bare"].milliseconds),
+        peer=Peer(name=f"the same queries bare, {CONCURRENCY} at once", value=found["bare"].milliseconds),
         goal=Goal(limit=1.15),
     )
     return Outcome(
         rows=(row,),
-        stalls=(Stall(during="F13", longest=stall, longest_decode=longest_decode(_decode, bodies)),),
+        stalls=(Stall(during="F13", longest=stall, longest_decode=longest_decode(decode, bodies)),),
     )
 
 
-def _expressions(rules: Sequence[Rule], holding: Container[str]) -> list[str]:
-    """What a round asks: the presence query only of rules that hold alerts."""
-    asked = []
+def _expressions(rules: Sequence[Rule], with_alerts: Container[str]) -> list[str]:
+    """Return the queries of a cycle: presence queries only of rules with alerts."""
+    expressions = []
     for rule in rules:
         if isinstance(rule.query, PromQLQuery):
-            asked.append(rule.query.expr)
-            if rule.query.presence is not None and rule.id in holding:
-                asked.append(rule.query.presence)
-    return asked
+            expressions.append(rule.query.expr)
+            if rule.query.presence is not None and rule.id in with_alerts:
+                expressions.append(rule.query.presence)
+    return expressions
 
 
-def _judge(rules: Sequence[Rule], source: PrometheusSource) -> RuleScheduler:
+def _scheduler(rules: Sequence[Rule], source: PrometheusSource) -> RuleScheduler:
     def inputs(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
-        blind = Blind(source="kubernetes", at=at, reason="no cluster takes part in this")
+        blind = Blind(source="kubernetes", at=at, reason="the benchmark has no cluster")
         return CheckInput(at=at, inventory=blind, trainings=blind, configs=blind, sources=sources)
 
     router = QueryRouter(metrics=source, logs=None, checks={}, check_input=inputs)
@@ -131,17 +131,17 @@ def _judge(rules: Sequence[Rule], source: PrometheusSource) -> RuleScheduler:
     )
 
 
-async def _sent_bare(
+async def _send_bare(
     session: aiohttp.ClientSession, url: str, queries: Sequence[str], at: datetime
 ) -> list[bytes]:
-    """Every query as a form, each answer decoded; gives the answers."""
-    slots = asyncio.Semaphore(AT_ONCE)
+    """Send every query as a form, decode each response, and return the bodies."""
+    slots = asyncio.Semaphore(CONCURRENCY)
 
     async def send(query: str) -> bytes:
         form = {"query": query, "time": f"{at.timestamp():.3f}", "timeout": "8s"}
         async with slots, session.post(f"{url}/api/v1/query", data=form) as response:
             body = await response.read()
-        _decode(body)
+        decode(body)
         return body
 
     return list(await asyncio.gather(*(send(query) for query in queries)))
@@ -149,7 +149,7 @@ async def _sent_bare(
 
 @asynccontextmanager
 async def _prometheus() -> AsyncIterator[str]:
-    """The address of a live one with a cluster's series."""
+    """Run a live Prometheus with a cluster's series, and yield its address."""
     with TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         program = Program(

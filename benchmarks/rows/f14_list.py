@@ -1,8 +1,8 @@
-"""This file measures F14: how long it takes until the cache holds 5,000 pods, over decoding the same bytes.
+"""F14: the time until the cache has 5,000 pods, over decoding the same bytes.
 
-Without the network both sides have the pages in memory: ours goes through the source's paging, the reflector and the
-telling of every change to a listener; the peer decodes the pages into the same structs and keeps them. With it,
-both fetch the same pages from a server in another process.
+Without the network, both sides have the pages in memory: ours includes the source's paging, the reflector and a
+subscriber that receives every change; the peer decodes the pages into the same structs. With the network, both fetch
+the same pages from a server in another process.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from collectors.sources.kubernetes.source import KubernetesSource
 from demo.parts.processes import Program, answers, free_port, running
 
 COUNT = 5_000
-BY_MODELS = 100  # pods that the client's models read: they are too slow for all
+BY_MODELS = 100  # pods read with the client's models, which are too slow for all
 ROUNDS = 9
 WITHIN = timedelta(seconds=60)
 
@@ -47,15 +47,15 @@ _decode = msgspec.json.Decoder(_List).decode
 
 
 class _Canned(KubernetesClient):
-    """A client whose every list is there already. Its watches never open."""
+    """A client whose lists are in memory. Its watches never open."""
 
     def __init__(self, list_of: Pages) -> None:
         self._bodies = list_of.bodies
         self.where = "memory"
         self.watches: Any = None
 
-    async def call(self, method: str, path: str, **asked: Any) -> bytes:
-        return self._bodies[asked["params"].get("continue", "")]
+    async def call(self, method: str, path: str, **request: Any) -> bytes:
+        return self._bodies[request["params"].get("continue", "")]
 
     async def open(self, *_: Any, **__: Any) -> Any:
         await asyncio.Event().wait()
@@ -68,33 +68,31 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 
     async def decoded() -> float:
         with Watch() as watch:
-            kept = [pod for body in bodies for pod in _decode(body).items]
-        assert len(kept) == COUNT
+            pods = [pod for body in bodies for pod in _decode(body).items]
+        assert len(pods) == COUNT
         return watch.cpu
 
     async with _served() as (source, url), aiohttp.ClientSession() as session:
 
         async def fetched() -> float:
             with Watch() as watch:
-                kept = []
+                pods = []
                 for token in list_of.bodies:
-                    asked = {"limit": "500", **({"continue": token} if token else {})}
-                    async with session.get(url + PATH, params=asked) as response:
-                        kept += _decode(await response.read()).items
-            assert len(kept) == COUNT
+                    params = {"limit": "500", **({"continue": token} if token else {})}
+                    async with session.get(url + PATH, params=params) as response:
+                        pods += _decode(await response.read()).items
+            assert len(pods) == COUNT
             return watch.wall
 
-        async def mirrored_from_there() -> float:
+        async def cached_over_http() -> float:
             return (await _cached(source)).wall
 
         async def cached() -> float:
             return (await _cached(canned)).cpu
 
         near = await take_turns({"ours": cached, "bare": decoded}, rounds=ROUNDS, within=WITHIN / 2)
-        far = await take_turns(
-            {"ours": mirrored_from_there, "bare": fetched}, rounds=ROUNDS, within=WITHIN / 2
-        )
-        stall = await longest_stall(mirrored_from_there, rounds=5)
+        far = await take_turns({"ours": cached_over_http, "bare": fetched}, rounds=ROUNDS, within=WITHIN / 2)
+        stall = await longest_stall(cached_over_http, rounds=5)
     few = pages(BY_MODELS)
     modelled = await take_turns(
         {"models": lambda: _by_models(few), "bare": lambda: _by_structs(few)}, rounds=3
@@ -139,23 +137,23 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 
 
 async def _cached(source: KubernetesSource) -> Watch:
-    """A new cache, from its start until it holds the whole list."""
-    told = 0
+    """Time a new cache from its start until it has the whole list."""
+    changes = 0
 
-    def hear(_: object) -> None:
-        nonlocal told
-        told += 1
+    def count(_: object) -> None:
+        nonlocal changes
+        changes += 1
 
     cache = ClusterCache(source, clock=SystemClock(), kinds=(PODS,))
-    cache.subscribe(hear)
+    cache.subscribe(count)
     async with asyncio.TaskGroup() as group:
         with Watch() as watch:
             task = group.create_task(cache.run())
             await cache.synced(timedelta(seconds=30))
         task.cancel()
-    held = cache.snapshot(PODS)
-    assert not isinstance(held, Blind)
-    assert len(held.objects) == told == COUNT
+    snapshot = cache.snapshot(PODS)
+    assert not isinstance(snapshot, Blind)
+    assert len(snapshot.objects) == changes == COUNT
     return watch
 
 
@@ -176,20 +174,20 @@ async def _by_models(list_of: Pages) -> float:
 
 @asynccontextmanager
 async def _served() -> AsyncIterator[tuple[KubernetesSource, str]]:
-    """The pages behind a server in another process, and our source to it."""
+    """Serve the pages from another process, and yield our source for it and its address."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     with TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         program = Program(
-            name="the server of pods",
+            name="the pod server",
             argv=(sys.executable, "-m", "benchmarks.pod_server", str(port), str(COUNT)),
             log=folder / "server.log",
             folder=Path(__file__).parents[2],
         )
         async with running(program, lambda: answers(f"{url}/readyz"), grace=timedelta(seconds=2)):
             config = folder / "kubeconfig"
-            config.write_text(_kubeconfig(url), encoding="utf-8")
+            config.write_text(kubeconfig(url), encoding="utf-8")
             client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(config)))
             try:
                 yield KubernetesSource(client), url
@@ -197,7 +195,7 @@ async def _served() -> AsyncIterator[tuple[KubernetesSource, str]]:
                 await client.close()
 
 
-def _kubeconfig(url: str) -> str:
+def kubeconfig(url: str) -> str:
     here = {"name": "here"}
     return json.dumps(
         {

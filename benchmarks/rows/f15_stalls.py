@@ -1,6 +1,6 @@
-"""This file measures F15: how long the event loop stood still in F13 and F14, over the longest decode in them.
+"""F15: the longest time that the event loop was blocked in F13 and F14, over the longest decode in them.
 
-While it stands still nothing is heard and nothing told. One decode cannot be cut in two, so it is the measure.
+A blocked loop receives and sends nothing. A single decode cannot be interrupted, so it is the yardstick.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ async def run(others: Mapping[str, Outcome]) -> Outcome:
     stalls = [stall for other in others.values() for stall in other.stalls]
     absent = sorted(set(NEEDS) - {stall.during for stall in stalls})
     if not stalls:
-        raise CannotRunError(f"{' and '.join(absent)} gave no stalls")
+        raise CannotRunError(f"{' and '.join(absent)} measured no stalls")
     decode = max(stall.longest_decode for stall in stalls)
     goal = Goal(limit=3.0)
     rows = [_row(max(stalls, key=lambda stall: stall.longest), decode.total_seconds(), goal, absent)]

@@ -1,129 +1,181 @@
-"""This file takes gestures in: who made them, where, and so which line goes on the road; and answers them."""
+"""The inbox: stored interactions become requests, are run as commands and answered."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol
 
 import structlog
 
-from alerts.cards.posted import CardKind
-from bot.channels.slack.interactions import Interaction
-from bot.metrics import Metrics
-from bot.people import People
-from collectors.facts.clock import Clock
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.store import Changed, Store
+from bot.channels.interaction import Interaction
+from bot.people import People, UnknownPersonError
+from collectors.facts.clock import Clock, humanize
 from collectors.facts.results import SourceError
-from commands.core.command import Answer
+from commands.core.command import Answer, Handler
 from commands.core.pipeline import refused
 from commands.core.request import Actor, Request, Upload
-from commands.plans.plan import Origin
-from commands.store import Store
+from commands.models import HandledRequest
+from commands.plans.plan import Origin, Plan
 
-AT_ONCE = 16
-CARDS_LOOKED_AT = 500  # the newest of a channel, to find the one that a button stands on
+CONCURRENCY = 16
+RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
+MAX_AGE = timedelta(minutes=5)  # of a line that is still meant
+MAX_INTERRUPTED = 2  # processes that may end during one line; what ends a third would end every one
 
 _log = structlog.get_logger()
 
-Take = Callable[[Request], Awaitable[Answer | None]]
-
 
 class Responder(Protocol):
-    """Answers one person where they made their gesture."""
+    """Answers a person where they interacted."""
 
     async def respond(self, interaction: Interaction, answer: Answer) -> None: ...
 
     async def files(self, interaction: Interaction) -> tuple[Upload, ...]:
-        """What came with the gesture, fetched. Raises SourceError."""
+        """Return the attached files. Raises SourceError."""
         ...
 
 
-class Inbox:
-    """Works through what was heard, several at once; a gesture that fails is answered, and harms no other."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxDependencies:
+    """What the inbox needs. `on_interaction` is called with the channel of each one that a member sent."""
 
-    def __init__(
-        self,
-        queue: "asyncio.Queue[Interaction]",
-        *,
-        people: People,
-        store: Store,
-        take: Take,
-        answers: Responder,
-        clock: Clock,
-        metrics: Metrics,
-    ) -> None:
-        self._queue = queue
-        self._people = people
-        self._store = store
-        self._take = take
-        self._responder = answers
-        self._clock = clock
-        self._metrics = metrics
+    people: People
+    store: Store
+    take: Handler
+    responder: Responder
+    clock: Clock
+    on_interaction: Callable[[str], None] = lambda _channel: None
+
+
+class Inbox:
+    """Handles stored interactions in the order of their arrival, several at once; one that fails is answered.
+
+    A row is deleted when its interaction has been answered. What a stop or a crash interrupted is handled by the next
+    process; HandledRequest tells it which effects are stored already.
+    """
+
+    def __init__(self, dependencies: InboxDependencies) -> None:
+        self._deps = dependencies
+        self._changed = asyncio.Event()
+        self._running: set[str] = set()
+
+    def wake(self, changed: Changed) -> None:
+        """Listen to the store: wake up when interactions have arrived."""
+        if "interactions" in changed:
+            self._changed.set()
 
     async def run(self) -> None:
-        """For ever."""
-        slots = asyncio.Semaphore(AT_ONCE)
+        """Run until cancelled."""
+        slots = asyncio.Semaphore(CONCURRENCY)
+        self._running.clear()
+        await self._note_interrupted()
         async with asyncio.TaskGroup() as group:
             while True:
-                await slots.acquire()
-                interaction = await self._queue.get()
-                task = group.create_task(self._one(interaction), name=f"gesture {interaction.id}")
-                task.add_done_callback(lambda _: slots.release())
+                self._changed.clear()
+                for interaction in await self._waiting():
+                    await slots.acquire()
+                    self._running.add(interaction.id)
+                    task = group.create_task(self._handle(interaction), name=f"interaction {interaction.id}")
+                    task.add_done_callback(lambda _: slots.release())
+                await self._changed.wait()
 
-    async def _one(self, interaction: Interaction) -> None:
-        self._metrics.commands.labels("slack").inc()
+    async def _note_interrupted(self) -> None:
+        """Count this start for what the last process left."""
+        async with self._deps.store.unit() as unit:
+            for one in await unit.rows(Interaction).find():
+                await unit.rows(Interaction).put(replace(one, interrupted=one.interrupted + 1))
+
+    async def _waiting(self) -> list[Interaction]:
+        async with self._deps.store.unit() as unit:
+            return [one for one in await unit.rows(Interaction).find() if one.id not in self._running]
+
+    async def _handle(self, interaction: Interaction) -> None:
         try:
-            actor = await self._people.actor(interaction.user_id)
-        except Exception:  # nobody we know: not a word
-            _log.exception(
-                "nobody could say who that was", interaction=interaction.id, user=interaction.user_id
-            )
-            return
-        if actor.is_guest:
-            return
-        try:
-            answer = await self._answered(interaction, actor)
-            if answer is not None:
-                await self._responder.respond(interaction, answer)
+            if (answer := await self._answer(interaction)) is not None:
+                await self._deps.responder.respond(interaction, answer)
         except Exception:
-            _log.exception("a gesture failed", interaction=interaction.id, line=interaction.text[:200])
-            await self._apologise(interaction)
-
-    async def _answered(self, interaction: Interaction, actor: Actor) -> Answer | None:
+            _log.exception("interaction failed", interaction=interaction.id, line=interaction.text[:200])
+            await self._respond_with_error(interaction)
         try:
-            uploads = await self._responder.files(interaction) if interaction.files else ()
+            async with self._deps.store.unit() as unit:
+                await unit.rows(HandledRequest).add(HandledRequest(id=interaction.id, at=interaction.at))
+                await unit.rows(Interaction).delete(interaction.id)
+        except Exception:  # it stays in `_running`, so this process does not handle it again
+            _log.exception("interaction not deleted", interaction=interaction.id)
+        else:
+            self._running.discard(interaction.id)
+
+    async def _answer(self, interaction: Interaction) -> Answer | None:
+        """Return the answer; None for outsiders, and for people who are not known to be none."""
+        try:
+            actor = await self._deps.people.actor(interaction.user_id)
+        except UnknownPersonError as error:
+            return refused(str(error)) if error.is_member else None
+        if actor.is_guest:
+            return None
+        self._deps.on_interaction(interaction.channel)
+        if reason := self._outdated(interaction):
+            return refused(reason)
+        try:
+            uploads = await self._deps.responder.files(interaction) if interaction.files else ()
         except SourceError as error:
-            return refused(f"I cannot take what came along: {error}. Nothing was done.")
-        request = Request(
+            return refused(f"Cannot read the attached files: {error}. Nothing was done.")
+        return await self._deps.take(await self._request(interaction, actor, uploads))
+
+    def _outdated(self, interaction: Interaction) -> str:
+        """Return why a line that waited too long, or that ends the process, must not run; empty if it may."""
+        age = self._deps.clock.now() - interaction.at
+        if age > MAX_AGE:
+            reason = f"it is {humanize(age)} old, and that is too old to run now"
+        elif age < -MAX_AGE:
+            reason = "the clock was set back since, so it may be too old to run now"
+        elif interaction.interrupted > MAX_INTERRUPTED:
+            reason = "each time that it ran, Yardmaster ended"
+        else:
+            return ""
+        return (
+            f"Yardmaster has not answered `{interaction.text[:200]}`: {reason}. "
+            "See in `audit` whether it was done, and send it again if you still want it."
+        )
+
+    async def _request(self, interaction: Interaction, actor: Actor, uploads: tuple[Upload, ...]) -> Request:
+        return Request(
             id=interaction.id,
             line=interaction.text or "help",
             actor=actor,
-            at=self._clock.now(),
+            at=self._deps.clock.now(),
             origin=await self._origin(interaction),
             uploads=uploads,
+            is_resumed=interaction.interrupted > 0,
         )
-        return await self._take(request)
 
-    async def _apologise(self, interaction: Interaction) -> None:
+    async def _respond_with_error(self, interaction: Interaction) -> None:
         reason = (
-            "That broke something in me; it is in my log, please tell whoever runs me. "
-            "`audit` says whether anything was done."
+            "Internal error: see Yardmaster's log, or ask its operator. "
+            "`audit` shows whether anything was done."
         )
         try:
-            await self._responder.respond(interaction, refused(reason))
+            await self._deps.responder.respond(interaction, refused(reason))
         except Exception:
-            _log.exception("could not even apologise", interaction=interaction.id)
+            _log.exception("error response failed", interaction=interaction.id)
 
     async def _origin(self, interaction: Interaction) -> Origin:
-        """Where it was: on or under an incident's card, the deed is the incident's."""
-        stands_on = {ts for ts in (interaction.message_ts, interaction.thread_ts) if ts}
+        """Return the origin: a command on or under an incident's card belongs to the incident."""
+        timestamps = {ts for ts in (interaction.message_ts, interaction.thread_ts) if ts}
         incident = ""
-        if stands_on:
-            async with self._store.unit() as unit:
-                cards = await unit.cards.find(channel=interaction.channel, newest=True, limit=CARDS_LOOKED_AT)
+        if timestamps:
+            async with self._deps.store.read() as snapshot:
+                cards = await snapshot.rows(PostedCard).find(
+                    channel=interaction.channel, newest=True, limit=RECENT_CARDS
+                )
                 for card in cards:
-                    if card.message_id in stands_on and card.kind is CardKind.INCIDENT:
+                    if card.message_id in timestamps and card.kind is CardKind.INCIDENT:
                         incident = card.row_id
-                    elif card.message_id in stands_on and card.kind is CardKind.PLAN:
-                        plan = await unit.plans.get(card.row_id)
+                    elif card.message_id in timestamps and card.kind is CardKind.PLAN:
+                        plan = await snapshot.rows(Plan).get(card.row_id)
                         incident = incident or (plan.origin.incident if plan else "")
         return Origin(
             via="slack", channel=interaction.channel, thread=interaction.thread_ts, incident=incident

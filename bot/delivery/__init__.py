@@ -1,1 +1,1 @@
-"""Makes each chat show what should be told: cards until they match, lines once."""
+"""Delivery: edits cards until they match the store, and posts each reply once."""

@@ -1,6 +1,6 @@
-"""This file decides what is to be done next for a card: pure look-ups on what is known of it."""
+"""What to do next for a card: pure functions of its entry."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
@@ -9,30 +9,13 @@ from hashlib import blake2b
 import msgspec
 
 from alerts.cards.message import Color, Message
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.cards.posted import PostedCard, ThreadReply
+from bot.cards.card_kind import Composed
 from bot.delivery.retry import Attempts
-from commands.store import Unit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
-    """What a card should show now: None for nothing. `next_due` is when that changes without any row changing."""
-
-    message: Message | None
-    is_final: bool = False  # nothing more will ever be said
-    next_due: datetime | None = None
-
-    def due_after(self, now: datetime) -> datetime | None:
-        """When it is to be composed again; what is past counts no more, or it would be waited for without a pause."""
-        return self.next_due if self.next_due is not None and self.next_due > now else None
-
-
-Composer = Callable[[PostedCard, Unit, datetime], Awaitable[Composed]]
-Composers = Mapping[CardKind, Composer]
 
 
 def digest_of(message: Message) -> str:
-    """16 hex digits over all that the view says."""
+    """Return 16 hex digits over the whole message."""
     return blake2b(msgspec.json.encode(message), digest_size=8).hexdigest()
 
 
@@ -40,9 +23,9 @@ _URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, C
 
 
 class DeliveryStep(IntEnum):
-    """What can be done, the most pressing first: a new card, a line, an edit."""
+    """The possible steps, most urgent first: a new card, a reply, an edit."""
 
-    FINALIZE = 0  # only in our store
+    FINALIZE = 0  # in the store only
     FIND = 1
     POST = 2
     FIND_REPLY = 3
@@ -67,15 +50,17 @@ class ReplyEntry:
 
 @dataclass(slots=True, kw_only=True)
 class CardEntry:
-    """A card that is being told: the row as it is on disk, and what is wanted of it."""
+    """A card in delivery: its row as stored, and its desired state."""
 
     card: PostedCard
     order: int
     desired: Composed | None = None
-    digest: str = ""  # of the wanted view
-    is_stale: bool = True  # to be composed again
-    due: datetime | None = None
-    parent_message_id: str | None = None  # of a parent that is not live any more
+    digest: str = ""  # of the desired message
+    is_stale: bool = True  # must be composed again
+    failures: int = 0  # in a row, to compose it
+    due: datetime | None = None  # when it changes by itself, by the wall clock
+    retry_at: float | None = None  # when to compose it again after a failure, in loop time
+    parent_message_id: str | None = None  # of a parent that is no longer live
     replies: list[ReplyEntry] = field(default_factory=list)
     attempts: Attempts = field(default_factory=Attempts)
 
@@ -84,7 +69,7 @@ class CardEntry:
         return self.card.is_final and not self.replies
 
     def next_reply(self) -> ReplyEntry | None:
-        """The line whose turn it is. One that was refused lets the others pass."""
+        """Return the next reply to post. A refused one lets the others pass."""
         return next((one for one in self.replies if not one.attempts.refused), next(iter(self.replies), None))
 
 
@@ -103,8 +88,13 @@ class DeliveryJob:
         return self.reply.reply.intent_at if self.reply is not None else self.entry.card.intent_at
 
     @property
+    def is_critical(self) -> bool:
+        message = self.entry.desired.message if self.entry.desired else None
+        return message is not None and message.color is Color.CRITICAL
+
+    @property
     def rank(self) -> tuple[int, int, str, int]:
-        """Smaller goes first. Of equal edits, the card that waited longest."""
+        """Smaller ranks go first; of equal edits, the card that waited longest."""
         entry = self.entry
         message = entry.desired.message if entry.desired else None
         urgency = _URGENCY[message.color] if message is not None else len(_URGENCY)
@@ -117,26 +107,26 @@ class DeliveryJob:
 
 
 def pending_jobs(entry: CardEntry, *, is_parent_known: bool) -> Iterable[DeliveryJob]:
-    """What is to be done for a card and its lines, at once or later."""
+    """Yield the jobs for a card and its replies, due now or later."""
     step = _card_step(entry, is_parent_known=is_parent_known)
     if step is not None:
         yield DeliveryJob(step=step, entry=entry)
-    line = entry.next_reply()
-    if line is not None and (entry.card.message_id or entry.card.is_final):
-        in_doubt = line.reply.intent_at is not None and not line.attempts.is_surely_unsent
+    reply = entry.next_reply()
+    if reply is not None and (entry.card.message_id or entry.card.is_final):
+        is_unknown = reply.reply.intent_at is not None and not reply.attempts.is_surely_unsent
         yield DeliveryJob(
-            step=DeliveryStep.FIND_REPLY if in_doubt else DeliveryStep.POST_REPLY, entry=entry, reply=line
+            step=DeliveryStep.FIND_REPLY if is_unknown else DeliveryStep.POST_REPLY, entry=entry, reply=reply
         )
 
 
 def _card_step(entry: CardEntry, *, is_parent_known: bool) -> DeliveryStep | None:
-    card, wanted = entry.card, entry.desired
-    if card.is_final or wanted is None:
+    card, desired = entry.card, entry.desired
+    if card.is_final or desired is None:
         return None
     if not card.message_id and card.intent_at is not None and not entry.attempts.is_surely_unsent:
         return DeliveryStep.FIND
-    if wanted.message is None or (card.message_id and card.digest == entry.digest):
-        return DeliveryStep.FINALIZE if wanted.is_final else None
+    if desired.message is None or (card.message_id and card.digest == entry.digest):
+        return DeliveryStep.FINALIZE if desired.is_final else None
     if card.message_id:
         return DeliveryStep.EDIT
     return DeliveryStep.POST if is_parent_known else None

@@ -1,138 +1,189 @@
-"""This file keeps the picture of what is to be told: loads rows, notes what changed, composes what is stale."""
+"""The desired state of every live card: loaded from rows, marked stale on changes, composed again."""
 
 import asyncio
+from collections import defaultdict
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
-import structlog
+from alerts.cards.message import Color, Context, Message, bold, text
+from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply
+from alerts.store import Changed, Store, StoreSnapshot, Unit
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import Composed, Everywhere
+from bot.delivery.card_entries import CardEntry, ReplyEntry, digest_of
+from bot.delivery.retry import TIMER_TOLERANCE, Attempts
+from collectors.internal_errors import InternalErrors
 
-from alerts.cards.posted import CardId, ThreadReply
-from bot.delivery.card_entries import CardEntry, Composers, ReplyEntry, digest_of
-from bot.delivery.retry import Attempts
-from bot.store.unit import Changed
-from commands.store import Store, Unit
-
-log = structlog.get_logger(__name__)
-
-ALL = 1_000_000
-AT_ONCE = 25  # cards composed in a unit: others wait for it
-QUIET_TABLES = frozenset(
-    {"alerts", "audit", "handled_requests", "agenda", "replies", "cards"}
-)  # no card is composed from them
-EXACT_TABLES = frozenset({"incidents"})  # a row changes only the cards `of` it
-RECOMPOSE_AFTER = timedelta(minutes=1)  # after a composer failed
-REPLY_LIFETIME = timedelta(days=1)  # a line that was refused so long is not news any more
+BATCH_SIZE = 25  # cards read or composed in one transaction
+RECOMPOSE_AFTER = 60.0  # seconds, after a composer failed
+REPLY_LIFETIME = timedelta(days=1)  # a reply refused for longer is no longer news
 
 
 class DesiredState:
-    """The live cards by id. Rows are read at the first `refresh` and whenever they change."""
+    """The live cards by id. Rows are read on the first `refresh` and whenever they change."""
 
-    def __init__(self, store: Store, composers: Composers) -> None:
+    def __init__(self, store: Store, catalogue: CardCatalogue, errors: InternalErrors) -> None:
         self.entries: dict[str, CardEntry] = {}
         self.changed = asyncio.Event()
         self._store = store
-        self._composers = composers
+        self._catalogue = catalogue
+        self._errors = errors
+        self._by_row: defaultdict[tuple[CardKind, str], set[str]] = defaultdict(set)  # ids of entries
         self._changed_cards: set[str] = set()
         self._changed_replies: set[str] = set()
         self._is_loaded = False
         self._order = 0
 
     def mark_changed(self, changed: Changed) -> None:
-        """Rows changed: remember what that makes stale."""
-        self._changed_cards |= changed.get("cards", frozenset())
-        self._changed_replies |= changed.get("replies", frozenset())
-        loud = {table: ids for table, ids in changed.items() if table not in QUIET_TABLES}
+        """Record which cards depend on the changed rows."""
+        self._changed_cards |= changed.get("cards", {}).keys()
+        self._changed_replies |= changed.get("replies", {}).keys()
+        for table, rows in changed.items():
+            for id, row in rows.items():
+                self._mark_affected(table, id, row)
+        self.changed.set()
+
+    def mark_cluster(self, kind: CardKind, cluster: str) -> None:
+        """Record that something beside the store changed what all of a cluster's cards of this kind show."""
         for entry in self.entries.values():
-            if any(table not in EXACT_TABLES or entry.card.row_id in ids for table, ids in loud.items()):
+            if entry.card.kind is kind and entry.card.cluster == cluster:
                 entry.is_stale = True
         self.changed.set()
 
+    def _mark_affected(self, table: str, id: str, row: Any) -> None:
+        for kind, affected in self._catalogue.affected(table, id, row):
+            if isinstance(affected, Everywhere):
+                self.mark_cluster(kind, affected.cluster)
+                continue
+            for row_id in affected:
+                for card in self._by_row.get((kind, row_id), ()):
+                    self.entries[card].is_stale = True
+
     def drop(self, entry: CardEntry) -> None:
-        """Forget a card that is told to its end, unless it is news again."""
-        self.entries.pop(entry.card.id, None)
+        """Remove a card whose delivery is over."""
+        if self.entries.pop(entry.card.id, None) is not None:
+            of_row = self._by_row[entry.card.kind, entry.card.row_id]
+            of_row.discard(entry.card.id)
+            if not of_row:
+                del self._by_row[entry.card.kind, entry.card.row_id]
 
     async def refresh(self, now: datetime) -> set[str]:
-        """Read what changed and compose what is stale. Gives the channels where something may be to do."""
+        """Read what changed and compose what is stale. Return the channels that may have work."""
         self.changed.clear()
         touched = await self._load(now)
         stale = [entry for entry in self.entries.values() if self._is_stale(entry, now)]
-        for start in range(0, len(stale), AT_ONCE):
-            async with self._store.unit() as unit:
-                for entry in stale[start : start + AT_ONCE]:
-                    await self._compose(entry, unit, now)
+        for start in range(0, len(stale), BATCH_SIZE):
+            batch = stale[start : start + BATCH_SIZE]
+            for entry in batch:  # before the snapshot: what is committed from here on makes it stale again
+                entry.is_stale, entry.retry_at = False, None
+            async with self._store.read() as snapshot:
+                for entry in batch:
+                    await self._compose(entry, snapshot, now)
         return touched | {entry.card.channel for entry in stale}
 
     def next_due(self) -> datetime | None:
-        """When a card changes without any row changing."""
+        """Return when the next card changes without a change of rows."""
         return min((entry.due for entry in self.entries.values() if entry.due is not None), default=None)
 
+    def next_retry(self) -> float | None:
+        """Return the loop time at which the next card that failed is composed again."""
+        waiting = (entry for entry in self.entries.values() if not entry.card.is_final)
+        return min((entry.retry_at for entry in waiting if entry.retry_at is not None), default=None)
+
     def _is_stale(self, entry: CardEntry, now: datetime) -> bool:
-        return not entry.card.is_final and (entry.is_stale or (entry.due is not None and entry.due <= now))
+        is_due = entry.due is not None and entry.due <= now
+        soon = asyncio.get_running_loop().time() + TIMER_TOLERANCE
+        is_retried = entry.retry_at is not None and entry.retry_at <= soon
+        return not entry.card.is_final and (entry.is_stale or is_due or is_retried)
 
     async def _load(self, now: datetime) -> set[str]:
-        cards, lines = self._changed_cards, self._changed_replies
+        cards, replies = self._changed_cards, self._changed_replies
         self._changed_cards, self._changed_replies = set(), set()
-        if self._is_loaded and not cards and not lines:
+        if self._is_loaded and not cards and not replies:
             return set()
-        async with self._store.unit() as unit:
+        async with self._store.read() as snapshot:
             if not self._is_loaded:
-                cards |= {card.id for card in await unit.cards.find(state="live", limit=ALL)}
-                for state in ("pending", "refused"):
-                    cards |= {line.card for line in await unit.replies.find(state=state, limit=ALL)}
-            for id in lines:
-                line = await unit.replies.get(id)
-                if line is not None:
-                    cards.add(line.card)
-            touched = set()
-            for id in sorted(cards):
-                touched |= await self._load_card(CardId(id), unit, now)
+                cards |= {card.id for card in await snapshot.rows(PostedCard).find(state="live")}
+                unposted = await snapshot.rows(ThreadReply).find(state=("pending", "refused"))
+                cards |= {reply.card for reply in unposted}
+            for id in replies:
+                reply = await snapshot.rows(ThreadReply).get(id)
+                if reply is not None:
+                    cards.add(reply.card)
+        touched, ids = set(), sorted(cards)
+        for start in range(0, len(ids), BATCH_SIZE):
+            # In a unit, not a snapshot: meanwhile no worker can store a message id, which the entry would lose.
+            async with self._store.unit() as unit:
+                for id in ids[start : start + BATCH_SIZE]:
+                    touched |= await self._load_card(CardId(id), unit, now)
         self._is_loaded = True
         return touched
 
     async def _load_card(self, id: CardId, unit: Unit, now: datetime) -> set[str]:
         entry = self.entries.get(id)
-        card = await unit.cards.get(id)
+        card = await unit.rows(PostedCard).get(id)
         if card is None:
             if entry is None:
                 return set()
             entry.card = replace(entry.card, is_final=True)  # its worker drops it
             entry.replies.clear()
             return {entry.card.channel}
-        wanted = [line for line in await unit.replies.find(card=id, limit=ALL) if _is_wanted(line, now)]
+        pending = [reply for reply in await unit.rows(ThreadReply).find(card=id) if _is_pending(reply, now)]
         if entry is None:
-            if card.is_final and not wanted:
+            if card.is_final and not pending:
                 return set()
             self._order += 1
             entry = CardEntry(card=card, order=self._order)
             entry.attempts.refused = bool(card.error)
-        parent = await unit.cards.get(card.parent) if card.parent else None
+        parent = await unit.rows(PostedCard).get(card.parent) if card.parent else None
         entry.card, entry.parent_message_id = card, parent.message_id if parent is not None else None
         known = {one.reply.id: one for one in entry.replies}
-        entry.replies = [_reply_entry(line, known) for line in wanted]
+        entry.replies = [_reply_entry(reply, known) for reply in pending]
         self.entries[id] = entry
+        self._by_row[card.kind, card.row_id].add(id)
         return {card.channel}
 
-    async def _compose(self, entry: CardEntry, unit: Unit, now: datetime) -> None:
-        entry.is_stale = False
+    async def _compose(self, entry: CardEntry, snapshot: StoreSnapshot, now: datetime) -> None:
         try:
-            composed = await self._composers[entry.card.kind](entry.card, unit, now)
-        except Exception:  # one card's bug must not silence the others
-            log.exception("telling.not_composed", card=entry.card.id)
-            entry.due = now + RECOMPOSE_AFTER
+            composed = await self._catalogue.compose(entry.card, snapshot, now)
+        except Exception as error:  # one card's bug must not stop the others
+            self._note_failure(entry, error)
             return
+        entry.failures = 0
         digest = "" if composed.message is None else digest_of(composed.message)
         if digest != entry.digest and entry.attempts.refused:
-            entry.attempts = Attempts()  # it was another view that was refused
+            entry.attempts = Attempts()  # another message was refused, not this one
         entry.desired, entry.digest, entry.due = composed, digest, composed.due_after(now)
 
+    def _note_failure(self, entry: CardEntry, error: Exception) -> None:
+        """Add a note to the card that it is not up to date, at the second failure in a row: the first may pass.
 
-def _is_wanted(line: ThreadReply, now: datetime) -> bool:
-    return not line.message_id and (not line.error or now - line.at < REPLY_LIFETIME)
+        A posted card whose message is not known after a restart stays as it is, and so does one that shows nothing.
+        """
+        reason = self._errors.contain(error, "card", card=entry.card.id)
+        entry.failures += 1
+        entry.due = None  # or it would be composed again at once, for ever
+        entry.retry_at = asyncio.get_running_loop().time() + RECOMPOSE_AFTER
+        last = entry.desired
+        is_kept = bool(entry.card.message_id) if last is None else last.message is None
+        if entry.failures != 2 or is_kept:
+            return
+        name = f"{entry.card.kind.value.replace('_', ' ')} {entry.card.row_id}"
+        unknown = Message(title=text(bold(f"This card of {name} cannot be shown")), color=Color.WARNING)
+        message = last.message if last is not None and last.message is not None else unknown
+        note = Context(text=text(f"⚠ Not up to date: {reason}"))
+        message = replace(message, blocks=(*message.blocks, note))
+        entry.desired, entry.digest = Composed(message=message), digest_of(message)
 
 
-def _reply_entry(line: ThreadReply, known: dict[str, ReplyEntry]) -> ReplyEntry:
-    """The line with the attempts that were made; one that was refused in another life lets others pass."""
-    if one := known.get(line.id):
-        one.reply = line
-        return one
-    return ReplyEntry(reply=line, attempts=Attempts(refused=bool(line.error)))
+def _is_pending(reply: ThreadReply, now: datetime) -> bool:
+    return not reply.message_id and (not reply.error or now - reply.at < REPLY_LIFETIME)
+
+
+def _reply_entry(reply: ThreadReply, known: dict[str, ReplyEntry]) -> ReplyEntry:
+    """Return the reply with its attempts so far; one that an earlier process was refused lets others pass."""
+    if entry := known.get(reply.id):
+        entry.reply = reply
+        return entry
+    return ReplyEntry(reply=reply, attempts=Attempts(refused=bool(reply.error)))

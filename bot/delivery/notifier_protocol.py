@@ -1,18 +1,19 @@
-"""This file has what telling asks of a chat, and the ways in which a chat can fail."""
+"""The Notifier protocol, and the ways in which sending can fail."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import Enum
 from typing import Protocol
 
 from alerts.cards.message import Message, Text
 
 
 class SendError(Exception):
-    """A message was not told, or nobody knows whether it was."""
+    """A message was not sent, or its outcome is unknown."""
 
 
 class Recoverable(SendError):  # noqa: N818  a kind of SendError
-    """It was surely not told, and may be later: after `retry_after`, when the chat said so."""
+    """It was not sent and can be retried: after `retry_after`, if the chat gave one."""
 
     def __init__(self, reason: str, *, retry_after: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -20,31 +21,39 @@ class Recoverable(SendError):  # noqa: N818  a kind of SendError
 
 
 class UnknownOutcome(SendError):  # noqa: N818
-    """No answer: nobody knows whether it was told."""
+    """There was no answer, so it is unknown whether it was sent."""
+
+
+class Refuses(Enum):
+    """What refuses: one message, all of a channel (it is archived), or all of the chat (our token is revoked)."""
+
+    MESSAGE = "message"
+    CHANNEL = "channel"
+    CHAT = "chat"
 
 
 class Permanent(SendError):  # noqa: N818
-    """It was surely not told, and will not be until somebody helps. `of_channel`: the channel refuses everything."""
+    """It was not sent and needs a person to fix it."""
 
-    def __init__(self, reason: str, *, of_channel: bool = False) -> None:
+    def __init__(self, reason: str, *, refuses: Refuses = Refuses.MESSAGE) -> None:
         super().__init__(reason)
-        self.of_channel = of_channel
+        self.refuses = refuses
 
 
 class Gone(SendError):  # noqa: N818
-    """The message cannot be changed any more: somebody deleted it, or its time to be edited is over."""
+    """The message can no longer be changed: somebody deleted it, or its edit window is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicates:
-    """The same message, told more than once; `younger` in order of age."""
+    """The same message, posted more than once; `younger` are the others, oldest first."""
 
     oldest: str
     younger: tuple[str, ...]
 
 
 class Notifier(Protocol):
-    """A chat. Every call ends by itself within seconds, and fails with a SendError only."""
+    """A chat. Every call ends within seconds, and raises only SendError."""
 
     async def post(
         self,
@@ -55,7 +64,7 @@ class Notifier(Protocol):
         nonce: str,
         broadcast: bool = False,
     ) -> str:
-        """Post a card or a line, and give the message's name. `nonce` is stored with it, for `find`."""
+        """Post a card or a reply and return the message's id. `nonce` is stored with it, for `find`."""
         ...
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None: ...
@@ -63,7 +72,7 @@ class Notifier(Protocol):
     async def find(
         self, channel: str, nonce: str, since: datetime, thread: str | None = None
     ) -> str | Duplicates | None:
-        """Our own messages with this nonce, told since then."""
+        """Return our own message with this nonce, posted since then."""
         ...
 
     async def delete(self, channel: str, message_id: str) -> None: ...

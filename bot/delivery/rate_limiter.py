@@ -1,4 +1,4 @@
-"""Rate limits: how many calls a chat allows, in a channel and of each method."""
+"""Token buckets that keep calls within a chat's rate limits, per channel and per method."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from bot.delivery.retry import RetryPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit:
-    """One call `every` so often; up to `burst` at once after a rest."""
+    """One call per `every`, and up to `burst` at once after a pause."""
 
     every: timedelta
     burst: int = 1
@@ -18,7 +18,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimits:
-    """What a chat allows: posts to one channel, and calls of each method (post, edit, find, delete) altogether."""
+    """The limits of a chat: posts to one channel, and all calls of each method (post, edit, find, delete)."""
 
     channel: RateLimit
     methods: Mapping[str, RateLimit]
@@ -26,30 +26,30 @@ class RateLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryPolicy:
-    """How fast we send to a chat, and how we retry."""
+    """How fast to send to a chat, and how to retry."""
 
     rate_limits: RateLimits
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 class RateLimiter:
-    """A token bucket on the loop's time."""
+    """A token bucket in loop time."""
 
-    def __init__(self, pace: RateLimit) -> None:
-        self._every = pace.every.total_seconds()
-        self._slack = self._every * (pace.burst - 1)
-        self._next = 0.0  # when the bucket would be empty of debts
+    def __init__(self, limit: RateLimit) -> None:
+        self._every = limit.every.total_seconds()
+        self._burst = self._every * (limit.burst - 1)
+        self._next = 0.0  # when the next call would be free without any burst
         self._held_until = 0.0
 
     def ready_at(self) -> float:
-        """The moment, in loop time, from which on a call may be made."""
-        return max(self._next - self._slack, self._held_until)
+        """Return the loop time from which a call may be made."""
+        return max(self._next - self._burst, self._held_until)
 
     def take(self) -> None:
-        """Count a call that is made now."""
+        """Count a call made now."""
         self._next = max(self._next, asyncio.get_running_loop().time()) + self._every
 
     def hold(self, pause: timedelta) -> None:
-        """Let nobody through for that long: the chat asked for it."""
+        """Block all calls for that long, as the chat requested."""
         until = asyncio.get_running_loop().time() + pause.total_seconds()
         self._held_until = max(self._held_until, until)

@@ -1,38 +1,47 @@
-"""When a failed call to a chat is tried again."""
+"""Timeouts and pauses of retries of calls to a chat; the channel worker applies them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 
+TIMER_TOLERANCE = 0.001  # seconds that a timer may fire early
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How long we wait for a chat.
+    """How long to wait for a chat.
 
-    `answer`: for one call; the chat's own client should give up before. `doubt`: after an intent, until
-    "not found" in the channel means "was never told"; longer than the client's own timeout and the chat's
-    slowness together. `retry`, `retry_at_most`: the pauses after a failure. `refused`: until a refused message
-    is tried again. `look_back`: how much earlier than the intent our message may stand, by the chat's clock.
+    `answer`: timeout of one call; the chat's own client should give up earlier. `outcome_timeout`: after this, a
+    message that cannot be found was never posted; longer than the client's timeout plus the chat's delay.
+    `retry`, `max_retry`: the pauses after a failure. `refused`: the pause before a refused message is
+    retried; `refused_critical`: that of a critical card whose channel refuses everything. `look_back`: how much
+    earlier than the intent our message may be dated by the chat's clock.
     """
 
     answer: timedelta = timedelta(seconds=12)
-    doubt: timedelta = timedelta(seconds=20)
+    outcome_timeout: timedelta = timedelta(seconds=20)
     retry: timedelta = timedelta(seconds=1)
-    retry_at_most: timedelta = timedelta(minutes=1)
+    max_retry: timedelta = timedelta(minutes=1)
     refused: timedelta = timedelta(minutes=10)
+    refused_critical: timedelta = timedelta(seconds=30)
     look_back: timedelta = timedelta(minutes=10)
 
+    def refused_pause(self, is_critical: bool) -> float:
+        """Return the seconds to wait after the channel or the chat refused everything."""
+        return (self.refused_critical if is_critical else self.refused).total_seconds()
+
     def pause(self, failed: int, random: Random) -> float:
-        """The seconds to wait after so many failures in a row: doubled each time, with jitter."""
+        """Return the seconds to wait after so many failures in a row: doubled each time, with jitter."""
         doubled: timedelta = self.retry * 2.0 ** min(failed - 1, 16)
-        return min(self.retry_at_most, doubled).total_seconds() * random.uniform(0.5, 1)
+        return min(self.max_retry, doubled).total_seconds() * random.uniform(0.5, 1)
 
 
 @dataclass(slots=True)
 class Attempts:
-    """How it went so far with one message, in this process only. Moments are in loop time."""
+    """The attempts to send one message, in this process only. Times are in loop time."""
 
     not_before: float = 0.0
+    asked_at: float | None = None  # when it was sent last; None: by an earlier process, or never
     failed: int = 0
-    is_surely_unsent: bool = False  # the intent is on disk, and the chat said that it took nothing
+    is_surely_unsent: bool = False  # the intent is stored, and the chat confirmed that nothing was posted
     refused: bool = False

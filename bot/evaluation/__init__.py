@@ -1,1 +1,1 @@
-"""Evaluation: when each rule is due, what it gives, and how that is recorded."""
+"""Evaluation: when each rule is due, its result, and how that is recorded."""

@@ -1,7 +1,8 @@
-"""This file runs one cluster's evaluation: round after round, each kept before the next begins."""
+"""The evaluation cycles of one cluster: the rule scheduler runs each, and it is recorded before the next starts."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -14,27 +15,35 @@ from alerts.rules import Rule
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rule_objects
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
-from bot.live_cluster import LiveCluster
+from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
 from bot.metrics import Metrics
-from collectors.facts.clock import Clock
+from collectors.cluster.cache import ObjectChange
+from collectors.cluster.kinds import NODES
+from collectors.facts.clock import LARGE_STEP, Clock, ClockSteps
 from collectors.query_router import QueryRouter
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
-CACHE_SYNC_TIMEOUT = timedelta(seconds=15)  # at start, for the first picture of the cluster
+CHANGE_PACE = 5.0  # seconds between two cycles for changes of the cluster: a rack that fails is many
+MAX_PAUSE = 15.0  # seconds: the clock may be set while the loop sleeps
+STALLED_AFTER = 180.0  # seconds: much longer than a cycle with a backfill
+CACHE_SYNC_TIMEOUT = timedelta(seconds=15)  # at start, for the first snapshot of the cluster
 
 _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSources:
-    """Where a cluster's rules come from: packs and files, and whether its PrometheusRule objects are read, too."""
+    """Where a cluster's rules come from: packs and files, and optionally its PrometheusRule objects."""
 
     shipped: tuple[Rule, ...]
     reads_objects: bool = False
 
 
 class Evaluator:
-    """The owner of one cluster's rounds. `blind`: source -> why it cannot be seen now. `has_begun`: a round is over."""
+    """Runs one cluster's cycles. `blind`: source -> why it is blind now. `has_evaluated`: a cycle has finished.
+
+    `on_view_change` is called when other sources are blind than before, or other rules in force.
+    """
 
     def __init__(
         self,
@@ -54,24 +63,90 @@ class Evaluator:
         self._clock = clock
         self._metrics = metrics
         self._rules = rules
-        self._objects_due: datetime | None = None
-        self._unclaimed: tuple[Alert, ...] = ()  # whose rules may stand in objects that were not read yet
-        self._evaluated: Mapping[str, datetime] = {}  # up to when the last process judged each rule
+        self._objects_due = timedelta.min  # by the clock that nobody can set
+        self._orphans: tuple[Alert, ...] = ()  # their rules may be in objects that are not read yet
+        self._evaluated: Mapping[str, datetime] = {}  # rule -> when an earlier process last evaluated it
+        self.clock_steps = ClockSteps(clock)
         self.blind: Mapping[str, str] = {}
-        self.has_begun = False
+        self.on_view_change: Callable[[], None] = lambda: None
+        self.has_evaluated = False
+        self._awake_at = 0.0
+        self._woken = asyncio.Event()
+        self._checks_due: float | None = None  # by the loop's clock, after a change of a node
+        self._checks_forward_at = -CHANGE_PACE  # when they were brought forward last
 
     async def run(self) -> None:
-        """For ever."""
-        await self.begin()
+        """Run until cancelled."""
+        cache = self._cluster.cache
+        stop = cache.subscribe(self._note) if cache is not None else None
+        try:
+            await self.start()
+            self._checks_due = None  # everything is due now
+            while True:
+                await self._sleep_until_due()
+                await self.run_cycle()
+        finally:
+            if stop is not None:
+                stop()
+
+    def _note(self, change: ObjectChange) -> None:
+        """Bring the checks forward when a node changed, other than by its heartbeat.
+
+        They wait until the change is in the cluster's snapshot, and the last such cycle is long enough ago.
+        """
+        before, after = change.before, change.after
+        if (
+            change.kind == NODES.name
+            and self._checks_due is None
+            and (
+                before is None or after is None or (before.spec, before.status) != (after.spec, after.status)
+            )
+        ):
+            now = asyncio.get_running_loop().time()
+            self._checks_due = max(now + SNAPSHOT_EVERY, self._checks_forward_at + CHANGE_PACE)
+            self._woken.set()
+
+    async def _sleep_until_due(self) -> None:
+        """Sleep until a rule is due or a node has changed, at most MAX_PAUSE at a time."""
+        due = self._scheduler.next_due(self._clock.now())
         while True:
-            pause = (self._scheduler.next_due(self._clock.now()) - self._clock.now()).total_seconds()
-            if pause > 0:
-                await asyncio.sleep(pause)
-            await self.run_cycle()
+            self._awake_at = asyncio.get_running_loop().time()
+            due += self._follow_clock()
+            now = self._clock.now()
+            pause = (min(due, self._scheduler.next_due(now)) - now).total_seconds()
+            if self._checks_due is not None:
+                if self._checks_due <= self._awake_at:
+                    self._checks_due, self._checks_forward_at = None, self._awake_at
+                    self._scheduler.bring_checks_forward(now)
+                    return
+                pause = min(pause, self._checks_due - self._awake_at)
+            if pause <= 0:
+                return
+            self._woken.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(pause, MAX_PAUSE)):
+                    await self._woken.wait()
+
+    def _follow_clock(self) -> timedelta:
+        """Restate what is in memory when the clock was set, so that no interval and no `for` changes.
+
+        Return by how much it was set.
+        """
+        if by := self.clock_steps.taken():
+            self._scheduler.restate(by)
+            self._router.restate(by)
+            if abs(by) >= LARGE_STEP:
+                _log.warning("the clock was set", cluster=self._cluster.name, seconds=by.total_seconds())
+        return by
+
+    @property
+    def stalled_for(self) -> float:
+        """The seconds since the loop last went round, by a clock that nobody sets."""
+        return asyncio.get_running_loop().time() - self._awake_at
 
     @property
     def rules(self) -> Mapping[str, Rule]:
-        """The rules in force here, by id."""
+        """The rules in force, by id."""
         return self._scheduler.rules
 
     @property
@@ -79,49 +154,53 @@ class Evaluator:
         return self._rules.reads_objects and self._cluster.pod_logs is not None
 
     async def _read_objects(self) -> None:
-        """Take in the cluster's PrometheusRule objects as they are now, between rounds."""
-        now = self._clock.now()
-        if (
-            self._cluster.pod_logs is None
-            or not self._rules.reads_objects
-            or now < (self._objects_due or now)
-        ):
+        """Read the cluster's PrometheusRule objects, between cycles."""
+        now, elapsed = self._clock.now(), self._clock.elapsed()
+        if self._cluster.pod_logs is None or not self._rules.reads_objects or elapsed < self._objects_due:
             return
-        self._objects_due = now + OBJECTS_EVERY
+        self._objects_due = elapsed + OBJECTS_EVERY
         found = await read_rule_objects(self._cluster.pod_logs)
         self._metrics.rule_object_errors.labels(self._cluster.name).set(len(found.diagnostics))
         for diagnostic in found.diagnostics[:20]:
-            _log.warning("a PrometheusRule is wrong", cluster=self._cluster.name, diagnostic=str(diagnostic))
+            _log.warning("error in a PrometheusRule", cluster=self._cluster.name, diagnostic=str(diagnostic))
         if found.diagnostics and not found.groups:
-            return  # not seen, or nothing usable: what was in force stays
-        theirs = tuple(rule for group in found.groups for rule in group.rules)
-        gone = self._scheduler.swap((*self._rules.shipped, *theirs))
-        self._unclaimed = self._scheduler.restore(self._unclaimed, self._evaluated, now)
-        await self._resolve((*gone, *self._unclaimed))
-        self._unclaimed = ()
+            return  # unreadable, or nothing usable: the current rules stay
+        rules = tuple(rule for group in found.groups for rule in group.rules)
+        before = self._scheduler.rules
+        gone = self._scheduler.swap((*self._rules.shipped, *rules))
+        if self._scheduler.rules != before:
+            self.on_view_change()
+        self._orphans = self._scheduler.restore(self._orphans, self._evaluated, now)
+        await self._resolve((*gone, *self._orphans))
+        self._orphans = ()
 
     async def run_cycle(self) -> None:
-        """Take in the rules as they are now, and judge those that are due."""
+        """Read the current rules, and evaluate those that are due."""
         await self._read_objects()
         await self._run_due()
 
-    async def begin(self) -> None:
-        """Wait for the first picture of the cluster, and take up what stood when the last process ended."""
+    async def start(self) -> None:
+        """Wait for the first snapshot of the cluster, and restore the alerts of the last process.
+
+        It may be called again: after a failure, the state in memory is replaced with the store's.
+        """
+        self.has_evaluated = False
         if self._cluster.cache is not None:
             try:
                 await self._cluster.cache.synced(CACHE_SYNC_TIMEOUT)
-            except TimeoutError as late:
+            except TimeoutError as error:
                 _log.warning(
-                    "begins without a whole picture", cluster=self._cluster.name, reason=str(late)[:500]
+                    "cluster snapshot is incomplete", cluster=self._cluster.name, reason=str(error)[:500]
                 )
-        standing, self._evaluated = await self._recorder.restore()
-        self._unclaimed = self._scheduler.restore(standing, self._evaluated, self._clock.now())
+        self._scheduler.reset()
+        alerts, self._evaluated = await self._recorder.restore()
+        self._orphans = self._scheduler.restore(alerts, self._evaluated, self._clock.now())
         if not self._has_objects:
-            await self._resolve(self._unclaimed)
-            self._unclaimed = ()
+            await self._resolve(self._orphans)
+            self._orphans = ()
 
     async def _resolve(self, alerts: tuple[Alert, ...]) -> None:
-        """Alerts whose rule is gone: nobody will ever ask about them again. A pending one leaves no trace."""
+        """Resolve alerts whose rule is gone and is not evaluated again. Pending ones are dropped."""
         if not alerts:
             return
         now = self._clock.now()
@@ -142,23 +221,32 @@ class Evaluator:
         )
         cycle = await self._scheduler.run_cycle(now)
         sources = self._router.sources(at=now)
-        self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
+        blind = {one.source: one.reason for one in sources if one.blind_for is not None}
+        has_blind_changed, self.blind = blind.keys() != self.blind.keys(), blind
+        if (
+            has_blind_changed
+        ):  # before the cycle is recorded, which may fail: the next one would see no change
+            self.on_view_change()
         await self._record(cycle)
         for one in sources:
             self._metrics.source_up.labels(name, one.source).set(one.blind_for is None)
+        for kind in self._cluster.cache.status() if self._cluster.cache is not None else ():
+            self._metrics.unreadable_objects.labels(name, kind.kind).set(kind.unreadable)
+            if kind.age is not None:
+                self._metrics.watch_lag.labels(name, kind.kind).set(kind.age.total_seconds())
+        for state, count in self._scheduler.counts().items():
+            self._metrics.alerts.labels(name, state).set(count)
         self._metrics.blind_rules.labels(name).set(len(cycle.blind))
         self._metrics.rule_evaluations.labels(name).inc(len(cycle.evaluated | cycle.blind.keys()))
         self._metrics.rule_evaluation_failures.labels(name).inc(len(cycle.blind))
         self._metrics.rule_evaluation_duration.labels(name).observe(asyncio.get_running_loop().time() - began)
-        self.has_begun = True
+        self.has_evaluated = True
 
     async def _record(self, cycle: EvaluationCycle) -> None:
-        await self._recorder.record(
-            cycle, rules=self._scheduler.rules, topology=self._cluster.topology(), blind=frozenset(self.blind)
-        )
+        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=self._cluster.topology())
 
 
 def _ended(alert: Alert, now: datetime) -> Alert:
-    """The alert, resolved now because nobody asks about it any more."""
+    """Return the alert resolved now, because its rule is gone."""
     life = replace(alert.life, state=AlertState.RESOLVED, resolved_at=now)
     return replace(alert, life=life, ended_reason=f"the rule {alert.name} is no longer in force")

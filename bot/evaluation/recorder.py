@@ -1,66 +1,59 @@
-"""This file keeps what a round of evaluation gave: alerts, their incidents, cards and lines, in one transaction."""
+"""The incident recorder: a cycle's alerts, incidents, cards and replies, stored in one transaction."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.cards.desired import desired_cards, desired_replies
-from alerts.cards.posted import CardKind
-from alerts.incidents.grouping import (
-    GroupingContext,
-    add_alert,
-    belongs,
-    group_key_of,
-    open_incident,
-    resolve_if_over,
-)
+from alerts.cards.desired import desired_replies
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.incidents.book import Effects, IncidentBook, Update
+from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of
-from alerts.rules import Rule, Severity
+from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.store import ALL, EvaluationProgress
+from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Row, Unit, Wanted
 from bot.evaluation.scheduler import EvaluationCycle
 from collectors.facts.topology import Topology
-from commands.incident.card_context import incident_context, silenced_until
-from commands.store import Store, Unit
+from commands.incident.card_context import active, context_of, silenced_until
+from commands.plans.plan import Plan
 
-REFRESH_EVERY = timedelta(
-    minutes=1
-)  # how often a card's figures follow the alert's; its phase follows at once
+REFRESH_EVERY = timedelta(minutes=1)  # how often values on a card are updated; its state is updated at once
+VALUES_AT_ONCE = 10_000  # in one query; a database accepts some 32,000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardRouting:
-    """Where things are told."""
+    """The channels for incidents."""
 
     routes: tuple[Route, ...] = ()
     default: str = ""
 
 
 class IncidentRecorder:
-    """Writes one cluster's rounds into the store."""
+    """Records one cluster's evaluation cycles in the store."""
 
-    def __init__(self, cluster: str, store: Store, tellings: CardRouting) -> None:
+    def __init__(self, cluster: str, store: ObservedStore, routing: CardRouting) -> None:
         self._cluster = cluster
         self._store = store
-        self._tellings = tellings
-        self._blind: frozenset[str] = frozenset()  # the sources that could not be seen at the last round
-        self._kept: dict[
+        self._routing = routing
+        self._book: IncidentBook | None = None  # read in the first cycle
+        store.listen(self._follow)
+        self._written: dict[
             str, tuple[datetime, AlertLife]
-        ] = {}  # Alert.id -> when it was last written, and how
+        ] = {}  # Alert.id -> when its row was last written, and with which life
 
     async def restore(self) -> tuple[list[Alert], Mapping[str, datetime]]:
-        """The alerts that stood when the last process ended, and up to when it had judged each rule."""
+        """Return the last process's alerts that are not resolved, and when it last evaluated each rule."""
+        self._written, self._book = {}, None
         async with self._store.unit() as unit:
-            progress = await unit.progress.get(self._cluster)
-            standing = [
-                alert
-                for state in (AlertState.PENDING, AlertState.FIRING)
-                for alert in await unit.alerts.find(cluster=self._cluster, state=state.value, limit=100_000)
-            ]
-        return standing, progress.evaluated if progress else {}
+            progress = await unit.rows(EvaluationProgress).get(self._cluster)
+            standing = await unit.rows(Alert).find(
+                cluster=self._cluster, state=(AlertState.PENDING, AlertState.FIRING)
+            )
+        return list(standing), progress.evaluated if progress else {}
 
     async def record(
         self,
@@ -68,119 +61,141 @@ class IncidentRecorder:
         *,
         rules: Mapping[str, Rule],
         topology: Topology,
-        blind: frozenset[str] = frozenset(),
     ) -> None:
-        """One transaction: the alerts that changed, what that does to incidents, the cards and lines it calls for.
-
-        `blind` are the sources that cannot be seen now: when they are others than before, every open card says so.
-        """
-        is_news, self._blind = blind != self._blind, blind
+        """Store the changed alerts, their incidents, cards and replies, in one transaction."""
         changed = {change.alert.id: change.alert for change in cycle.changes}
         dropped = {
             change.alert.id for change in cycle.changes if change.alert.life.state is AlertState.RESOLVED
         }
         fresh = {alert.id: alert for alert in cycle.standing if self._is_stale(alert, cycle.at)}
-        latest = {**changed, **fresh}  # one that changed while it was made up for may have moved on since
+        latest = {**changed, **fresh}  # an alert that changed in the backfill may have changed again
+        updates = [(change.alert, change.at) for change in cycle.changes]
+        updates += [(alert, cycle.at) for alert in fresh.values()]
         grouping = GroupingContext(rules=rules, topology=topology)
         async with self._store.unit() as unit:
             for alert in latest.values():
-                await unit.alerts.put(alert)
+                await unit.rows(Alert).put(alert)
             await self._forget_pending(unit, cycle)
             if cycle.progress:
-                await unit.progress.put(EvaluationProgress(cluster=self._cluster, evaluated=cycle.progress))
-            silences = await unit.silences.find(cluster=self._cluster, limit=ALL)
-            live = await unit.incidents.find(cluster=self._cluster, state="open", limit=ALL)
-            touched = await self._group(unit, cycle, fresh.values(), grouping, live)
-            if is_news:
-                for incident in live:
-                    await unit.incidents.put(incident)  # it has not changed, but what its card says has
-            await self._post_replies(unit, touched, silences, grouping, cycle.at, live)
+                progress = EvaluationProgress(cluster=self._cluster, evaluated=cycle.progress)
+                await unit.rows(EvaluationProgress).put(progress)
+            book, effects = await self._absorb(unit, updates, grouping, cycle.at)
+            for incident in effects.incidents:
+                await unit.rows(Incident).put(incident)
+            await self._post(unit, book, effects, rules, cycle.at)
+        book.forget(cycle.at)
         for id, alert in latest.items():
-            self._kept[id] = cycle.at, alert.life
+            self._written[id] = cycle.at, alert.life
         for id in dropped:
-            self._kept.pop(id, None)
+            self._written.pop(id, None)
+
+    @property
+    def remembered(self) -> int:
+        """The number of alerts in memory."""
+        return len(self._written)
+
+    def _follow(self, changed: Changed) -> None:
+        if self._book is not None:
+            self._book.apply(changed)
 
     def _is_stale(self, alert: Alert, now: datetime) -> bool:
-        """Whether the store's row is old, or would give another process another patience."""
-        at, life = self._kept.get(alert.id, (None, None))
-        return alert.is_firing and (at is None or now - at >= REFRESH_EVERY or life != alert.life)
+        """Return whether the stored row is old, or holds a life that another process would time differently."""
+        at, life = self._written.get(alert.id, (None, None))
+        return alert.is_firing and (at is None or abs(now - at) >= REFRESH_EVERY or life != alert.life)
 
     async def _forget_pending(self, unit: Unit, cycle: EvaluationCycle) -> None:
-        """A pending alert that went away without firing leaves no trace."""
+        """Delete pending alerts that went away without firing."""
         standing = {alert.id for alert in cycle.standing}
-        for alert in await unit.alerts.find(
-            cluster=self._cluster, state=AlertState.PENDING.value, limit=10_000
-        ):
+        for alert in await unit.rows(Alert).find(cluster=self._cluster, state=AlertState.PENDING):
             if alert.rule in cycle.evaluated and alert.id not in standing:
-                await unit.alerts.delete(alert.id)
+                await unit.rows(Alert).delete(alert.id)
+                self._written.pop(alert.id, None)
 
-    async def _group(
-        self,
-        unit: Unit,
-        cycle: EvaluationCycle,
-        fresh: Iterable[Alert],
-        grouping: GroupingContext,
-        live: Sequence[Incident],
-    ) -> dict[str, Incident]:
-        """Each change in its order: what fired and ended while we were blind has happened too."""
-        touched: dict[str, Incident] = {}
-        changes = [(change.alert, change.at) for change in cycle.changes]
-        told = [*changes, *((alert, cycle.at) for alert in fresh)]
-        speaking = [(alert, at) for alert, at in told if alert.life.state is not AlertState.PENDING]
-        homes = {member.alert: incident for incident in live for member in incident.members}
-        for alert, at in speaking:
-            home = homes.get(alert.id)
-            home = touched.get(home.id, home) if home else None
-            incident = await self._incident_of(unit, alert, home, touched, at)
-            if incident is not None:
-                touched[incident.id] = homes[alert.id] = add_alert(incident, alert, grouping, at)
-        return touched
+    async def _load(self, unit: Unit, since: datetime) -> IncidentBook:
+        incidents = list(await unit.rows(Incident).find(cluster=self._cluster, state="open"))
+        recent = Between(start=since - REOPENS_WITHIN)
+        incidents += await unit.rows(Incident).find(cluster=self._cluster, resolved_at=recent)
+        incidents.sort(key=lambda incident: incident.opened_at)
+        ids = [incident.id for incident in incidents]
+        cards = await _find_in(unit, PostedCard, "row_id", ids, kind=CardKind.INCIDENT)
+        silences = await unit.rows(Silence).find(cluster=self._cluster)
+        return IncidentBook(self._cluster, incidents=incidents, cards=cards, silences=silences)
 
-    async def _incident_of(
-        self, unit: Unit, alert: Alert, home: Incident | None, touched: Mapping[str, Incident], now: datetime
-    ) -> Incident | None:
-        """The open incident that knows the alert already, whatever it would fold to by now; or the one it folds to."""
-        known = [home] if home else [one for one in touched.values() if belongs(one, alert, now)]
-        if not known:
-            found = await unit.incidents.find(
-                cluster=self._cluster, group_key=group_key_of(alert), newest=True, limit=5
-            )
-            known = [one for one in found if belongs(one, alert, now)]
-        channels = channels_of(alert, self._tellings.routes, default=self._tellings.default)
-        if known and (known[0].is_open or alert.severity is not Severity.INFO):
-            incident = known[0]
-            more = tuple(dict.fromkeys((*incident.channels, *channels)))
-            return replace(incident, channels=more)
-        if not alert.is_firing or alert.severity is Severity.INFO:
-            return None  # info is context for what is told already: it opens nothing by itself
-        number = await unit.next_number("incident")
-        return open_incident(f"i{number}", alert, channels=channels, now=now)
+    async def _absorb(
+        self, unit: Unit, updates: Sequence[Update], grouping: GroupingContext, now: datetime
+    ) -> tuple[IncidentBook, Effects]:
+        """Return what the cycle changes. The book is a cache: what it would change is compared with the store."""
+        since = min((at for _, at in updates), default=now)
+        book = self._book or await self._load(unit, since)
+        effects = book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+        if not await self._is_current(unit, book, effects, since):
+            book = await self._load(unit, since)
+            effects = book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+        self._book = book
+        if not effects.opened:
+            return book, effects
+        first = await unit.next_number("incident", len(effects.opened))
+        return book, effects.numbered(f"i{first + number}" for number in range(len(effects.opened)))
 
-    async def _post_replies(
-        self,
-        unit: Unit,
-        touched: Mapping[str, Incident],
-        silences: Sequence[Silence],
-        grouping: GroupingContext,
-        now: datetime,
-        live: Sequence[Incident],
+    def _channels_of(self, alert: Alert) -> tuple[str, ...]:
+        return channels_of(alert, self._routing.routes, default=self._routing.default)
+
+    async def _is_current(self, unit: Unit, book: IncidentBook, effects: Effects, since: datetime) -> bool:
+        """Return whether the book has what is stored of the incidents that change, and of the groups that open one.
+
+        It lacks what another process stored, and what resolved long ago where a backfill goes back as far.
+        """
+        stored = await unit.rows(Incident).get_all(effects.changed) if effects.changed else {}
+        if any(id not in stored or stored[id].version != one.version for id, one in effects.before.items()):
+            return False
+        keys = [incident.group_key for incident in effects.opened]
+        recent = Between(start=since - REOPENS_WITHIN)
+        of_groups = [
+            *await _find_in(unit, Incident, "group_key", keys, cluster=self._cluster, state="open"),
+            *await _find_in(unit, Incident, "group_key", keys, cluster=self._cluster, resolved_at=recent),
+        ]
+        return all(book.get(incident.id) is not None for incident in of_groups)
+
+    async def _post(
+        self, unit: Unit, book: IncidentBook, effects: Effects, rules: Mapping[str, Rule], now: datetime
     ) -> None:
-        """Close what is over, and see that every incident that is not silenced has its cards and lines."""
-        before = {one.id: one for one in live}
-        for id, incident in {**before, **touched}.items():
-            settled = resolve_if_over(incident, now)
-            kept = before.get(id) or await unit.incidents.get(id)
-            if settled != before.get(id):
-                await unit.incidents.put(settled)
-            there = {card.id: card for card in await unit.cards.find(kind=CardKind.INCIDENT.value, row_id=id)}
-            was_told = bool(there) and not settled.firing
-            if not was_told and await silenced_until(settled, unit, silences, now=now) is not None:
-                continue
-            after = kept.events[-1].number if kept and kept.events else 0
-            for card in desired_cards(settled, there, after=after):
-                await unit.cards.put(card)
-                there[card.id] = card
-            if settled is not before.get(id):
-                context = await incident_context(settled, unit, rules=grouping.rules, now=now)
-                for line in desired_replies(settled, tuple(there.values()), context=context):
-                    await unit.replies.add(line)
+        """Store the cards and replies of the changed incidents, and of those that are no longer silenced."""
+        wanted = book.wanted_cards(effects)
+        silenced = await self._silenced(unit, book, [incident for incident, _ in wanted], now)
+        wanted = [(incident, cards) for incident, cards in wanted if incident.id not in silenced]
+        plans: dict[str, list[Plan]] = {incident.id: [] for incident, _ in wanted}
+        changed = [id for id in plans if id in effects.changed]  # an opened one has no plan yet
+        for plan in await _find_in(unit, Plan, "incident", changed):
+            plans[plan.incident].append(plan)
+        replies: list[ThreadReply] = []
+        for incident, cards in wanted:
+            for card in cards:
+                await unit.rows(PostedCard).put(card)
+            posted = {**book.cards_of(incident.id), **{card.id: card for card in cards}}
+            context = await context_of(plans[incident.id], unit, rules=rules)
+            replies += desired_replies(incident, tuple(posted.values()), context=context)
+        already = await unit.rows(ThreadReply).get_all(reply.id for reply in replies) if replies else {}
+        for reply in replies:
+            if reply.id not in already:
+                await unit.rows(ThreadReply).put(reply)
+
+    async def _silenced(
+        self, unit: Unit, book: IncidentBook, incidents: Sequence[Incident], now: datetime
+    ) -> set[str]:
+        """Return the ids of those that are silenced. One with a card shows its end, silenced or not."""
+        silences = active(book.silences.values(), now)
+        asked = [one for one in incidents if one.firing or not book.cards_of(one.id)] if silences else []
+        members = [member.alert for incident in asked for member in incident.members]
+        alerts = await unit.rows(Alert).get_all(members) if members else {}
+        return {one.id for one in asked if silenced_until(one, alerts, silences, now=now) is not None}
+
+
+async def _find_in(
+    unit: Unit, row: type[Row], column: str, values: Sequence[str], **columns: Wanted
+) -> list[Row]:
+    """Return the rows whose column is one of any number of values."""
+    found: list[Row] = []
+    for start in range(0, len(values), VALUES_AT_ONCE):
+        query: dict[str, Wanted] = {column: values[start : start + VALUES_AT_ONCE], **columns}
+        found += await unit.rows(row).find(limit=None, newest=False, after="", **query)
+    return found

@@ -1,4 +1,4 @@
-"""This file gathers the rules that are in force: shipped packs, the site's files, and the settings' overrides."""
+"""The rulebook: shipped packs, the files of the settings, and their overrides."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from alerts.loading import Loaded, load, override, together
+from alerts.loading import Loaded, load, merge, override
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
 from bot.settings.schema import RuleOverride, RulesSettings
 from collectors.checks.catalogue import CHECKS
@@ -23,9 +23,7 @@ SUFFIXES = (".yard.yaml", ".yaml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rulebook:
-    """The groups in force, and everything that is wrong with what was read. With diagnostics nothing is put in
-    force.
-    """
+    """The rule groups, and every error in what was read. With diagnostics the groups must not be used."""
 
     groups: tuple[RuleGroup, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -36,7 +34,7 @@ class Rulebook:
 
 
 def symbols() -> Symbols:
-    """What rule files may name: our checks, our commands, our words."""
+    """Return what rule files may name: checks, commands and subject fields."""
     return Symbols(
         checks={name: frozenset(check.parameters) for name, check in CHECKS.items()},
         subject_fields=frozenset(WORDS),
@@ -45,7 +43,7 @@ def symbols() -> Symbols:
 
 
 def check_action(line: str) -> str | None:
-    """Why an offered line is no command, or None. Placeholders stand for one word each."""
+    """Return why the line of an action is not a command, or None. Each placeholder stands for one word."""
     try:
         parse(line, CATALOGUE)
     except UnusableError as error:
@@ -54,37 +52,43 @@ def check_action(line: str) -> str | None:
 
 
 def pack_names() -> tuple[str, ...]:
-    """The shipped packs: gpu, node, dns, …"""
+    """Return the names of the shipped packs: gpu, node, dns, …"""
     return tuple(sorted({_pack(file.name) for file in _shipped()}))
 
 
 def read_rulebook(settings: RulesSettings) -> Rulebook:
-    """Read it all. Mistakes of every file are gathered; so is a pack or an override that is not there."""
+    """Read all rules. Errors of every file are collected, as are unknown packs and overrides."""
     known = pack_names()
     wanted = settings.packs if settings.packs is not None else known
     diagnostics = [
         Diagnostic(
             location=FileLocation(file="rules.packs"),
-            message=f"there is no pack `{name}`; there are {', '.join(known)}",
+            message=f"unknown pack `{name}`; the packs are {', '.join(known)}",
         )
         for name in wanted
         if name not in known
     ]
-    words = symbols()
+    known_symbols = symbols()
     loaded = [
-        load(file.read_text(encoding="utf-8"), file=file.name, symbols=words, own=True)
+        load(file.read_text(encoding="utf-8"), file=file.name, symbols=known_symbols, own=True)
         for file in _shipped()
         if _pack(file.name) in wanted
     ]
-    loaded += [_from_file(path, words) for path in settings.files]
-    whole = together(loaded)
+    loaded += [_from_file(path, known_symbols) for path in settings.files]
+    whole = merge(loaded)
     changed = override(_with_interval(whole.groups, settings), _plain(settings.overrides))
     return Rulebook(
         groups=changed.groups, diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics)
     )
 
 
-def _from_file(path: Path, words: Symbols) -> Loaded:
+def read_rule_file(path: Path, settings: RulesSettings) -> Rulebook:
+    """Read one rule file as if the settings named it."""
+    loaded = _from_file(path, symbols())
+    return Rulebook(groups=_with_interval(loaded.groups, settings), diagnostics=loaded.diagnostics)
+
+
+def _from_file(path: Path, known_symbols: Symbols) -> Loaded:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -94,11 +98,11 @@ def _from_file(path: Path, words: Symbols) -> Loaded:
                 Diagnostic(location=FileLocation(file=str(path)), message=f"cannot be read: {error}"),
             ),
         )
-    return load(text, file=str(path), symbols=words, own=True)
+    return load(text, file=str(path), symbols=known_symbols, own=True)
 
 
 def _with_interval(groups: Iterable[RuleGroup], settings: RulesSettings) -> tuple[RuleGroup, ...]:
-    """Groups that name no interval of their own are evaluated at the settings'."""
+    """Return the groups, with the settings' interval for those that name none."""
     return tuple(
         group
         if group.interval is not None
@@ -108,7 +112,9 @@ def _with_interval(groups: Iterable[RuleGroup], settings: RulesSettings) -> tupl
 
 
 def _plain(overrides: dict[str, RuleOverride]) -> dict[str, dict[str, object]]:
-    return {name: wish.model_dump(by_alias=True, exclude_unset=True) for name, wish in overrides.items()}
+    return {
+        name: changes.model_dump(by_alias=True, exclude_unset=True) for name, changes in overrides.items()
+    }
 
 
 def _shipped() -> list[Path]:
@@ -131,13 +137,13 @@ PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
 
 
 async def read_rule_objects(source: KubernetesSource) -> Loaded:
-    """Read the cluster's PrometheusRule objects, each by itself: a broken one is a diagnostic, and the others load."""
+    """Read the cluster's PrometheusRule objects. A broken one gives a diagnostic, and the others load."""
     found: list[Loaded] = []
     try:
         async for page in source.pages(PATH):
             for item in msgspec.json.decode(page).get("items") or []:
                 meta = item["metadata"]
-                name = f"{meta['namespace']}:{meta['name']}"  # its rules' ids begin with all of it: no `/`
+                name = f"{meta['namespace']}:{meta['name']}"  # no `/`: rule ids begin with this name
                 whole = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", **item}
                 text = msgspec.json.encode(whole)  # JSON is YAML
                 found.append(load(text, file=name, symbols=symbols(), own=False))
@@ -146,4 +152,4 @@ async def read_rule_objects(source: KubernetesSource) -> Loaded:
             return Loaded()  # the cluster does not serve the kind
         diagnostic = Diagnostic(location=FileLocation(file=PATH), message=str(error))
         return Loaded(diagnostics=(diagnostic,))
-    return together(found)
+    return merge(found)

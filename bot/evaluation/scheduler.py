@@ -1,7 +1,8 @@
-"""This file evaluates one cluster's rules: when each is due, what was missed while blind, what changed."""
+"""The rule loop: which rules are due, their evaluation, the backfill of missed ones, and the alerts that change."""
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -14,87 +15,101 @@ from alerts.rules import Rule
 from collectors.facts.labels import AlertKey
 from collectors.facts.queries import CheckQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult
-from collectors.query_router import AT_ONCE, QueryRouter, source_of
+from collectors.internal_errors import InternalErrors
+from collectors.query_router import CONCURRENCY, QueryRouter, source_of
 
-MAX_MISSED = 120  # evaluations that are made up for after blindness
-BACKFILL_FOR = 10.0  # seconds of a round, at most; the rest is made up for in the next
+MAX_MISSED = 120  # evaluations per rule that are backfilled after blindness
+BACKFILL_FOR = 10.0  # seconds per cycle; the rest is backfilled in the next one
 TRIES = 3
 
 
 @dataclass(slots=True)
 class _RuleState:
-    """What is known of one rule. `missed` are the moments at which it was due and could not be answered.
-    `judged` is the last moment that was, or that was given up.
+    """The state of one rule. `missed`: the evaluation times at which its query was not answered. `evaluated`: the
+    last evaluation time that was answered, or given up.
 
-    `is_proven`: its whole question was answered once, so that a broken presence query is found at the start.
+    `is_proven`: its whole query was answered once, so a broken presence query is found at the start.
     """
 
     alerts: Mapping[AlertKey, Alert] = field(default_factory=dict)
     due: datetime | None = None
     missed: list[datetime] = field(default_factory=list)
-    judged: datetime | None = None
-    tries: int = 0  # rounds in which making up for them failed
+    evaluated: datetime | None = None
+    tries: int = 0  # cycles in which the backfill failed
     is_proven: bool = False
 
 
 @dataclass(slots=True)
 class _Backfill:
-    """How far one round goes in making up for what was missed: it must not keep the next round waiting."""
+    """The limits of the backfill in one cycle: it must not delay the next cycle."""
 
     until: float = field(default_factory=lambda: time.monotonic() + BACKFILL_FOR)
-    failing: dict[str, str] = field(default_factory=dict)  # source -> why it fails again
+    failing: dict[str, str] = field(default_factory=dict)  # source -> the error of its last query
 
     def stopped(self, source: str) -> str:
-        """Why no more is asked of that source in this round; nothing while it may be."""
+        """Return why the source is not queried again in this cycle; empty if it may be."""
         if reason := self.failing.get(source):
             return reason
-        return "it catches up with what it missed" if time.monotonic() > self.until else ""
+        return "still backfilling missed evaluations" if time.monotonic() > self.until else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationCycle:
-    """What one round of evaluation gave."""
+    """The result of one evaluation cycle."""
 
     at: datetime
     changes: tuple[AlertChange, ...] = ()
-    standing: tuple[Alert, ...] = ()  # every alert that stands now, of the rules that were due
-    evaluated: frozenset[str] = frozenset()  # the ids of the rules that were answered
-    blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> why
-    progress: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> up to when it was judged
+    standing: tuple[Alert, ...] = ()  # every current alert of the rules that were due
+    evaluated: frozenset[str] = frozenset()  # ids of the rules whose query was answered
+    blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> reason
+    progress: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> its last evaluation
 
 
 class RuleScheduler:
-    """Holds the live state of one cluster's rules. It is rebuilt from the store at start."""
+    """The live state of one cluster's rules. At start it is restored from the store."""
 
     def __init__(
-        self, cluster: str, rules: Sequence[Rule], router: QueryRouter, renderer: AlertRenderer
+        self,
+        cluster: str,
+        rules: Sequence[Rule],
+        router: QueryRouter,
+        renderer: AlertRenderer,
+        *,
+        errors: InternalErrors | None = None,
     ) -> None:
         self._cluster = cluster
         self._router = router
         self._renderer = renderer
+        self._errors = errors or InternalErrors()
         self._states: dict[str, _RuleState] = {}
         self.rules: dict[str, Rule] = {}
         self.swap(rules)
 
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
-        """Take other rules, between rounds. Gives the alerts of rules that are gone: they are to be resolved."""
+        """Replace the rules, between cycles. Return the alerts of removed rules, which the caller must resolve."""
         self.rules = {rule.id: rule for rule in rules}
         gone = {id: state for id, state in self._states.items() if id not in self.rules}
         self._states = {id: self._states.get(id, _RuleState()) for id in self.rules}
         self._router.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
 
-    def restore(
-        self, alerts: Sequence[Alert], judged: Mapping[str, datetime], now: datetime
-    ) -> tuple[Alert, ...]:
-        """Take up the alerts of an earlier process, and what was missed since it judged each rule for the last time.
+    def reset(self) -> None:
+        """Forget the state of every rule, before it is restored from the store."""
+        self._states = {id: _RuleState() for id in self.rules}
 
-        Gives the alerts whose rule is not there any more.
+    def restore(
+        self, alerts: Sequence[Alert], evaluated: Mapping[str, datetime], now: datetime
+    ) -> tuple[Alert, ...]:
+        """Restore the alerts of an earlier process, and what was missed since it last evaluated each rule.
+
+        Return the alerts whose rule is gone.
         """
         for id, state in self._states.items():
-            if state.judged is None and id in judged:
-                state.judged = judged[id]
-                state.missed = _missed(self.rules[id], judged[id], now)
+            if state.evaluated is None and id in evaluated:
+                state.evaluated = evaluated[id]
+                state.missed = _missed(self.rules[id], evaluated[id], now)
+        if any(state.missed for state in self._states.values()):
+            self._router.distrust()
         orphans: list[Alert] = []
         for alert in alerts:
             if alert.rule not in self._states:
@@ -106,23 +121,50 @@ class RuleScheduler:
 
     @property
     def progress(self) -> Mapping[str, datetime]:
-        """How far each rule was judged; what comes after it is missed."""
-        return {id: state.judged for id, state in self._states.items() if state.judged is not None}
+        """When each rule was last evaluated; later evaluations are missed."""
+        return {id: state.evaluated for id, state in self._states.items() if state.evaluated is not None}
 
     def next_due(self, now: datetime) -> datetime:
         return min((state.due or now for state in self._states.values()), default=now + timedelta(seconds=15))
 
+    def counts(self) -> Mapping[str, int]:
+        """Return how many alerts are pending and how many are firing."""
+        found = Counter(alert.life.state for one in self._states.values() for alert in one.alerts.values())
+        return {state.value: found[state] for state in (AlertState.PENDING, AlertState.FIRING)}
+
+    def bring_checks_forward(self, now: datetime) -> None:
+        """Make the rules over cluster checks due now: the cluster has changed."""
+        for id, rule in self.rules.items():
+            if isinstance(rule.query, CheckQuery):
+                self._states[id].due = now
+
+    def restate(self, by: timedelta) -> None:
+        """Move every moment in memory by so much, since the clock was set: `for`, intervals and backfills go on."""
+        for state in self._states.values():
+            state.due = state.due and state.due + by
+            state.evaluated = state.evaluated and state.evaluated + by
+            state.missed = [moment + by for moment in state.missed]
+            state.alerts = {
+                key: replace(
+                    alert,
+                    life=alert.life.restated(by),
+                    unseen_since=alert.unseen_since and alert.unseen_since + by,
+                )
+                for key, alert in state.alerts.items()
+            }
+
     async def run_cycle(self, now: datetime) -> EvaluationCycle:
-        """Ask what is due at `now`, and judge it."""
+        """Query and evaluate the rules that are due at `now`."""
         due = {id: rule for id, rule in self.rules.items() if (self._states[id].due or now) <= now}
         for id, rule in due.items():
             self._states[id].due = _next(self._states[id].due or now, rule.interval, now)
         answers = await self._router.query_all({id: self._query_of(rule) for id, rule in due.items()}, at=now)
         changes: list[AlertChange] = []
         blind: dict[str, str] = {}
-        catching = _Backfill()
+        backfill = _Backfill()
         for id, rule in due.items():
-            evaluation = await self._conclude(rule, answers[id], now, catching)
+            await asyncio.sleep(0)  # others may run between the rules of a large cluster
+            evaluation = await self._conclude(rule, answers[id], now, backfill)
             changes += evaluation.changes
             if evaluation.blind:
                 blind[id] = evaluation.blind
@@ -138,40 +180,40 @@ class RuleScheduler:
         )
 
     async def _conclude(
-        self, rule: Rule, answer: QueryResult, now: datetime, catching: "_Backfill"
+        self, rule: Rule, answer: QueryResult, now: datetime, backfill: "_Backfill"
     ) -> RuleEvaluation:
         state = self._states[rule.id]
         if isinstance(answer, Blind):
             if not isinstance(rule.query, CheckQuery):
                 state.missed = [*state.missed, now][-MAX_MISSED:]
             return RuleEvaluation(alerts=state.alerts, blind=answer.reason)
-        changes, reason = await self._backfill(rule, state, catching)
+        changes, reason = await self._backfill(rule, state, backfill)
         if reason:
             state.missed = [*state.missed, now][-MAX_MISSED:]
             return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=reason)
         state.is_proven = True
-        judged = self._evaluate(rule, answer, now)
-        self._router.record_unusable(rule.id, rule.query, judged.blind or judged.left_out)
-        return replace(judged, changes=(*changes, *judged.changes))
+        evaluation = self._evaluate(rule, answer, now)
+        self._router.record_unusable(rule.id, rule.query, evaluation.blind or evaluation.left_out)
+        return replace(evaluation, changes=(*changes, *evaluation.changes))
 
     async def _backfill(
-        self, rule: Rule, state: _RuleState, catching: "_Backfill"
+        self, rule: Rule, state: _RuleState, backfill: "_Backfill"
     ) -> tuple[list[AlertChange], str]:
-        """Judge what was missed, in its order: the changes, and why the rest has to wait for another round, if so.
+        """Evaluate what was missed, in order. Return the changes, and the error if the rest must wait for a cycle.
 
-        A moment that can never be answered is left out; so is, after some rounds, one that still cannot be.
+        Times that can never be answered are skipped, and so are times that still fail after TRIES cycles.
         """
         changes: list[AlertChange] = []
         source = source_of(rule.query)
         while state.missed:
-            if reason := catching.stopped(source):
+            if reason := backfill.stopped(source):
                 return changes, reason
-            some = state.missed[:AT_ONCE]
+            some = state.missed[:CONCURRENCY]
             answers = await asyncio.gather(*(self._router.query(rule.query, at=at) for at in some))
             for moment, late in zip(some, answers, strict=True):
                 if isinstance(late, Blind) and not late.is_lasting and state.tries < TRIES:
                     state.tries += 1
-                    catching.failing[source] = late.reason
+                    backfill.failing[source] = late.reason
                     return changes, late.reason
                 changes += self._evaluate(rule, late, moment).changes
                 state.missed = state.missed[1:]
@@ -179,7 +221,7 @@ class RuleScheduler:
         return changes, ""
 
     def _query_of(self, rule: Rule) -> Query:
-        """The rule's question; the smaller one while it holds no alert and missed nothing that may give one."""
+        """Return the rule's query, without presence while it has no alerts and no missed evaluations."""
         state = self._states[rule.id]
         is_idle = state.is_proven and not state.alerts and not state.missed
         if isinstance(rule.query, PromQLQuery) and is_idle:
@@ -188,20 +230,26 @@ class RuleScheduler:
 
     def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
         state = self._states[rule.id]
-        judged = evaluate(rule, state.alerts, answer, cluster=self._cluster, renderer=self._renderer, now=now)
-        state.alerts, state.judged = judged.alerts, now
-        return judged
+        try:
+            result = evaluate(
+                rule, state.alerts, answer, cluster=self._cluster, renderer=self._renderer, now=now
+            )
+        except Exception as error:  # one rule's bug must not silence the others
+            reason = self._errors.contain(error, "rule", rule=rule.id)
+            return RuleEvaluation(alerts=state.alerts, blind=reason)
+        state.alerts, state.evaluated = result.alerts, now
+        return result
 
 
-def _missed(rule: Rule, judged: datetime, now: datetime) -> list[datetime]:
-    """The moments since then at which the rule would have been due; of too many the newest."""
+def _missed(rule: Rule, evaluated: datetime, now: datetime) -> list[datetime]:
+    """Return the times since then at which the rule was due, at most the newest MAX_MISSED."""
     if isinstance(rule.query, CheckQuery):
         return []
-    count = ceil((now - judged) / rule.interval) - 1  # `now` itself is not missed yet
-    return [judged + step * rule.interval for step in range(max(1, count - MAX_MISSED + 1), count + 1)]
+    count = ceil((now - evaluated) / rule.interval) - 1  # `now` itself is not missed
+    return [evaluated + step * rule.interval for step in range(max(1, count - MAX_MISSED + 1), count + 1)]
 
 
 def _next(due: datetime, interval: timedelta, now: datetime) -> datetime:
-    """The next moment on the rule's own grid that is not past."""
+    """Return the next time on the rule's own grid that is after `now`."""
     steps = (now - due) // interval + 1
     return due + steps * interval

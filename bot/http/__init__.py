@@ -1,1 +1,1 @@
-"""Our HTTP endpoints: lines, health, metrics."""
+"""HTTP endpoints: command lines, health, metrics."""

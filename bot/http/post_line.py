@@ -1,4 +1,4 @@
-"""This file posts a command line to a running Yardmaster, for `yardmaster do`."""
+"""The client of `yardmaster do`: posts a command line to a running Yardmaster."""
 
 import shlex
 from collections.abc import Sequence
@@ -6,17 +6,17 @@ from collections.abc import Sequence
 import aiohttp
 import msgspec
 
-PATIENCE = 30  # seconds
+TIMEOUT = 30  # seconds
 
 
 class PostError(Exception):
-    """The line could not be posted. Says what to do."""
+    """The line could not be posted. The text says what to do."""
 
 
 async def post_line(address: str, token: str, words: Sequence[str]) -> str:
-    """The answer's text. Raises PostError."""
+    """Post the line and return the answer's text. Raises PostError."""
     line = shlex.join(words)
-    limit = aiohttp.ClientTimeout(total=PATIENCE)
+    limit = aiohttp.ClientTimeout(total=TIMEOUT)
     try:
         async with (
             aiohttp.ClientSession(timeout=limit) as session,
@@ -33,4 +33,4 @@ async def post_line(address: str, token: str, words: Sequence[str]) -> str:
     except (aiohttp.ClientError, TimeoutError) as error:
         raise PostError(f"cannot reach {address}: {error}. Is Yardmaster running there?") from error
     except msgspec.DecodeError as error:
-        raise PostError(f"{address} is not Yardmaster: its answer cannot be read") from error
+        raise PostError(f"{address} is not Yardmaster: cannot decode its answer") from error

@@ -1,4 +1,4 @@
-"""This file serves our HTTP endpoints: command lines from tokens, Slack's events, health, metrics."""
+"""The HTTP server: command lines from tokens, Slack's events, health, metrics."""
 
 import hmac
 import os
@@ -15,20 +15,18 @@ from bot.channels.console.plain_text import plain_text
 from bot.metrics import Metrics
 from bot.settings.secrets import Secret, SecretError
 from collectors.facts.clock import Clock
-from commands.core.command import Answer
+from commands.core.command import Handler
 from commands.core.request import Actor, ActorKind, Request
 from commands.plans.plan import Origin
 
 _log = structlog.get_logger()
 
-BODY_AT_MOST = 1 << 20
-
-Take = Callable[[Request], Awaitable[Answer | None]]
+MAX_BODY = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
-    """Who a token stands for."""
+    """The actor that a token authenticates."""
 
     actor: Actor
     secret: Secret
@@ -36,14 +34,14 @@ class Sender:
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
     line: str
-    id: str = ""  # the sender's own; the same id is taken once
+    id: str = ""  # chosen by the sender; a repeated id runs once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """What the server needs. `not_ready` gives the reason why we are not ready, or nothing."""
+    """What the server needs. `not_ready` returns why Yardmaster is not ready, or an empty string."""
 
-    take: Take
+    take: Handler
     clock: Clock
     metrics: Metrics
     not_ready: Callable[[], str]
@@ -52,8 +50,8 @@ class Endpoints:
 
 
 def application(endpoints: Endpoints) -> web.Application:
-    """The aiohttp application."""
-    app = web.Application(client_max_size=BODY_AT_MOST)
+    """Return the aiohttp application."""
+    app = web.Application(client_max_size=MAX_BODY)
 
     async def healthz(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -69,17 +67,16 @@ def application(endpoints: Endpoints) -> web.Application:
     async def lines(request: web.Request) -> web.Response:
         actor = _actor(request, endpoints)
         if actor is None:
-            return _refused(401, "give a token that http.auth.tokens lists, as `Authorization: Bearer …`")
+            return _refused(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
         try:
-            said = msgspec.json.decode(await request.read(), type=_Line)
+            body = msgspec.json.decode(await request.read(), type=_Line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return _refused(400, f'the body has to be {{"line": "node list"}}: {error}')
-        endpoints.metrics.commands.labels("http").inc()
-        id = f"http/{actor.id}/{said.id or uuid4().hex}"
-        taken = Request(
-            id=id, line=said.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
+            return _refused(400, f'the body must be {{"line": "node list"}}: {error}')
+        id = f"http/{actor.id}/{body.id or uuid4().hex}"
+        command = Request(
+            id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
-        answer = await endpoints.take(taken)
+        answer = await endpoints.take(command)
         text = plain_text(answer.message) if answer is not None else ""
         return web.Response(body=msgspec.json.encode({"text": text}), content_type="application/json")
 
@@ -97,8 +94,8 @@ def _actor(request: web.Request, endpoints: Endpoints) -> Actor | None:
     for sender in endpoints.senders if given else ():
         try:
             expected = sender.secret()
-        except SecretError as reason:  # one sender's file is away: the others are let in
-            _log.warning("a sender's token cannot be read", sender=sender.actor.name, reason=str(reason))
+        except SecretError as reason:  # the other senders can still log in
+            _log.warning("token cannot be read", sender=sender.actor.name, reason=str(reason))
             continue
         if hmac.compare_digest(given.encode(), expected.encode()):
             return sender.actor
@@ -106,7 +103,7 @@ def _actor(request: web.Request, endpoints: Endpoints) -> Actor | None:
 
 
 def sender(name: str, secret: Secret, teams: Sequence[str]) -> Sender:
-    """The sender behind one token of the settings."""
+    """Return the sender of one token of the settings."""
     return Sender(
         actor=Actor(id=name, name=name, kind=ActorKind.TOKEN, teams=frozenset(teams)), secret=secret
     )
@@ -119,11 +116,11 @@ def _refused(status: int, reason: str) -> web.Response:
 
 
 class ListenError(Exception):
-    """The address cannot be listened on. The text says which, why, and what to do."""
+    """Cannot listen on the address. The text says which, why, and what to do."""
 
 
 class Server:
-    """Listens until stopped. `address` is known once it runs, also for port 0."""
+    """Listens until stopped. `address` is set after the start, also for port 0."""
 
     def __init__(self, app: web.Application, listen: str) -> None:
         self._runner = web.AppRunner(app, access_log=None)
@@ -133,7 +130,7 @@ class Server:
         self.address = ""
 
     async def start(self) -> None:
-        """Listen, if it does not yet. Raises ListenError."""
+        """Start listening, if not started yet. Raises ListenError."""
         if self.address:
             return
         await self._runner.setup()
@@ -142,11 +139,11 @@ class Server:
             await site.start()
         except OSError as error:
             await self._runner.cleanup()
-            is_system = (error.errno or 0) > 0  # a name that nobody knows has a number of another kind
+            is_system = (error.errno or 0) > 0  # resolver errors have other numbers
             reason = os.strerror(error.errno or 0) if is_system else str(error.strerror or error)
             raise ListenError(
-                f"cannot listen on {self._listen}: {reason}: see whether another Yardmaster runs here, "
-                "or set another http.listen"
+                f"cannot listen on {self._listen}: {reason}: check whether another Yardmaster runs here, "
+                "or change http.listen"
             ) from error
         host, port = self._runner.addresses[0][:2]
         self.address = f"http://{host}:{port}"

@@ -1,1 +1,1 @@
-"""Jobs that run by themselves: due commands, confirmed plans, watched launches, reminders, retention."""
+"""Background jobs: due commands, confirmed plans, watched launches, reminders, retention."""

@@ -1,35 +1,41 @@
-"""This file follows the trainings that were launched from chat, and asks for cards and lines when they move on."""
+"""The launch watcher: follows trainings launched from chat, and posts cards and replies on changes."""
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
 from alerts.cards.message import Text, code, person, text
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id, reply_id
-from bot.live_cluster import LiveCluster
+from alerts.cards.posted import PostedCard, ThreadReply, reply_id
+from alerts.store import Changed, Store, Unit
+from bot.cards.launch_cards import wanted_launch_card
+from bot.cards.reclaim_cards import wanted_reclaim_card
+from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
+from collectors.cluster.cache import ObjectChange
 from collectors.facts.clock import Clock
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
+from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.plans.outcome import reopen
-from commands.store import Store, Unit
 
-CHECK_EVERY = timedelta(seconds=2)
+LONGEST_SLEEP = 15.0  # seconds: a launch may never start, and a cluster may be seen again without a change
 LAST_LINES = 12  # of the first failing task
-READ_LINES = 100  # to have them: a private key goes over many lines, and is known by its first
-LOG_AT_MOST = 1 << 18  # bytes of those; above it the last are read alone, for what is over is cut at the end
-LINE_AT_MOST = 1_000  # characters
-STARTS_WITHIN = timedelta(minutes=2)  # a launch whose training is not there yet, for so long, is not over
+READ_LINES = 100  # read to find them: a private key has many lines, and is recognized by the first
+MAX_LOG = 1 << 18  # bytes of those; above it only the last are read, because the API cuts at the end
+MAX_LINE = 1_000  # characters
+STARTS_WITHIN = timedelta(minutes=2)  # a launch without its training counts as over after this
 
 _log = structlog.get_logger()
 
 
 class LaunchWatcher:
-    """Tells owners how their trainings fare: queued, running, failed with the first failing task's last lines."""
+    """Reports trainings to their owners: queued, running, failed with the first failed task's last log lines."""
 
     def __init__(
         self,
@@ -39,42 +45,67 @@ class LaunchWatcher:
         *,
         redact: Redactor,
         channel: str,
+        errors: InternalErrors | None = None,
     ) -> None:
         self._store = store
         self._clusters = clusters
         self._clock = clock
         self._redact = redact
         self._channel = channel
+        self._errors = errors or InternalErrors()
+        self._followed: frozenset[tuple[str, str]] = frozenset()  # cluster, namespace
+        self._changed = asyncio.Event()
+
+    def wake(self, changed: Changed) -> None:
+        """Listen to the store: wake up when there may be another launch or reclaim request."""
+        if not changed.keys().isdisjoint(("launches", "reclaim_requests")):
+            self._changed.set()
+
+    def _note(self, cluster: str, change: ObjectChange) -> None:
+        """Wake up when something has changed in the namespace of a launch."""
+        if (cluster, change.key.partition("/")[0]) in self._followed:
+            self._changed.set()
 
     async def run(self) -> None:
-        """For ever."""
-        while True:
-            await self.look()
-            await asyncio.sleep(CHECK_EVERY.total_seconds())
+        """Run until cancelled: check after each change, but not before it is in the cluster's snapshot."""
+        with ExitStack() as stack:
+            for name, cluster in self._clusters.items():
+                if cluster.cache is not None:
+                    stack.callback(cluster.cache.subscribe(partial(self._note, name)))
+            while True:
+                await self.check()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LONGEST_SLEEP):
+                        await self._changed.wait()
+                self._changed.clear()
+                await asyncio.sleep(SNAPSHOT_EVERY)
 
-    async def look(self) -> None:
-        """One look at every launch that is not over, and at every claim that waits for its card."""
+    async def check(self) -> None:
+        """Check every launch that is not over, and every reclaim request that waits for its card."""
         async with self._store.unit() as unit:
-            launches = await unit.launches.find(state="live")
-            for reclaim in await unit.reclaim_requests.find(state=ReclaimState.ASKED.value):
-                await self._ask(unit, reclaim)
+            launches = await unit.rows(Launch).find(state="live")
+            for reclaim in await unit.rows(ReclaimRequest).find(state=ReclaimState.ASKED.value):
+                await self._add_card(unit, reclaim)
+        self._followed = frozenset((one.cluster, one.training.partition("/")[0]) for one in launches)
         for launch in launches:
             cluster = self._clusters.get(launch.cluster)
             if cluster is None:
                 continue
             try:
                 trainings = {training.id: training for training in cluster.trainings()}
+                await self._follow(launch, trainings.get(launch.training), cluster)
             except SourceError:
-                continue  # blind: nothing is said, nothing is forgotten
-            await self._follow(launch, trainings.get(launch.training), cluster)
+                continue  # blind: nothing is reported and nothing is dropped
+            except Exception as error:  # one launch's bug must not stop the others
+                self._errors.contain(error, "launch", launch=launch.id)
 
     async def _follow(self, launch: Launch, training: Training | None, cluster: LiveCluster) -> None:
         now = self._clock.now()
         if training is None and now - launch.at < STARTS_WITHIN:
             return
-        life = training.state.value if training else TrainingState.STOPPED.value
-        reason = training.reason if training else "it is not in the cluster any more"
-        if life == launch.reported_state and reason == launch.reported_reason:
+        state = training.state.value if training else TrainingState.STOPPED.value
+        reason = training.reason if training else "it is no longer in the cluster"
+        if state == launch.reported_state and reason == launch.reported_reason:
             return
         lines: tuple[str, ...] = launch.last_lines
         if (
@@ -83,94 +114,76 @@ class LaunchWatcher:
             and training.first_failure is not None
             and not lines
         ):
-            lines = await self._last_words(training, training.first_failure, cluster)
-        told = replace(
+            lines = await self._last_lines(training, training.first_failure, cluster)
+        updated = replace(
             launch,
-            reported_state=life,
+            reported_state=state,
             reported_reason=reason,
             reported_at=now,
             last_lines=lines,
-            is_over=TrainingState(life).is_over,
+            is_over=TrainingState(state).is_over,
         )
         async with self._store.unit() as unit:
-            await unit.launches.put(told)
-            card = _card(launch)
+            if await unit.rows(Launch).get(launch.id) != launch:
+                return  # launched again or undone, while the logs were read
+            await unit.rows(Launch).put(updated)
+            card = wanted_launch_card(launch, self._channel)
             if launch.reported_state:
-                await unit.cards.add(card)
-            else:  # the card of an earlier launch of that name is told to its end, in another thread
-                await unit.cards.put(card)
-            if life != launch.reported_state:
-                await unit.replies.add(_line(told, training, card, now))
+                await unit.rows(PostedCard).add(card)
+            else:  # an earlier launch of that name has a final card in another thread
+                await unit.rows(PostedCard).put(card)
+            if state != launch.reported_state:
+                await unit.rows(ThreadReply).add(_line(updated, training, card, now))
 
-    async def _last_words(self, training: Training, rank: Rank, cluster: LiveCluster) -> tuple[str, ...]:
-        """The failing task's last lines: from the API, or from Elasticsearch when the pod is gone."""
+    async def _last_lines(self, training: Training, rank: Rank, cluster: LiveCluster) -> tuple[str, ...]:
+        """Return the failed task's last log lines: from the API, or from Elasticsearch when the pod is gone."""
         try:
             if cluster.pod_logs is not None:
                 log, pod = "", cluster.pod_logs
                 for tail in (READ_LINES, LAST_LINES):
-                    log = await pod.logs(training.namespace, rank.pod, tail=tail, byte_limit=LOG_AT_MOST)
-                    if len(log.encode()) < LOG_AT_MOST:
+                    log = await pod.logs(training.namespace, rank.pod, tail=tail, byte_limit=MAX_LOG)
+                    if len(log.encode()) < MAX_LOG:
                         break
                 if log.strip():
-                    lines = self._redact.clean(log, limit=LOG_AT_MOST).splitlines()
-                    return tuple(line[:LINE_AT_MOST] for line in lines[-LAST_LINES:])
+                    lines = self._redact.clean(log, limit=MAX_LOG).splitlines()
+                    return tuple(line[:MAX_LINE] for line in lines[-LAST_LINES:])
         except SourceError as error:
-            _log.info("no log from the API", pod=rank.pod, error=str(error))
+            _log.info("log is not available from the API", pod=rank.pod, error=str(error))
         try:
             if cluster.logs is not None:
                 where = {"namespace": training.namespace, "pod": rank.pod}
                 found = await cluster.logs.lines(where=where, at=self._clock.now(), tail=LAST_LINES)
                 return tuple(line.text for line in found)
         except SourceError as error:
-            _log.info("no log from Elasticsearch", pod=rank.pod, error=str(error))
+            _log.info("log is not available from Elasticsearch", pod=rank.pod, error=str(error))
         return ()
 
-    async def _ask(self, unit: Unit, reclaim: ReclaimRequest) -> None:
-        """See that a claim has its card: in its channel, where its owner is named."""
-        channel = reclaim.channel or self._channel
-        if channel:
-            id = card_id(CardKind.RECLAIM_REQUEST, reclaim.id, channel)
-            if (card := await unit.cards.get(id)) is not None:
-                await reopen(card, unit)  # what became of it was undone: it asks again
-                return
-            card = PostedCard(
-                id=id,
-                cluster=reclaim.cluster,
-                kind=CardKind.RECLAIM_REQUEST,
-                row_id=reclaim.id,
-                channel=channel,
-            )
-            await unit.cards.put(card)
+    async def _add_card(self, unit: Unit, reclaim: ReclaimRequest) -> None:
+        """Add the reclaim request's card to its channel, where it mentions the owner."""
+        wanted = wanted_reclaim_card(reclaim, self._channel)
+        if wanted is not None and not await unit.rows(PostedCard).add(wanted):
+            card = await unit.rows(PostedCard).get(wanted.id)
+            assert card is not None
+            await reopen(card, unit)  # its outcome was undone, so it asks the owner again
 
 
 def state_text(launch: Launch, training: Training | None) -> Text:
-    """What the owner is told when the training moves on; a failure and the end name them."""
+    """Return the reply for a state change; it mentions the owner on failure and at the end."""
     reason = f": {launch.reported_reason}" if launch.reported_reason else ""
     who = person(launch.by, launch.by_name)
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED:
             first = training.first_failure if training else None
-            fell = (
-                f" First to fall: {first.role} {first.index} on {first.node or 'no node'}, {first.explanation}."
+            cause = (
+                f" First to fail: {first.role} {first.index} on {first.node or 'no node'}, {first.explanation}."
                 if first
                 else ""
             )
-            return text(who, " ", code(launch.training), f" has failed{reason}.{fell}")
+            return text(who, " ", code(launch.training), f" has failed{reason}.{cause}")
         case TrainingState.SUCCEEDED:
             return text(who, " ", code(launch.training), " has finished.")
-        case life:
-            return text(code(launch.training), f" is {life.value}{reason}")
-
-
-def _card(launch: Launch) -> PostedCard:
-    return PostedCard(
-        id=card_id(CardKind.LAUNCH, launch.id, launch.channel),
-        cluster=launch.cluster,
-        kind=CardKind.LAUNCH,
-        row_id=launch.id,
-        channel=launch.channel,
-        thread=launch.thread,
-    )
+        case state:
+            return text(code(launch.training), f" is {state.value}{reason}")
 
 
 def _line(launch: Launch, training: Training | None, card: PostedCard, now: datetime) -> ThreadReply:

@@ -1,58 +1,70 @@
-"""This file does what is confirmed: it takes plans from the journal, performs them, and sees that they are told."""
+"""The plan runner: executes confirmed plans from the store, and adds their cards."""
 
 import asyncio
-from collections.abc import Mapping
+import itertools
 
 import structlog
 
-from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
+from alerts.cards.posted import PostedCard
+from alerts.store import Changed, Store
+from bot.cards.plan_cards import wanted_plan_card
 from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Plan, PlanState
-from commands.plans.steps import Record
-from commands.store import Store, Unit
 
-AT_ONCE = 4
-LOOKED_THROUGH = 1_000  # cancelled plans, the newest, at the start
+CONCURRENCY = 200  # plans: each of many drains may wait for hours, and must not hold up the others
+CHECK_LIMIT = 1_000  # newest cancelled plans that are checked at the start
+RESUME_AFTER = (1.0, 5.0, 30.0)  # seconds: the pauses before a plan that was interrupted is resumed
 
 _log = structlog.get_logger()
 
 
 class PlanRunner:
-    """The owner of all deeds under way. At start it takes up what an earlier process left."""
+    """Owns all running plans. At start it resumes what an earlier process left."""
 
-    def __init__(self, store: Store, executor: PlanExecutor, *, channel: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        executor: PlanExecutor,
+        *,
+        channel: str,
+        pauses: tuple[float, ...] = RESUME_AFTER,
+    ) -> None:
         self._store = store
         self._executor = executor
-        self._channel = channel  # where a deed is told that was asked for elsewhere than in a channel
-        self._stirred = asyncio.Event()
-        self._under_way: set[str] = set()
+        self._pauses = pauses
+        self._channel = channel  # for plans that were not requested in a channel
+        self._changed = asyncio.Event()
+        self._running: set[str] = set()
 
-    def wake(self, changed: Mapping[str, frozenset[str]]) -> None:
-        """A listener of the store: plans have changed."""
+    def wake(self, changed: Changed) -> None:
+        """Listen to the store: wake up when plans have changed."""
         if "plans" in changed:
-            self._stirred.set()
+            self._changed.set()
 
     async def run(self) -> None:
-        """For ever; a deed that is cut off is taken up at the next start."""
-        slots = asyncio.Semaphore(AT_ONCE)
+        """Run until cancelled; an interrupted plan is resumed at the next start."""
+        slots = asyncio.Semaphore(CONCURRENCY)
+        self._running.clear()
         async with asyncio.TaskGroup() as group:
-            # In this order: what is cancelled between the two looks is found by one of them.
-            self._begin([*await self._waiting(), *await self._left()], group, slots)
+            # In this order: a plan cancelled between the two queries is found by one of them.
+            self._begin([*await self._waiting(), *await self._unfinished()], group, slots)
             while True:
-                await self._stirred.wait()
-                self._stirred.clear()
+                await self._changed.wait()
+                self._changed.clear()
                 self._begin(await self._waiting(), group, slots)
 
     def _begin(self, plans: list[Plan], group: asyncio.TaskGroup, slots: asyncio.Semaphore) -> None:
         for plan in plans:
-            if plan.id not in self._under_way:
-                self._under_way.add(plan.id)
+            if plan.id not in self._running:
+                self._running.add(plan.id)
                 group.create_task(self._do(plan, slots), name=f"plan {plan.id}")
 
-    async def _left(self) -> list[Plan]:
-        """What an earlier process was told to stop, and was cut off before it could: not ended yet."""
-        async with self._store.unit() as unit:
-            newest = await unit.plans.find(state=PlanState.CANCELLED.value, newest=True, limit=LOOKED_THROUGH)
+    async def _unfinished(self) -> list[Plan]:
+        """Return cancelled plans that an earlier process did not finish stopping."""
+        async with self._store.read() as snapshot:
+            newest = await snapshot.rows(Plan).find(
+                state=PlanState.CANCELLED.value, newest=True, limit=CHECK_LIMIT
+            )
         return [plan for plan in newest if not plan.has_ended]
 
     async def _waiting(self) -> list[Plan]:
@@ -60,45 +72,56 @@ class PlanRunner:
             found = [
                 plan
                 for state in (PlanState.CONFIRMED, PlanState.RUNNING)
-                for plan in await unit.plans.find(state=state.value)
+                for plan in await unit.rows(Plan).find(state=state.value)
             ]
             for plan in found:
-                if plan.id not in self._under_way:
-                    await self._announce(unit, plan)
+                if plan.id in self._running:
+                    continue
+                if (card := await wanted_plan_card(plan, unit, self._channel)) is not None:
+                    await unit.rows(PostedCard).add(card)
         return found
 
     async def _do(self, plan: Plan, slots: asyncio.Semaphore) -> None:
+        async with slots:
+            ended = await self._executed(plan)
+        if isinstance(ended, Exception):  # one plan's bug must not stop the others
+            ended = await self._abandoned(plan, ended)
+        self._running.discard(ended.id)
+        _log.info("plan ended", plan=ended.id, line=ended.line, state=ended.state.value, reason=ended.error)
+
+    async def _executed(self, plan: Plan) -> Plan | Exception:
+        """Run the plan to its end. Each step may be resumed, so an error is retried, and the store waited for."""
+        failures = 0
+        while True:
+            try:
+                return await self._executor.execute(await self._stored(plan))
+            except Exception as error:
+                if not await self._has_store():  # then it may be to blame
+                    failures, pause = 0, self._pauses[-1]
+                elif failures == len(self._pauses):
+                    return error
+                else:
+                    failures, pause = failures + 1, self._pauses[failures]
+                _log.warning("plan interrupted, resuming", plan=plan.id, reason=repr(error)[:500])
+            await asyncio.sleep(pause)
+
+    async def _has_store(self) -> bool:
         try:
-            async with slots:
-                over = await self._executor.execute(plan)
-            _log.info(
-                "a deed is over", plan=over.id, line=over.line, state=over.state.value, reason=over.error
-            )
-        finally:
-            self._under_way.discard(plan.id)
+            async with self._store.unit():
+                return True
+        except Exception:
+            return False
 
-    async def _announce(self, unit: Unit, plan: Plan) -> None:
-        """See that the deed has its card: under its incident's, in the thread it was typed in, or in the channel."""
-        channel = plan.origin.channel or self._channel
-        if not channel or _is_bookkeeping(plan):
-            return
-        parent: CardId | None = None
-        if plan.origin.incident:
-            above = card_id(CardKind.INCIDENT, plan.origin.incident, channel)
-            parent = above if await unit.cards.get(above) is not None else None
-        await unit.cards.add(
-            PostedCard(
-                id=card_id(CardKind.PLAN, plan.id, channel),
-                cluster=plan.cluster,
-                kind=CardKind.PLAN,
-                row_id=plan.id,
-                channel=channel,
-                parent=parent,
-                thread="" if parent else plan.origin.thread,
-            )
-        )
+    async def _stored(self, plan: Plan) -> Plan:
+        async with self._store.unit() as unit:
+            return await unit.rows(Plan).get(plan.id) or plan
 
-
-def _is_bookkeeping(plan: Plan) -> bool:
-    """Whether a robot only moved our own rows: a claim is put off every ten minutes while nobody can look."""
-    return plan.origin.via == "agenda" and all(isinstance(step, Record) for step in plan.steps)
+    async def _abandoned(self, plan: Plan, error: Exception) -> Plan:
+        """End the plan as failed, as soon as the store takes it."""
+        for pause in itertools.chain(self._pauses, itertools.repeat(60.0)):
+            try:
+                return await self._executor.abandon(plan, error)
+            except Exception as again:
+                _log.warning("plan cannot be ended", plan=plan.id, reason=repr(again)[:500])
+            await asyncio.sleep(pause)
+        raise AssertionError("the pauses have no end")

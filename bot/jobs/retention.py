@@ -1,4 +1,4 @@
-"""This file forgets what is old, a few times a day: the calendar only says when."""
+"""Retention: deletes old rows a few times a day."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _log = structlog.get_logger()
 
 
 class Calendar:
-    """Ticks at moments of the calendar. It only puts work on somebody's queue: it cannot wait for its own jobs."""
+    """Calls functions on a schedule. They must only signal work: the scheduler cannot wait for its jobs."""
 
     def __init__(self, timezone: str) -> None:
         self._scheduler = AsyncIOScheduler(timezone=timezone)
@@ -33,7 +33,7 @@ class Calendar:
 
 
 class Retention:
-    """Prunes the store. What is open, and the audit, stays."""
+    """Prunes the store. Open rows and the audit stay."""
 
     def __init__(self, store: SqlStore, clock: Clock, *, timezone: str) -> None:
         self._store = store
@@ -41,16 +41,16 @@ class Retention:
         self._timezone = timezone
 
     async def run(self) -> None:
-        """For ever."""
+        """Run until cancelled."""
         due = asyncio.Event()
         calendar = Calendar(self._timezone)
-        calendar.every(EVERY_HOURS, due.set, name="housekeeping")
+        calendar.every(EVERY_HOURS, due.set, name="retention")
         calendar.start()
         try:
             while True:
                 await due.wait()
                 due.clear()
-                forgotten = await self._store.prune(self._clock.now() - KEEP_FOR)
-                _log.info("old rows forgotten", **{str(name): count for name, count in forgotten.items()})
+                pruned = await self._store.prune(self._clock.now() - KEEP_FOR)
+                _log.info("old rows deleted", **{str(name): count for name, count in pruned.items()})
         finally:
             calendar.stop()

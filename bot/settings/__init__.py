@@ -1,1 +1,1 @@
-"""Settings: the schema, loading a file, secrets, and what the parts are given."""
+"""Settings: the schema, loading, secrets, and the values that other parts are given."""

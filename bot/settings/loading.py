@@ -1,4 +1,4 @@
-"""This file reads the settings file: every diagnostic at once, each with file and line."""
+"""Loading of the settings file: all errors at once, each with file and line."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from bot.settings.secrets import Secret, SecretError
 
 
 class SettingsError(Exception):
-    """The settings cannot be used. `diagnostics` are all that is wrong."""
+    """The settings are invalid. `diagnostics` has every error."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__("\n".join(str(diagnostic) for diagnostic in diagnostics))
@@ -22,7 +22,7 @@ class SettingsError(Exception):
 
 
 def read_settings(file: Path | None) -> Settings:
-    """The settings in the file and the environment. Raises SettingsError with all diagnostics; no secret is shown."""
+    """Read the file and the environment. Raises SettingsError with all diagnostics, which contain no secret."""
     raw, lines = _parsed(file) if file is not None else ({}, {})
     try:
         return Settings(**raw)
@@ -37,45 +37,45 @@ CERTIFICATES = frozenset({"ca_file", "cert_file", "key_file"})
 
 
 def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
-    """What is wrong with the files that the settings name for tokens, passwords and certificates, with the setting."""
-    wrong: list[str] = []
+    """Return the errors of the files named for tokens, passwords and certificates, each with its setting."""
+    errors: list[str] = []
     for name, value in settings:
         here = f"{path}.{name}" if path else name
         if isinstance(value, BaseModel):
-            wrong += unreadable_files(value, here)
+            errors += unreadable_files(value, here)
         elif isinstance(value, tuple | list):
             for number, one in enumerate(value):
                 if isinstance(one, BaseModel):
-                    wrong += unreadable_files(one, f"{here}.{number}")
+                    errors += unreadable_files(one, f"{here}.{number}")
         elif name.endswith("_file") and value:
             try:
                 Secret(file=Path(value), has_lines=name in CERTIFICATES)()
             except SecretError as error:
-                wrong.append(f"{here}: {error}")
-    return wrong
+                errors.append(f"{here}: {error}")
+    return errors
 
 
 def _parsed(file: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
-    """The values of the file, and the line of each by its path. Raises SettingsError."""
+    """Return the file's values, and the line of each by its path. Raises SettingsError."""
     try:
         text = file.read_text(encoding="utf-8")
-        found = documents(text)
+        roots = documents(text)
     except (OSError, UnicodeDecodeError) as error:
         raise _error(file, f"cannot be read: {error}") from error
     except YamlError as error:
         raise _error(file, str(error), line=error.line, column=error.column) from None
-    if len(found) > 1:
-        raise _error(file, "has to be one document", line=found[1].line)
-    if not found or is_null(found[0]):
+    if len(roots) > 1:
+        raise _error(file, "must be one document", line=roots[1].line)
+    if not roots or is_null(roots[0]):
         return {}, {}
-    root, reader = found[0], NodeReader(file=str(file), text=text)
+    root, reader = roots[0], NodeReader(file=str(file), text=text)
     raw = reader.value(root, "the settings")
     if reader.diagnostics:
         raise SettingsError(reader.diagnostics)
     if not isinstance(raw, dict):
-        raise _error(file, "has to be a mapping of settings", line=1)
+        raise _error(file, "must be a mapping of settings", line=1)
     lines: dict[tuple[str | int, ...], int] = {}
-    _note_lines(root, (), lines)
+    _collect_lines(root, (), lines)
     return raw, lines
 
 
@@ -84,17 +84,17 @@ def _error(file: Path, message: str, *, line: int = 0, column: int = 0) -> Setti
     return SettingsError([Diagnostic(location=location, message=message)])
 
 
-def _note_lines(node: Node, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]) -> None:
+def _collect_lines(node: Node, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]) -> None:
     lines[path] = node.line
     if isinstance(node, MapNode):
         for key, value in node.pairs:
             if isinstance(key, ScalarNode):
                 inner = (*path, key.text)
-                _note_lines(value, inner, lines)
+                _collect_lines(value, inner, lines)
                 lines[inner] = key.line
     elif isinstance(node, ListNode):
         for number, value in enumerate(node.items):
-            _note_lines(value, (*path, number), lines)
+            _collect_lines(value, (*path, number), lines)
 
 
 def _diagnostic(error: Any, lines: dict[tuple[str | int, ...], int], where: str) -> Diagnostic:
@@ -103,10 +103,10 @@ def _diagnostic(error: Any, lines: dict[tuple[str | int, ...], int], where: str)
     while known and known not in lines:
         known = known[:-1]
     name = ".".join(str(part) for part in path)
-    what = error["msg"].removeprefix("Value error, ")
+    text = error["msg"].removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        what = "there is no such setting"
+        text = "unknown setting"
     return Diagnostic(
         location=FileLocation(file=where, line=lines.get(known, 0)),
-        message=f"{name}: {what}" if name else what,
+        message=f"{name}: {text}" if name else text,
     )

@@ -1,18 +1,18 @@
-"""This file turns settings into the values that the house works with."""
+"""Mapping of settings to the values that other parts use."""
 
 from alerts.matching import parse_matchers
 from alerts.routing import Route
 from bot.http.server import Sender, sender
-from bot.settings import schema as given
+from bot.settings import schema
 from bot.settings.schema import Settings, secret
 from commands.core.context import Defaults
 from commands.core.permissions import Grant, Permissions
 
 
 def permissions_of(settings: Settings) -> Permissions:
-    """Who may do what."""
+    """Return who may run which commands."""
 
-    def grant(one: given.TeamSettings | given.AutomationSettings) -> Grant:
+    def grant(one: schema.TeamSettings | schema.AutomationSettings) -> Grant:
         return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
 
     return Permissions(
@@ -22,21 +22,21 @@ def permissions_of(settings: Settings) -> Permissions:
 
 
 def defaults_of(settings: Settings) -> Defaults:
-    """How commands behave here."""
-    wishes = settings.commands
+    """Return the defaults of commands."""
+    commands = settings.commands
     return Defaults(
-        idle_after=wishes.idle_after,
-        reclaim_grace=wishes.reclaim_grace,
-        cordon_for=wishes.cordon_for,
-        pull_secret=wishes.pull_secret,
-        training_images=wishes.training_images,
-        owners=wishes.owners,
+        idle_after=commands.idle_after,
+        reclaim_grace=commands.reclaim_grace,
+        cordon_for=commands.cordon_for,
+        pull_secret=commands.pull_secret,
+        training_images=commands.training_images,
+        owners=commands.owners,
         redact=settings.redact,
     )
 
 
-def route_of(one: given.RouteSettings) -> Route:
-    """A node of the routing tree."""
+def route_of(one: schema.RouteSettings) -> Route:
+    """Return a node of the routing tree."""
     return Route(
         matchers=parse_matchers(one.match),
         channels=one.channels,
@@ -46,10 +46,10 @@ def route_of(one: given.RouteSettings) -> Route:
 
 
 def senders_of(settings: Settings) -> tuple[Sender, ...]:
-    """Who the tokens of the HTTP endpoints stand for."""
-    found = []
+    """Return the senders of the HTTP tokens."""
+    senders = []
     for one in settings.http.auth.tokens:
         token = secret(one.token, one.token_file)
         if token is not None:
-            found.append(sender(one.actor, token, one.teams))
-    return tuple(found)
+            senders.append(sender(one.actor, token, one.teams))
+    return tuple(senders)

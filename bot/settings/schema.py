@@ -1,4 +1,4 @@
-"""This file has the settings: one YAML file plus the environment, typed and frozen, unknown keys refused."""
+"""The settings schema: one YAML file plus the environment, typed and frozen; unknown keys are errors."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -33,12 +33,12 @@ class KubernetesSettings(_Section):
     kubeconfig: str = ""
     context: str = ""
     stale_after: Duration = Field(
-        default=duration("90s"), ge=timedelta(seconds=2), description="nothing heard for so long: blind"
+        default=duration("90s"), ge=timedelta(seconds=2), description="blind after this long without answers"
     )
 
 
 class Authorization(_Section):
-    """As Prometheus' own `authorization`."""
+    """The fields of Prometheus' own `authorization`."""
 
     type: str = "Bearer"
     credentials: SecretStr | None = None
@@ -59,7 +59,7 @@ class TlsConfig(_Section):
 
 
 class PrometheusSettings(_Section):
-    """Prometheus' own http_config names."""
+    """The fields of Prometheus' own http_config."""
 
     url: str
     authorization: Authorization | None = None
@@ -68,8 +68,10 @@ class PrometheusSettings(_Section):
     proxy_url: SecretStr | None = None
     http_headers: dict[str, SecretStr] = {}
     params: dict[str, str] = {}
-    timeout: Duration = Field(default=duration("8s"), description="of one answer")
-    stale_after: Duration = Field(default=duration("3m"), description="no fresh `up` for so long: blind")
+    timeout: Duration = Field(default=duration("8s"), description="timeout of one query")
+    stale_after: Duration = Field(default=duration("3m"), description="blind after this long without `up`")
+    series_cap: int = Field(default=100_000, ge=1)
+    byte_cap: int = Field(default=32 << 20, ge=1 << 16, description="of one response, after decompression")
 
 
 class ElasticsearchSettings(_Section):
@@ -81,8 +83,8 @@ class ElasticsearchSettings(_Section):
     ca_file: str = ""
     fields: dict[str, str | tuple[str, ...]] = {}
     timeout: Duration = duration("10s")
-    lag: Duration = Field(default=duration("10s"), description="how late a line may become searchable")
-    stale_after: Duration = Field(default=duration("10m"), description="without a younger line: blind")
+    lag: Duration = Field(default=duration("10s"), description="delay until a log line is searchable")
+    stale_after: Duration = Field(default=duration("10m"), description="blind after this long without lines")
 
 
 class ClusterSettings(_Section):
@@ -106,13 +108,13 @@ class SlackSettings(_Section):
     signing_secret_file: Path | None = None
     api_url: str = "https://slack.com/api/"
     channel: str = Field(
-        pattern=r"^[CGD][A-Z0-9]+$", description="where goes what no route claims: a channel's id"
+        pattern=r"^[CGD][A-Z0-9]+$", description="id of the channel for alerts that no route matches"
     )
 
     @model_validator(mode="after")
-    def _has_a_way_in(self) -> "SlackSettings":
+    def _has_tokens(self) -> "SlackSettings":
         if not (self.bot_token or self.bot_token_file):
-            raise ValueError("bot_token (or bot_token_file) is missing: the token that begins with xoxb-")
+            raise ValueError("bot_token (or bot_token_file) is missing: the token begins with xoxb-")
         if not (self.app_token or self.app_token_file or self.signing_secret or self.signing_secret_file):
             raise ValueError(
                 "set app_token for Socket Mode, or signing_secret for the HTTP endpoint /slack/events"
@@ -143,7 +145,7 @@ class HttpSettings(_Section):
     @model_validator(mode="after")
     def _is_guarded(self) -> "HttpSettings":
         if not self.is_loopback and not self.auth.tokens:
-            raise ValueError(f"listening on {self.listen} is beyond loopback: set http.auth.tokens")
+            raise ValueError(f"{self.listen} is not a loopback address: set http.auth.tokens")
         return self
 
 
@@ -156,7 +158,7 @@ class RouteSettings(_Section):
 
 class TeamSettings(_Section):
     slack_groups: tuple[str, ...] = ()
-    members: tuple[str, ...] = Field(default=(), description="chat ids, beside the groups")
+    members: tuple[str, ...] = Field(default=(), description="chat ids, in addition to the groups")
     commands: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
@@ -178,28 +180,26 @@ class RuleOverride(_Section):
 
 
 class RulesSettings(_Section):
-    packs: tuple[str, ...] | None = Field(default=None, description="all, when left out")
+    packs: tuple[str, ...] | None = Field(default=None, description="all if not set")
     files: tuple[Path, ...] = ()
-    objects: bool = Field(default=False, description="read PrometheusRule objects of the cluster too")
+    objects: bool = Field(default=False, description="also read the cluster's PrometheusRule objects")
     overrides: dict[str, RuleOverride] = {}
     interval: Duration = duration("15s")
 
 
 class CommandsSettings(_Section):
-    """How commands behave where sites differ."""
+    """Defaults of commands, which differ between companies."""
 
     idle_after: Duration = duration("30m")
     reclaim_grace: Duration = duration("30m")
     cordon_for: Duration = duration("4h")
     pull_secret: str = ""
     training_images: tuple[str, ...] = ("*",)
-    owners: dict[str, str] = Field(
-        default={}, description="an owner as the cluster names them -> their chat id"
-    )
+    owners: dict[str, str] = Field(default={}, description="an owner's name in the cluster -> their chat id")
 
 
 class Settings(BaseSettings):
-    """All of it. Every part may be left out."""
+    """All settings. Every section is optional."""
 
     model_config = SettingsConfigDict(
         env_prefix="YARDMASTER_",
@@ -220,7 +220,7 @@ class Settings(BaseSettings):
     commands: CommandsSettings = CommandsSettings()
     timezone: str = "UTC"
     redact: tuple[str, ...] = ()
-    runbooks: str = Field(default="", description="the address that a runbook's file name is appended to")
+    runbooks: str = Field(default="", description="base URL of runbooks: the file name is appended")
 
     @classmethod
     def settings_customise_sources(
@@ -231,19 +231,19 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment wins over the file."""
+        """The environment overrides the file."""
         return env_settings, init_settings
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "Settings":
         names = [cluster.name for cluster in self.clusters]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"two clusters are called {', '.join(twice)}")
+        if duplicates := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two clusters are named {', '.join(duplicates)}")
         return self
 
 
 def secret(value: SecretStr | None, file: Path | None) -> Secret | None:
-    """The secret behind a value or its `…_file`; None when neither is set. The file is read again when it changes."""
+    """Return the secret of a value or its `…_file`; None if neither is set. The file is reread on changes."""
     if file is not None:
         return Secret(file=file)
     return Secret(value=value.get_secret_value()) if value is not None else None

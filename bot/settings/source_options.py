@@ -1,4 +1,4 @@
-"""Options of the sources, from the settings: what to connect to, as whom, and how long to wait."""
+"""Options of the sources, from the settings: addresses, credentials and timeouts."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -7,26 +7,24 @@ from bot.settings.schema import BasicAuth, ElasticsearchSettings, PrometheusSett
 from collectors.cluster.cache import ReflectorTiming
 from collectors.facts.redaction import Redactor
 from collectors.sources.elasticsearch.options import Credentials, ElasticsearchOptions, fields_with
-from collectors.sources.prometheus.source import PrometheusOptions
-
-NOTHING_KNOWN = "the settings give no access to Kubernetes for this cluster"
+from collectors.sources.prometheus.options import PrometheusOptions
 
 
 def reflector_timing(stale_after: timedelta) -> ReflectorTiming:
-    """How often the cache has to hear something, so that a quiet cluster is never taken for one that is gone."""
-    usual, seconds = ReflectorTiming(), stale_after.total_seconds()
+    """Return the watch timing, short enough that a quiet cluster never counts as unreachable."""
+    default, seconds = ReflectorTiming(), stale_after.total_seconds()
     return ReflectorTiming(
-        watch=min(usual.watch, seconds * 0.4),
-        grace=min(usual.grace, seconds * 0.2),
-        longest_wait=min(usual.longest_wait, seconds * 0.3),
-        refused_wait=min(usual.refused_wait, seconds),
+        watch=min(default.watch, seconds * 0.4),
+        grace=min(default.grace, seconds * 0.2),
+        longest_wait=min(default.longest_wait, seconds * 0.3),
+        refused_wait=min(default.refused_wait, seconds * 0.6),  # an absent kind is asked for again before
     )
 
 
 def prometheus_options(settings: PrometheusSettings) -> PrometheusOptions:
-    given = settings.authorization
-    token = secret(given.credentials, given.credentials_file) if given else None
-    kind = given.type if given else ""
+    authorization = settings.authorization
+    token = secret(authorization.credentials, authorization.credentials_file) if authorization else None
+    kind = authorization.type if authorization else ""
     basic = settings.basic_auth
     tls = settings.tls_config
     return PrometheusOptions(
@@ -42,6 +40,8 @@ def prometheus_options(settings: PrometheusSettings) -> PrometheusOptions:
         proxy_url=settings.proxy_url.get_secret_value() if settings.proxy_url else "",
         timeout=settings.timeout,
         stale_after=settings.stale_after,
+        series_cap=settings.series_cap,
+        byte_cap=settings.byte_cap,
     )
 
 

@@ -1,1 +1,1 @@
-"""What is kept: one transaction over every row, on SQLite, on PostgreSQL, or in memory."""
+"""The store: transactions over all tables, in SQLite, PostgreSQL or memory."""

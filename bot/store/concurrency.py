@@ -1,16 +1,14 @@
-"""This file lets one unit in at a time, and tells listeners what each changed."""
+"""One unit at a time, and a signal of what each changed."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
-from bot.store.unit import Changed
-
-Listener = Callable[[Changed], None]
+from alerts.store import Changed, Listener
 
 
 class WriteLock:
-    """One writer at a time, in the order of asking."""
+    """One writer at a time, in the order of the requests."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -18,10 +16,10 @@ class WriteLock:
 
     @asynccontextmanager
     async def hold(self) -> AsyncGenerator[None]:
-        """Hold the turn. Raises RuntimeError when this task already holds it: it would wait for itself."""
+        """Hold the lock. Raises RuntimeError if this task already holds it, as it would wait for itself."""
         task = asyncio.current_task()
         if task is not None and self._owner is task:
-            raise RuntimeError("a unit is open in this task already: use that one, units do not nest")
+            raise RuntimeError("a unit is already open in this task: use it, units do not nest")
         async with self._lock:
             self._owner = task
             try:
@@ -31,18 +29,17 @@ class WriteLock:
 
 
 class ChangeSignal:
-    """Tells after each commit what it changed. Listeners are called in the loop and must be quick."""
+    """Calls listeners after each commit with what it changed. They run in the event loop and must be fast."""
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have `listener` called from now on; the answer ends that."""
+        """Add a listener. Return a function that removes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def publish(self, changed: Changed) -> None:
-        touched = {table: ids for table, ids in changed.items() if ids}
-        if touched:
+        if changed:
             for listener in tuple(self._listeners):
-                listener(touched)
+                listener(changed)

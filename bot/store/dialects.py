@@ -1,4 +1,4 @@
-"""This file has all that differs between SQLite and PostgreSQL."""
+"""The differences between SQLite and PostgreSQL."""
 
 import asyncio
 import sqlite3
@@ -12,13 +12,17 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-BUSY = timedelta(seconds=10)  # for another process to end its transaction
+BUSY = timedelta(seconds=10)  # how long to wait for another process's transaction
 BUSY_AGAIN = timedelta(milliseconds=50)
-WRITER = 7_263_101  # PostgreSQL's advisory lock of the one writer; any number, ours for good
+READERS = 4  # snapshots at a time
+WRITER = 7_263_101  # PostgreSQL's advisory lock of the writer; an arbitrary number that must never change
 
 
-def make_engine(url: str) -> AsyncEngine:
-    """An engine whose every transaction is the only writing one. Raises ValueError for a database we do not speak."""
+def make_engine(url: str, *, reads: bool = False) -> AsyncEngine:
+    """Return an engine with one write transaction at a time, or with `reads` one for snapshots.
+
+    Raises ValueError for an unsupported database.
+    """
     try:
         backend = make_url(url).get_backend_name()
     except Exception as error:
@@ -28,14 +32,18 @@ def make_engine(url: str) -> AsyncEngine:
     try:
         match backend:
             case "sqlite":
+                size = READERS if reads else 1
                 engine = create_async_engine(
-                    url, poolclass=AsyncAdaptedQueuePool, pool_size=1, max_overflow=0
+                    url, poolclass=AsyncAdaptedQueuePool, pool_size=size, max_overflow=0
                 )
                 event.listen(engine.sync_engine, "connect", _set_up_sqlite)
-                event.listen(engine.sync_engine, "begin", _begin_sqlite)
+                event.listen(engine.sync_engine, "begin", _begin_sqlite_read if reads else _begin_sqlite)
             case "postgresql":
-                engine = create_async_engine(url, pool_size=2, max_overflow=0, pool_pre_ping=True)
-                event.listen(engine.sync_engine, "begin", _begin_postgresql)
+                size = READERS if reads else 2
+                engine = create_async_engine(url, pool_size=size, max_overflow=0, pool_pre_ping=True)
+                event.listen(
+                    engine.sync_engine, "begin", _begin_postgresql_read if reads else _begin_postgresql
+                )
             case other:
                 raise ValueError(f"store.url names {other}: use sqlite+aiosqlite or postgresql+asyncpg")
     except (SQLAlchemyError, ImportError) as error:
@@ -47,19 +55,19 @@ def make_engine(url: str) -> AsyncEngine:
 
 
 async def prepare(engine: AsyncEngine) -> None:
-    """Set what a database file keeps for good: SQLite's write-ahead log. Raises when it stays locked.
+    """Set what a database file stores permanently: SQLite's write-ahead log. Raises if the file stays locked.
 
-    Asked of sqlite3 itself: a file that cannot be opened is found here, and the driver, whose thread outlives
-    a connection that failed, is never given one.
+    This uses sqlite3 directly, so that a file that cannot be opened is found here: the async driver's thread
+    outlives a failed connection.
     """
     if engine.dialect.name != "sqlite":
         return
     tries = round(BUSY / BUSY_AGAIN)
-    for one in range(tries):
+    for attempt in range(tries):
         try:
             return await asyncio.to_thread(_write_ahead, engine)
-        except sqlite3.OperationalError as error:  # the busy timeout does not hold for this one
-            if one == tries - 1 or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+        except sqlite3.OperationalError as error:  # the busy timeout does not apply to this statement
+            if attempt == tries - 1 or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
             await asyncio.sleep(BUSY_AGAIN.total_seconds())
 
@@ -72,12 +80,12 @@ def _write_ahead(engine: AsyncEngine) -> None:
 
 
 def insert_into(table: Table, dialect: str) -> "sqlite.Insert | postgresql.Insert":
-    """An INSERT that knows ON CONFLICT."""
+    """Return an INSERT that supports ON CONFLICT."""
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # the driver would begin by itself, and late
+    connection.isolation_level = None  # else the driver begins transactions by itself, and late
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout={round(BUSY.total_seconds() * 1000)}")
     cursor.execute("PRAGMA synchronous=FULL")  # NORMAL would lose commits in a power cut
@@ -87,6 +95,14 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin_sqlite_read(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _begin_postgresql_read(connection: Connection) -> None:
+    connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
 
 def _begin_postgresql(connection: Connection) -> None:

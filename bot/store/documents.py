@@ -1,4 +1,4 @@
-"""This file turns rows into documents and back: JSON, with our labels and with values that are not numbers."""
+"""Rows as JSON documents, including Labels and floats that JSON does not have."""
 
 import json
 from functools import lru_cache
@@ -7,43 +7,43 @@ from typing import Any
 
 import msgspec
 
-from bot.store.schema import Row, TableDefinition
+from alerts.store import Row, TableDefinition
 from collectors.facts.labels import Labels
 
 
 def encode(table: TableDefinition[Row], row: Row) -> str:
-    """The row as JSON. NaN and infinities are written as Python's json does, for JSON has no word for them."""
+    """Return the row as JSON. NaN and infinities are written as Python's json does, because JSON has none."""
     if all(isfinite(value) for value in table.floats(row)):
         return _encoder.encode(row).decode()
-    return json.dumps(msgspec.to_builtins(row, enc_hook=_plain), ensure_ascii=False)
+    return json.dumps(msgspec.to_builtins(row, enc_hook=_encode_labels), ensure_ascii=False)
 
 
 def decode(table: TableDefinition[Row], document: str) -> Row:
-    """The row of a document. Raises msgspec.ValidationError when it is not one of this table."""
+    """Return the row of a document. Raises msgspec.ValidationError if it is not a row of this table."""
     try:
         row: Row = _decoder(table.row).decode(document)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:  # NaN or an infinity
-        row = msgspec.convert(json.loads(document), type=table.row, dec_hook=_ours)
+        row = msgspec.convert(json.loads(document), type=table.row, dec_hook=_decode_labels)
     return row
 
 
-def _plain(value: Any) -> Any:
+def _encode_labels(value: Any) -> Any:
     if isinstance(value, Labels):
         return dict(value)
-    raise NotImplementedError(f"a {type(value).__name__} cannot be kept")
+    raise NotImplementedError(f"cannot encode a {type(value).__name__}")
 
 
-def _ours(type_: type, value: Any) -> Any:
+def _decode_labels(type_: type, value: Any) -> Any:
     if type_ is Labels:
         return Labels(value)
-    raise NotImplementedError(f"a {type_.__name__} cannot be read back")
+    raise NotImplementedError(f"cannot decode a {type_.__name__}")
 
 
-_encoder = msgspec.json.Encoder(enc_hook=_plain)
+_encoder = msgspec.json.Encoder(enc_hook=_encode_labels)
 
 
 @lru_cache(maxsize=64)
 def _decoder(row: type[Row]) -> msgspec.json.Decoder[Row]:
-    return msgspec.json.Decoder(row, dec_hook=_ours)
+    return msgspec.json.Decoder(row, dec_hook=_decode_labels)

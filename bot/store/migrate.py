@@ -1,4 +1,4 @@
-"""This file brings a database's schema up to date, and refuses one that is newer than this program."""
+"""Migrations: brings a schema up to date, and refuses one that is newer than this program."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from bot.store.dialects import prepare
 
 
 class StoreError(Exception):
-    """The store cannot be opened. The text is one line: what, where, and what to do; never a password."""
+    """The store cannot be opened. The text is one line with what, where and what to do; never a password."""
 
 
 class NewerSchemaError(StoreError):
@@ -24,9 +24,9 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 async def migrate(engine: AsyncEngine) -> None:
-    """Run the migrations that are missing, in one transaction that is also the lock against another process.
+    """Run the missing migrations in one transaction, which also locks out other processes.
 
-    Raises NewerSchemaError, and what the database raises.
+    Raises NewerSchemaError, and the database's own errors.
     """
     await prepare(engine)
     async with engine.begin() as connection:
@@ -39,11 +39,11 @@ def _migrate(connection: Connection) -> None:
     config.attributes["connection"] = connection
     script = ScriptDirectory.from_config(config)
     known = {revision.revision for revision in script.walk_revisions()}
-    here = MigrationContext.configure(connection).get_current_heads()
-    if unknown := [revision for revision in here if revision not in known]:
+    current = MigrationContext.configure(connection).get_current_heads()
+    if unknown := [revision for revision in current if revision not in known]:
         raise NewerSchemaError(
-            f"the store's schema is {', '.join(unknown)}, and this program knows none after "
+            f"the store's schema is {', '.join(unknown)}, newer than this program's "
             f"{script.get_current_head()}: run the newer Yardmaster, or restore the backup made before it ran"
         )
-    if set(here) != {script.get_current_head()}:
+    if set(current) != {script.get_current_head()}:
         command.upgrade(config, "head")

@@ -1,64 +1,87 @@
-"""This file has a table's rows in an open SQL transaction. Writes are gathered and sent together."""
+"""A table's rows in an open SQL transaction. Writes are buffered and sent together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Generic
 
-from sqlalchemy import Column, Index, Integer, MetaData, Text, bindparam, delete, func, select
+import msgspec
+from sqlalchemy import Column, ColumnElement, Index, Integer, MetaData, Text, bindparam, delete, func, select
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from alerts.store import TABLES, Between, Row, TableDefinition, Wanted, column_text, moment_text
 from bot.store.dialects import insert_into
 from bot.store.documents import decode, encode
-from bot.store.schema import TABLES, Row, TableDefinition, moment_text
+from bot.store.uninterrupted import uninterrupted
+from collectors.internal_errors import InternalErrors
 
 METADATA = MetaData()
-
-
-def _made(name: str, columns: tuple[str, ...]) -> SqlTable:
-    table = SqlTable(
-        name,
-        METADATA,
-        Column("id", Text, primary_key=True),
-        Column("seq", Integer, nullable=False),  # the order of the first put
-        *(Column(column, Text, nullable=False) for column in columns),
-        Column("over_at", Text),  # from when on the row may be forgotten
-        Column("document", Text, nullable=False),
-    )
-    for column in ("seq", "over_at", *columns):
-        Index(f"{name}_by_{column}", table.c[column])
-    return table
-
-
-SQL_TABLES = {table.name: _made(table.name, tuple(table.columns)) for table in TABLES}
+IDS_AT_ONCE = 10_000  # a database accepts some 32,000 values in one statement
 
 NUMBERS = SqlTable(
     "numbers", METADATA, Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)
 )
 
 
-class SqlRows(Generic[Row]):
-    """Rows of one type. What was put is seen by `get` and `find` at once, and sent at the latest by `flush`."""
+def sql_table(name: str) -> SqlTable:
+    """Return the SQL table of a declared table."""
+    made = METADATA.tables.get(name)
+    return _sql_table(TABLES[name]) if made is None else made
 
-    def __init__(self, table: TableDefinition[Row], connection: AsyncConnection) -> None:
+
+def _sql_table(table: TableDefinition[Any]) -> SqlTable:
+    made = SqlTable(
+        table.name,
+        METADATA,
+        Column("id", Text, primary_key=True),
+        Column("seq", Integer, nullable=False),  # the order of first insertion
+        *(Column(column, Text, nullable=False) for column in table.columns),
+        Column("over_at", Text),  # the time from which the row may be deleted
+        Column("document", Text, nullable=False),
+    )
+    for column in ("seq", "over_at", *table.columns):
+        Index(f"{table.name}_by_{column}", made.c[column])
+    return made
+
+
+class SqlRows(Generic[Row]):
+    """The rows of a table. `get` and `find` see buffered writes; `flush` sends them at the latest."""
+
+    def __init__(
+        self, table: TableDefinition[Row], connection: AsyncConnection, errors: InternalErrors
+    ) -> None:
         self._table = table
-        self._sql = SQL_TABLES[table.name]
+        self._errors = errors
+        self._sql = sql_table(table.name)
         self._connection = connection
         self._put: dict[str, Row] = {}
         self._deleted: dict[str, None] = {}
-        self.changed: set[str] = set()
+        self.changed: dict[str, Row | None] = {}  # by id; None for a deleted row
 
     async def get(self, id: str) -> Row | None:
         if id in self._put:
             return self._put[id]
         if id in self._deleted:
             return None
-        found = await self._connection.execute(select(self._sql.c.document).where(self._sql.c.id == id))
+        query = select(self._sql.c.document).where(self._sql.c.id == id)
+        found = await uninterrupted(self._connection.execute(query))
         document = found.scalar_one_or_none()
         return None if document is None else decode(self._table, document)
 
+    async def get_all(self, ids: Iterable[str]) -> Mapping[str, Row]:
+        wanted = list(dict.fromkeys(ids))
+        await self.flush()
+        found: dict[str, Row] = {}
+        for start in range(0, len(wanted), IDS_AT_ONCE):
+            some = self._sql.c.id.in_(wanted[start : start + IDS_AT_ONCE])
+            rows = await uninterrupted(
+                self._connection.execute(select(self._sql.c.id, self._sql.c.document).where(some))
+            )
+            found.update(self._decoded(rows))
+        return found
+
     async def put(self, row: Row) -> None:
-        self._put[row.id] = row
-        self.changed.add(row.id)
+        self._put[row.id] = self.changed[row.id] = row
 
     async def add(self, row: Row) -> bool:
         if await self.get(row.id) is not None:
@@ -70,35 +93,65 @@ class SqlRows(Generic[Row]):
         if await self.get(id) is None:
             return
         self._put.pop(id, None)
-        self._deleted[id] = None
-        self.changed.add(id)
+        self._deleted[id] = self.changed[id] = None
 
-    async def find(self, *, limit: int = 1000, newest: bool = False, **columns: str) -> Sequence[Row]:
+    async def find(
+        self, *, limit: int | None = None, newest: bool = False, after: str = "", **columns: Wanted
+    ) -> Sequence[Row]:
+        """Skip a row that cannot be decoded, and report it: one bad row must not hide the others."""
         self._table.check(columns)
         await self.flush()
         seq, id = self._sql.c.seq, self._sql.c.id
         order = (seq.desc(), id.desc()) if newest else (seq, id)
-        query = select(self._sql.c.document).order_by(*order).limit(limit)
-        for name, value in columns.items():
-            query = query.where(self._sql.c[name] == str(value))
-        found = await self._connection.execute(query)
-        return [decode(self._table, document) for document in found.scalars()]
+        query = (
+            select(id, self._sql.c.document).where(*self._conditions(columns)).order_by(*order).limit(limit)
+        )
+        if after:
+            last = select(seq).where(id == after).scalar_subquery()
+            query = query.where(seq < last if newest else seq > last)
+        found = await uninterrupted(self._connection.execute(query))
+        return [row for _, row in self._decoded(found)]
+
+    def _decoded(self, found: Iterable[Any]) -> Iterator[tuple[str, Row]]:
+        for id, document in found:
+            try:
+                yield id, decode(self._table, document)
+            except (ValueError, msgspec.MsgspecError) as error:
+                self._errors.contain(error, "row", table=self._table.name, id=id)
+
+    def _conditions(self, columns: Mapping[str, Wanted]) -> Iterator[ColumnElement[bool]]:
+        for name, wanted in columns.items():
+            column = self._sql.c[name]
+            match wanted:
+                case Between():
+                    if wanted.start is not None:
+                        yield column >= column_text(wanted.start)
+                    if wanted.end is not None:
+                        yield column < column_text(wanted.end)
+                case str() | datetime():
+                    yield column == column_text(wanted)
+                case _:
+                    yield column.in_([column_text(one) for one in wanted])
 
     async def flush(self) -> None:
-        """Send what is gathered. A row that was deleted and put again is a new one: it goes last."""
+        """Send the buffered writes. A row that was deleted and put again is new: it goes last."""
+        if self._deleted or self._put:
+            await uninterrupted(self._flush())
+
+    async def _flush(self) -> None:
         if self._deleted:
-            ids = [{"gone": id} for id in self._deleted]
-            await self._connection.execute(delete(self._sql).where(self._sql.c.id == bindparam("gone")), ids)
+            ids = [{"old": id} for id in self._deleted]
+            await self._connection.execute(delete(self._sql).where(self._sql.c.id == bindparam("old")), ids)
             self._deleted.clear()
         if self._put:
-            await self._connection.execute(self._upsert(), [self._written(row) for row in self._put.values()])
+            await self._connection.execute(self._upsert(), [self._values(row) for row in self._put.values()])
             self._put.clear()
 
-    def _written(self, row: Row) -> dict[str, Any]:
-        over = self._table.over(row) if self._table.over is not None else None
+    def _values(self, row: Row) -> dict[str, Any]:
+        over_at = self._table.over(row) if self._table.over is not None else None
         return {
             "id": row.id,
-            "over_at": None if over is None else moment_text(over),
+            "over_at": None if over_at is None else moment_text(over_at),
             "document": encode(self._table, row),
             **self._table.read(row),
         }
@@ -108,5 +161,5 @@ class SqlRows(Generic[Row]):
         names = [column.name for column in self._sql.columns if column.name != "seq"]
         values: dict[str, Any] = {name: bindparam(name) for name in names}
         statement = insert_into(self._sql, self._connection.dialect.name).values(**values, seq=last)
-        renewed = {name: statement.excluded[name] for name in names if name != "id"}
-        return statement.on_conflict_do_update(index_elements=["id"], set_=renewed)
+        updates = {name: statement.excluded[name] for name in names if name != "id"}
+        return statement.on_conflict_do_update(index_elements=["id"], set_=updates)

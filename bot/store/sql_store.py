@@ -1,5 +1,6 @@
-"""This file has the SQL store: SQLite by default, PostgreSQL when one machine is not enough."""
+"""The SQL store: SQLite by default, PostgreSQL when one machine is not enough."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -11,133 +12,185 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bot.store.concurrency import ChangeSignal, Listener, WriteLock
+from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, moment_text, table_of
+from bot.store.concurrency import ChangeSignal, WriteLock
 from bot.store.dialects import insert_into, make_engine
 from bot.store.migrate import StoreError, migrate
-from bot.store.schema import TABLES, Row, TableDefinition, moment_text
-from bot.store.sql_rows import NUMBERS, SQL_TABLES, SqlRows
-from bot.store.unit import StoreUnit
+from bot.store.sql_rows import NUMBERS, SqlRows, sql_table
+from bot.store.uninterrupted import uninterrupted
+from collectors.internal_errors import InternalErrors
 
-PRUNED_AT_ONCE = 500  # rows in a transaction: others wait for it
+PRUNED_AT_ONCE = 500  # rows per transaction, because other units wait for it
 
 
 class SqlStore:
-    """Keeps rows in a database. One unit at a time; keep them short, and never wait on the outside in one."""
+    """Stores rows in a database. One unit at a time: keep them short, and do no other I/O in one."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        read_engine: AsyncEngine,
+        on_commit: Callable[[float], None],
+        errors: InternalErrors,
+    ) -> None:
         self._engine = engine
+        self._read_engine = read_engine
+        self._on_commit = on_commit
+        self._errors = errors
         self._write_lock = WriteLock()
         self._changes = ChangeSignal()
 
     @classmethod
-    async def open(cls, url: str) -> "SqlStore":
+    async def open(
+        cls,
+        url: str,
+        *,
+        on_commit: Callable[[float], None] = lambda _seconds: None,
+        errors: InternalErrors | None = None,
+    ) -> "SqlStore":
         """Open the database and bring its schema up to date.
 
-        Raises:
-            ValueError: the URL is wrong, or names a database that we do not speak.
-            NewerSchemaError: a newer program has been here.
-            StoreError: the database cannot be opened.
+        `on_commit` is called after each transaction that changed rows, with the seconds that writing them took.
+
+        Raises ValueError for a wrong URL or an unsupported database, NewerSchemaError if a newer program
+        migrated it, and StoreError if it cannot be opened.
         """
         engine = make_engine(url)
+        if engine.dialect.name == "sqlite" and engine.url.database in (None, "", ":memory:"):
+            raise ValueError("store.url names no file: write it like sqlite+aiosqlite:////path/yard.db")
         try:
-            await migrate(engine)
+            await uninterrupted(migrate(engine))
         except (DBAPIError, sqlite3.Error, OSError) as error:
             await engine.dispose()
             raise _cannot_open(engine, error) from error
         except BaseException:
             await engine.dispose()
             raise
-        return cls(engine)
+        return cls(engine, make_engine(url, reads=True), on_commit, errors or InternalErrors())
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have `listener` told after each commit which rows changed; the answer ends that."""
+        """Call `listener` after each commit with the changed rows. Return a function that removes it."""
         return self._changes.listen(listener)
 
     @asynccontextmanager
-    async def unit(self) -> AsyncGenerator[StoreUnit]:
-        """One transaction: all of it lands, or none. Cancelled while committing, either may be."""
+    async def unit(self) -> AsyncGenerator[Unit]:
+        """Open a transaction: all of its changes are stored, or none. If cancelled in the commit, either."""
         async with self._write_lock.hold():
-            transaction = None
+            changed: Changed = {}
             try:
-                async with self._engine.begin() as connection:
-                    transaction = _Transaction(connection)
-                    yield StoreUnit(transaction)
+                async with _begun(self._engine) as connection:
+                    transaction = _Transaction(connection, self._errors)
+                    yield transaction
+                    began = asyncio.get_running_loop().time()
                     await transaction.flush()
+                    changed = transaction.changed()  # from here on even a cancellation commits
+                if changed:
+                    self._on_commit(asyncio.get_running_loop().time() - began)
             except Exception:
-                transaction = None
+                changed = {}
                 raise
             finally:
-                if (
-                    transaction is not None
-                ):  # also when the commit's outcome is not known: a look costs little
-                    self._changes.publish(transaction.changed())
+                self._changes.publish(changed)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncGenerator[StoreSnapshot]:
+        """Open a snapshot of what is committed. It does not wait for an open unit, nor delay one."""
+        async with _begun(self._read_engine) as connection:
+            yield _Transaction(connection, self._errors)
 
     async def prune(self, before: datetime) -> dict[str, int]:
-        """Forget what was over before that moment. Gives how many rows of each table went."""
-        gone: dict[str, int] = {}
-        for table in TABLES:
+        """Delete the rows that were over before then. Return the number of deleted rows per table."""
+        deleted: dict[str, int] = {}
+        for table in TABLES.values():
             if table.over is None:
                 continue
-            while count := await self._prune_some(table.name, before, gone):
+            while count := await self._prune_some(table.name, before, deleted):
                 if count < PRUNED_AT_ONCE:
                     break
-        return gone
+        return deleted
 
-    async def _prune_some(self, name: str, before: datetime, gone: dict[str, int]) -> int:
-        sql = SQL_TABLES[name]
+    async def _prune_some(self, name: str, before: datetime, deleted: dict[str, int]) -> int:
+        sql = sql_table(name)
         old = select(sql.c.id).where(sql.c.over_at < moment_text(before)).limit(PRUNED_AT_ONCE)
-        async with self._write_lock.hold(), self._engine.begin() as connection:
-            ids = list((await connection.execute(old)).scalars())
+        async with self._write_lock.hold(), _begun(self._engine) as connection:
+            ids = list((await uninterrupted(connection.execute(old))).scalars())
             if ids:
-                await _forget(connection, sql, sql.c.id, ids, gone)
+                await uninterrupted(_delete(connection, sql, sql.c.id, ids, deleted))
         return len(ids)
 
     async def close(self) -> None:
+        await self._read_engine.dispose()
         await self._engine.dispose()
+
+
+@asynccontextmanager
+async def _begun(engine: AsyncEngine) -> AsyncGenerator[AsyncConnection]:
+    """Open a connection and its transaction: committed at the end, or rolled back with an error."""
+    connection = engine.connect()
+    try:
+        await uninterrupted(_open(connection))
+        yield connection
+        await uninterrupted(connection.commit())
+    finally:
+        await uninterrupted(_close(connection))
+
+
+async def _open(connection: AsyncConnection) -> None:
+    await connection.start()
+    await connection.begin()
+
+
+async def _close(connection: AsyncConnection) -> None:
+    if connection.sync_connection is not None:
+        await connection.close()  # rolls back what was not committed
 
 
 def _cannot_open(engine: AsyncEngine, error: DBAPIError | sqlite3.Error | OSError) -> StoreError:
     reason = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
     if engine.dialect.name == "sqlite":
         where = engine.url.database or "in memory"
-        advice = "see that its folder is there and that this user may write in it, or correct store.url"
+        advice = "check that its directory exists and is writable, or correct store.url"
         if "locked" in reason:
             advice = "another process has it open: stop the other Yardmaster, or give each its own store.url"
     else:
         where = engine.url.render_as_string(hide_password=True)
-        advice = "see that the server runs and lets us in, or correct store.url"
+        advice = "check that the server runs and accepts the login, or correct store.url"
     return StoreError(f"the store {where} cannot be opened: {reason}: {advice}")
 
 
-async def _forget(
-    connection: AsyncConnection, sql: SqlTable, column: Any, ids: list[str], gone: dict[str, int]
+async def _delete(
+    connection: AsyncConnection, sql: SqlTable, column: Any, ids: list[str], deleted: dict[str, int]
 ) -> None:
     result = await connection.execute(delete(sql).where(column.in_(ids)))
     if result.rowcount:
-        gone[sql.name] = gone.get(sql.name, 0) + result.rowcount
-    for other in TABLES:
+        deleted[sql.name] = deleted.get(sql.name, 0) + result.rowcount
+    for other in TABLES.values():
         if other.goes_with is not None and other.goes_with[1] == sql.name:
-            orphans = SQL_TABLES[other.name]
-            await _forget(connection, orphans, orphans.c[other.goes_with[0]], ids, gone)
+            orphans = sql_table(other.name)
+            await _delete(connection, orphans, orphans.c[other.goes_with[0]], ids, deleted)
 
 
 class _Transaction:
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, errors: InternalErrors) -> None:
         self._connection = connection
+        self._errors = errors
         self._touched: dict[str, SqlRows[Any]] = {}
 
-    def rows(self, table: TableDefinition[Row]) -> SqlRows[Row]:
-        rows = self._touched[table.name] = SqlRows(table, self._connection)
-        return rows
+    def rows(self, row: type[Row]) -> SqlRows[Row]:
+        table = table_of(row)
+        if table.name not in self._touched:
+            self._touched[table.name] = SqlRows(table, self._connection, self._errors)
+        return self._touched[table.name]
 
-    async def next_number(self, of: str) -> int:
-        first = insert_into(NUMBERS, self._connection.dialect.name).values(name=of, last=1)
-        upsert = first.on_conflict_do_update(index_elements=["name"], set_={"last": NUMBERS.c.last + 1})
-        return int((await self._connection.execute(upsert.returning(NUMBERS.c.last))).scalar_one())
+    async def next_number(self, of: str, count: int = 1) -> int:
+        first = insert_into(NUMBERS, self._connection.dialect.name).values(name=of, last=count)
+        upsert = first.on_conflict_do_update(index_elements=["name"], set_={"last": NUMBERS.c.last + count})
+        found = await uninterrupted(self._connection.execute(upsert.returning(NUMBERS.c.last)))
+        return int(found.scalar_one()) - count + 1
 
     async def flush(self) -> None:
         for rows in self._touched.values():
             await rows.flush()
 
-    def changed(self) -> dict[str, frozenset[str]]:
-        return {name: frozenset(rows.changed) for name, rows in self._touched.items()}
+    def changed(self) -> Changed:
+        return {name: rows.changed for name, rows in self._touched.items() if rows.changed}

@@ -1,1 +1,1 @@
-"""Cluster checks, one file a subject: pure functions from declared inputs to samples. Checks do not know each other."""
+"""Cluster checks, one file per subject: pure functions from inputs to samples. Checks do not import each other."""

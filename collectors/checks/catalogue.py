@@ -1,4 +1,4 @@
-"""This file lists the checks. A new one is a file and a line here."""
+"""The list of checks. To add a check, add a file and a line here."""
 
 from collectors.checks import dns, nodes, sources, trainings
 from collectors.checks.check import ClusterCheck

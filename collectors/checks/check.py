@@ -1,4 +1,4 @@
-"""This file has what checks look at, and what a check is."""
+"""Cluster checks and their input."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,29 +6,31 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
+from collectors.facts.clock import ClockStep
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceState:
-    """How one source is. `blind_for` is None while it answers whole; `rules` are blind though their source is not."""
+    """The state of one source. `blind_for` is None while it is healthy; `rules` are blind although it is healthy."""
 
     source: str
     blind_for: timedelta | None = None
     reason: str = ""
-    rules: Mapping[str, str] = field(default_factory=dict)  # rule name -> why
+    rules: Mapping[str, str] = field(default_factory=dict)  # rule name -> reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckInput:
-    """The cluster at one moment, as checks see it. An input that could not be had is Blind."""
+    """The cluster at one moment. An input that is not available is Blind."""
 
     at: datetime
     inventory: Inventory | Blind
     trainings: Sequence[Training] | Blind
-    configs: Mapping[str, Mapping[str, str]] | Blind  # ConfigMaps that are cached: namespace/name -> data
+    configs: Mapping[str, Mapping[str, str]] | Blind  # cached ConfigMaps: namespace/name -> data
     sources: Sequence[SourceState]
+    clock_step: ClockStep | None = None  # the last large one, for a while
 
 
 INPUTS = frozenset({"inventory", "trainings", "configs", "sources"})
@@ -36,10 +38,10 @@ INPUTS = frozenset({"inventory", "trainings", "configs", "sources"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterCheck:
-    """A check: what it needs of the scene, the parameters it knows with their defaults, and the function.
+    """A check: the inputs it needs, its parameters with their defaults, and its function.
 
-    `run` gets the scene and the parameters; the inputs it declared in `needs` are not Blind when it is called, and
-    none of the cached `kinds` is missing from the inventory.
+    When `run` is called, no input in `needs` is Blind, and none of the cached `kinds` is missing from the
+    inventory.
     """
 
     name: str
@@ -47,8 +49,8 @@ class ClusterCheck:
     needs: frozenset[str]
     run: Callable[[CheckInput, Mapping[str, Any]], Sequence[Sample]]
     parameters: Mapping[str, object] = field(default_factory=dict)
-    kinds: frozenset[str] = frozenset()  # beside nodes and pods, without which there is no inventory
+    kinds: frozenset[str] = frozenset()  # besides nodes and pods, without which there is no inventory
 
     def __post_init__(self) -> None:
         if unknown := self.needs - INPUTS:
-            raise ValueError(f"{self.name}: no input is called {', '.join(sorted(unknown))}")
+            raise ValueError(f"{self.name}: unknown input: {', '.join(sorted(unknown))}")

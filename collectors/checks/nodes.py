@@ -1,18 +1,19 @@
-"""This file has the checks of nodes: not ready, GPUs that vanished."""
+"""Checks of nodes: not ready, missing GPUs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.resources import gpus_out_of_service
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 
 
 def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """One sample for each node whose Ready condition is not True, with the kubelet's own reason and message.
+    """Return a sample for each node whose Ready condition is not True, with the kubelet's reason and message.
 
-    Whether it is False or Unknown stands in the text and is no label: a node that restarts goes from one to the
-    other, and it is one trouble.
+    The condition's status is in the text and not in a label: a restarting node changes between False and
+    Unknown, and that is one alert.
     """
     assert not isinstance(inputs.inventory, Blind)
     found = []
@@ -22,26 +23,23 @@ def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
             continue
         since = ready.last_transition_time
         seconds = (inputs.at - since).total_seconds() if since else 0
-        words = ": ".join(word for word in (f"Ready is {ready.status}", ready.reason, ready.message) if word)
-        found.append(Sample(labels=Labels({"node": name}), value=seconds, texts=(words,)))
+        text = ": ".join(part for part in (f"Ready is {ready.status}", ready.reason, ready.message) if part)
+        found.append(Sample(labels=Labels({"node": name}), value=seconds, texts=(text,)))
     return found
 
 
 def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """One sample for each node and GPU resource whose allocatable is below its capacity: how many are missing.
+    """Return a sample for each node and GPU resource whose allocatable is below its capacity: how many are missing.
 
-    The device plugin takes a GPU that it calls unhealthy out of allocatable, and never puts it back by itself.
+    The device plugin removes an unhealthy GPU from allocatable and never puts it back by itself.
     """
     assert not isinstance(inputs.inventory, Blind)
     found = []
-    for name in inputs.inventory.nodes:
-        gpus = inputs.inventory.gpus_on(name)
-        for resource, share in (gpus.counts if gpus else {}).items():
-            if (missing := share.capacity - share.allocatable) > 0:
-                told = f"{share.allocatable:g} of {share.capacity:g} {resource} are left"
-                found.append(
-                    Sample(labels=Labels({"node": name, "resource": resource}), value=missing, texts=(told,))
-                )
+    for name, node in inputs.inventory.nodes.items():
+        for resource, share in gpus_out_of_service(node).items():
+            text = f"{share.allocatable:g} of {share.capacity:g} {resource} are allocatable"
+            labels = Labels({"node": name, "resource": resource})
+            found.append(Sample(labels=labels, value=share.unhealthy, texts=(text,)))
     return found
 
 

@@ -1,6 +1,7 @@
-"""This file has the checks of our own sight: which source does not answer, which rule cannot be asked."""
+"""Checks of what Yardmaster itself relies on: sources and rules that are blind, and a clock that was set."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
@@ -9,7 +10,7 @@ from collectors.facts.results import Sample
 
 
 def blind_sources(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """One sample for each source that does not answer, or not whole: for how many seconds, and why."""
+    """Return a sample for each blind source: for how many seconds, and the reason."""
     return [
         Sample(
             labels=Labels({"component": state.source}),
@@ -22,7 +23,7 @@ def blind_sources(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequenc
 
 
 def blind_rules(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """One sample for each rule that cannot be answered though its source can."""
+    """Return a sample for each rule that is blind although its source is healthy."""
     return [
         Sample(labels=Labels({"component": "yardmaster", "rule": rule}), value=1, texts=(reason,))
         for state in inputs.sources
@@ -31,16 +32,33 @@ def blind_rules(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     ]
 
 
+def clock_set(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample after the wall clock was set by more than 5 minutes: by how many seconds."""
+    if (step := inputs.clock_step) is None:
+        return []
+    direction = "forward" if step.by > timedelta() else "back"
+    was = step.at - step.by
+    text = f"from {was:%Y-%m-%d %H:%M:%S} to {step.at:%Y-%m-%d %H:%M:%S} UTC"
+    labels = Labels({"component": "yardmaster", "direction": direction})
+    return [Sample(labels=labels, value=round(abs(step.by.total_seconds())), texts=(text,))]
+
+
 CHECKS = (
     ClusterCheck(
+        name="clock-set",
+        summary="the wall clock of Yardmaster's machine was set by more than 5 minutes",
+        needs=frozenset(),
+        run=clock_set,
+    ),
+    ClusterCheck(
         name="source-blind",
-        summary="a source does not answer, or answers in part",
+        summary="a source does not answer, or only partially",
         needs=frozenset({"sources"}),
         run=blind_sources,
     ),
     ClusterCheck(
         name="rule-blind",
-        summary="a rule's question is not answered whole, though its source is there",
+        summary="a rule's query gets no complete result, although its source is healthy",
         needs=frozenset({"sources"}),
         run=blind_rules,
     ),

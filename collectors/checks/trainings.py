@@ -1,4 +1,4 @@
-"""This file has the checks of trainings: those that wait for resources."""
+"""Checks of trainings: those that wait for resources."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from collectors.trainings.training import Training, TrainingState
 
 
 def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """One sample for each training that is queued: for how many seconds, and what the scheduler says."""
+    """Return a sample for each queued training: for how many seconds, and the reason from the scheduler."""
     assert not isinstance(inputs.trainings, Blind)
     return [
         Sample(

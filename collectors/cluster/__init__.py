@@ -1,1 +1,1 @@
-"""The cluster in memory, by list and watch."""
+"""The cluster cache, kept current by list and watch."""

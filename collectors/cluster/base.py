@@ -1,20 +1,23 @@
-"""This file has what all cached objects are made of.
+"""Base types of the cached objects.
 
-Objects are typed, frozen, and decoded straight from the API's JSON. Field names are the API's in snake_case; what
-an object lacks has the empty value; quantities stay text until `resources.quantity` reads them. Source: the
-Kubernetes API reference 1.36.
+Objects are typed, frozen and decoded directly from the API's JSON. Field names are the API's in snake_case; a missing
+field has the empty value; quantities stay text until `resources.parse_quantity` parses them. Source: the Kubernetes
+API reference 1.36.
 """
 
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import force_setattr
+
+from collectors.facts.one_line import MESSAGE, NAME, one_line
 
 Quantity = str | int | float
 Quantities = dict[str, Quantity]
 
 
 class ApiStruct(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True):
-    """What all of them are made as: no cycles, so the collector need not look at them."""
+    """The base of all of them. They have no reference cycles, so the garbage collector can skip them."""
 
 
 class OwnerReference(ApiStruct, frozen=True):
@@ -36,11 +39,25 @@ class ObjectMeta(ApiStruct, frozen=True):
     deletion_timestamp: datetime | None = None
 
 
-class Condition(ApiStruct, frozen=True):
-    type: str
-    status: str = ""
+def make_one_line(explained: ApiStruct) -> None:
+    """Make the reason and the message of a freshly decoded struct one line each."""
+    for name, limit in (("reason", NAME), ("message", MESSAGE)):
+        force_setattr(explained, name, one_line(getattr(explained, name), limit))
+
+
+class Explained(ApiStruct, frozen=True, kw_only=True):
+    """A part of an object with a reason and a message, which whoever writes it words freely: each is one line here."""
+
     reason: str = ""
     message: str = ""
+
+    def __post_init__(self) -> None:
+        make_one_line(self)
+
+
+class Condition(Explained, frozen=True):
+    type: str
+    status: str = ""
     last_transition_time: datetime | None = None
 
 
@@ -49,15 +66,15 @@ class LabelSelector(ApiStruct, frozen=True):
 
 
 class KubernetesObject(ApiStruct, frozen=True):
-    """Anything with a name of its own."""
+    """An object with metadata."""
 
     metadata: ObjectMeta
 
     @property
     def key(self) -> str:
-        """`namespace/name`, or the name alone for what has no namespace."""
-        of = self.metadata
-        return f"{of.namespace}/{of.name}" if of.namespace else of.name
+        """`namespace/name`, or the name alone for a cluster-scoped object."""
+        meta = self.metadata
+        return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
 
 
 class ResourceRequirements(ApiStruct, frozen=True):

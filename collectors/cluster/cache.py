@@ -1,4 +1,4 @@
-"""This file has the cache: the kinds of one cluster kept in memory, each by its reflector."""
+"""The cluster cache: the objects of one cluster in memory, one reflector per kind."""
 
 import asyncio
 import logging
@@ -9,9 +9,12 @@ from typing import Any, TypeVar
 
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
-from collectors.cluster.reflector import ObjectChange, Reflector, ReflectorState, ReflectorTiming, Snapshot
+from collectors.cluster.object_store import ObjectChange, Snapshot
+from collectors.cluster.reflector import Reflector
+from collectors.cluster.reflector_state import ReflectorState, ReflectorTiming
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
+from collectors.internal_errors import InternalErrors
 from collectors.sources.kubernetes.source import KubernetesSource
 
 __all__ = ["ClusterCache", "KindStatus", "ObjectChange", "ReflectorState", "ReflectorTiming", "Snapshot"]
@@ -23,12 +26,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindStatus:
-    """How the cache of one kind is, for doctor and metrics. `changes` counts since the start."""
+    """The state of one kind in the cache, for doctor and metrics. `changes` counts since the start."""
 
     kind: str
     state: ReflectorState
     objects: int
+    unreadable: int  # objects that are left out, because they cannot be decoded
     as_of: datetime | None
+    age: timedelta | None  # since `as_of`, by the clock that nobody can set
     reason: str
     lists: int
     watches: int
@@ -36,11 +41,10 @@ class KindStatus:
 
 
 class ClusterCache:
-    """Keeps what it may see. What it may not, is Blind by name, and the rest still works.
+    """A cache of the kinds it may read. A kind it may not read is Blind, and the others still work.
 
-    One owner runs `run()`; everybody else reads. Subscribers are called in the loop, at once and in order,
-    and must be quick: nothing is queued for them. `changed()` is for those who only need to know that they
-    should look again.
+    One task runs `run()`; all others read. Subscribers are called in the event loop, immediately and in order, and
+    must be fast: nothing is queued for them.
     """
 
     def __init__(
@@ -52,27 +56,37 @@ class ClusterCache:
         stale_after: timedelta = timedelta(seconds=90),
         name: str = "kubernetes",
         timing: ReflectorTiming | None = None,
+        errors: InternalErrors | None = None,
     ) -> None:
         self.name = name
         self.version = 0
         self._clock = clock
         self._reflectors: dict[str, Reflector[Any]] = {
             kind.name: Reflector(
-                kind, source, clock=clock, on_change=self._publish, stale_after=stale_after, timing=timing
+                kind,
+                source,
+                clock=clock,
+                on_change=self._publish,
+                stale_after=stale_after,
+                timing=timing,
+                errors=errors,
             )
             for kind in kinds
         }
         self._subscribers: list[Callable[[ObjectChange], None]] = []
-        self._changed: asyncio.Event | None = None  # there while somebody waits
+
+    @property
+    def kinds(self) -> tuple[ResourceKind[Any], ...]:
+        return tuple(one.kind for one in self._reflectors.values())
 
     async def run(self) -> None:
-        """For ever; cancel it to stop."""
+        """Run until cancelled."""
         async with asyncio.TaskGroup() as group:
             for reflector in self._reflectors.values():
                 group.create_task(reflector.run(), name=f"cache {reflector.kind.name}")
 
     async def synced(self, timeout: timedelta) -> None:
-        """Wait until each kind was listed once or is known to be refused. Raises TimeoutError that names the rest."""
+        """Wait until each kind was listed or refused once. Raises TimeoutError that names the others."""
         try:
             async with asyncio.timeout(timeout.total_seconds()):
                 for reflector in self._reflectors.values():
@@ -83,34 +97,20 @@ class ClusterCache:
                 for one in self._reflectors.values()
                 if not one.settled.is_set()
             )
-            raise TimeoutError(f"not seen in time: {late}") from None
+            raise TimeoutError(f"not listed in time: {late}") from None
 
     def snapshot(self, kind: ResourceKind[T]) -> Snapshot[T] | Blind:
-        """What is known of a kind, or why nothing is: not listed yet, forbidden, not served, or too old."""
+        """Return the objects of a kind, or Blind: not listed yet, forbidden, or stale. A kind not served has none."""
         if (reflector := self._reflectors.get(kind.name)) is not None:
             return reflector.view(source=self.name)
         return Blind(source=self.name, at=self._clock.now(), reason=f"{kind.name} are not cached here")
 
     def blind_kinds(self) -> frozenset[str]:
-        """The names of the kinds that cannot be seen now."""
-        return frozenset(
-            name for name, one in self._reflectors.items() if isinstance(one.view(source=self.name), Blind)
-        )
-
-    def is_absent(self, kind: ResourceKind[Any]) -> bool:
-        """Whether the cluster is known not to serve this kind, so that there can be none."""
-        reflector = self._reflectors.get(kind.name)
-        return reflector is not None and reflector.state is ReflectorState.ABSENT
-
-    async def changed(self, after: int) -> int:
-        """Wait until the version is greater than `after`; gives the version then. Bound the wait yourself."""
-        while self.version <= after:
-            self._changed = self._changed or asyncio.Event()
-            await self._changed.wait()
-        return self.version
+        """Return the names of the kinds that cannot be seen now."""
+        return frozenset(name for name, one in self._reflectors.items() if one.blind_reason)
 
     def subscribe(self, callback: Callable[[ObjectChange], None]) -> Callable[[], None]:
-        """Have each change told to `callback`; call what comes back to end it."""
+        """Call `callback` on each change, until the returned function is called."""
         self._subscribers.append(callback)
         return lambda: self._subscribers.remove(callback)
 
@@ -120,7 +120,9 @@ class ClusterCache:
                 kind=one.kind.name,
                 state=one.state,
                 objects=one.count,
+                unreadable=len(one.unreadable),
                 as_of=one.as_of,
+                age=one.age,
                 reason=one.reason,
                 lists=one.lists,
                 watches=one.watches,
@@ -131,11 +133,8 @@ class ClusterCache:
 
     def _publish(self, change: ObjectChange) -> None:
         self.version += 1
-        if self._changed is not None:
-            self._changed.set()
-            self._changed = None
         for callback in tuple(self._subscribers):
             try:
                 callback(change)
-            except Exception:  # one faulty listener must not blind the others
-                _log.exception("a listener failed on a change of %s %s", change.kind, change.key)
+            except Exception:  # one failing subscriber must not affect the others
+                _log.exception("a subscriber failed on a change of %s %s", change.kind, change.key)

@@ -1,6 +1,7 @@
-"""This file reads lists and watch lines as the API server writes them. Pure."""
+"""Decoding of lists and watch events of the API server. Pure."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
@@ -23,9 +24,29 @@ class _List(msgspec.Struct, Generic[T]):
     items: list[T] | None = None
 
 
+class _RawList(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
 class _Line(msgspec.Struct):
     type: str
     object: msgspec.Raw
+
+
+class _NamedMeta(msgspec.Struct, rename="camel"):
+    name: str
+    namespace: str = ""
+    resource_version: str = ""
+
+
+class _Named(msgspec.Struct):
+    metadata: _NamedMeta
+
+    @property
+    def key(self) -> str:
+        meta = self.metadata
+        return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
 
 
 class _Bookmark(msgspec.Struct):
@@ -33,7 +54,7 @@ class _Bookmark(msgspec.Struct):
 
 
 class WatchEventType(StrEnum):
-    """What a line of a watch says happened."""
+    """The type of a watch event."""
 
     MODIFIED = "modified"  # or added
     DELETED = "deleted"
@@ -42,44 +63,98 @@ class WatchEventType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[T]):
+    """One page of a list. `unreadable`: the objects of it that are not as in the API, by key, with the reason."""
+
+    version: str
+    objects: Sequence[T]
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchEvent(Generic[T]):
-    """One line of a watch, read. `version` is where to go on from; `status` is there for an ERROR."""
+    """One watch event. `version` is the resourceVersion to continue from; `status` is set for an ERROR.
+
+    An object that is not as in the API has only its `key`, and the reason in `unreadable`.
+    """
 
     type: WatchEventType
     version: str = ""
+    key: str = ""
     object: T | None = None
+    unreadable: str = ""
     status: Status | None = None
 
 
 class KindDecoder(Generic[T]):
-    """Reads one kind. Raises SourceError that names the field which is not as the API promises."""
+    """Decodes one kind. An object that is not as in the API is left out and named.
+
+    Raises SourceError for anything else that is not a list or a watch event.
+    """
 
     def __init__(self, kind: ResourceKind[T]) -> None:
         self._kind = kind
         self._list: msgspec.json.Decoder[_List[T]] = msgspec.json.Decoder(_List[kind.type])  # type: ignore[name-defined]
         self._object: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind.type)
-        self._line = msgspec.json.Decoder(_Line)
-        self._bookmark = msgspec.json.Decoder(_Bookmark)
-        self._status = msgspec.json.Decoder(Status)
 
-    def page(self, body: bytes) -> tuple[str, list[T]]:
-        """The version of a list and the objects of one page of it."""
+    def page(self, body: bytes) -> Page[T]:
         try:
             found = self._list.decode(body)
+            return Page(version=found.metadata.resource_version, objects=found.items or ())
+        except msgspec.DecodeError:
+            return self._page_by_items(body)  # much slower
+
+    def _page_by_items(self, body: bytes) -> Page[T]:
+        try:
+            found = _raw_list.decode(body)
         except msgspec.DecodeError as failure:
             raise SourceError(f"the list of {self._kind.name} cannot be read: {failure}") from failure
-        return found.metadata.resource_version, found.items or []
+        objects: list[T] = []
+        unreadable: dict[str, str] = {}
+        for position, item in enumerate(found.items or ()):
+            try:
+                objects.append(self._object.decode(item))
+            except msgspec.DecodeError as failure:
+                named = _named_in(item)
+                unreadable[named.key if named else f"(number {position} of a page)"] = str(failure)
+        return Page(version=found.metadata.resource_version, objects=objects, unreadable=unreadable)
 
     def line(self, line: bytes) -> WatchEvent[T]:
         try:
-            event = self._line.decode(line)
+            event = _line.decode(line)
             if event.type == "BOOKMARK":
-                mark = self._bookmark.decode(event.object).metadata.resource_version
+                mark = _bookmark.decode(event.object).metadata.resource_version
                 return WatchEvent(type=WatchEventType.BOOKMARK, version=mark)
             if event.type == "ERROR":
-                return WatchEvent(type=WatchEventType.ERROR, status=self._status.decode(event.object))
+                return WatchEvent(type=WatchEventType.ERROR, status=_status.decode(event.object))
+        except msgspec.DecodeError as failure:
+            raise self._unreadable_watch(failure) from failure
+        type_ = WatchEventType.DELETED if event.type == "DELETED" else WatchEventType.MODIFIED
+        try:
             object_ = self._object.decode(event.object)
         except msgspec.DecodeError as failure:
-            raise SourceError(f"the watch of {self._kind.name} cannot be read: {failure}") from failure
-        type_ = WatchEventType.DELETED if event.type == "DELETED" else WatchEventType.MODIFIED
-        return WatchEvent(type=type_, version=object_.metadata.resource_version, object=object_)
+            named = _named_in(event.object)
+            if named is None or not named.metadata.resource_version:
+                raise self._unreadable_watch(failure) from failure
+            version = named.metadata.resource_version
+            return WatchEvent(type=type_, version=version, key=named.key, unreadable=str(failure))
+        version = object_.metadata.resource_version
+        return WatchEvent(type=type_, version=version, key=object_.key, object=object_)
+
+    def _unreadable_watch(self, failure: msgspec.DecodeError) -> SourceError:
+        return SourceError(f"the watch of {self._kind.name} cannot be read: {failure}")
+
+
+def _named_in(item: msgspec.Raw) -> _Named | None:
+    """Return the name of an object that cannot be decoded; None when not even that can be."""
+    try:
+        return _named.decode(item)
+    except msgspec.DecodeError:
+        return None
+
+
+_raw_list = msgspec.json.Decoder(_RawList)
+_named = msgspec.json.Decoder(_Named)
+_line = msgspec.json.Decoder(_Line)
+_bookmark = msgspec.json.Decoder(_Bookmark)
+_status = msgspec.json.Decoder(Status)

@@ -1,88 +1,93 @@
-"""This file has the inventory: the cache at one moment, with the look-ups that everybody needs. Pure."""
+"""The inventory: the cluster cache at one moment, with common lookups. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from collectors.cluster import kinds
-from collectors.cluster.base import KubernetesObject, ObjectMeta, OwnerReference
+from collectors.cluster.base import KubernetesObject, OwnerReference
 from collectors.cluster.cache import ClusterCache
-from collectors.cluster.kinds import ResourceKind
-from collectors.cluster.objects import (
-    DaemonSet,
-    Deployment,
-    Event,
-    Job,
-    Namespace,
-    Node,
-    PersistentVolumeClaim,
-    Pod,
-    ReplicaSet,
-    Service,
-    StatefulSet,
+from collectors.cluster.indexes import (
+    Keys,
+    by_node,
+    by_owner,
+    by_owner_of_pod,
+    controller_of,
+    deployment_of,
+    workload_name,
+    workload_of,
 )
+from collectors.cluster.kinds import DEFAULT_KINDS, NODES, PODS, ResourceKind
+from collectors.cluster.memo import Memo
+from collectors.cluster.object_store import Snapshot
+from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import NodeGpus, node_gpus
 from collectors.facts.results import Blind
 
 T = TypeVar("T", bound=KubernetesObject)
 
-_DEEPEST = 8  # owners above a pod; a ring of references ends there
+_DEEPEST = 8  # owners above a pod; a cycle of references ends here
+_OWNERS = {kind.type.__name__: kind for kind in DEFAULT_KINDS if by_owner in kind.indexes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """One cluster at one moment. Keys are `namespace/name`, for nodes and namespaces the name.
+    """One cluster at one moment. Keys are `namespace/name`, or the name for nodes and namespaces.
 
-    `missing` names the kinds that could not be seen, and why: what is empty there is unknown, not none.
+    `missing` gives the kinds that cannot be seen, with the reason: their empty mappings mean unknown, not none.
     """
 
-    as_of: datetime  # the oldest part's moment
-    nodes: Mapping[str, Node]
-    pods: Mapping[str, Pod]
-    namespaces: Mapping[str, Namespace] = field(default_factory=dict)
-    services: Mapping[str, Service] = field(default_factory=dict)
-    events: Mapping[str, Event] = field(default_factory=dict)
-    persistent_volume_claims: Mapping[str, PersistentVolumeClaim] = field(default_factory=dict)
-    deployments: Mapping[str, Deployment] = field(default_factory=dict)
-    replicasets: Mapping[str, ReplicaSet] = field(default_factory=dict)
-    statefulsets: Mapping[str, StatefulSet] = field(default_factory=dict)
-    daemonsets: Mapping[str, DaemonSet] = field(default_factory=dict)
-    jobs: Mapping[str, Job] = field(default_factory=dict)
+    as_of: datetime  # of the oldest snapshot in it
+    snapshots: Mapping[str, Snapshot[Any]]  # by the kind's name
     missing: Mapping[str, str] = field(default_factory=dict)
-    _on_node: Mapping[str, tuple[Pod, ...]] = field(init=False)
-    _nominated: Mapping[str, tuple[Pod, ...]] = field(init=False)
-    _of_workload: Mapping[str, tuple[Pod, ...]] = field(init=False)
+    memo: Memo = field(default_factory=Memo)  # what others derive from it
 
-    def __post_init__(self) -> None:
-        on_node: dict[str, list[Pod]] = {}
-        nominated: dict[str, list[Pod]] = {}
-        of_workload: dict[str, list[Pod]] = {}
-        for pod in self.pods.values():
-            if pod.spec.node_name:
-                on_node.setdefault(pod.spec.node_name, []).append(pod)
-            elif pod.status.nominated_node_name:
-                nominated.setdefault(pod.status.nominated_node_name, []).append(pod)
-            of_workload.setdefault(self.workload_of(pod), []).append(pod)
-        object.__setattr__(self, "_on_node", _frozen(on_node))
-        object.__setattr__(self, "_nominated", _frozen(nominated))
-        object.__setattr__(self, "_of_workload", _frozen(of_workload))
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        return self.all(NODES)
+
+    @property
+    def pods(self) -> Mapping[str, Pod]:
+        return self.all(PODS)
+
+    def all(self, kind: ResourceKind[T]) -> Mapping[str, T]:
+        """Return the objects of a kind by key; empty when it cannot be seen."""
+        snapshot = self.snapshots.get(kind.name)
+        return snapshot.objects if snapshot is not None else {}
+
+    def select(self, kind: ResourceKind[T], index: Callable[[T], Keys], key: str) -> tuple[T, ...]:
+        """Return the objects with this key in one of the kind's indexes."""
+        snapshot = self.snapshots.get(kind.name)
+        return snapshot.indexes[index].get(key, ()) if snapshot is not None else ()
 
     def missing_reason(self, kind: ResourceKind[Any]) -> str:
-        """Why the objects of this kind cannot be seen; empty when they can."""
+        """Return why the objects of this kind cannot be seen; empty when they can."""
         return self.missing.get(kind.name, "")
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
-        """The pods that are bound to a node, finished ones too."""
-        return self._on_node.get(node, ())
+        """Return the pods that are bound to a node, including finished ones."""
+        return tuple(pod for pod in self.select(PODS, by_node, node) if pod.spec.node_name)
+
+    def pods_nominated_for(self, node: str) -> tuple[Pod, ...]:
+        """Return the pods for which preemption made room on a node, and that are not bound yet."""
+        return tuple(pod for pod in self.select(PODS, by_node, node) if not pod.spec.node_name)
 
     def pods_of(self, workload: str) -> tuple[Pod, ...]:
-        """The pods under a top controller, `namespace/Kind/name`."""
-        return self._of_workload.get(workload, ())
+        """Return the pods that a controller, `namespace/Kind/name`, owns, directly or through others that it owns."""
+        found = self.select(PODS, by_owner_of_pod, workload)
+        owners = [workload]
+        for owner in owners:  # it grows
+            for kind in _OWNERS.values():
+                owned = (workload_of(one) for one in self.select(kind, by_owner, owner))
+                owners += [name for name in owned if name not in owners]
+        if len(owners) == 1:
+            return found
+        more = (pod for owner in owners for pod in self.select(PODS, by_owner_of_pod, owner))
+        return tuple({pod.key: pod for pod in more}.values())
 
     def workload_of(self, pod: Pod) -> str:
-        """The top controller of a pod as `namespace/Kind/name`; empty for a pod of its own or of its node."""
-        owner = controller_of(pod.metadata)
+        """Return the top controller of a pod as `namespace/Kind/name`; empty for a bare or a static pod."""
+        owner = controller_of(pod)
         if owner is None or owner.kind == "Node":
             return ""
         namespace = pod.metadata.namespace
@@ -91,68 +96,35 @@ class Inventory:
             if above is None:
                 break
             owner = above
-        return f"{namespace}/{owner.kind}/{owner.name}"
+        return workload_name(namespace, owner)
 
     def gpus_on(self, node: str) -> NodeGpus | None:
-        """The GPUs of a node and who holds them; None for a node that is not there."""
+        """Return the GPUs of a node and how many are held; None for an unknown node."""
         if found := self.nodes.get(node):
-            return node_gpus(found, self.pods_on(node), self._nominated.get(node, ()))
+            return node_gpus(found, self.pods_on(node), self.pods_nominated_for(node))
         return None
 
     def _above(self, namespace: str, owner: OwnerReference, pod: Pod) -> OwnerReference | None:
-        held: Mapping[str, Mapping[str, Any]] = {
-            "ReplicaSet": self.replicasets,
-            "Deployment": self.deployments,
-            "StatefulSet": self.statefulsets,
-            "Job": self.jobs,
-        }
-        found = held.get(owner.kind, {}).get(f"{namespace}/{owner.name}")
-        if found is not None:
-            return controller_of(found.metadata)
-        made_with = (pod.metadata.labels or {}).get("pod-template-hash", "")
-        if owner.kind == "ReplicaSet" and made_with and owner.name.endswith(f"-{made_with}"):
-            # The ReplicaSet is not in sight: a Deployment names its own after itself and this hash.
-            return OwnerReference(kind="Deployment", name=owner.name.removesuffix(f"-{made_with}"))
-        return None
+        kind = _OWNERS.get(owner.kind)
+        found = self.all(kind).get(f"{namespace}/{owner.name}") if kind is not None else None
+        return controller_of(found) if found is not None else deployment_of(pod, owner)
 
 
-def controller_of(of: ObjectMeta) -> OwnerReference | None:
-    """The one owner that makes and unmakes the object."""
-    return next((owner for owner in of.owner_references or () if owner.controller), None)
+def inventory_of(cache: ClusterCache, previous: Inventory | Blind | None = None) -> Inventory | Blind:
+    """Build the inventory as of now. Without nodes or pods there is none; any other kind may be in `missing`.
 
-
-def inventory_of(cache: ClusterCache) -> Inventory | Blind:
-    """The inventory as of now. Without nodes or pods there is none; any other kind may be missing, and is named."""
-    nodes, pods = cache.snapshot(kinds.NODES), cache.snapshot(kinds.PODS)
-    if isinstance(nodes, Blind):
-        return nodes
-    if isinstance(pods, Blind):
-        return pods
-    oldest = min(nodes.at, pods.at)
+    What was derived from the `previous` one is kept where nothing changed.
+    """
+    snapshots: dict[str, Snapshot[Any]] = {}
     missing: dict[str, str] = {}
-
-    def seen(kind: ResourceKind[T]) -> Mapping[str, T]:
-        nonlocal oldest
+    for kind in dict.fromkeys((*DEFAULT_KINDS, *cache.kinds)):
         snapshot = cache.snapshot(kind)
-        if isinstance(snapshot, Blind):
+        if not isinstance(snapshot, Blind):
+            snapshots[kind.name] = snapshot
+        elif kind in (NODES, PODS):
+            return snapshot
+        else:
             missing[kind.name] = snapshot.reason
-            return {}
-        oldest = min(oldest, snapshot.at)
-        return snapshot.objects
-
-    found = {
-        "namespaces": seen(kinds.NAMESPACES),
-        "services": seen(kinds.SERVICES),
-        "events": seen(kinds.EVENTS),
-        "persistent_volume_claims": seen(kinds.PERSISTENT_VOLUME_CLAIMS),
-        "deployments": seen(kinds.DEPLOYMENTS),
-        "replicasets": seen(kinds.REPLICASETS),
-        "statefulsets": seen(kinds.STATEFULSETS),
-        "daemonsets": seen(kinds.DAEMONSETS),
-        "jobs": seen(kinds.JOBS),
-    }
-    return Inventory(as_of=oldest, nodes=nodes.objects, pods=pods.objects, missing=missing, **found)  # type: ignore[arg-type]
-
-
-def _frozen(lists: dict[str, list[Pod]]) -> dict[str, tuple[Pod, ...]]:
-    return {key: tuple(pods) for key, pods in lists.items()}
+    oldest = min(snapshot.at for snapshot in snapshots.values())
+    memo = Memo(previous.memo if isinstance(previous, Inventory) else None)
+    return Inventory(as_of=oldest, snapshots=snapshots, missing=missing, memo=memo)

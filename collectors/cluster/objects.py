@@ -1,4 +1,4 @@
-"""This file has every cached kind in one place: nodes and small kinds here, pods and workloads from their files."""
+"""The objects of all cached kinds; pods and workloads are defined in their own files."""
 
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from collectors.cluster.base import (
     OwnerReference,
     Quantities,
     ResourceRequirements,
+    make_one_line,
 )
 from collectors.cluster.pods import (
     Container,
@@ -122,7 +123,7 @@ class EventSeries(ApiStruct, frozen=True):
 
 
 class Event(KubernetesObject, frozen=True):
-    """A core/v1 Event. Both styles: `count` and `last_timestamp`, or `series` and `event_time`."""
+    """A core/v1 Event in either style: `count` and `last_timestamp`, or `series` and `event_time`."""
 
     involved_object: ObjectReference = ObjectReference()
     type: str = ""
@@ -134,9 +135,12 @@ class Event(KubernetesObject, frozen=True):
     event_time: datetime | None = None
     series: EventSeries | None = None
 
+    def __post_init__(self) -> None:
+        make_one_line(self)
+
     @property
     def last_seen(self) -> datetime | None:
-        """When it last happened, whichever style wrote it."""
+        """When it last happened, in either style."""
         of_series = self.series.last_observed_time if self.series else None
         return of_series or self.last_timestamp or self.event_time or self.first_timestamp
 

@@ -1,32 +1,36 @@
-"""This file has pods, as far as we need them."""
+"""Pods: the fields that are used."""
 
 from datetime import datetime
 
 import msgspec
 
-from collectors.cluster.base import ApiStruct, Condition, KubernetesObject, Quantities, ResourceRequirements
+from collectors.cluster.base import (
+    ApiStruct,
+    Condition,
+    Explained,
+    KubernetesObject,
+    Quantities,
+    ResourceRequirements,
+)
 
 
 class Container(ApiStruct, frozen=True):
     name: str
     image: str = ""
     resources: ResourceRequirements = ResourceRequirements()
-    restart_policy: str = ""  # Always on an init container: a sidecar
+    restart_policy: str = ""  # an init container with Always is a sidecar
 
 
 class ContainerStateRunning(ApiStruct, frozen=True):
     started_at: datetime | None = None
 
 
-class ContainerStateWaiting(ApiStruct, frozen=True):
-    reason: str = ""
-    message: str = ""
+class ContainerStateWaiting(Explained, frozen=True):
+    pass
 
 
-class ContainerStateTerminated(ApiStruct, frozen=True):
+class ContainerStateTerminated(Explained, frozen=True):
     exit_code: int = 0
-    reason: str = ""
-    message: str = ""
     started_at: datetime | None = None
     finished_at: datetime | None = None
 
@@ -58,10 +62,8 @@ class PodSpec(ApiStruct, frozen=True):
     node_selector: dict[str, str] | None = None
 
 
-class PodStatus(ApiStruct, frozen=True):
+class PodStatus(Explained, frozen=True):
     phase: str = ""
-    reason: str = ""
-    message: str = ""
     pod_ip: str = msgspec.field(default="", name="podIP")
     start_time: datetime | None = None
     nominated_node_name: str = ""

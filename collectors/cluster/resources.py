@@ -1,7 +1,7 @@
-"""This file counts GPUs exactly as the scheduler does. Pure.
+"""GPU counts, exactly as in the scheduler. Pure.
 
-Source: kubernetes/component-helpers `resource/helpers.go` (PodRequests): what containers and sidecars request
-together, or the highest moment of the init phase, whichever is more, and the pod's overhead on top.
+Source: kubernetes/component-helpers `resource/helpers.go` (PodRequests): the sum over containers and sidecars, or the
+peak of the init phase if that is more, plus the pod's overhead.
 """
 
 import re
@@ -15,7 +15,7 @@ from collectors.cluster.objects import Container, Node, Pod
 from collectors.cluster.pods import PodSpec
 
 _FINISHED = ("Succeeded", "Failed")
-_SAID_ALREADY = (  # by the cordon and the Ready condition
+_COVERED_TAINTS = (  # by the cordon and the Ready condition
     "node.kubernetes.io/unschedulable",
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
@@ -43,11 +43,11 @@ _QUANTITY = re.compile(r"^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|(n|u|m|k|[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuResource:
-    """A resource name, or a pattern of names, that means GPUs. `units` of it are one device or one slice."""
+    """A name, or a pattern of names, of a GPU resource. `units` of it are one device or one slice."""
 
     pattern: str
     units: float = 1
-    is_slice: bool = False  # a part of a device: never added to whole ones
+    is_slice: bool = False  # a part of a device: never added to whole devices
 
 
 GPU_RESOURCES: tuple[GpuResource, ...] = (
@@ -62,7 +62,7 @@ GPU_RESOURCES: tuple[GpuResource, ...] = (
 
 @lru_cache(maxsize=1024)
 def parse_quantity(text: Quantity) -> float:
-    """Read a Kubernetes quantity: `2`, `500m`, `64Gi`, `1e3`. Raises ValueError that names the text."""
+    """Parse a Kubernetes quantity: `2`, `500m`, `64Gi`, `1e3`. Raises ValueError that names the text."""
     if not isinstance(text, str):
         return float(text)
     if shape := _QUANTITY.match(text):
@@ -73,27 +73,27 @@ def parse_quantity(text: Quantity) -> float:
 
 @lru_cache(maxsize=1024)
 def gpu_resource(name: str) -> GpuResource | None:
-    """What a resource name means, None when it is no GPU."""
+    """Return the GPU resource of a name; None when it is no GPU resource."""
     return next((one for one in GPU_RESOURCES if fnmatchcase(name, one.pattern)), None)
 
 
 def requested(spec: PodSpec, resource: str) -> float:
-    """How much of a resource a pod with this spec takes from its node, in the resource's own unit."""
-    run = sum(_asks(one, resource) for one in spec.containers or ())
-    beside = peak = 0.0
+    """Return how much of a resource a pod with this spec takes from its node, in the resource's own unit."""
+    running = sum(_request(one, resource) for one in spec.containers or ())
+    sidecars = peak = 0.0
     for one in spec.init_containers or ():
-        asked = _asks(one, resource)
-        if one.restart_policy == "Always":  # a sidecar: it stays
-            run += asked
-            beside += asked
-            peak = max(peak, beside)
+        request = _request(one, resource)
+        if one.restart_policy == "Always":  # a sidecar: it keeps running
+            running += request
+            sidecars += request
+            peak = max(peak, sidecars)
         else:
-            peak = max(peak, beside + asked)
-    return max(run, peak) + _of(spec.overhead, resource)
+            peak = max(peak, sidecars + request)
+    return max(running, peak) + _of(spec.overhead, resource)
 
 
 def gpus_requested(spec: PodSpec) -> dict[str, float]:
-    """GPUs (or slices) that a pod takes, by resource name; nothing for a pod without any."""
+    """Return the GPUs (or slices) that a pod takes, by resource name; empty for a pod without any."""
     names = {
         name
         for one in (*(spec.containers or ()), *(spec.init_containers or ()))
@@ -102,38 +102,45 @@ def gpus_requested(spec: PodSpec) -> dict[str, float]:
     }
     found: dict[str, float] = {}
     for name in sorted(names):
-        if (meaning := gpu_resource(name)) and (count := requested(spec, name)):
-            found[name] = count / meaning.units
+        if (gpu := gpu_resource(name)) and (count := requested(spec, name)):
+            found[name] = count / gpu.units
     return found
 
 
 def holds_resources(pod: Pod) -> bool:
-    """Whether the pod holds what it requested: also while it ends, until it is gone."""
+    """Whether the pod holds what it requested. A terminating pod does, until it is gone."""
     return pod.status.phase not in _FINISHED
+
+
+def gpus_held(pod: Pod) -> float:
+    """Return the GPUs that the pod holds, of any resource: none before it is bound, and none after its end."""
+    is_holding = pod.spec.node_name and holds_resources(pod)
+    return sum(gpus_requested(pod.spec).values()) if is_holding else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuCounts:
-    """One GPU resource on one node, in devices or slices. `free` is below zero when GPUs turned unhealthy."""
+    """One GPU resource on one node, in devices or slices."""
 
     capacity: float
     allocatable: float
     requested: float
-    reserved: float  # for pods that won this node by preemption and wait for it
+    reserved: float  # for pods nominated for this node by preemption
 
     @property
     def free(self) -> float:
-        return self.allocatable - self.requested
+        """What a new pod could request: none while pods hold GPUs that are out of service."""
+        return max(0.0, self.allocatable - self.requested)
 
     @property
     def unhealthy(self) -> float:
-        """What the device plugin does not offer any more."""
+        """What the device plugin no longer offers."""
         return self.capacity - self.allocatable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGpus:
-    """The GPUs of a node by resource name; names of different meaning are never added up."""
+    """The GPUs of a node by resource name; different resources are never added up."""
 
     node: str
     counts: Mapping[str, GpuCounts]
@@ -144,59 +151,64 @@ class NodeGpus:
         return not self.unusable_reason
 
 
+def gpus_out_of_service(node: Node) -> dict[str, GpuCounts]:
+    """Return the counts of the GPU resources whose allocatable is below their capacity. Its pods are not counted."""
+    return {name: counts for name, counts in node_gpus(node, (), ()).counts.items() if counts.unhealthy > 0}
+
+
 def node_gpus(node: Node, pods: tuple[Pod, ...], waiting: tuple[Pod, ...]) -> NodeGpus:
-    """`pods` are those bound to the node, `waiting` those nominated for it."""
+    """Count the GPUs of a node. `pods` are bound to it, `waiting` are nominated for it."""
     names = [name for name in node.status.capacity or {} if gpu_resource(name)]
-    asked = [gpus_requested(pod.spec) for pod in pods if holds_resources(pod)]
+    bound = [gpus_requested(pod.spec) for pod in pods if holds_resources(pod)]
     nominated = [gpus_requested(pod.spec) for pod in waiting]
     shares = {
         name: GpuCounts(
             capacity=_devices(node.status.capacity, name),
             allocatable=_devices(node.status.allocatable, name),
-            requested=sum(one.get(name, 0) for one in asked),
+            requested=sum(one.get(name, 0) for one in bound),
             reserved=sum(one.get(name, 0) for one in nominated),
         )
         for name in names
     }
-    return NodeGpus(node=node.metadata.name, counts=shares, unusable_reason=tuple(_why_not(node)))
+    return NodeGpus(node=node.metadata.name, counts=shares, unusable_reason=tuple(_unusable_reasons(node)))
 
 
 def whole_gpus(node: Node) -> int:
-    """Physical devices of a node, when it is well. With slices or sharing GPU feature discovery's label counts."""
+    """Return the physical GPUs of a healthy node; with slices or sharing, as labelled by GPU feature discovery."""
     labels = node.metadata.labels or {}
     counted = labels.get("nvidia.com/gpu.count", "")
     names = [name for name in node.status.capacity or {} if gpu_resource(name)]
-    is_cut = any((meaning := gpu_resource(name)) and meaning.is_slice for name in names)
+    is_cut = any((gpu := gpu_resource(name)) and gpu.is_slice for name in names)
     is_shared = labels.get("nvidia.com/gpu.replicas", "1") not in ("", "0", "1")
     if counted.isdigit() and (is_cut or is_shared):
         return int(counted)
-    whole = (name for name in names if (meaning := gpu_resource(name)) and not meaning.is_slice)
+    whole = (name for name in names if (gpu := gpu_resource(name)) and not gpu.is_slice)
     return round(sum(_devices(node.status.capacity, name) for name in whole))
 
 
 def is_ready(node: Node) -> bool | None:
-    """What its condition says; None when it says nothing, or Unknown because the kubelet is silent."""
+    """Return the node's Ready condition; None when it is missing, or Unknown because the kubelet does not report."""
     for condition in node.status.conditions or ():
         if condition.type == "Ready":
             return {"True": True, "False": False}.get(condition.status)
     return None
 
 
-def _why_not(node: Node) -> list[str]:
+def _unusable_reasons(node: Node) -> list[str]:
     reasons = []
     if node.spec.unschedulable:
         reasons.append("cordoned")
     if is_ready(node) is not True:
         reasons.append("not ready")
     for taint in node.spec.taints or ():
-        is_said = taint.key in _SAID_ALREADY
-        is_for_gpus = gpu_resource(taint.key) is not None  # which trainings tolerate
-        if taint.effect in ("NoSchedule", "NoExecute") and not is_for_gpus and not is_said:
+        is_covered = taint.key in _COVERED_TAINTS
+        is_for_gpus = gpu_resource(taint.key) is not None  # trainings tolerate it
+        if taint.effect in ("NoSchedule", "NoExecute") and not is_for_gpus and not is_covered:
             reasons.append(f"tainted {taint.key}:{taint.effect}")
     return reasons
 
 
-def _asks(one: Container, resource: str) -> float:
+def _request(one: Container, resource: str) -> float:
     return _of(one.resources.requests, resource) or _of(one.resources.limits, resource)
 
 
@@ -205,5 +217,5 @@ def _of(quantities: Quantities | None, resource: str) -> float:
 
 
 def _devices(quantities: Quantities | None, resource: str) -> float:
-    meaning = gpu_resource(resource)
-    return _of(quantities, resource) / (meaning.units if meaning else 1)
+    gpu = gpu_resource(resource)
+    return _of(quantities, resource) / (gpu.units if gpu else 1)

@@ -1,4 +1,4 @@
-"""This file has what makes pods: Deployments and their kin, and Jobs."""
+"""Workloads: Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ class WorkloadSpec(ApiStruct, frozen=True):
 
 
 class WorkloadStatus(ApiStruct, frozen=True):
-    """Of a Deployment, ReplicaSet, StatefulSet or DaemonSet; the last three fields are the DaemonSet's."""
+    """The status of a Deployment, ReplicaSet, StatefulSet or DaemonSet."""
 
     replicas: int = 0
     ready_replicas: int = 0

@@ -1,1 +1,1 @@
-"""The ground floor: the words that every layer shares. Imports the standard library only."""
+"""Types that every layer shares. Imports only the standard library, RE2 and itself."""

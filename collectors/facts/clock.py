@@ -1,21 +1,74 @@
-"""This file reads and writes durations as Prometheus does: 90s, 1h30m, 7d."""
+"""Clocks, and durations in the notation of Prometheus: 90s, 1h30m, 7d."""
 
 import re
+import time
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+STEP = timedelta(seconds=1)  # less is the clock's own drift
+LARGE_STEP = timedelta(minutes=5)
+REPORTED_FOR = timedelta(minutes=15)
+
 
 class Clock(Protocol):
-    """Tells the time: an aware moment in UTC."""
+    """The time, twice: one for people and for what outlives the process, one for durations within it."""
 
-    def now(self) -> datetime: ...
+    def now(self) -> datetime:
+        """Return the wall clock's time, aware and in UTC. Somebody may set it, back or forward."""
+        ...
+
+    def elapsed(self) -> timedelta:
+        """Return the time since a fixed moment, which nobody can set. Only differences mean something."""
+        ...
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The system's clocks."""
 
     def now(self) -> datetime:
-        return datetime.now(UTC)  # noqa: TID251  the one source
+        return datetime.now(UTC)  # noqa: TID251  the only place that reads it
+
+    def elapsed(self) -> timedelta:
+        return timedelta(seconds=time.monotonic())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockStep:
+    """The wall clock was set by so much, forward or (negative) back; noticed at this time of the new one."""
+
+    by: timedelta
+    at: datetime
+
+
+class ClockSteps:
+    """Notices that the wall clock was set, by comparing it with the one that nobody can set."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._origin = self._measured()
+        self._last: tuple[ClockStep, timedelta] | None = None
+
+    def taken(self) -> timedelta:
+        """Return by how much the clock was set since the last call; zero for less than a second."""
+        origin = self._measured()
+        by = origin - self._origin
+        if abs(by) < STEP:
+            return timedelta()
+        self._origin = origin
+        if abs(by) >= LARGE_STEP:
+            self._last = ClockStep(by=by, at=self._clock.now()), self._clock.elapsed()
+        return by
+
+    def recent(self) -> ClockStep | None:
+        """Return the last large step, for a quarter of an hour."""
+        if self._last is None or self._clock.elapsed() - self._last[1] > REPORTED_FOR:
+            return None
+        return self._last[0]
+
+    def _measured(self) -> datetime:
+        """Return the wall clock's time of the fixed moment."""
+        return self._clock.now() - self._clock.elapsed()
 
 
 _UNITS = {
@@ -27,14 +80,14 @@ _UNITS = {
     "s": 1000,
     "ms": 1,
 }
-_LONGEST = 100 * _UNITS["y"]  # so that a moment that much later or earlier is one that can be told
+_LONGEST = 100 * _UNITS["y"]  # so that adding it to a datetime, or subtracting it, cannot overflow
 _SHAPE = re.compile(
     r"^(?:(?P<y>\d+)y)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?(?:(?P<ms>\d+)ms)?$"
 )
 
 
 def duration(text: str) -> timedelta:
-    """Read a duration. Raises ValueError that names the text and shows what is meant."""
+    """Parse a duration. Raises ValueError that names the text and shows examples."""
     shape = _SHAPE.match(text)
     if text == "0":
         return timedelta()
@@ -46,8 +99,16 @@ def duration(text: str) -> timedelta:
     return timedelta(milliseconds=total)
 
 
-def in_words(span: timedelta, *, parts: int = 2) -> str:
-    """A duration for people: `3 min`, `2 h 5 min`, `1 d 4 h`; the two largest units unless told."""
+def moment_of(seconds: float) -> datetime | None:
+    """Return the time of a Unix timestamp in seconds; None if it is NaN, infinite or out of range."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def humanize(span: timedelta, *, parts: int = 2) -> str:
+    """Return a duration for people: `3 min`, `2 h 5 min`, `1 d 4 h`; the largest units, two by default."""
     seconds = max(0, round(span.total_seconds()))
     if seconds == 0:
         return "0 s"
@@ -61,14 +122,14 @@ def in_words(span: timedelta, *, parts: int = 2) -> str:
     return " ".join(words[:parts])
 
 
-def written(span: timedelta) -> str:
-    """A duration as Prometheus writes it: `1h30m`, `90s` as `1m30s`."""
+def format_duration(span: timedelta) -> str:
+    """Return a duration as Prometheus prints it: `1h30m`, `90s` as `1m30s`."""
     rest = round(span.total_seconds() * 1000)
     if rest == 0:
         return "0s"
     out = ""
     for unit, size in _UNITS.items():
-        if unit in ("y", "w"):  # as Prometheus: years and weeks only when nothing is left over
+        if unit in ("y", "w"):  # as in Prometheus: years and weeks only without a remainder
             if rest % size == 0:
                 return f"{rest // size}{unit}"
             continue

@@ -1,7 +1,7 @@
-"""This file finds the subject in labels: many exporters, one set of words. Pure; the table is data.
+"""The subject of an alert from its labels, for the labels of many exporters. Pure; the mapping is data.
 
-The hard part is that a series also carries the labels of the target it was scraped from. In the common charts
-`pod` and `namespace` on a GPU's series are the exporter's own, and the victim stands in `exported_pod`.
+A series also carries the labels of its scrape target. In common charts, `pod` and `namespace` on a GPU's series are
+the exporter's own, and the affected pod is in `exported_pod`.
 """
 
 import re
@@ -14,25 +14,25 @@ from collectors.facts.subjects import Subject
 
 
 class ExporterScope(StrEnum):
-    """What an exporter speaks of; anything that is no exporter speaks of itself."""
+    """What an exporter's series describe; a target that is not an exporter describes itself."""
 
-    NODE = "node"  # the machine that it runs on
-    OTHERS = "others"  # things elsewhere: where it runs itself means nothing
+    NODE = "node"  # the node it runs on
+    OTHERS = "others"  # objects elsewhere: its own location means nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exporter:
-    """An exporter, known by its `job`, or by the name of its own pods, containers and services."""
+    """An exporter, recognised by its `job`, or by the name of its own pods, containers and services."""
 
     name: re.Pattern[str]
     scope: ExporterScope
-    jobs: frozenset[str] = frozenset()  # more names of its job, too common to know its pods by
+    jobs: frozenset[str] = frozenset()  # further names of its job, too common to recognise its pods by
 
     def is_own(self, label: str) -> bool:
         return _matches(self.name, label)
 
 
-@lru_cache(maxsize=8192)  # a cluster has few names, and says them again each cycle
+@lru_cache(maxsize=8192)  # a cluster has few names, and they repeat in each cycle
 def _matches(pattern: re.Pattern[str], label: str) -> bool:
     return pattern.search(label) is not None
 
@@ -43,16 +43,9 @@ def _exporter(pattern: str, about: ExporterScope, *jobs: str) -> Exporter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelMapping:
-    """Which labels say what, best first."""
+    """The labels that name each field of a subject, best first."""
 
-    nodes: Sequence[str] = (
-        "exported_node",
-        "node",
-        "Hostname",
-        "hostname",
-        "kubernetes_node",
-        "nodename",
-    )
+    nodes: Sequence[str] = ("exported_node", "node", "Hostname", "hostname", "kubernetes_node", "nodename")
     pods: Sequence[tuple[str, str, str]] = (  # namespace, pod, container
         ("exported_namespace", "exported_pod", "exported_container"),
         ("pod_namespace", "pod_name", "container_name"),
@@ -120,9 +113,9 @@ _NO_CONTAINER = ("", "POD")
 
 
 def subject_of(labels: Mapping[str, str], *, mapping: LabelMapping = DEFAULT) -> Subject:
-    """What these labels are about. What they do not say stays empty; owner and team are never read from labels.
+    """Return the subject of these labels. Unknown fields stay empty; owner and team are never read from labels.
 
-    The node may still be an address: `Topology.complete` knows better and fills in the rest.
+    The node may still be an address: `Topology.complete` resolves it and fills in the rest.
     """
     exporter = _exporter_of(labels, mapping)
     namespace, pod, container = _target_pod(labels, exporter, mapping)
@@ -137,7 +130,7 @@ def subject_of(labels: Mapping[str, str], *, mapping: LabelMapping = DEFAULT) ->
         node=_node(labels, exporter, has_target, mapping),
         gpu=_gpu(labels, mapping),
         uuid=next(
-            (said for name in mapping.uuids if (said := labels.get(name, ""))[:4] in ("GPU-", "MIG-")), ""
+            (uuid for name in mapping.uuids if (uuid := labels.get(name, ""))[:4] in ("GPU-", "MIG-")), ""
         ),
         namespace=namespace or labels.get("exported_namespace", ""),
         pod=pod,
@@ -152,13 +145,13 @@ def subject_of(labels: Mapping[str, str], *, mapping: LabelMapping = DEFAULT) ->
 
 def _exporter_of(labels: Mapping[str, str], mapping: LabelMapping) -> Exporter | None:
     if job := labels.get("job", ""):
-        said = (one for one in mapping.exporters if job in one.jobs or one.is_own(job))
-        return next(said, None) or _by_own_name(labels, mapping)
+        found = (one for one in mapping.exporters if job in one.jobs or one.is_own(job))
+        return next(found, None) or _by_own_name(labels, mapping)
     return _by_own_name(labels, mapping)
 
 
 def _by_own_name(labels: Mapping[str, str], mapping: LabelMapping) -> Exporter | None:
-    """For a job under another name, or aggregated away: the target's own pod or container gives it away."""
+    """Find the exporter by the target's own pod or container: its job has another name, or was aggregated away."""
     if not ("instance" in labels or any(mark in labels for mark in _GPU_MARKS)):
         return None
     for one in mapping.exporters:
@@ -186,15 +179,15 @@ def _target_pod(
 def _node(
     labels: Mapping[str, str], exporter: Exporter | None, has_target: bool, mapping: LabelMapping
 ) -> str:
-    if said := _first(labels, mapping.nodes):
-        return said
+    if node := _first(labels, mapping.nodes):
+        return node
     instance = labels.get("instance", "")
     is_elsewhere = exporter is not None and exporter.scope is ExporterScope.OTHERS
     return "" if is_elsewhere or has_target or "/" in instance else instance
 
 
 def _gpu(labels: Mapping[str, str], mapping: LabelMapping) -> str:
-    """The plain index, on a MIG slice too, so that it fits a command line."""
+    """Return the plain index, for a MIG slice too, so that it fits a command line."""
     for name in mapping.gpus:
         if number := _GPU_NUMBER.match(labels.get(name, "")):
             if name == "device" and not labels[name].startswith("nvidia"):
@@ -204,20 +197,20 @@ def _gpu(labels: Mapping[str, str], mapping: LabelMapping) -> str:
 
 
 def _training(labels: Mapping[str, str], namespace: str, mapping: LabelMapping) -> str:
-    said = _first(labels, mapping.trainings)
-    if "/" in said:
-        return said
-    return f"{namespace}/{said}" if said and namespace else ""
+    training = _first(labels, mapping.trainings)
+    if "/" in training:
+        return training
+    return f"{namespace}/{training}" if training and namespace else ""
 
 
 def _service(labels: Mapping[str, str], exporter: Exporter | None, namespace: str) -> str:
-    said = labels.get("exported_service", "")
+    service = labels.get("exported_service", "")
     is_target = "instance" in labels or "job" in labels or "endpoint" in labels
-    if not said and (not is_target or (exporter and exporter.scope is ExporterScope.OTHERS)):
+    if not service and (not is_target or (exporter and exporter.scope is ExporterScope.OTHERS)):
         own = labels.get("service", "")
-        said = "" if exporter and exporter.is_own(own) else own
-    where = namespace or labels.get("exported_namespace", "") or labels.get("namespace", "")
-    return f"{where}/{said}" if said and where else ""
+        service = "" if exporter and exporter.is_own(own) else own
+    namespace = namespace or labels.get("exported_namespace", "") or labels.get("namespace", "")
+    return f"{namespace}/{service}" if service and namespace else ""
 
 
 def _volume(labels: Mapping[str, str], namespace: str, claim: str) -> str:
@@ -231,13 +224,13 @@ def _volume(labels: Mapping[str, str], namespace: str, claim: str) -> str:
 def _component(
     labels: Mapping[str, str], exporter: Exporter | None, has_target: bool, mapping: LabelMapping
 ) -> str:
-    if said := labels.get("exported_component") or labels.get("component"):
-        return _named(said, mapping) or said
+    if component := labels.get("exported_component") or labels.get("component"):
+        return _named(component, mapping) or component
     if "ceph_daemon" in labels:
         return "ceph"
-    speaks_of_a_node = exporter and exporter.scope is ExporterScope.OTHERS and _first(labels, mapping.nodes)
-    if exporter and (has_target or speaks_of_a_node or _first(labels, _GPU_MARKS)):
-        return ""  # the exporter is only the messenger
+    is_about_a_node = exporter and exporter.scope is ExporterScope.OTHERS and _first(labels, mapping.nodes)
+    if exporter and (has_target or is_about_a_node or _first(labels, _GPU_MARKS)):
+        return ""  # the exporter only reports it
     candidates = ("job", "deployment", "daemonset", "statefulset", "container", "namespace")
     found = (_named(labels[name], mapping) for name in candidates if name in labels)
     return next((one for one in found if one), "")

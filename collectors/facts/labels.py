@@ -1,4 +1,4 @@
-"""This file has labels: what a query returned, and so an alert's identity."""
+"""Labels as a query returned them; they are an alert's identity."""
 
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
@@ -9,7 +9,7 @@ AlertKey = NewType("AlertKey", str)  # 16 hex digits, blake2b(8) of the labels
 
 
 class Labels(Mapping[str, str]):
-    """Immutable labels, sorted by name, hashable. An empty value is the same as no label, as in Prometheus."""
+    """Immutable, hashable labels, sorted by name. An empty value is the same as no label, as in Prometheus."""
 
     __slots__ = ("_hash", "_pairs")
 
@@ -42,7 +42,7 @@ class Labels(Mapping[str, str]):
         return "{" + ", ".join(f'{name}="{value}"' for name, value in self._pairs) + "}"
 
     def with_(self, **more: str) -> "Labels":
-        """These labels and `more`; an empty value takes a label away."""
+        """Return these labels and `more`; an empty value removes a label."""
         return Labels({**dict(self._pairs), **more})
 
     def without(self, *names: str) -> "Labels":
@@ -50,7 +50,7 @@ class Labels(Mapping[str, str]):
 
     @property
     def key(self) -> AlertKey:
-        """The key of the alert with these labels: equal labels, equal key, on every machine."""
+        """The key of the alert with these labels: equal labels give an equal key on every machine."""
         digest = blake2b(digest_size=8)
         for name, value in self._pairs:
             digest.update(name.encode() + b"\xff" + value.encode() + b"\xff")

@@ -1,7 +1,7 @@
-"""This file compiles the regular expressions that come from outside: rule files, matchers in chat, settings.
+"""Regular expressions from outside: rule files, matchers in chat, settings.
 
-They run on RE2, which is what Prometheus and Alertmanager speak. Its time grows with the text and with nothing else, so
-no pattern runs away on a label or a log line that somebody chose for it.
+They run on RE2, whose syntax Prometheus and Alertmanager use. Its time is linear in the length of the text, so no label
+or log line can be crafted to stall a pattern.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +14,7 @@ LONGEST = 2_000  # characters of a pattern
 
 
 class Match(Protocol):
-    """What was found, as in Python's `re`."""
+    """A match, as in Python's `re`."""
 
     def __getitem__(self, group: int | str, /) -> str | None: ...
 
@@ -28,7 +28,7 @@ class Match(Protocol):
 
 
 class Pattern(Protocol):
-    """A compiled expression, as in Python's `re`. A text with half a surrogate pair raises UnicodeEncodeError."""
+    """A compiled expression, as in Python's `re`. A text with a lone surrogate raises UnicodeEncodeError."""
 
     @property
     def groups(self) -> int: ...
@@ -47,7 +47,7 @@ class Pattern(Protocol):
 
 @lru_cache(maxsize=1024)
 def compile_pattern(pattern: str) -> Pattern:
-    """The expression in RE2's syntax, which is Go's. Raises ValueError that says what is wrong with it."""
+    """Compile an expression in RE2's syntax, which is Go's. Raises ValueError that says what is wrong with it."""
     if len(pattern) > LONGEST:
         raise ValueError(f"a regular expression longer than {LONGEST} characters")
     options = re2.Options()
@@ -60,10 +60,10 @@ def compile_pattern(pattern: str) -> Pattern:
             reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         ) from None
     except UnicodeEncodeError:
-        raise ValueError("it is no text") from None
+        raise ValueError("it is not valid text") from None
     return found
 
 
-def sound(text: str) -> str:
-    """The text, with a mark for each half of a surrogate pair: JSON may bring one, and nothing can write it."""
+def replace_surrogates(text: str) -> str:
+    """Replace each lone surrogate by `?`: JSON may contain one, and it cannot be encoded."""
     return text if text.isascii() else text.encode(errors="replace").decode()

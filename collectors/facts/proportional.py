@@ -1,4 +1,4 @@
-"""This file has the arithmetic of cluster-proportional-autoscaler, linear mode, as its source does it (v1.10).
+"""The arithmetic of cluster-proportional-autoscaler in linear mode, as in its source (v1.10).
 
 https://github.com/kubernetes-sigs/cluster-proportional-autoscaler, linearcontroller/linear_controller.go
 """
@@ -7,14 +7,14 @@ import json
 from dataclasses import dataclass
 from math import ceil, inf
 
-_MOST = 2**31 - 1  # replicas, as Kubernetes counts them
-_LEAST = 1e-9  # per replica: below it, counts divided by it are beyond all numbers
-TASKS_PER_NODE = 30  # vivo's normal density: with 10 nodes a replica that is 300 Services a replica
+_MOST = 2**31 - 1  # replicas: an int32 in Kubernetes
+_LEAST = 1e-9  # per replica: dividing by less may overflow
+TASKS_PER_NODE = 30  # the normal density at vivo: with 10 nodes per replica, 300 Services per replica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear:
-    """`data.linear`. 0 for a per-replica value: it does not count; 0 for `max`: no ceiling."""
+    """`data.linear`. A per-replica value of 0 is not used; a `max` of 0 is no maximum."""
 
     cores_per_replica: float = 0
     nodes_per_replica: float = 0
@@ -24,14 +24,14 @@ class Linear:
     counts_unschedulable: bool = False
 
     def replicas(self, *, nodes: int, cores: float) -> int:
-        """The replica count that the autoscaler sets. The single-point rule comes after the clamp, as upstream."""
+        """Return the replicas that the autoscaler sets. As upstream, the single-point rule comes after the bounds."""
         by_nodes = self._part(nodes, self.nodes_per_replica)
         if self.prevents_single_point and nodes > 1:
             by_nodes = max(by_nodes, 2)
         return max(by_nodes, self._part(ceil(cores), self.cores_per_replica))
 
     def unbounded(self, *, nodes: int, cores: float) -> int:
-        """The same without `max`: above it, the autoscaler is at its cap."""
+        """Return the replica count without `max`. If it exceeds `max`, the autoscaler is at its maximum."""
         free = Linear(
             cores_per_replica=self.cores_per_replica,
             nodes_per_replica=self.nodes_per_replica,
@@ -47,7 +47,7 @@ class Linear:
 
 
 def read_linear(text: str) -> Linear:
-    """Read `data.linear`. Raises ValueError with what the autoscaler would object to; it then keeps the old count."""
+    """Parse `data.linear`. Raises ValueError where the autoscaler rejects the text and keeps the old count."""
     try:
         raw = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -69,7 +69,7 @@ def read_linear(text: str) -> Linear:
     if any(
         not 0 <= per < inf or 0 < per < _LEAST for per in (linear.cores_per_replica, linear.nodes_per_replica)
     ):
-        raise ValueError("a per-replica value is negative, no number, or too small to divide by")
+        raise ValueError("a per-replica value is negative, not a number, or too small to divide by")
     if max(linear.min, linear.max) > _MOST:
         raise ValueError(f"a bound is above {_MOST}")
     if linear.min < 0 or (linear.max and linear.max < linear.min):
@@ -80,7 +80,7 @@ def read_linear(text: str) -> Linear:
 
 
 def with_bounds(text: str, *, min: int, max: int) -> str:
-    """The document with other bounds; every other key stays as it is, in its order."""
+    """Return the document with these bounds; every other key keeps its value and its order."""
     raw = json.loads(text)
     for name, value in (("min", min), ("max", max)):
         own = next((key for key in raw if str(key).lower() == name), name)
@@ -91,6 +91,6 @@ def with_bounds(text: str, *, min: int, max: int) -> str:
 
 
 def services_rule(linear: Linear, *, services: int) -> int:
-    """How many replicas the number of Services calls for: nodes are the wrong driver (vivo), records are the load."""
+    """Return the replicas that the number of Services requires: records are the load, not nodes (vivo)."""
     per = (linear.nodes_per_replica or 10) * TASKS_PER_NODE
     return max(linear.min, ceil(services / per))

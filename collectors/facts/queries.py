@@ -1,4 +1,4 @@
-"""This file has the questions that a rule may ask: PromQL, a log search, a cluster check."""
+"""The queries of rules: PromQL, a log search, a cluster check."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -7,13 +7,13 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromQLQuery:
-    """An instant query. `presence` is a presence query whose result names everything that is being watched."""
+    """An instant query. `presence` is a query whose result names everything that is watched."""
 
     expr: str
     presence: str | None = None
 
     def without_presence(self) -> "PromQLQuery":
-        """The same for a rule that holds no alert: nobody's silence has to be told from blindness."""
+        """Return the query for a rule without alerts: there is no alert whose subject could be missing."""
         return self if self.presence is None else replace(self, presence=None)
 
 
@@ -27,14 +27,13 @@ class TimesUsual:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogQuery:
-    """Counts log documents by our own words.
+    """A count of log lines, grouped by labels.
 
-    `match` is an Elasticsearch query string. `by` are words of `alerts/rules.py`'s symbols (node, pod,
-    namespace, container, component, level), which the source turns into fields. A group counts when more than
-    `above` documents fell into the last `over`. `novel`: only message patterns never seen in that long
-    before the window count. `times_usual`: the count must also exceed what is usual.
-    `extract`: a regular expression with named groups, tried on the sampled lines; each named group becomes a
-    label, so that one search gives one sample a GPU or an XID number.
+    `match` is an Elasticsearch query string. `by` are fields of a subject, or `level`, which the source maps to
+    document fields. A group counts when more than `above` lines fell into the last `over`. `novel`: only message
+    patterns count that were not seen in this long before the window. `times_usual`: the count must also exceed the
+    usual count. `extract`: a regular expression with named groups, applied to the lines read; each named group
+    becomes a label, so that one search gives one sample per GPU or XID number.
     """
 
     match: str

@@ -1,23 +1,23 @@
-"""This file takes secrets out of texts that come from outside, before anybody reads them."""
+"""Redaction of secrets in text from outside, before anybody reads it."""
 
 import re
 from collections.abc import Iterable
 
-from collectors.facts.patterns import Match, Pattern, compile_pattern, sound
+from collectors.facts.patterns import Match, Pattern, compile_pattern, replace_surrogates
 
 MARK = "[redacted]"
-_LIMIT = 8192  # characters that are kept of a text
-_LOOK_AHEAD = 4096  # characters read beyond the limit, so that a secret across it is still recognised
+_LIMIT = 8192  # characters of a text that are returned
+_LOOK_AHEAD = 4096  # characters read beyond the limit, so that a secret that crosses it is still recognised
 
 _NAMES = (
     r"pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|"
     r"private[_-]?key|client[_-]?secret|credentials?|session[_-]?key|encryption[_-]?key"
 )
-_QUOTE = r"\\{0,3}[\"']"  # also as it looks inside of JSON inside of JSON
+_QUOTE = r"\\{0,3}[\"']"  # also escaped, as in JSON inside JSON
 _VALUE = r"(?:\\{0,3}\"(?:[^\"\\]|\\[^\"])*(?:\\?\"|$)|\\{0,3}'[^']*(?:'|$)|[^\s&\"']+)"
 
-# Each is tried once at most per position and either ends at its first mismatch or consumes what it read, so that
-# the time grows with the length only. What is in group 1, where there is one, stays.
+# Each is tried at most once per position and either ends at its first mismatch or consumes what it read, so that
+# the time is linear in the length. Group 1, where there is one, is not redacted.
 _DEFAULTS = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:(?!-----END ).)*(?:-----END [A-Z0-9 ]{0,40}-----)?",
     rf"((?i:authorization)(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}(?:{_QUOTE})?)"
@@ -45,10 +45,10 @@ _Pattern = re.Pattern[str] | Pattern
 
 
 class Redactor:
-    """Replaces what looks like a secret by `[redacted]`, in time that grows with the text's length only.
+    """Replaces what looks like a secret with `[redacted]`, in time linear in the text's length.
 
-    `patterns` are regular expressions on top of the shipped ones; where one has groups, its first group stays.
-    Raises ValueError, naming the pattern, for one that is wrong.
+    `patterns` are regular expressions in addition to the shipped ones; the first group of a pattern is not redacted.
+    Raises ValueError that names an invalid pattern.
     """
 
     def __init__(self, patterns: Iterable[str] = (), *, limit: int = _LIMIT) -> None:
@@ -58,12 +58,12 @@ class Redactor:
         self._limit = limit
 
     def clean(self, text: str, *, limit: int = 0) -> str:
-        """The text without secrets, at most the limit long (its own, if given); `…` at its end says that it was cut."""
+        """Return the text without secrets, cut to `limit` or else to the redactor's own; a cut text ends in `…`."""
         limit = limit or self._limit
         bound = limit + _LOOK_AHEAD
-        # The last word before the bound may be half a secret, which no pattern would know.
+        # The last word before the bound may be half a secret, which no pattern matches.
         kept = text if len(text) <= bound else text[:bound].rpartition(_last_space(text[:bound]))[0]
-        kept = sound(kept)
+        kept = replace_surrogates(kept)
         if _IS_SECRET_OBJECT.search(kept):
             kept = _SECRET_DATA.sub(_keep_first, kept)
         for pattern in self._patterns:
@@ -84,9 +84,9 @@ def _keep_first(found: Match) -> str:
 
 def _compiled(pattern: str) -> Pattern:
     try:
-        made = compile_pattern(pattern)
+        compiled = compile_pattern(pattern)
     except ValueError as error:
         raise ValueError(f"redact: `{pattern}` is not a regular expression: {error}") from error
-    if made.search("") is not None:
-        raise ValueError(f"redact: `{pattern}` matches nothing at all, so it would be found everywhere")
-    return made
+    if compiled.search("") is not None:
+        raise ValueError(f"redact: `{pattern}` matches an empty text, so it would match everywhere")
+    return compiled

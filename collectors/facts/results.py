@@ -1,14 +1,15 @@
-"""This file has what a look can give: samples that were seen, or the reason why nothing could be."""
+"""The result of a query: samples, or the reason why there are none."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from collectors.facts.labels import Labels
+from collectors.facts.one_line import MESSAGE, one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One element of an answer. `texts` go with it (a log line, a reason) and are never part of its identity."""
+    """One element of a result. Its `texts` (a log line, a reason) are never part of its identity."""
 
     labels: Labels
     value: float
@@ -16,11 +17,23 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """A look that worked, and whole. No samples: the condition holds nowhere.
+class LogLine:
+    """One line of a log. `labels` are those that are known (node, pod, namespace, …).
 
-    `present` is the answer to the rule's presence query (`presence`), None when it has none. An alert whose
-    subject is not among them was not watched: it is blind alone.
+    `text` is redacted, and is one line for people.
+    """
+
+    at: datetime
+    text: str
+    labels: Labels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """The complete result of a query. Without samples, the condition holds nowhere.
+
+    `present` is the result of the rule's presence query, None when it has none. An alert whose subject is not in it
+    was not watched: only that alert is blind.
     """
 
     source: str
@@ -31,9 +44,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blind:
-    """A look that failed, or was not whole. It says nothing about the cluster, so it resolves nothing.
+    """A query that failed or was incomplete. It says nothing about the cluster, so it resolves nothing.
 
-    `is_lasting`: looking again at the same moment would fail again, because nothing was recorded then, say.
+    `is_lasting`: the same query for the same moment would fail again, for example because nothing was recorded then.
     """
 
     source: str
@@ -46,12 +59,18 @@ QueryResult = Seen | Blind
 
 
 class SourceError(Exception):
-    """A look failed. The text says what, where and what to do; never a token, never a raw body.
+    """A query failed. The text says what, where and what to do; it never contains a token or a raw body.
 
-    `temporary` tells whether the same look may work later without anybody's help.
+    It may repeat what a server said, so it is made one line here.
+
+    `temporary`: the same query may succeed later without a change.
     """
 
     def __init__(self, text: str, *, temporary: bool = True, status: int | None = None) -> None:
-        super().__init__(text)
+        super().__init__(one_line(text, MESSAGE))
         self.temporary = temporary
         self.status = status  # the HTTP status, where there was one
+
+
+class TooLargeError(SourceError):
+    """The response exceeded the byte cap; a smaller request may succeed."""

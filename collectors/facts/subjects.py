@@ -1,13 +1,13 @@
-"""This file has subjects: what an alert is about, in our own words."""
+"""Subjects: what an alert is about."""
 
 from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What an alert is about. Only subjects decide folding, permission and offers; an empty word is not known.
+    """What an alert is about. It alone decides grouping, permission and suggested actions; an empty field is unknown.
 
-    The words are also the placeholders of offers (`{node}`) and the `by` of log searches.
+    The fields are also the placeholders of suggested actions (`{node}`) and the `by` of log searches.
     """
 
     cluster: str = ""
@@ -21,17 +21,17 @@ class Subject:
     training: str = ""  # namespace/name
     workload: str = ""  # namespace/kind/name of the top controller
     service: str = ""  # namespace/name
-    volume: str = ""  # pool/image, or the claim as namespace/name
+    volume: str = ""  # pool/image, or the PVC as namespace/name
     component: str = ""  # dns, ceph, kubelet, prometheus, ...
-    owner: str = ""  # whose it is, as the cluster names them
+    owner: str = ""  # as named in the cluster
     team: str = ""
 
     def words(self) -> dict[str, str]:
-        """The words that are known, in the order above."""
+        """Return the known fields, in the order above."""
         return {f.name: value for f in fields(self) if (value := getattr(self, f.name))}
 
     def or_else(self, other: "Subject") -> "Subject":
-        """This subject, with what it does not know taken from `other`."""
+        """Return this subject with its unknown fields taken from `other`."""
         missing = {name: value for name, value in other.words().items() if not getattr(self, name)}
         return replace(self, **missing) if missing else self
 

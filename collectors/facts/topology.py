@@ -1,4 +1,4 @@
-"""This file has the topology: a frozen picture of who stands on what, for naming and folding."""
+"""The topology: which pods, trainings and nodes depend on each other, for naming and grouping."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from collectors.facts.subjects import Subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:
-    """A node. `gpus` counts whole devices in its capacity; `is_ready` is None when the API does not say."""
+    """A node. `gpus` counts whole devices in its capacity; `is_ready` is None when unknown."""
 
     name: str
     rack: str = ""
@@ -22,7 +22,7 @@ class NodeFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodFacts:
-    """A pod. `gpus` counts what it holds of any GPU resource; a finished pod holds none."""
+    """A pod. `gpus` counts the GPUs it holds of any resource; a finished pod holds none."""
 
     namespace: str
     name: str
@@ -36,7 +36,7 @@ class PodFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingFacts:
-    """A training that the cluster still shows. `id` is namespace/name; `gpus` is what it holds now."""
+    """A training that exists in the cluster. `id` is namespace/name; `gpus` are those it holds now."""
 
     id: str
     kind: str = ""
@@ -48,7 +48,7 @@ class TrainingFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """Who stands on what in one cluster, as of one moment. None of its look-ups fails: unknown gives nothing."""
+    """The topology of one cluster at one moment. A lookup never fails: an unknown name gives an empty result."""
 
     cluster: str
     as_of: datetime | None = None
@@ -56,15 +56,13 @@ class Topology:
     pods: Mapping[tuple[str, str], PodFacts] = field(default_factory=dict)  # (namespace, name)
     trainings: Mapping[str, TrainingFacts] = field(default_factory=dict)
     node_of_address: Mapping[str, str] = field(default_factory=dict)
-    pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node, the unfinished
-    training_of: Mapping[str, str] = field(
-        default_factory=dict
-    )  # by workload, or by a namespace given over to one
+    pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node; no finished pods
+    training_of: Mapping[str, str] = field(default_factory=dict)  # by workload, or by dedicated namespace
 
     def complete(self, subject: Subject) -> Subject:
-        """The subject with everything that follows from it: a pod's node and training, a node's rack, an owner.
+        """Return the subject with everything that follows from it: a pod's node and training, a node's rack, an owner.
 
-        A name that an exporter gives as an address, a host name or its own pod becomes the node's name.
+        An address, a host name or the name of an exporter's pod becomes the node's name.
         """
         node = self._node_named(subject.node)
         known = replace(subject, node=node, cluster=subject.cluster or self.cluster)
@@ -72,26 +70,26 @@ class Topology:
             if self.nodes and known.node not in self.nodes:
                 known = replace(known, node=pod.node)
             known = known.or_else(Subject(node=pod.node, training=pod.training, workload=pod.workload))
-        if belongs := self.training_of.get(known.workload) or self.training_of.get(known.namespace):
-            known = known.or_else(Subject(training=belongs))
+        if owning := self.training_of.get(known.workload) or self.training_of.get(known.namespace):
+            known = known.or_else(Subject(training=owning))
         if training := self.trainings.get(known.training):
             known = known.or_else(Subject(owner=training.owner, team=training.team))
-        if place := self.nodes.get(known.node):
-            known = known.or_else(Subject(rack=place.rack))
+        if node_facts := self.nodes.get(known.node):
+            known = known.or_else(Subject(rack=node_facts.rack))
         return known
 
-    def _node_named(self, said: str) -> str:
-        """The node that is meant by a name, an address, either with a port, a full host name, an exporter's pod."""
-        host, colon, port = said.rpartition(":")
-        host = host.strip("[]") if colon and port.isdigit() else said
+    def _node_named(self, text: str) -> str:
+        """Find the node by its name or address, either with a port, its full host name, or an exporter's pod."""
+        host, colon, port = text.rpartition(":")
+        host = host.strip("[]") if colon and port.isdigit() else text
         short = host.partition(".")[0]
-        for name in (said, host, short):
+        for name in (text, host, short):
             if name in self.nodes:
                 return name
-        return self.node_of_address.get(host, host)
+        return self.node_of_address.get(host, host) if host else ""
 
     def affected_by(self, subject: Subject) -> tuple[TrainingFacts, ...]:
-        """The trainings that stand on the broken thing, the largest first."""
+        """Return the trainings that run on the subject, the largest first."""
         if subject.training:
             names = {subject.training}
         elif subject.pod:

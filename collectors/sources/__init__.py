@@ -1,1 +1,1 @@
-"""One source per system. Each maps its library's errors to a `SourceError` or a `Blind`."""
+"""Sources, one per system. Each maps its library's errors to a `SourceError` or a `Blind`."""

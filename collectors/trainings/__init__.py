@@ -1,1 +1,1 @@
-"""Reading each kind of training, one file a kind."""
+"""Trainings, read from the cluster cache; one file per kind of training."""

@@ -1,13 +1,17 @@
-"""This file reads trainings made of plain Kubernetes: worker Jobs, parameter-server Deployments, a namespace for both.
+"""Trainings made of plain Kubernetes objects: worker Jobs and parameter-server Deployments or StatefulSets.
 
-Two shapes: everything in a namespace that is labelled as a training's own; and any other batch Job that
-requests GPUs and that no other kind of training owns. Source: Kubernetes' Job API, batch/v1.
+There are two forms: everything in a namespace labelled as a training; and any other batch Job that requests GPUs and is
+not owned by another kind of training. Source: Kubernetes' Job API, batch/v1.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
-from collectors.cluster.inventory import Inventory, controller_of
+from collectors.cluster.indexes import by_namespace, controller_of, workload_of
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import DEPLOYMENTS, JOBS, NAMESPACES, STATEFULSETS
 from collectors.cluster.objects import Condition, Job, ObjectMeta, Pod, Workload
 from collectors.cluster.resources import gpus_requested
 from collectors.trainings.ranks import failures_of, index_of, rank_of
@@ -23,125 +27,139 @@ from collectors.trainings.training import (
     annotation_of,
 )
 
-_OWNERS_THAT_STAY_JOBS = ("CronJob",)  # a Job under any other owner belongs to that kind of training
+_OWNERS_THAT_STAY_JOBS = ("CronJob",)  # a Job with any other owner belongs to that kind of training
 _YES = ("true", "yes", "1", "enabled")
-_BESIDE = ("tensorboard", "notebook")  # roles that are no part of the computation
+_AUXILIARY = ("tensorboard", "notebook")  # roles that do not take part in the computation
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def read(inventory: Inventory) -> tuple[Training, ...]:
     own = {
-        namespace.metadata.name: name if name.lower() not in _YES else namespace.metadata.name
-        for namespace in inventory.namespaces.values()
-        if (name := annotation_of(namespace.metadata, TRAINING_KEYS))
+        namespace.metadata.name
+        for namespace in inventory.all(NAMESPACES).values()
+        if annotation_of(namespace.metadata, TRAINING_KEYS)
     }
-    trainings = [_in_own_namespace(inventory, namespace, name) for namespace, name in own.items()]
-    for job in inventory.jobs.values():
-        owner = controller_of(job.metadata)
-        is_free = owner is None or owner.kind in _OWNERS_THAT_STAY_JOBS
-        if job.metadata.namespace not in own and is_free and gpus_requested(job.spec.template.spec):
-            name = annotation_of(job.metadata, TRAINING_KEYS)
-            name = job.metadata.name if not name or name.lower() in _YES else name
-            trainings.append(_view(inventory, job.metadata.namespace, name, [job], [], [job.metadata]))
+    trainings = [_in_own_namespace(inventory, namespace) for namespace in own]
+    for key, job in inventory.all(JOBS).items():
+        is_training = inventory.memo.get(("is training", key), (job,), partial(_is_training, job))
+        if is_training and job.metadata.namespace not in own:
+            trainings.append(_kept(inventory, _Parts(meta=job.metadata, jobs=(job,))))
     return tuple(trainings)
 
 
-KIND = TrainingKind(name="Job", needs=("jobs", "namespaces"), read=read)
+KIND = TrainingKind(name="Job", needs=(JOBS, NAMESPACES), read=read)
 
 
-def _in_own_namespace(inventory: Inventory, namespace: str, name: str) -> Training:
-    jobs = [job for job in inventory.jobs.values() if job.metadata.namespace == namespace]
-    servers: list[Workload] = [
-        one
-        for held in (inventory.deployments, inventory.statefulsets)
-        for one in held.values()
-        if one.metadata.namespace == namespace
-    ]
-    place = inventory.namespaces[namespace].metadata
-    sayers = [*(one.metadata for one in jobs), *(one.metadata for one in servers), place]
-    return _view(inventory, namespace, name, jobs, servers, sayers, place=place)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What a training is made of. `meta`: its own namespace, or its only Job."""
+
+    meta: ObjectMeta
+    jobs: tuple[Job, ...]
+    servers: tuple[Workload, ...] = ()
+    has_namespace: bool = False
+
+    @property
+    def all(self) -> tuple[Job | Workload, ...]:
+        return (*self.jobs, *self.servers)
 
 
-def _view(
-    inventory: Inventory,
-    namespace: str,
-    name: str,
-    jobs: list[Job],
-    servers: list[Workload],
-    sayers: list[ObjectMeta],
-    *,
-    place: ObjectMeta | None = None,
-) -> Training:
-    parts: tuple[Job | Workload, ...] = (*jobs, *servers)
+def _is_training(job: Job) -> bool:
+    owner = controller_of(job)
+    is_unowned = owner is None or owner.kind in _OWNERS_THAT_STAY_JOBS
+    return is_unowned and bool(gpus_requested(job.spec.template.spec))
+
+
+def _in_own_namespace(inventory: Inventory, namespace: str) -> Training:
+    jobs = inventory.select(JOBS, by_namespace, namespace)
+    servers: tuple[Workload, ...] = (
+        *inventory.select(DEPLOYMENTS, by_namespace, namespace),
+        *inventory.select(STATEFULSETS, by_namespace, namespace),
+    )
+    own = inventory.all(NAMESPACES)[namespace].metadata
+    return _kept(inventory, _Parts(meta=own, jobs=jobs, servers=servers, has_namespace=True))
+
+
+def _kept(inventory: Inventory, parts: _Parts) -> Training:
+    """Return the training, read anew only when one of its objects has changed."""
+    pods = tuple(inventory.pods_of(workload_of(one)) for one in parts.all)
+    objects = (parts.meta, *parts.all, *(pod for of_one in pods for pod in of_one))
+    key = ("training", parts.meta.namespace, parts.meta.name)
+    return inventory.memo.get(key, objects, lambda: _training(parts, pods))
+
+
+def _training(parts: _Parts, pods_of: tuple[tuple[Pod, ...], ...]) -> Training:
+    """Read one training. `pods_of` gives the pods of each of its workloads."""
+    jobs, own = parts.jobs, parts.meta
+    name = annotation_of(own, TRAINING_KEYS)
+    name = own.name if not name or name.lower() in _YES else name
+    namespace = own.name if parts.has_namespace else own.namespace
+    metas = (*(one.metadata for one in parts.all), own)
     ranks: list[Rank] = []
     failures: list[Rank] = []
-    for one in parts:
+    for one, pods in zip(parts.all, pods_of, strict=True):
         role = _role_of(one)
         newest: dict[int, Rank] = {}
-        pods = sorted(inventory.pods_of(_name_of(one)), key=_age)
-        for number, pod in enumerate(pods):
+        for number, pod in enumerate(sorted(pods, key=_age)):
             rank = rank_of(pod, role, index_of(pod, number))
             newest[rank.index] = rank
             failures.extend(failures_of(pod, rank))
         ranks.extend(newest[index] for index in sorted(newest))
-    life, reason = _life(jobs, servers, ranks, place)
+    state, reason = _state(parts, ranks)
     started = [at for one in jobs if (at := one.status.start_time)]
     return Training(
         id=f"{namespace}/{name}",
         kind=KIND.name,
         namespace=namespace,
         name=name,
-        owner=_first(sayers, OWNER_KEYS),
-        team=_first(sayers, TEAM_KEYS),
-        state=life,
+        owner=_first(metas, OWNER_KEYS),
+        team=_first(metas, TEAM_KEYS),
+        state=state,
         reason=reason,
         ranks=tuple(ranks),
-        wanted=sum(_wanted(one) for one in parts),
-        gpus_wanted=sum(_wanted(one) * sum(gpus_requested(one.spec.template.spec).values()) for one in parts),
+        wanted=sum(_wanted(one) for one in parts.all),
+        gpus_wanted=sum(
+            _wanted(one) * sum(gpus_requested(one.spec.template.spec).values()) for one in parts.all
+        ),
         failures=tuple(sorted(failures, key=lambda rank: rank.finished or _LAST)),
-        workloads=tuple(_name_of(one) for one in parts),
-        has_namespace=place is not None,
+        workloads=tuple(workload_of(one) for one in parts.all),
+        has_namespace=parts.has_namespace,
         priority=next((one.spec.template.spec.priority_class_name for one in jobs), ""),
-        created=min((at for one in sayers if (at := one.creation_timestamp)), default=None),
+        created=min((at for one in metas if (at := one.creation_timestamp)), default=None),
         started=min(started, default=None),
-        finished=max((at for one in jobs if (at := _ended(one))), default=None) if life.is_over else None,
+        finished=max((at for one in jobs if (at := _ended(one))), default=None) if state.is_over else None,
     )
 
 
-def _life(
-    jobs: list[Job], servers: list[Workload], ranks: list[Rank], place: ObjectMeta | None
-) -> tuple[TrainingState, str]:
-    """Where it stands and why, decided by what its Jobs say first and by its pods second."""
-    if place is not None and place.deletion_timestamp:
+def _state(parts: _Parts, ranks: list[Rank]) -> tuple[TrainingState, str]:
+    """Return the state and the reason, from its Jobs first and its pods second."""
+    jobs, servers = parts.jobs, parts.servers
+    if parts.has_namespace and parts.meta.deletion_timestamp:
         return TrainingState.STOPPED, "its namespace is being deleted"
     if not jobs:
-        left = f"; {len(servers)} other workloads are left" if servers else ""
-        return TrainingState.STOPPED, f"it has no worker Job{left}"
+        others = f"; {len(servers)} other workloads remain" if servers else ""
+        return TrainingState.STOPPED, f"it has no worker Job{others}"
     for job in jobs:
         for type_ in ("Failed", "FailureTarget"):
-            if said := _condition(job, type_):
-                was_meant = said.reason == "DeadlineExceeded"  # the longest time that its owner gave it
-                return TrainingState.STOPPED if was_meant else TrainingState.FAILED, _sentence(said)
+            if condition := _condition(job, type_):
+                is_intended = condition.reason == "DeadlineExceeded"  # a limit that its owner set
+                return TrainingState.STOPPED if is_intended else TrainingState.FAILED, _text(condition)
     if all(_condition(job, "Complete") for job in jobs):
-        return TrainingState.SUCCEEDED, _sentence(_condition(jobs[0], "Complete"))
+        return TrainingState.SUCCEEDED, _text(_condition(jobs[0], "Complete"))
     if all(job.metadata.deletion_timestamp for job in jobs):
         return TrainingState.STOPPED, "its Job is being deleted"
     if all(job.spec.suspend for job in jobs):
         return TrainingState.SUSPENDED, "it is suspended"
-    counted = [rank for rank in ranks if rank.role not in _BESIDE]
-    parts: tuple[Job | Workload, ...] = (*jobs, *servers)
-    wanted = sum(_wanted(one) for one in parts if _role_of(one) not in _BESIDE)
+    counted = [rank for rank in ranks if rank.role not in _AUXILIARY]
+    wanted = sum(_wanted(one) for one in parts.all if _role_of(one) not in _AUXILIARY)
     running = [rank for rank in counted if rank.phase in ("Running", "Succeeded") and not rank.reason]
     if len(running) >= wanted:
         return TrainingState.RUNNING, ""
     stuck = next((rank for rank in counted if rank.reason), None)
-    reason = f"{len(running)} of {wanted} ranks run"
+    reason = f"{len(running)} of {wanted} ranks are running"
     if stuck:
-        reason += (
-            f"; {stuck.role} {stuck.index} is {stuck.reason}: {stuck.explanation}"
-            if stuck.explanation
-            else stuck.reason
-        )
+        explanation = f": {stuck.explanation}" if stuck.explanation else ""
+        reason += f"; {stuck.role} {stuck.index} is {stuck.reason}{explanation}"
     is_placed = any(rank.node for rank in counted)
     return (TrainingState.STARTING if is_placed else TrainingState.QUEUED), reason
 
@@ -154,16 +172,12 @@ def _wanted(one: Job | Workload) -> int:
 
 
 def _role_of(one: Job | Workload) -> str:
-    """As the object says; else a Job's pods are workers and a server that is no side show is a parameter server."""
-    if said := annotation_of(one.metadata, ROLE_KEYS):
-        return said
+    """Return the annotated role; else `worker` for a Job, and `ps` for a server that is not auxiliary by its name."""
+    if role := annotation_of(one.metadata, ROLE_KEYS):
+        return role
     if isinstance(one, Job):
         return "worker"
-    return next((role for role in _BESIDE if role in one.metadata.name), "ps")
-
-
-def _name_of(one: Job | Workload) -> str:
-    return f"{one.metadata.namespace}/{type(one).__name__}/{one.metadata.name}"
+    return next((role for role in _AUXILIARY if role in one.metadata.name), "ps")
 
 
 def _condition(job: Job, type_: str) -> Condition | None:
@@ -172,18 +186,18 @@ def _condition(job: Job, type_: str) -> Condition | None:
     )
 
 
-def _sentence(said: Condition | None) -> str:
-    return ": ".join(part for part in (said.reason, said.message) if part) if said else ""
+def _text(condition: Condition | None) -> str:
+    return ": ".join(part for part in (condition.reason, condition.message) if part) if condition else ""
 
 
 def _ended(job: Job) -> datetime | None:
-    said = _condition(job, "Failed") or _condition(job, "Complete")
-    return job.status.completion_time or (said.last_transition_time if said else None)
+    condition = _condition(job, "Failed") or _condition(job, "Complete")
+    return job.status.completion_time or (condition.last_transition_time if condition else None)
 
 
 def _age(pod: Pod) -> tuple[datetime, str]:
     return pod.metadata.creation_timestamp or _LAST, pod.metadata.name
 
 
-def _first(sayers: Iterable[ObjectMeta], keys: tuple[str, ...]) -> str:
-    return next((said for one in sayers if (said := annotation_of(one, keys))), "")
+def _first(metas: Iterable[ObjectMeta], keys: tuple[str, ...]) -> str:
+    return next((value for one in metas if (value := annotation_of(one, keys))), "")

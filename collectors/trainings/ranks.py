@@ -1,11 +1,11 @@
-"""This file reads one pod as a rank of a training, and every end with an error that it has seen. Pure."""
+"""Ranks of a training, and their failures, from pods. Pure."""
 
 import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from collectors.cluster.objects import ContainerStateTerminated, Pod
-from collectors.cluster.resources import gpus_requested, holds_resources
+from collectors.cluster.resources import gpus_held, holds_resources
 from collectors.trainings.exit_codes import explain_exit
 from collectors.trainings.training import Rank
 
@@ -14,8 +14,8 @@ _INDEXES = ("batch.kubernetes.io/job-completion-index", "yardmaster.io/index")
 
 
 def rank_of(pod: Pod, role: str, index: int) -> Rank:
-    """The rank as it is now."""
-    reason, explanation = _trouble(pod)
+    """Return the rank of a pod, as it is now."""
+    reason, explanation = _problem(pod)
     ended = _worst_end(pod)
     return Rank(
         role=role,
@@ -24,7 +24,7 @@ def rank_of(pod: Pod, role: str, index: int) -> Rank:
         node=pod.spec.node_name,
         phase=pod.status.phase,
         ready=is_ready(pod),
-        gpus=sum(gpus_requested(pod.spec).values()) if holds_resources(pod) else 0,
+        gpus=gpus_held(pod),
         restarts=sum(one.restart_count for one in pod.status.container_statuses or ()),
         exit_code=ended.exit_code if ended else None,
         reason=reason,
@@ -35,7 +35,7 @@ def rank_of(pod: Pod, role: str, index: int) -> Rank:
 
 
 def failures_of(pod: Pod, rank: Rank) -> Iterator[Rank]:
-    """This rank once for each end with an error: of its containers now and before their last restart, of its pod."""
+    """Yield the rank once for each end with an error: of a container, now or before its last restart, or of the pod."""
     statuses = (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
     ends = [
         end
@@ -45,8 +45,8 @@ def failures_of(pod: Pod, rank: Rank) -> Iterator[Rank]:
     ]
     for end in ends:
         yield _failed(rank, end)
-    if not ends and pod.status.phase == "Failed":  # thrown out before or without an end of its own
-        reason, explanation = _thrown_out(pod)
+    if not ends and pod.status.phase == "Failed":  # disrupted before or without an end of its containers
+        reason, explanation = _disruption(pod)
         yield Rank(
             role=rank.role,
             index=rank.index,
@@ -56,15 +56,15 @@ def failures_of(pod: Pod, rank: Rank) -> Iterator[Rank]:
             reason=reason,
             explanation=explanation,
             started=rank.started,
-            finished=_when_thrown_out(pod),
+            finished=_disrupted_at(pod),
         )
 
 
 def index_of(pod: Pod, otherwise: int) -> int:
-    """The rank's number: the Job controller's index or our own, a StatefulSet's ordinal, or `otherwise`."""
-    for said in (pod.metadata.labels or {}, pod.metadata.annotations or {}):
+    """Return the rank's index: the Job controller's or our own, a StatefulSet's ordinal, or `otherwise`."""
+    for source in (pod.metadata.labels or {}, pod.metadata.annotations or {}):
         for key in _INDEXES:
-            if number := _NUMBER.fullmatch(said.get(key, "")):  # an annotation holds what its author likes
+            if number := _NUMBER.fullmatch(source.get(key, "")):  # an annotation may contain any text
                 return int(number[0])
     owned_by = {owner.kind for owner in pod.metadata.owner_references or ()}
     ordinal = pod.metadata.name.rpartition("-")[2]
@@ -92,7 +92,7 @@ def _failed(rank: Rank, end: ContainerStateTerminated) -> Rank:
 
 
 def _worst_end(pod: Pod) -> ContainerStateTerminated | None:
-    """How it ended: the first error, or a clean end; None while it runs."""
+    """Return the first end with an error, or else a clean end; None while the pod runs."""
     if holds_resources(pod):
         return None
     ends = [one.state.terminated for one in pod.status.container_statuses or () if one.state.terminated]
@@ -100,12 +100,12 @@ def _worst_end(pod: Pod) -> ContainerStateTerminated | None:
     return next(iter(bad or ends), None)
 
 
-def _trouble(pod: Pod) -> tuple[str, str]:
-    """What keeps the rank from running, as Kubernetes' word and in words."""
+def _problem(pod: Pod) -> tuple[str, str]:
+    """Return what keeps the rank from running: Kubernetes' reason, and an explanation."""
     if pod.status.phase == "Failed":
         if end := _worst_end(pod):
             return end.reason, explain_exit(end.exit_code, end.reason)
-        return _thrown_out(pod)
+        return _disruption(pod)
     statuses = (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
     for one in statuses:
         waiting = one.state.waiting
@@ -117,14 +117,14 @@ def _trouble(pod: Pod) -> tuple[str, str]:
     return "", ""
 
 
-def _thrown_out(pod: Pod) -> tuple[str, str]:
+def _disruption(pod: Pod) -> tuple[str, str]:
     for condition in pod.status.conditions or ():
         if condition.type == "DisruptionTarget" and condition.status == "True":
             return condition.reason, explain_exit(None, condition.reason) or condition.message
     return pod.status.reason, explain_exit(None, pod.status.reason) or pod.status.message
 
 
-def _when_thrown_out(pod: Pod) -> datetime | None:
+def _disrupted_at(pod: Pod) -> datetime | None:
     for condition in pod.status.conditions or ():
         if condition.type == "DisruptionTarget":
             return condition.last_transition_time

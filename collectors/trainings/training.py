@@ -1,14 +1,17 @@
-"""This file has what is the same for every kind of training: its life, its ranks, whose it is."""
+"""Trainings of any kind: state, ranks, owner and team."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from collectors.cluster.base import ObjectMeta
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import ResourceKind
+from collectors.facts.one_line import NAME, one_line
 
-# Where a cluster says these things: annotations are read before labels, the first key that is there wins.
+# Keys of annotations and labels. The first key that is present is used, annotations before labels.
 TRAINING_KEYS = ("yardmaster.io/training", "training")
 ROLE_KEYS = ("yardmaster.io/role", "training.yardmaster.io/role", "role")
 OWNER_KEYS = ("yardmaster.io/owner", "owner", "user")
@@ -16,7 +19,7 @@ TEAM_KEYS = ("yardmaster.io/team", "team")
 
 
 class TrainingState(StrEnum):
-    """Where a training stands. Stopped: it was meant to end, by a person, a deadline or its own deletion."""
+    """The state of a training. Stopped: ended on purpose, by a person, a deadline or its deletion."""
 
     QUEUED = "queued"
     STARTING = "starting"
@@ -33,7 +36,7 @@ class TrainingState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rank:
-    """One task of a training and the pod that does it now, or did. `why` is `reason` and code in words."""
+    """One task of a training and its current or last pod. `explanation` explains `reason` and `exit_code`."""
 
     role: str  # worker, ps, chief, ...
     index: int
@@ -41,7 +44,7 @@ class Rank:
     node: str = ""
     phase: str = ""
     ready: bool = False
-    gpus: float = 0  # of any GPU resource; 0 once it is over
+    gpus: float = 0  # of any GPU resource; 0 after its end
     restarts: int = 0
     exit_code: int | None = None
     reason: str = ""
@@ -52,7 +55,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """A training as the cluster shows it. `id` is namespace/name."""
+    """A training in the cluster. `id` is namespace/name."""
 
     id: str
     kind: str
@@ -63,11 +66,11 @@ class Training:
     state: TrainingState
     reason: str = ""
     ranks: tuple[Rank, ...] = ()
-    wanted: int = 0  # ranks that there should be
+    wanted: int = 0  # ranks that it should have
     gpus_wanted: float = 0
-    failures: tuple[Rank, ...] = ()  # every end with an error, of earlier attempts too, the earliest first
-    workloads: tuple[str, ...] = ()  # namespace/Kind/name of what it consists of
-    has_namespace: bool = False  # the namespace is given over to it
+    failures: tuple[Rank, ...] = ()  # every end with an error, including earlier attempts, the earliest first
+    workloads: tuple[str, ...] = ()  # namespace/Kind/name of its parts
+    has_namespace: bool = False  # the namespace is dedicated to it
     priority: str = ""
     created: datetime | None = None
     started: datetime | None = None
@@ -75,25 +78,26 @@ class Training:
 
     @property
     def first_failure(self) -> Rank | None:
-        """The rank that failed first: the others usually fell because of it."""
+        """The rank that failed first: the others usually failed because of it."""
         return self.failures[0] if self.failures else None
 
     @property
     def gpus(self) -> float:
-        """What it holds now."""
+        """The GPUs that it holds now."""
         return sum(rank.gpus for rank in self.ranks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingKind:
-    """One kind of training. `needs` are the cached kinds without which it cannot be read."""
+    """One kind of training. `needs` are the cached kinds that are required to read it."""
 
     name: str
-    needs: tuple[str, ...]
+    needs: tuple[ResourceKind[Any], ...]
     read: Callable[[Inventory], tuple[Training, ...]]
 
 
-def annotation_of(of: ObjectMeta, keys: tuple[str, ...]) -> str:
-    """What an object says under the first of these keys, in annotations and then in labels."""
-    places: tuple[Mapping[str, str], ...] = (of.annotations or {}, of.labels or {})
-    return next((place[key] for key in keys for place in places if place.get(key)), "")
+def annotation_of(meta: ObjectMeta, keys: tuple[str, ...]) -> str:
+    """Return the value of the first of these keys, from annotations or else from labels, as one short line."""
+    sources: tuple[Mapping[str, str], ...] = (meta.annotations or {}, meta.labels or {})
+    found = (one_line(source[key], NAME) for key in keys for source in sources if source.get(key))
+    return next(filter(None, found), "")

@@ -1,4 +1,4 @@
-"""This file has `alert list|ack|why`."""
+"""The commands `alert list|ack|why`."""
 
 from dataclasses import dataclass, replace
 
@@ -22,14 +22,15 @@ from alerts.cards.message import (
     moment,
     text,
 )
-from alerts.cards.posted import CardKind
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.incidents.grouping import acknowledge, place_of, summary_of
 from alerts.incidents.incident import Incident
-from alerts.store import ALL
-from collectors.facts.clock import in_words
-from commands.core.command import Answer, Command, UnusableError
+from alerts.silences import Silence
+from alerts.store import Unit
+from collectors.facts.clock import humanize
+from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
-from commands.store import Unit
+from commands.core.own_namespaces import has_all
 
 SHOWN = 25
 
@@ -45,14 +46,14 @@ class AlertName:
 
 
 async def listing(action: ListAlerts, context: CommandContext) -> Answer:
-    """Firing alerts, the worst first; with --pending those that still wait, too."""
-    async with context.store.unit() as unit:
-        found = list(await unit.alerts.find(cluster=context.cluster.name, state="firing"))
+    """Return the firing alerts, most severe first; with `--pending` the pending ones too."""
+    async with context.store.read() as snapshot:
+        found = list(await snapshot.rows(Alert).find(cluster=context.cluster.name, state="firing"))
         if action.pending:
-            found += await unit.alerts.find(cluster=context.cluster.name, state="pending")
-        silences = await unit.silences.find(cluster=context.cluster.name, limit=ALL)
+            found += await snapshot.rows(Alert).find(cluster=context.cluster.name, state="pending")
+        silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
     if not found:
-        return Answer(message=Message(title=text("Nothing fires."), color=Color.GOOD))
+        return Answer(message=Message(title=text("No firing alerts."), color=Color.GOOD))
     found.sort(key=lambda alert: (-alert.severity.rank, alert.life.since))
 
     def state(alert: Alert) -> str:
@@ -71,7 +72,9 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
         for alert in found[:SHOWN]
     )
     table = Table(
-        heading=("key", "severity", "alert", "what", "for", "state"), rows=rows, more=len(found) - len(rows)
+        heading=("key", "severity", "alert", "summary", "for", "state"),
+        rows=rows,
+        more=len(found) - len(rows),
     )
     return Answer(
         message=Message(
@@ -81,48 +84,63 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
 
 
 async def ack(action: AlertName, context: CommandContext) -> Answer:
-    """Bind whoever writes it to the incident: they see to it."""
+    """Record that the sender works on the incident."""
     async with context.store.unit() as unit:
         incident = await _incident(action.name, unit, context)
+        _check_namespace(incident, context)
         if not incident.is_open:
-            raise UnusableError(f"Incident `{incident.id}` is resolved already.")
+            raise UnusableError(f"Incident `{incident.id}` is already resolved.")
         if incident.acknowledged_by == context.actor.id:
-            raise UnusableError(f"You have taken incident `{incident.id}` already.")
-        taken = acknowledge(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
-        await unit.incidents.put(taken)
-        cards = await unit.cards.find(kind=CardKind.INCIDENT.value, row_id=taken.id)
-        news = replace(taken, events=taken.events[-1:])
-        for line in desired_replies(news, cards, context=NO_CONTEXT):
-            await unit.replies.add(line)  # at once, rather than at the next round
+            raise UnusableError(f"You already acknowledged incident `{incident.id}`.")
+        acked = acknowledge(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
+        await unit.rows(Incident).put(acked)
+        cards = await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=acked.id)
+        latest = replace(acked, events=acked.events[-1:])
+        for reply in desired_replies(latest, cards, context=NO_CONTEXT):
+            await unit.rows(ThreadReply).add(reply)  # now, not in the next evaluation cycle
     return Answer(
         message=Message(
-            title=text("You have taken incident ", code(incident.id), f": {incident.lead.summary}")
+            title=text("You acknowledged incident ", code(incident.id), f": {incident.lead.summary}")
         )
     )
 
 
+def _check_namespace(incident: Incident, context: CommandContext) -> None:
+    """Raise DeniedError if the incident is outside the actor's namespaces; what is in none needs all of them."""
+    subject = incident.subject
+    namespace = subject.namespace or subject.training.partition("/")[0]
+    if namespace:
+        if (denied := context.refusal("alert ack", namespace)) is not None:
+            raise DeniedError(denied)
+    elif not has_all(context.granted("alert ack")):
+        raise DeniedError(
+            f"Incident `{incident.id}` concerns {place_of(subject) or 'the cluster'}, and your team may acknowledge "
+            "incidents of its namespaces only."
+        )
+
+
 async def _incident(name: str, unit: Unit, context: CommandContext) -> Incident:
-    """The incident of that id, or the one open incident in which an alert of that name fires."""
-    if (found := await unit.incidents.get(name.lower())) is not None:
+    """Return the incident with that id, or the only open incident in which an alert of that name fires."""
+    if (found := await unit.rows(Incident).get(name.lower())) is not None:
         return found
-    live = await unit.incidents.find(cluster=context.cluster.name, state="open")
-    homes = [one for one in live if any(member.name == name for member in one.firing)]
-    if len(homes) > 1:
-        ids = ", ".join(f"`{one.id}` ({place_of(one.subject)})" for one in homes[:SHOWN])
-        raise UnusableError(f"`{name}` fires in several incidents, say which: {ids}.")
-    if not homes:
-        raise UnusableError(f"There is no open incident `{name}`. `incident list` shows them.")
-    return homes[0]
+    live = await unit.rows(Incident).find(cluster=context.cluster.name, state="open")
+    matches = [one for one in live if any(member.name == name for member in one.firing)]
+    if len(matches) > 1:
+        ids = ", ".join(f"`{one.id}` ({place_of(one.subject)})" for one in matches[:SHOWN])
+        raise UnusableError(f"`{name}` fires in several incidents, choose one: {ids}.")
+    if not matches:
+        raise UnusableError(f"There is no open incident `{name}`. `incident list` shows the open ones.")
+    return matches[0]
 
 
 async def reason(action: AlertName, context: CommandContext) -> Answer:
-    """Why an alert fires: the rule, its question and patience, the labels, the value, the words that came with it."""
-    async with context.store.unit() as unit:
-        incident = await unit.incidents.get(action.name.lower())
+    """Explain why an alert fires: its rule, query, timing, labels, value and texts."""
+    async with context.store.read() as snapshot:
+        incident = await snapshot.rows(Incident).get(action.name.lower())
         alerts = [
             a
             for state in ("firing", "pending")
-            for a in await unit.alerts.find(cluster=context.cluster.name, state=state)
+            for a in await snapshot.rows(Alert).find(cluster=context.cluster.name, state=state)
         ]
     wanted = {member.alert for member in incident.members} if incident else set()
     found = [
@@ -130,7 +148,7 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
     ]
     if not found:
         raise UnusableError(
-            f"Nothing fires or waits that is called `{action.name}`: give an alert's key or name, or an incident."
+            f"No alert or incident `{action.name}` is firing or pending: give an alert's key or name, or an incident."
         )
     blocks: list[Block] = []
     for alert in found[:3]:
@@ -144,64 +162,64 @@ def _explained(alert: Alert, context: CommandContext) -> list[Block]:
     rule = context.rules.get(alert.rule)
     rows: list[tuple[str, Text]] = [("rule", text(code(alert.rule)))]
     if rule is not None:
-        rows.append(("at", text(str(rule.location))))
-        rows.append(("for", text(in_words(rule.timing.for_) if rule.timing.for_ else "0 s")))
+        rows.append(("defined in", text(str(rule.location))))
+        rows.append(("for", text(humanize(rule.timing.for_) if rule.timing.for_ else "0 s")))
         rows.append(
             (
                 "keep firing for",
-                text(in_words(rule.timing.keep_firing_for) if rule.timing.keep_firing_for else "0 s"),
+                text(humanize(rule.timing.keep_firing_for) if rule.timing.keep_firing_for else "0 s"),
             )
         )
     rows.append(("state", text(alert.life.state.value, " since ", moment(alert.life.since))))
     rows.append(("value", text(f"{alert.value:g}")))
     rows.append(("labels", text(code(repr(alert.labels)))))
     rows.append(
-        ("about", text(", ".join(f"{word} {value}" for word, value in alert.subject.words().items())))
+        ("subject", text(", ".join(f"{word} {value}" for word, value in alert.subject.words().items())))
     )
     blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Fields(rows=tuple(rows))]
     if rule is not None:
-        blocks.append(Preformatted(lines=tuple(_asked(rule.query))))
+        blocks.append(Preformatted(lines=tuple(_expression_lines(rule.query))))
     if alert.texts:
         blocks.append(Preformatted(lines=alert.texts[:5]))
     return blocks
 
 
-def _asked(query: object) -> list[str]:
+def _expression_lines(query: object) -> list[str]:
     return str(getattr(query, "expr", "") or query).strip().splitlines()
 
 
 def _since(alert: Alert, context: CommandContext) -> str:
-    return in_words(context.now - alert.life.since, parts=1)
+    return humanize(context.now - alert.life.since, parts=1)
 
 
 COMMANDS = (
     Command(
         noun="alert",
         verb="list",
-        summary="List what fires, the worst first.",
+        summary="List firing alerts, most severe first.",
         action=ListAlerts,
-        parameters=(click.Option(["--pending"], is_flag=True, help="those that still wait, too"),),
+        parameters=(click.Option(["--pending"], is_flag=True, help="include pending alerts"),),
         read=listing,
         example="alert list",
     ),
     Command(
         noun="alert",
         verb="ack",
-        summary="Take an incident: you see to it, and its card says so.",
+        summary="Acknowledge an incident; its card then shows your name.",
         action=AlertName,
         parameters=(click.Argument(["name"], metavar="INCIDENT"),),
         record=ack,
-        table="incidents",
+        table=Incident,
         example="alert ack i12",
     ),
     Command(
         noun="alert",
         verb="why",
-        summary="Say why an alert fires: its rule, question, patience, labels and value.",
+        summary="Explain why an alert fires: its rule, query, timing, labels and value.",
         action=AlertName,
         parameters=(click.Argument(["name"], metavar="ALERT"),),
         read=reason,
-        table="incidents",
+        table=Incident,
         example="alert why GPUTemperatureHigh",
     ),
 )

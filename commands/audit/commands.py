@@ -1,4 +1,4 @@
-"""This file has `audit`: who did what, when, and what came of it."""
+"""The command `audit`: who did what, when, and how it ended."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,10 @@ import click
 from alerts.cards.message import Message, Table, bold, text
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
+from commands.models import AuditEntry
 
 SHOWN = 25
-LOOKED_THROUGH = 2_000  # entries, for a person's name
+LOOKED_THROUGH = 2_000  # entries to search for a person's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,34 +21,40 @@ class ShowAudit:
 
 
 async def audit(action: ShowAudit, context: CommandContext) -> Answer:
-    """The newest entries first: asked, refused, confirmed, done, failed, cancelled."""
+    """Return the newest entries first: asked, refused, confirmed, done, failed, cancelled."""
     by = action.by.lstrip("@")
     where = {"plan": action.plan} if action.plan else {}
     only = {"actor": by} if by else {}
     cluster = context.cluster.name
-    async with context.store.unit() as unit:
-        found = list(await unit.audit.find(cluster=cluster, newest=True, limit=action.last, **where, **only))
+    async with context.store.read() as snapshot:
+        found = list(
+            await snapshot.rows(AuditEntry).find(
+                cluster=cluster, newest=True, limit=action.last, **where, **only
+            )
+        )
         if by and not found:  # a name, not an id
-            some = await unit.audit.find(cluster=cluster, newest=True, limit=LOOKED_THROUGH, **where)
+            some = await snapshot.rows(AuditEntry).find(
+                cluster=cluster, newest=True, limit=LOOKED_THROUGH, **where
+            )
             found = [one for one in some if one.actor_name == by][: action.last]
     if not found:
-        return Answer(message=Message(title=text("Nothing is recorded that fits.")))
+        return Answer(message=Message(title=text("No matching entries.")))
     rows = tuple(
         (f"{one.at:%m-%d %H:%M:%S}", one.actor_name or one.actor, one.what, one.line, one.plan, one.text)
         for one in found
     )
-    table = Table(heading=("when (UTC)", "who", "what", "line", "plan", "why"), rows=rows)
-    return Answer(message=Message(title=text(bold("Audit, the newest first")), blocks=(table,)))
+    table = Table(heading=("when (UTC)", "who", "what", "line", "plan", "reason"), rows=rows)
+    return Answer(message=Message(title=text(bold("Audit log, newest first")), blocks=(table,)))
 
 
 COMMANDS = (
     Command(
         noun="audit",
         verb="",
-        summary="Show who did what, and what came of it.",
+        summary="Show who did what, and how it ended.",
         action=ShowAudit,
         parameters=(
-            click.Option(["--by"], default="", metavar="PERSON", help="a person or a robot"),
+            click.Option(["--by"], default="", metavar="PERSON", help="a person or an automation"),
             click.Option(["--plan"], default="", metavar="PLAN"),
             click.Option(["--last"], default=SHOWN, type=click.IntRange(1, 200), metavar="N"),
         ),

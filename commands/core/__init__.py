@@ -1,1 +1,1 @@
-"""The one road of a command line: parse, permit, plan, confirm, answer."""
+"""Handling of a command line: parse, authorize, plan, confirm, answer."""

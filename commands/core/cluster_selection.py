@@ -1,4 +1,4 @@
-"""This file finds out which cluster a line is for, and makes buttons say it."""
+"""The cluster that a command line is for, and buttons that name it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,15 +7,16 @@ from dataclasses import replace
 import click
 
 from alerts.cards.message import Buttons, Message
+from alerts.incidents.incident import Incident
+from alerts.store import StoreSnapshot
 from commands.core.command import AnyCommand, UnusableError
 from commands.plans.plan import Origin
-from commands.store import Unit
 
 _END_OF_OPTIONS = re.compile(r"(?<=\s)--(?=\s|$)")
 
 
 def cluster_named(words: Sequence[str]) -> tuple[list[str], str]:
-    """The words without `--cluster NAME`, and that name, or nothing."""
+    """Return the words without `--cluster NAME`, and that name or ''."""
     head = words[: words.index("--")] if "--" in words else words
     for number, word in enumerate(head):
         if word == "--cluster" and number + 1 < len(head):
@@ -26,49 +27,49 @@ def cluster_named(words: Sequence[str]) -> tuple[list[str], str]:
 
 
 async def select_cluster(
-    command: AnyCommand, words: Sequence[str], named: str, *, origin: Origin, unit: Unit
+    command: AnyCommand, words: Sequence[str], named: str, *, origin: Origin, snapshot: StoreSnapshot
 ) -> str:
-    """The cluster of the plan, incident, silence or claim that the line names; the named one; that of the incident
-    under whose card it was said; or nothing.
+    """Return the cluster of the plan, incident, silence or reclaim request that the line names, else the named
+    one, else that of the incident in whose thread the line was written, else ''.
 
-    Raises UnusableError when a row is named with another cluster than its own.
+    Raises UnusableError when a row is named together with a cluster that is not its own.
     """
     if command.table:
         for word in _arguments(command, words):
-            if (row := await getattr(unit, command.table).get(word.lower())) is not None:
-                home: str = row.cluster
-                if named and named != home:
-                    raise UnusableError(f"`{word}` is of cluster {home}, not of {named}.")
-                return home
+            if (row := await snapshot.rows(command.table).get(word.lower())) is not None:
+                cluster: str = row.cluster
+                if named and named != cluster:
+                    raise UnusableError(f"`{word}` belongs to cluster {cluster}, not to {named}.")
+                return cluster
     if not named and origin.incident:
-        incident = await unit.incidents.get(origin.incident)
+        incident = await snapshot.rows(Incident).get(origin.incident)
         return incident.cluster if incident else ""
     return named
 
 
 def _arguments(command: AnyCommand, words: Sequence[str]) -> Iterator[str]:
-    """The words that name something: no options, nor what they are set to."""
+    """Yield the positional arguments: neither options nor their values."""
     options = [one for one in command.parameters if isinstance(one, click.Option)]
-    set_to = {flag for one in options if not one.is_flag for flag in one.opts}
+    takes_value = {flag for one in options if not one.is_flag for flag in one.opts}
     before = ""
     for word in words[len(command.name.split()) :]:
-        if not word.startswith("-") and before not in set_to:
+        if not word.startswith("-") and before not in takes_value:
             yield word
         before = word
 
 
-def with_cluster(view: Message, cluster: str) -> Message:
-    """The view with buttons whose lines name the cluster: where there are several, a node's name is not enough."""
+def with_cluster(message: Message, cluster: str) -> Message:
+    """Add the cluster to each button's line: with several clusters a node's name is not enough."""
     blocks = tuple(
-        replace(block, buttons=tuple(replace(one, line=_placed(one.line, cluster)) for one in block.buttons))
+        replace(block, buttons=tuple(replace(one, line=_scoped(one.line, cluster)) for one in block.buttons))
         if isinstance(block, Buttons)
         else block
-        for block in view.blocks
+        for block in message.blocks
     )
-    return replace(view, blocks=blocks)
+    return replace(message, blocks=blocks)
 
 
-def _placed(line: str, cluster: str) -> str:
+def _scoped(line: str, cluster: str) -> str:
     end = _END_OF_OPTIONS.search(line)
     head, rest = (line[: end.start()].rstrip(), f" {line[end.start() :]}") if end else (line, "")
     return line if " --cluster" in head else f"{head} --cluster {cluster}{rest}"

@@ -1,4 +1,4 @@
-"""This file has what a command is: declared once, as click parameters that give a typed deed."""
+"""Command declarations: click parameters that parse into a typed action, and its handler."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -10,18 +10,21 @@ import click
 from alerts.cards.message import Button, Message
 from collectors.facts.clock import duration
 from commands.core.context import CommandContext
-from commands.plans.plan import Risk
+from commands.core.request import Request
+from commands.plans.disruption import Disruption
+from commands.plans.plan import Risk, Stage
+from commands.plans.rights import Right
 from commands.plans.steps import Step
 
 Action = TypeVar("Action")
 
 
 class UnusableError(Exception):
-    """The line cannot be done. The text is for the person who wrote it: what is wrong, and what to do."""
+    """The command cannot be run. The text tells its sender what is wrong and what to do."""
 
 
 class DeniedError(UnusableError):
-    """The person may not do it. `plan`: the one that they would have confirmed or left."""
+    """The actor is not permitted. `plan` is the plan that they tried to confirm or cancel, if any."""
 
     def __init__(self, reason: str, *, plan: str = "") -> None:
         super().__init__(reason)
@@ -30,47 +33,46 @@ class DeniedError(UnusableError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What goes back to one person at once, and is not kept."""
+    """An immediate reply to one person; it is not stored."""
 
     message: Message
-    is_public: bool = False  # in the channel, for everybody there
+    is_public: bool = False  # posted in the channel, visible to everyone
+
+
+Handler = Callable[[Request], Awaitable[Answer | None]]  # runs a line; None: there is nothing to answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDraft:
-    """What planning gives: the steps, and what to know before confirming them."""
+    """The result of planning: the stages of steps, and what to know before confirming them."""
 
-    title: str  # as an order: "Cordon gpu-a04"
-    steps: tuple[Step, ...] = ()
+    title: str  # imperative: "Cordon gpu-a04"
+    stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
-    disrupts: tuple[str, ...] = ()
-    nothing_to_do: str = ""  # why there is nothing to do, if so
-    alternatives: tuple[Button, ...] = ()  # what might be wanted instead
-    undo_of: str = ""  # the plan that this one takes back
-    is_fixed: bool = False  # made from what came with the line (a file): it cannot be planned anew
+    disrupts: tuple[Disruption, ...] = ()
+    decided: tuple[str, ...] = ()  # what is decided beyond the steps: policy and limits
+    blockers: tuple[str, ...] = ()  # what steps would have to wait for now, found by the dry run
+    nothing_to_do: str = ""  # the reason, if there is nothing to do
+    alternatives: tuple[Button, ...] = ()  # other commands to offer
+    undo_of: str = ""  # the plan that this one reverts
+    is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Right:
-    """A right that Kubernetes must have given us: for the chart's RBAC and for `doctor`."""
-
-    group: str  # "" for the core group
-    resources: tuple[str, ...]
-    verbs: tuple[str, ...]
-    namespace: str = ""  # the only one where it is needed; "" for the whole cluster
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(step for stage in self.stages for step in stage.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command(Generic[Action]):
-    """One command. Exactly one of `look`, `note` and `plan` is set.
+    """One command. Exactly one of `read`, `record` and `plan` is set.
 
-    look: answers, changes nothing. note: changes only what we remember, at once. plan: gives steps that are
-    shown and confirmed before they are done.
+    read: answers and changes nothing. record: changes only our own store, at once. plan: returns steps that are
+    previewed and confirmed before they run.
     """
 
     noun: str
     verb: str
-    summary: str  # one line, as an order
+    summary: str  # one line, imperative
     action: Callable[..., Action]
     example: str
     parameters: tuple[click.Parameter, ...] = ()
@@ -78,20 +80,18 @@ class Command(Generic[Action]):
     record: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
     plan: Callable[[Action, CommandContext], Awaitable[PlanDraft]] | None = None
     risk: Risk = Risk.READ
-    for_everyone: bool = False  # everybody in the channel: help, incident views
-    checks_permission_itself: bool = False  # anybody may ask: the deed refuses whoever it is not for
-    table: str = (
-        ""  # the table of the row that it names: plans, incidents, silences or claims; theirs is the cluster
-    )
+    for_everyone: bool = False  # everyone in the channel: help, incident views
+    checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
+    table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: tuple[Right, ...] = ()
-    details: str = ""  # what the docs add
-    allows_extra: bool = field(default=False)  # words after `--` are somebody else's program's: deed(extra=…)
+    details: str = ""  # extra text for the docs
+    allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)
 
     def __post_init__(self) -> None:
         if sum(way is not None for way in (self.read, self.record, self.plan)) != 1:
-            raise ValueError(f"{self.name}: exactly one of look, note and plan")
+            raise ValueError(f"{self.name}: exactly one of read, record and plan")
         if (self.risk is Risk.READ) != (self.read is not None or self.record is not None):
-            raise ValueError(f"{self.name}: only a plan has a risk, and it always has one")
+            raise ValueError(f"{self.name}: a command has a risk other than read exactly if it plans")
 
     @property
     def name(self) -> str:
@@ -103,7 +103,7 @@ class Command(Generic[Action]):
 
     @property
     def usage(self) -> str:
-        """`node cordon NODE [--reason TEXT]`, from the parameters."""
+        """The usage line, from the parameters: `node cordon NODE [--reason TEXT]`."""
         parts = [self.name]
         for parameter in self.parameters:
             if isinstance(parameter, click.Argument):
@@ -123,7 +123,7 @@ AnyCommand = Command[Any]
 
 
 class DurationType(click.ParamType[timedelta]):
-    """A duration as Prometheus writes it: 30s, 5m, 1h30m, 7d."""
+    """A duration in Prometheus notation: 30s, 5m, 1h30m, 7d."""
 
     name = "duration"
 
@@ -137,7 +137,7 @@ class DurationType(click.ParamType[timedelta]):
 
 
 class RowNameType(click.ParamType[str]):
-    """The name that we gave a row: i7, p12, s3. It may be written large."""
+    """The id of a row: i7, p12, s3. Upper case is accepted."""
 
     name = "text"
 

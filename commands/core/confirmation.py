@@ -1,16 +1,23 @@
-"""This file has how a draft becomes a plan, what its confirmation must satisfy, and how that is put down."""
+"""Proposal and confirmation of plans: from a draft to a stored, confirmed plan."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from alerts.store import Unit
+from collectors.facts.clock import Clock
 from commands.core.command import AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.request import Actor
-from commands.models import AuditEntry, ReclaimState
-from commands.plans.plan import Plan, PlanState, Risk, StepRecord
+from commands.models import AuditEntry
+from commands.plans.disruption import worse_than_shown
+from commands.plans.outcomes import Waiting
+from commands.plans.plan import Plan, PlanState, Risk, plan_hash
 from commands.plans.record_steps import answered_meanwhile
-from commands.plans.steps import Record, Step
-from commands.store import Unit
+from commands.plans.steps import Step
+
+SHOWN = 5  # disruptions that are named
+MAX_PROPOSALS = 10_000  # whose times are remembered
 
 
 def proposed(
@@ -22,7 +29,7 @@ def proposed(
     line: str,
     expires: timedelta,
 ) -> Plan:
-    """The plan of a draft, waiting to be confirmed."""
+    """Return the plan of a draft, ready to be confirmed."""
     return Plan(
         id=f"p{number}",
         cluster=context.cluster.name,
@@ -34,45 +41,95 @@ def proposed(
         origin=context.origin,
         created_at=context.now,
         expires_at=context.now + expires,
-        steps=draft.steps,
-        records=tuple(StepRecord() for _ in draft.steps),
+        stages=draft.stages,
         title=draft.title,
         notes=draft.notes,
         disrupts=draft.disrupts,
+        decided=draft.decided,
+        blockers=draft.blockers,
         undo_of=draft.undo_of,
         is_fixed=draft.is_fixed,
     )
 
 
+def with_waits(draft: PlanDraft, waits: Sequence[Waiting]) -> PlanDraft:
+    """Return the draft with a note for each thing that steps would have to wait for now, by its blocker."""
+    reasons: dict[str, list[str]] = {}
+    for wait in waits:
+        reasons.setdefault(wait.blocker, []).append(wait.reason)
+    notes = tuple(
+        f"{len(found)} step{'s have' if len(found) > 1 else ' has'} to wait now: {found[0]}"
+        for found in reasons.values()
+    )
+    blockers = tuple(sorted(blocker for blocker in reasons if blocker))
+    return replace(draft, notes=(*draft.notes, *notes), blockers=blockers)
+
+
+class ProposalTimes:
+    """The time by which proposed plans expire. A wall clock that somebody sets neither shortens nor extends it.
+
+    Plans that an earlier process proposed go by the wall clock.
+    """
+
+    def __init__(self) -> None:
+        self._proposed: dict[str, timedelta] = {}
+
+    def start(self, plan: Plan, clock: Clock) -> None:
+        self._proposed[plan.id] = clock.elapsed()
+        if len(self._proposed) > MAX_PROPOSALS:
+            del self._proposed[next(iter(self._proposed))]
+
+    def now(self, plan: Plan, clock: Clock) -> datetime:
+        """Return the time as if nobody had set the clock since the plan was proposed."""
+        since = self._proposed.get(plan.id)
+        return clock.now() if since is None else plan.created_at + (clock.elapsed() - since)
+
+
 def check_open(plan: Plan, now: datetime) -> None:
-    """Raise UnusableError unless the plan still waits for a confirmation."""
+    """Raise UnusableError unless the plan can still be confirmed."""
     if plan.state is not PlanState.PROPOSED:
-        raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is {plan.state.value} already.")
+        raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already {plan.state.value}.")
     if now >= plan.expires_at:
         raise UnusableError(
-            f"Plan `{plan.id}` has expired: facts have moved since. Write `{plan.line}` again."
+            f"Plan `{plan.id}` has expired: the cluster may have changed. Run `{plan.line}` again."
         )
 
 
 def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
-    """Raise unless this person may be the one to confirm, and what they saw is this plan."""
+    """Raise unless this person may confirm the plan, and the hash is that of the plan they saw."""
     if plan.risk is Risk.BREAK and actor.id == plan.actor:
-        reason = "This needs a second person: you asked for it, somebody else has to confirm it."
+        reason = "This needs a second person: you requested it, so someone else has to confirm it."
         raise DeniedError(reason, plan=plan.id)
+    if not hash and plan.risk is not Risk.READ:
+        raise UnusableError(
+            f"Confirm plan `{plan.id}` with its button, or with the `--hash` that `plan show {plan.id}` shows: "
+            "it says what you have seen."
+        )
     if hash and hash != plan.hash:
-        raise UnusableError(f"Plan `{plan.id}` is not the one you were shown (its hash is {plan.hash}).")
+        raise UnusableError(f"Plan `{plan.id}` is not the plan you were shown: its hash is {plan.hash}.")
 
 
-def has_changed(plan: Plan, draft: PlanDraft) -> bool:
-    """Whether planning again gives something else than what was shown."""
-    return replace(plan, steps=draft.steps, disrupts=draft.disrupts).hash != plan.hash
+def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
+    """Return how planning again differs from what was shown, if it must be shown again; else an empty text.
+
+    Another decision must, and more disruption. Less is no reason: on a busy node nothing could ever be confirmed.
+    """
+    if plan_hash(draft.stages, draft.decided) != plan.hash:
+        return "The cluster changed since the first preview: this is the new plan."
+    worse = worse_than_shown(plan.disrupts, draft.disrupts)
+    worse += [f"{one} blocks it" for one in draft.blockers if one not in plan.blockers]
+    if worse:
+        more = f" and {len(worse) - SHOWN} more" if len(worse) > SHOWN else ""
+        return f"It disrupts more than the first preview showed: {', '.join(worse[:SHOWN])}{more}."
+    return ""
 
 
-async def record_confirmation(unit: Unit, plan: Plan, *, by: str, now: datetime) -> None:
-    """Put the plan as confirmed, with its audit. Raises UnusableError when somebody was faster, or a claim answered."""
-    kept = await unit.plans.get(plan.id)
-    if kept is not None:
-        check_open(kept, now)
+async def record_confirmation(unit: Unit, plan: Plan, *, by: str, clock: Clock, times: ProposalTimes) -> None:
+    """Store the plan as confirmed, with an audit entry. Raises UnusableError if the plan or a request changed."""
+    now = clock.now()
+    stored = await unit.rows(Plan).get(plan.id)
+    if stored is not None:
+        check_open(stored, times.now(stored, clock))
     if reason := await answered_meanwhile(unit, plan.steps):
         raise UnusableError(reason)
     entry = AuditEntry(
@@ -85,26 +142,10 @@ async def record_confirmation(unit: Unit, plan: Plan, *, by: str, now: datetime)
         what="confirmed",
         plan=plan.id,
     )
-    await unit.audit.put(entry)
-    await unit.plans.put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
+    await unit.rows(AuditEntry).put(entry)
+    await unit.rows(Plan).put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
 
 
 def namespaces_of(steps: tuple[Step, ...]) -> list[str]:
-    """The namespaces that these steps touch, or in which they ask an owner for GPUs, in order."""
-    return sorted({name for step in steps if (name := _namespace_of(step))})
-
-
-def _namespace_of(step: Step) -> str:
-    if isinstance(step, Record):
-        return _asked_in(step)
-    ref = step.ref
-    return ref.name if ref.kind == "Namespace" else str(ref.namespace)
-
-
-def _asked_in(step: Record) -> str:
-    """Where the training is on which the step makes a claim: a question without an answer suspends it."""
-    if step.table != "reclaim_requests" or step.row is None or step.row["state"] != ReclaimState.ASKED:
-        return ""
-    if step.inverse is not None and step.inverse["state"] != ReclaimState.VOID:
-        return ""  # it was asked before
-    return str(step.row["training"]).partition("/")[0]
+    """Return the sorted namespaces that the steps change, or in which they request GPUs from an owner."""
+    return sorted({name for step in steps for name in step.namespaces()})

@@ -1,4 +1,4 @@
-"""This file has the desk: what a command may look at and ask while it answers or plans."""
+"""The context of a command: what it may read and query while it answers or plans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,16 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from alerts.rules import Rule
+from alerts.store import Store
 from collectors.cluster.inventory import Inventory
 from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import QueryResult
+from collectors.facts.results import LogLine, QueryResult
 from collectors.facts.topology import Topology
-from collectors.sources.elasticsearch.hits import LogLine
 from collectors.trainings.training import Training
 from commands.core.request import Actor, Upload
+from commands.plans.object_refs import ObjectReader
 from commands.plans.plan import Origin
-from commands.plans.steps import ObjectRef
-from commands.store import Store
 
 
 class MetricsQuerier(Protocol):
@@ -31,7 +30,7 @@ class LogReader(Protocol):
         since: datetime | None = None,
         tail: int = 100,
     ) -> Sequence[LogLine]:
-        """The newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
+        """Return the newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
         ...
 
 
@@ -41,18 +40,8 @@ class PodLogReader(Protocol):
     ) -> str: ...
 
 
-class ObjectReader(Protocol):
-    async def read(self, ref: ObjectRef) -> dict[str, Any] | None:
-        """The object as it is now, None when it is not there. Raises SourceError."""
-        ...
-
-    async def listing(self, ref: ObjectRef) -> Sequence[dict[str, Any]]:
-        """All objects of that kind in that namespace; the name does not count. Raises SourceError."""
-        ...
-
-
 class Cluster(Protocol):
-    """One cluster, and our sources to it. A source that the settings leave out is None."""
+    """One cluster and its sources. A source that is not in the settings is None."""
 
     @property
     def name(self) -> str: ...
@@ -70,7 +59,7 @@ class Cluster(Protocol):
     def reader(self) -> ObjectReader | None: ...
 
     def inventory(self) -> Inventory:
-        """The cluster in memory. Raises SourceError when it cannot be seen."""
+        """Return the cached cluster. Raises SourceError when it cannot be seen."""
         ...
 
     def trainings(self) -> Sequence[Training]: ...
@@ -80,7 +69,7 @@ class Cluster(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
-    """How the commands behave where sites differ. Durations are defaults that a line may override."""
+    """Settings of commands that differ between clusters. Durations are defaults that an option may override."""
 
     idle_after: timedelta = timedelta(minutes=30)
     reclaim_grace: timedelta = timedelta(minutes=30)
@@ -88,29 +77,33 @@ class Defaults:
     plan_expires: timedelta = timedelta(minutes=30)
     dns_namespace: str = "kube-system"
     dns_selector: Mapping[str, str] = field(default_factory=lambda: {"k8s-app": "kube-dns"})
-    pull_secret: str = ""  # namespace/name of the registry secret that a new training gets a copy of
+    pull_secret: str = ""  # namespace/name of the registry secret to copy for each new training
     training_images: tuple[str, ...] = ("*",)  # patterns
-    owners: Mapping[str, str] = field(
-        default_factory=dict
-    )  # an owner as the cluster names them -> their chat id
-    redact: tuple[str, ...] = ()  # patterns on top of the shipped ones, for log lines that are shown
+    owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> chat user id
+    redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
 
 
 class Confirm(Protocol):
-    """Confirms a proposed plan: the pipeline's own act, handed to `plan confirm`."""
+    """Confirms a proposed plan: the pipeline's method, passed to `plan confirm`."""
 
     async def __call__(self, id: str, *, hash: str, actor: Actor) -> Any: ...
 
 
 class Refuse(Protocol):
-    """Says why this desk's actor may not run a command in those namespaces, or None: the pipeline's permissions."""
+    """Returns why the context's actor may not run a command in those namespaces, or None."""
 
     def __call__(self, name: str, namespaces: Sequence[str]) -> str | None: ...
 
 
+class Granted(Protocol):
+    """Returns the patterns of the namespaces in which the context's actor may run a command."""
+
+    def __call__(self, name: str) -> tuple[str, ...]: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
-    """Everything one command may use. Nothing here writes to the cluster."""
+    """Everything a command may use. Nothing here writes to the cluster."""
 
     actor: Actor
     now: datetime
@@ -123,7 +116,8 @@ class CommandContext:
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
     refuse: Refuse | None = None
+    granted: Granted = lambda _name: ()
 
     def refusal(self, name: str, *namespaces: str) -> str | None:
-        """Why the actor may not run another command there, or None. Without a judge the answer is no."""
-        return self.refuse(name, namespaces) if self.refuse else f"`{name}` is not given to you."
+        """Return why the actor may not run another command there, or None. Without `refuse` nothing is allowed."""
+        return self.refuse(name, namespaces) if self.refuse else f"You are not allowed to run `{name}`."

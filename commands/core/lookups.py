@@ -1,4 +1,4 @@
-"""This file has small looks that several nouns share: finding a node, naming an age, saying what was meant."""
+"""Lookups that several commands share: names with suggestions, nodes, ages."""
 
 import difflib
 from collections.abc import Iterable
@@ -6,18 +6,18 @@ from datetime import datetime
 
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
-from collectors.facts.clock import in_words
+from collectors.facts.clock import humanize
 from commands.core.command import UnusableError
 
 
 def known_name(name: str, names: Iterable[str], what: str) -> str:
-    """The name if it is among them. Raises UnusableError that says what was meant."""
+    """Return the name if it is among them. Otherwise raises UnusableError with the closest matches."""
     known = sorted(names)
     if name in known:
         return name
     close = difflib.get_close_matches(name, known, n=3)
-    meant = f" Did you mean {', '.join(f'`{one}`' for one in close)}?" if close else ""
-    raise UnusableError(f"There is no {what} `{name}`.{meant}")
+    suggestion = f" Did you mean {', '.join(f'`{one}`' for one in close)}?" if close else ""
+    raise UnusableError(f"There is no {what} `{name}`.{suggestion}")
 
 
 def node_named(name: str, inventory: Inventory) -> Node:
@@ -25,4 +25,4 @@ def node_named(name: str, inventory: Inventory) -> Node:
 
 
 def age(since: datetime | None, now: datetime) -> str:
-    return in_words(now - since, parts=1) if since else "?"
+    return humanize(now - since, parts=1) if since else "?"

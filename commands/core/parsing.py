@@ -1,4 +1,4 @@
-"""This file reads a typed line: words, the command they name, and its typed deed."""
+"""Parsing of command lines into a command and its typed action."""
 
 import difflib
 import shlex
@@ -10,25 +10,23 @@ import click
 
 from commands.core.command import AnyCommand, UnusableError
 
-LINE_AT_MOST = 4_000  # characters
+MAX_LINE = 4_000  # characters
 
 
 def words_of(line: str) -> list[str]:
     """Split a line as a shell would, without running anything. Raises UnusableError on an open quote."""
-    if len(line) > LINE_AT_MOST:
-        raise UnusableError(f"That line is {len(line)} characters long, I read {LINE_AT_MOST} at most.")
+    if len(line) > MAX_LINE:
+        raise UnusableError(f"The line is {len(line)} characters long; the limit is {MAX_LINE}.")
     try:
         return shlex.split(line)
     except ValueError as error:
-        raise UnusableError(
-            f"I cannot read that line: a quote is opened and never closed ({error})."
-        ) from error
+        raise UnusableError(f"The line cannot be parsed: a quote is not closed ({error}).") from error
 
 
 def find(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyCommand:
-    """The command that the first words name. Raises UnusableError with the wrong word and what was meant."""
+    """Return the command that the first words name. Raises UnusableError with the wrong word and suggestions."""
     if not words:
-        raise UnusableError("An empty line. Try `help`.")
+        raise UnusableError("The line is empty. Try `help`.")
     for command in catalogue:
         name = command.name.split()
         if list(words[: len(name)]) == name:
@@ -39,22 +37,20 @@ def find(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyCommand:
         raise UnusableError(_unknown(noun, words, catalogue))
     verbs = sorted(command.verb for command in catalogue if command.noun == noun)
     if len(words) == 1:
-        raise UnusableError(f"`{noun}` what? There is {_listed(f'{noun} {verb}' for verb in verbs)}.")
+        raise UnusableError(f"`{noun}` needs a verb: {_listed(f'{noun} {verb}' for verb in verbs)}.")
     close = difflib.get_close_matches(words[1], verbs, n=1)
     if close:
         meant = next(c for c in catalogue if c.noun == noun and c.verb == close[0])
         raise UnusableError(
-            f"`{words[1]}` is not something I do with `{noun}`: did you mean `{meant.name}`? "
-            f"Usage: `{meant.usage}`"
+            f"`{noun}` has no verb `{words[1]}`: did you mean `{meant.name}`? Usage: `{meant.usage}`"
         )
     raise UnusableError(
-        f"`{words[1]}` is not something I do with `{noun}`. "
-        f"There is {_listed(f'{noun} {verb}' for verb in verbs)}."
+        f"`{noun}` has no verb `{words[1]}`. Available: {_listed(f'{noun} {verb}' for verb in verbs)}."
     )
 
 
 def action_of(command: AnyCommand, words: Sequence[str]) -> Any:
-    """The typed deed from the words after the command's name. Raises UnusableError with a valid usage."""
+    """Return the typed action from the words after the command's name. Raises UnusableError with the usage."""
     shell = click.Command(
         command.name, params=list(command.parameters), add_help_option=False, callback=command.action
     )
@@ -73,7 +69,7 @@ def action_of(command: AnyCommand, words: Sequence[str]) -> Any:
 
 
 def parse(line: str, catalogue: Sequence[AnyCommand]) -> tuple[AnyCommand, Any]:
-    """The command and its deed."""
+    """Return the command and its action."""
     words = words_of(line)
     command = find(words, catalogue)
     return command, action_of(command, words)
@@ -92,8 +88,8 @@ def _unknown(noun: str, words: Sequence[str], catalogue: Sequence[AnyCommand]) -
     swapped = " ".join(reversed(words[:2]))
     meant = names.get(swapped) or (names[close[0]] if close else None)
     if meant is not None:
-        return f"I don't know `{noun}`: did you mean `{meant.name}`? Usage: `{meant.usage}`"
-    return f"I don't know `{noun}`. I know {_listed(nouns)}; `help` tells more."
+        return f"Unknown command `{noun}`: did you mean `{meant.name}`? Usage: `{meant.usage}`"
+    return f"Unknown command `{noun}`. Commands: {_listed(nouns)}. `help` shows more."
 
 
 def _listed(names: Any) -> str:

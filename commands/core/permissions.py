@@ -1,4 +1,4 @@
-"""This file says who may do what. Pure; without a grant the answer is no."""
+"""Permissions: who may run which command and where. Pure; without a grant the answer is no."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from commands.plans.plan import Risk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What a team, or a robot, may run and where. All are patterns with `*`."""
+    """What a team or an automation may run, and where. All are patterns with `*`."""
 
     commands: tuple[str, ...]
     clusters: tuple[str, ...] = ("*",)
@@ -26,7 +26,7 @@ class Permissions:
     def refusal(
         self, actor: Actor, command: AnyCommand, *, cluster: str, namespaces: Iterable[str] = ()
     ) -> str | None:
-        """Why this actor may not run this command there, or None when they may. An empty refusal: say nothing."""
+        """Return why this actor may not run this command there, or None. An empty reason means: do not answer."""
         if actor.is_guest:
             return ""
         if command.for_everyone:
@@ -38,39 +38,56 @@ class Permissions:
         if not command.changes_something:
             if actor.teams:
                 return None
-            return f"`{command.name}` is for members of a team, and you are in none. {self._missing_grant()}"
+            return f"`{command.name}` is for team members, and you are in no team. {self._missing_grant()}"
         grants = [self.teams[team] for team in sorted(actor.teams) if team in self.teams]
-        fitting = [grant for grant in grants if _any(command.name, grant.commands)]
-        if not fitting:
+        matching = [grant for grant in grants if _any(command.name, grant.commands)]
+        if not matching:
             who = ", ".join(
                 sorted(name for name, grant in self.teams.items() if _any(command.name, grant.commands))
             )
             return f"`{command.name}` is for {who or 'nobody yet'}." + (
                 "" if who else f" {self._missing_grant()}"
             )
-        here = [grant for grant in fitting if _any(cluster, grant.clusters)]
-        if not here:
-            return f"`{command.name}` is given to you, but not on cluster {cluster}."
+        granted = [grant for grant in matching if _any(cluster, grant.clusters)]
+        if not granted:
+            return f"You may run `{command.name}`, but not on cluster {cluster}."
         for namespace in namespaces:
-            if not any(_any(namespace, grant.namespaces) for grant in here):
-                return f"`{command.name}` is given to you, but not in namespace {namespace}."
+            if not any(_any(namespace, grant.namespaces) for grant in granted):
+                return f"You may run `{command.name}`, but not in namespace {namespace}."
         return None
+
+    def namespaces(self, actor: Actor, command: AnyCommand, *, cluster: str) -> tuple[str, ...]:
+        """Return the patterns of the namespaces in which this actor may run this command there."""
+        if actor.kind is ActorKind.AUTOMATION:
+            grants = [self.automation[actor.id]] if actor.id in self.automation else []
+        else:
+            grants = [self.teams[team] for team in sorted(actor.teams) if team in self.teams]
+        return tuple(
+            dict.fromkeys(
+                namespace
+                for grant in grants
+                if _any(command.name, grant.commands) and _any(cluster, grant.clusters)
+                for namespace in grant.namespaces
+            )
+        )
 
     def _automation_refusal(
         self, actor: Actor, command: AnyCommand, *, cluster: str, namespaces: Iterable[str]
     ) -> str | None:
         grant = self.automation.get(actor.id)
         if grant is None or not _any(command.name, grant.commands) or not _any(cluster, grant.clusters):
-            return f"the settings (automation.{actor.id}) do not let the automation run `{command.name}` on {cluster}."
+            return f"the settings (automation.{actor.id}) do not allow `{command.name}` on {cluster}."
         if command.risk is Risk.BREAK:
-            return f"`{command.name}` needs a second person, so no automation runs it."
+            return f"`{command.name}` needs a second person, so automation cannot run it."
         if outside := [name for name in namespaces if not _any(name, grant.namespaces)]:
-            return f"the settings do not let the automation {actor.id} run `{command.name}` in {', '.join(outside)}."
+            return (
+                f"the settings (automation.{actor.id}) do not allow `{command.name}` in {', '.join(outside)}."
+            )
         return None
 
     @staticmethod
     def _missing_grant() -> str:
-        return "Ask whoever runs Yardmaster to add your team to `teams` in its settings."
+        return "Ask an administrator of Yardmaster to add your team to `teams` in the settings."
 
 
 def _any(name: str, patterns: Iterable[str]) -> bool:

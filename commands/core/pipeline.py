@@ -1,47 +1,47 @@
-"""This file has the one road of every command line: parse, permit, plan, confirm, journal, answer.
+"""The command pipeline: parse, authorize, plan, confirm, record, answer.
 
-What the performer does with a confirmed plan is in `performing.py`; the road ends by putting it in the journal.
+`planner.py` makes the plans. It ends by storing the confirmed plan; `commands/plans/executor.py` runs it.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
-from alerts.cards.message import Button, Color, Message, markup, text
+from alerts.cards.message import Color, Message, markup, text
 from alerts.rules import Rule
+from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from commands.core.cluster_selection import cluster_named, select_cluster, with_cluster
-from commands.core.command import Answer, AnyCommand, DeniedError, PlanDraft, UnusableError
-from commands.core.confirmation import (
-    check_confirmation,
-    check_open,
-    has_changed,
-    namespaces_of,
-    proposed,
-    record_confirmation,
-)
+from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
+from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults
+from commands.core.once import OnceStore
 from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
+from commands.core.planner import Planner
 from commands.core.request import Actor, ActorKind, Request
 from commands.models import AuditEntry, HandledRequest
 from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.dry_run import dry_run
-from commands.plans.plan import Plan, PlanState, Risk
-from commands.plans.preconditions import StepFailedError
-from commands.plans.preview import preview
-from commands.store import Store
+from commands.plans.plan import Plan
 
-TIMEOUT = timedelta(seconds=20)  # for one command's looks and rehearsal
+TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
+
+
+async def as_given(actor: Actor) -> Actor:
+    """Return the actor: their teams cannot change."""
+    return actor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The road, with the sources it leads through. `writers` and `sites` are by cluster."""
+    """The command pipeline and its dependencies. `clusters` and `writers` are by cluster name.
+
+    `current` returns an actor with their teams of this moment, or raises UnusableError; a confirmation asks it.
+    `observe` is called once for each handled line, with its command (`unknown` for none) and its outcome.
+    """
 
     catalogue: Sequence[AnyCommand]
     permissions: Permissions
@@ -51,42 +51,67 @@ class Pipeline:
     clock: Clock
     defaults: Defaults
     rules: Callable[[], Mapping[str, Rule]]  # by id; they may be reloaded
+    current: Callable[[Actor], Awaitable[Actor]] = as_given
+    observe: Callable[[str, str], None] = lambda _command, _outcome: None
+    times: ProposalTimes = field(default_factory=ProposalTimes)
 
     async def handle(self, request: Request) -> Answer | None:
-        """Do what the line says, as far as it goes without a confirmation. None: there is nothing to answer.
+        """Run the line until it needs a confirmation. Return None if there is nothing to answer.
 
-        A gesture that was taken before gives None; so does everything from a guest.
+        A request that was handled before returns None, and so does any request from a guest.
         """
-        async with self.store.unit() as unit:
-            if not await unit.handled_requests.add(HandledRequest(id=request.id, at=request.at)):
-                return None
-        if request.actor.is_guest:
-            return None
-        cluster, command = self._first, None
+        if request.actor.is_guest or not await self._begin(request):
+            return _DONE_BEFORE if request.is_resumed and not request.actor.is_guest else None
+        progress = _Progress(cluster=self._first)
+        try:
+            return await self._answer(request, progress)
+        finally:
+            self.observe(progress.command.name if progress.command else "unknown", progress.outcome)
+
+    async def _answer(self, request: Request, progress: "_Progress") -> Answer | None:
         try:
             async with asyncio.timeout(TIMEOUT.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
-                command = find(words, self.catalogue)
-                async with self.store.unit() as unit:
-                    home = await select_cluster(command, words, named, origin=request.origin, unit=unit)
-                cluster = home or self._first
-                return self._placed(await self._run(request, command, words, cluster), cluster)
+                progress.command = command = find(words, self.catalogue)
+                async with self.store.read() as snapshot:
+                    selected = await select_cluster(
+                        command, words, named, origin=request.origin, snapshot=snapshot
+                    )
+                progress.cluster = cluster = selected or self._first
+                answer = self._with_cluster(await self._run(request, command, words, cluster), cluster)
+                progress.outcome = "done"
+                return answer
         except DeniedError as error:
-            await self._audit(request, cluster, "refused", str(error), plan=error.plan)
+            progress.outcome = "refused"
+            await self._audit(request, progress.cluster, "refused", str(error), plan=error.plan)
             return refused(str(error)) if str(error) else None
         except UnusableError as error:
+            progress.outcome = "invalid"
             return refused(str(error))
         except SourceError as error:
-            return refused(f"I could not look: {error}")
+            progress.outcome = "blind"
+            return refused(f"The cluster cannot be read: {error}")
         except TimeoutError:
-            # A commit that was given up may have landed.
-            is_sure = command is None or command.record is None
-            done = (
+            progress.outcome = "timeout"
+            # A commit may have landed although its answer timed out.
+            asked = progress.command
+            is_person = request.actor.kind is not ActorKind.AUTOMATION  # whose plans are confirmed at once
+            is_sure = asked is None or (asked.record is None and is_person)
+            outcome = (
                 "nothing was done"
                 if is_sure
-                else "whether it was done is not known: look before you try again"
+                else "it is not known whether it was done: check before you try again"
             )
-            return refused(f"That took longer than {TIMEOUT.total_seconds():.0f} s, so I gave up; {done}.")
+            return refused(f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.")
+
+    async def _begin(self, request: Request) -> bool:
+        """Store that the request is being handled. Return False if it was, or if a resumed one is done."""
+        async with self.store.unit() as unit:
+            earlier = await unit.rows(HandledRequest).get(request.id)
+            if earlier is not None and (earlier.is_done or not request.is_resumed):
+                return False
+            await unit.rows(HandledRequest).put(HandledRequest(id=request.id, at=request.at))
+        return True
 
     async def _run(
         self, request: Request, command: AnyCommand, words: Sequence[str], cluster: str
@@ -101,50 +126,24 @@ class Pipeline:
             return await command.read(action, context)
         await self._audit(request, cluster, "asked")
         if command.record is not None:
-            return await command.record(action, context)
-        plan, draft = await self._plan(command, action, context, line=request.line)
+            return await command.record(action, replace(context, store=OnceStore(self.store, request)))
+        planner = self._planner
+        plan, draft = await planner.make(command, action, context, line=request.line)
         if draft.nothing_to_do:
             return Answer(message=Message(title=markup(draft.nothing_to_do), color=Color.INFO))
         if request.actor.kind is ActorKind.AUTOMATION:
-            await self._confirm(plan, by=request.actor.id)
+            await planner.confirm(plan, by=request.actor.id)
             return None
-        async with self.store.unit() as unit:
-            await unit.plans.put(plan)
-        return _previewed(plan, also=draft.alternatives)
-
-    async def _plan(
-        self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
-    ) -> tuple[Plan, PlanDraft]:
-        assert command.plan is not None
-        draft = await command.plan(action, context)
-        denied = self.permissions.refusal(
-            context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
-        )
-        if denied is not None:
-            raise DeniedError(denied)
-        if draft.steps and (writer := self.writers.get(context.cluster.name)) is not None:
-            try:
-                await dry_run(draft.steps, writer)
-            except StepFailedError as error:
-                raise UnusableError(str(error)) from error
-        return await self._proposed(command, draft, context, line), draft
-
-    async def _proposed(
-        self, command: AnyCommand, draft: PlanDraft, context: CommandContext, line: str
-    ) -> Plan:
-        number = 0
-        if not draft.nothing_to_do:
-            async with self.store.unit() as unit:
-                number = await unit.next_number("plan")
-        return proposed(command, draft, context, number=number, line=line, expires=self.defaults.plan_expires)
+        return await planner.propose(plan, draft)
 
     async def confirm(self, id: str, *, hash: str, actor: Actor) -> Answer:
-        """Confirm a proposed plan. It is planned anew: what is done is what was shown, or it is shown again."""
-        async with self.store.unit() as unit:
-            plan = await unit.plans.get(id)
+        """Confirm a proposed plan. It is planned again first, and shown again if the steps changed."""
+        actor = await self.current(actor)
+        async with self.store.read() as snapshot:
+            plan = await snapshot.rows(Plan).get(id)
         if plan is None:
             raise UnusableError(f"There is no plan `{id}`.")
-        check_open(plan, self.clock.now())
+        check_open(plan, self.times.now(plan, self.clock))
         words, _ = cluster_named(words_of(plan.line))
         command = find(words, self.catalogue)
         denied = self.permissions.refusal(
@@ -157,54 +156,27 @@ class Pipeline:
             id=f"{id}/confirm", line=plan.line, actor=actor, at=self.clock.now(), origin=plan.origin
         )
         context = await self._context(again, plan.cluster)
-        if not command.checks_permission_itself:  # else it judges whoever presses the button, too
-            # The deed stays its asker's, whoever confirms it: theirs is the lease, and the name on the node.
+        if not command.checks_permission_itself:  # else the handler has to check the confirming person
+            # The lease and the name on the node are the requester's, not those of the person who confirms.
             context = replace(context, actor=replace(actor, id=plan.actor, name=plan.actor_name))
-        draft = await self._redraft(command, words, context, plan)
-        if draft.steps and has_changed(plan, draft):
-            return await self._show_again(command, plan, draft, context)
-        if draft.nothing_to_do:
-            raise UnusableError(f"Nothing is left to do: {draft.nothing_to_do}")
-        if not plan.is_fixed:  # the same deed, with its moments counted from now
-            plan = replace(plan, steps=draft.steps)
-        return await self._confirm(plan, by=actor.id)
+        return await self._planner.confirm_again(plan, command, words, context, by=actor.id)
 
-    async def _redraft(
-        self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan
-    ) -> PlanDraft:
-        assert command.plan is not None
-        if plan.is_fixed:
-            return PlanDraft(title=plan.title, steps=plan.steps, disrupts=plan.disrupts)
-        return await command.plan(action_of(command, words), context)
-
-    async def _show_again(
-        self, command: AnyCommand, plan: Plan, draft: PlanDraft, context: CommandContext
-    ) -> Answer:
-        moved = replace(
-            draft, notes=("Facts have moved since the first preview: this is the plan now.", *draft.notes)
+    @property
+    def _planner(self) -> Planner:
+        return Planner(
+            permissions=self.permissions,
+            store=self.store,
+            writers=self.writers,
+            clock=self.clock,
+            expires=self.defaults.plan_expires,
+            times=self.times,
         )
-        fresh = await self._proposed(command, moved, context, plan.line)
-        fresh = replace(fresh, actor=plan.actor, actor_name=plan.actor_name)
-        async with self.store.unit() as unit:
-            kept = await unit.plans.get(plan.id)
-            if kept is not None:
-                check_open(kept, self.clock.now())  # it may have been confirmed while this was planned
-            await unit.plans.put(
-                replace(plan, state=PlanState.CANCELLED, error="facts moved", ended_at=context.now)
-            )
-            await unit.plans.put(fresh)
-        return _previewed(fresh)
-
-    async def _confirm(self, plan: Plan, *, by: str) -> Answer:
-        async with self.store.unit() as unit:
-            await record_confirmation(unit, plan, by=by, now=self.clock.now())
-        return Answer(message=Message(title=text(f"{plan.title}: confirmed, it begins."), color=Color.BUSY))
 
     async def _context(self, request: Request, name: str) -> CommandContext:
         cluster = self.clusters.get(name)
         if cluster is None:
             known = ", ".join(sorted(self.clusters)) or "none: the settings list no clusters"
-            raise UnusableError(f"There is no cluster `{name}`. Known: {known}.")
+            raise UnusableError(f"There is no cluster `{name}`. Clusters: {known}.")
         may = {
             command.name: self.permissions.refusal(request.actor, command, cluster=name) is None
             for command in self.catalogue
@@ -220,24 +192,29 @@ class Pipeline:
             rules=self.rules(),
             may=may,
             refuse=partial(self._refusal, request.actor, name),
+            granted=partial(self._granted, request.actor, name),
             confirm=self.confirm,
         )
 
     def _refusal(self, actor: Actor, cluster: str, name: str, namespaces: Sequence[str]) -> str | None:
         command = next((command for command in self.catalogue if command.name == name), None)
         if command is None:
-            return f"there is no `{name}` in this version."
-        # What anybody may ask for themselves is not given to them where it is another's.
+            return f"this version has no command `{name}`."
+        # A command open to everyone for their own objects still needs a grant for those of others.
         return self.permissions.refusal(
             actor, replace(command, checks_permission_itself=False), cluster=cluster, namespaces=namespaces
         )
 
+    def _granted(self, actor: Actor, cluster: str, name: str) -> tuple[str, ...]:
+        command = next(command for command in self.catalogue if command.name == name)
+        return self.permissions.namespaces(actor, command, cluster=cluster)
+
     @property
     def _first(self) -> str:
-        """The cluster of a line that says nothing of it."""
+        """The default cluster, for a line that names none."""
         return next(iter(self.clusters), "")
 
-    def _placed(self, answer: Answer | None, cluster: str) -> Answer | None:
+    def _with_cluster(self, answer: Answer | None, cluster: str) -> Answer | None:
         if answer is None or len(self.clusters) < 2:
             return answer
         return replace(answer, message=with_cluster(answer.message, cluster))
@@ -257,14 +234,23 @@ class Pipeline:
             text=reason,
         )
         async with self.store.unit() as unit:
-            await unit.audit.put(entry)
+            await unit.rows(AuditEntry).put(entry)
 
 
-def _previewed(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
-    """The preview of a plan; one that needs a second person is for everybody to see."""
-    return Answer(message=preview(plan, also=also), is_public=plan.risk is Risk.BREAK)
+@dataclass(slots=True, kw_only=True)
+class _Progress:
+    """How far a line has come."""
+
+    cluster: str
+    command: AnyCommand | None = None
+    outcome: str = "failed"
+
+
+_DONE_BEFORE = Answer(
+    message=Message(title=text("This was done before Yardmaster was restarted; `audit` shows what."))
+)
 
 
 def refused(reason: str) -> Answer:
-    """An answer that says why nothing was done."""
+    """Return an answer with the reason why nothing was done."""
     return Answer(message=Message(title=markup(reason), color=Color.QUIET))

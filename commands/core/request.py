@@ -9,25 +9,25 @@ from commands.plans.plan import Origin
 
 class ActorKind(StrEnum):
     PERSON = "person"
-    AUTOMATION = "automation"  # remedy, schedule:<id>, lease
+    AUTOMATION = "automation"  # remediation, schedule:<id>, lease
     TOKEN = "token"  # a sender with an API token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Whoever a command line comes from. `id` is stable (Slack's user id, a robot's name); `teams` are as of now."""
+    """The sender of a command line. `id` is stable (a Slack user id, an automation's name); `teams` are current."""
 
     id: str
     name: str
     kind: ActorKind = ActorKind.PERSON
     teams: frozenset[str] = frozenset()
-    is_guest: bool = False  # a guest, a stranger from another workspace, a deactivated account: gets nothing
-    address: str = ""  # how a robot or token is reached back; empty for people
+    is_guest: bool = False  # a guest, a member of another workspace or a deactivated account: gets no answer
+    address: str = ""  # how to reach an automation or token; empty for people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file that came with a line."""
+    """A file uploaded with a line."""
 
     name: str
     content: bytes
@@ -35,7 +35,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A typed line or a pressed button. `id` is the sender's own, equal over redeliveries."""
+    """A typed line or a pressed button. `id` is set by the sender and stays the same across redeliveries."""
 
     id: str
     line: str
@@ -43,3 +43,4 @@ class Request:
     at: datetime
     origin: Origin = field(default_factory=Origin)
     uploads: tuple[Upload, ...] = ()
+    is_resumed: bool = False  # an earlier process began it, and ended before it was answered

@@ -1,4 +1,4 @@
-"""This file has `dns show|scale`: it changes whoever owns the replica count, then watches until it is so."""
+"""The commands `dns show|scale`. Scaling changes the owner of the replica count, then waits for the replicas."""
 
 from dataclasses import dataclass
 from math import isnan
@@ -6,21 +6,25 @@ from math import isnan
 import click
 
 from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message, Text, bold, code, text
-from collectors.checks.dns import counted
+from collectors.checks.dns import count_nodes
+from collectors.cluster.kinds import DNS_AUTOSCALERS, SERVICES
 from collectors.facts.proportional import services_rule, with_bounds
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
-from commands.core.command import Answer, Command, PlanDraft, Right, UnusableError
-from commands.core.context import CommandContext, Defaults, ObjectReader
+from commands.core.command import Answer, Command, PlanDraft, UnusableError
+from commands.core.context import CommandContext, Defaults
 from commands.dns.owner import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, find_dns, find_owner
-from commands.plans.plan import Risk
-from commands.plans.steps import Patch, Precondition, Scale, Step, Wait
+from commands.plans.object_refs import ObjectReader
+from commands.plans.plan import Risk, in_order
+from commands.plans.preconditions import Precondition
+from commands.plans.rights import Right
+from commands.plans.steps import Patch, Scale, Step, Wait
 
 OLD_VALUE, BY = "yardmaster.io/old-value", "yardmaster.io/changed-by"
-REPLICAS_AT_MOST = 200
-SETTLES_WITHIN = 180.0  # seconds: the autoscaler's poll, and the new replicas' start
+MAX_REPLICAS = 200
+SETTLES_WITHIN = 180.0  # seconds: the autoscaler's poll interval plus the start of the new replicas
 
-_LOOKS = (
+_MEASURES = (
     ("queries", "sum(rate(coredns_dns_requests_total[2m]))", "{:.0f}/s"),
     (
         "SERVFAIL",
@@ -47,7 +51,7 @@ class ScaleDns:
 
 
 async def show(action: ShowDns, context: CommandContext) -> Answer:
-    """Replicas, who owns their number, the load, and what the number of nodes and of Services calls for."""
+    """Return the replicas, what owns their number, the load, and a recommended replica count."""
     dns = find_dns(context)
     owner = await find_owner(dns, _reader(context))
     rows: list[tuple[str, Text]] = [
@@ -55,7 +59,7 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
         ("replicas", text(f"{dns.ready} ready of {dns.wanted}")),
         ("owned by", _owned_by(owner)),
     ]
-    rows += [(name, await _measured(context, query, form)) for name, query, form in _LOOKS]
+    rows += [(name, await _measured(context, query, form)) for name, query, form in _MEASURES]
     wanted = recommended(dns, owner, context)
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     if context.may.get("dns scale", False):
@@ -63,7 +67,7 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
     blocks.append(
         Context(
             text=text(
-                f"{wanted} is half as many again as now, or what the Services call for, if that is more."
+                f"{wanted} is 1.5 times the current number, or the number for the Services if that is higher."
             )
         )
     )
@@ -71,21 +75,21 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
 
 
 async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
-    """Change the owner's setting, wait until the Deployment follows, and until the replicas are ready."""
+    """Plan to change the owner's setting, then wait until the Deployment follows and the replicas are ready."""
     dns = find_dns(context)
     owner = await find_owner(dns, _reader(context))
     wanted = action.replicas if action.replicas is not None else recommended(dns, owner, context)
-    if wanted > REPLICAS_AT_MOST:
-        raise UnusableError(f"{wanted} replicas are more than {REPLICAS_AT_MOST}, the most I set.")
+    if wanted > MAX_REPLICAS:
+        raise UnusableError(f"{wanted} replicas are more than the limit of {MAX_REPLICAS}.")
     change, notes = _change(dns, owner, wanted, context)
     if change is None:
         return PlanDraft(
-            title="", nothing_to_do=f"DNS has {dns.wanted} replicas already, and its owner keeps them."
+            title="", nothing_to_do=f"DNS already has {dns.wanted} replicas, and its owner maintains them."
         )
     waits = (
         Wait(
             ref=dns.ref,
-            description=f"wait until {dns.ref.name} wants {wanted} replicas",
+            description=f"wait until {dns.ref.name} requests {wanted} replicas",
             path=("spec", "replicas"),
             at_least=wanted,
             seconds=SETTLES_WITHIN,
@@ -100,7 +104,7 @@ async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
     )
     steps: tuple[Step, ...] = (change, *(waits if wanted > dns.wanted else ()))
     return PlanDraft(
-        title=f"Scale DNS from {dns.wanted} to {wanted} replicas", steps=steps, notes=tuple(notes)
+        title=f"Scale DNS from {dns.wanted} to {wanted} replicas", stages=in_order(*steps), notes=tuple(notes)
     )
 
 
@@ -117,7 +121,7 @@ def _change(dns: Dns, owner: Owner, wanted: int, context: CommandContext) -> tup
                 description=f"set minReplicas of {owner.ref} to {wanted} (was {owner.min})",
                 body=body,
                 requires=(Precondition(path=("spec", "minReplicas"), equals=owner.min),),
-                inverse={"spec": {"minReplicas": owner.min, "maxReplicas": owner.max}},
+                undo={"spec": {"minReplicas": owner.min, "maxReplicas": owner.max}},
             )
             return step, [
                 f"{owner.ref} owns the replicas, so its minReplicas is changed, not the Deployment."
@@ -129,27 +133,27 @@ def _change(dns: Dns, owner: Owner, wanted: int, context: CommandContext) -> tup
                 ref=dns.ref, description=f"scale {dns.ref} to {wanted}", replicas=wanted, expected=dns.wanted
             )
             by = owner.managed_by
-            return step_, [f"{by} manages this Deployment and may put the old number back."] if by else []
+            return step_, [f"{by} manages this Deployment and may restore the old number."] if by else []
 
 
 def _change_document(
     dns: Dns, owner: ProportionalOwner, wanted: int, context: CommandContext
 ) -> tuple[Step | None, list[str]]:
     linear = owner.linear
-    nodes, cores = counted(context.cluster.inventory(), linear)
-    by_itself = linear.unbounded(nodes=nodes, cores=cores) if linear.min <= 1 else dns.wanted
+    nodes, cores = count_nodes(context.cluster.inventory(), linear)
+    own_target = linear.unbounded(nodes=nodes, cores=cores) if linear.min <= 1 else dns.wanted
     if wanted == linear.min and dns.wanted >= wanted:
         return None, []
     ceiling = max(linear.max, wanted) if linear.max else 0
     document = with_bounds(owner.document, min=wanted, max=ceiling)
     notes = [
-        f"{owner.config} owns the replicas, and would undo a change of the Deployment: so its `min` is changed."
+        f"{owner.config} owns the replicas and would revert a change of the Deployment, so its `min` is changed."
     ]
     if ceiling != linear.max:
-        notes.append(f"`max` is raised from {linear.max} to {ceiling}, or it would hold.")
-    if wanted < by_itself:
+        notes.append(f"`max` is raised from {linear.max} to {ceiling}, as it would limit the replicas.")
+    if wanted < own_target:
         notes.append(
-            f"With {nodes} nodes the autoscaler itself wants {by_itself}: it will not go below that."
+            f"With {nodes} nodes the autoscaler computes {own_target} replicas and does not go below that."
         )
     patch = Patch(
         ref=owner.config,
@@ -159,7 +163,7 @@ def _change_document(
             "metadata": {"annotations": {OLD_VALUE: owner.document, BY: context.actor.name}},
         },
         requires=(Precondition(path=("data", "linear"), equals=owner.document),),
-        inverse={
+        undo={
             "data": {"linear": owner.document},
             "metadata": {"annotations": {OLD_VALUE: None, BY: None}},
         },
@@ -168,11 +172,11 @@ def _change_document(
 
 
 def recommended(dns: Dns, owner: Owner, context: CommandContext) -> int:
-    """Half as many again as now, or what the number of Services calls for, if that is more; never beyond `max`."""
+    """Return 1.5 times the current number, or the number for the Services if that is higher; at most `max`."""
     more = max(dns.wanted + 1, round(dns.wanted * 1.5))
     if not isinstance(owner, ProportionalOwner):
         return more
-    services = len(context.cluster.inventory().services)
+    services = len(context.cluster.inventory().all(SERVICES))
     wanted = max(more, services_rule(owner.linear, services=services))
     return min(wanted, owner.linear.max) if owner.linear.max > dns.wanted else wanted
 
@@ -185,7 +189,7 @@ def _owned_by(owner: Owner) -> Text:
             return text(code(str(owner.ref)), f" min {owner.min}, max {owner.max}")
         case NoOwner():
             return text(
-                f"nobody but {owner.managed_by}" if owner.managed_by else "nobody: its own replica count"
+                f"no autoscaler; managed by {owner.managed_by}" if owner.managed_by else "no autoscaler"
             )
 
 
@@ -195,7 +199,7 @@ async def _measured(context: CommandContext, query: str, form: str) -> Text:
     seen = await context.cluster.prometheus.query(PromQLQuery(expr=query), at=context.now)
     if not isinstance(seen, Seen):
         return text(f"not known: {seen.reason}")
-    if not seen.samples or isnan(seen.samples[0].value):  # nobody asked in the window
+    if not seen.samples or isnan(seen.samples[0].value):  # no queries in the window
         return text("no samples")
     return text(form.format(seen.samples[0].value))
 
@@ -206,38 +210,43 @@ def _reader(context: CommandContext) -> ObjectReader:
     return context.cluster.reader
 
 
-def _at_home(group: str, resource: str, *verbs: str) -> Right:
-    return Right(group=group, resources=(resource,), verbs=verbs, namespace=Defaults().dns_namespace)
+def _dns_right(group: str, resource: str, *verbs: str, names: tuple[str, ...] = ()) -> Right:
+    namespace = Defaults().dns_namespace
+    return Right(group=group, resources=(resource,), verbs=verbs, namespace=namespace, names=names)
 
 
-_FINDS_THE_OWNER = (
-    _at_home("apps", "deployments", "get", "list"),
-    _at_home("autoscaling", "horizontalpodautoscalers", "list"),
+# Other ConfigMaps there decide more than DNS: on EKS, aws-auth makes administrators.
+_AUTOSCALER_CONFIGS = tuple(kind.name.rpartition("/")[2] for kind in DNS_AUTOSCALERS)
+
+
+_OWNER_RIGHTS = (
+    _dns_right("apps", "deployments", "get", "list"),
+    _dns_right("autoscaling", "horizontalpodautoscalers", "list"),
 )
 
 COMMANDS = (
     Command(
         noun="dns",
         verb="show",
-        summary="Show the cluster's DNS: replicas, who owns them, load, latency.",
+        summary="Show the cluster's DNS: replicas, what owns them, load, latency.",
         action=ShowDns,
         read=show,
-        rights=_FINDS_THE_OWNER,
+        rights=_OWNER_RIGHTS,
         example="dns show",
     ),
     Command(
         noun="dns",
         verb="scale",
-        summary="Scale the cluster's DNS through whoever owns its replicas.",
+        summary="Scale the cluster's DNS through the owner of its replica count.",
         action=ScaleDns,
         parameters=(click.Argument(["replicas"], type=click.IntRange(min=1), required=False),),
         plan=scale,
         risk=Risk.TOUCH,
         rights=(
-            *_FINDS_THE_OWNER,
-            _at_home("", "configmaps", "get", "patch"),
-            _at_home("apps", "deployments/scale", "get", "patch"),
-            _at_home("autoscaling", "horizontalpodautoscalers", "get", "patch"),
+            *_OWNER_RIGHTS,
+            *Patch.rights("", "configmaps", namespace=Defaults().dns_namespace, names=_AUTOSCALER_CONFIGS),
+            *Scale.rights("apps", "deployments", namespace=Defaults().dns_namespace),
+            *Patch.rights("autoscaling", "horizontalpodautoscalers", namespace=Defaults().dns_namespace),
         ),
         example="dns scale 6",
     ),

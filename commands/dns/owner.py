@@ -1,15 +1,16 @@
-"""This file finds who owns the replica count of the cluster's DNS: an autoscaler's ConfigMap, an HPA, or nobody."""
+"""The owner of the replica count of the cluster's DNS: an autoscaler's ConfigMap, an HPA, or none."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.cluster.objects import Deployment
 from collectors.facts.proportional import Linear, read_linear
 from commands.core.command import UnusableError
-from commands.core.context import CommandContext, ObjectReader
-from commands.plans.steps import ObjectRef
+from commands.core.context import CommandContext
+from commands.plans.object_refs import ObjectReader, ObjectRef
 
 _TARGET = re.compile(r"--target[= ](?P<targets>\S+)", re.IGNORECASE)
 _CONFIGMAP = re.compile(r"--configmap[= ](?P<name>\S+)", re.IGNORECASE)
@@ -17,7 +18,7 @@ _CONFIGMAP = re.compile(r"--configmap[= ](?P<name>\S+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dns:
-    """The DNS Deployment as it is: `wanted` in its spec, `ready` in its status."""
+    """The current DNS Deployment: `wanted` replicas in its spec, `ready` ones in its status."""
 
     ref: ObjectRef
     wanted: int
@@ -26,7 +27,7 @@ class Dns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProportionalOwner:
-    """cluster-proportional-autoscaler: a change of the Deployment itself is undone within its poll, 10 s."""
+    """cluster-proportional-autoscaler: it reverts a change of the Deployment at its next poll, within 10 s."""
 
     config: ObjectRef
     document: str
@@ -42,7 +43,7 @@ class HpaOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoOwner:
-    """Nobody scales it: its own replica count is the truth. `managed_by` may put it back (Helm, Argo CD)."""
+    """No autoscaler: the Deployment's own replica count applies. `managed_by` (Helm, Argo CD) may restore it."""
 
     managed_by: str = ""
 
@@ -51,12 +52,12 @@ Owner = ProportionalOwner | HpaOwner | NoOwner
 
 
 def find_dns(context: CommandContext) -> Dns:
-    """The Deployment behind the cluster's DNS, by its pods' label, whatever it is called."""
+    """Return the Deployment of the cluster's DNS, found by its selector and not by its name."""
     policy = context.defaults
-    for deployment in context.cluster.inventory().deployments.values():
+    for deployment in context.cluster.inventory().all(DEPLOYMENTS).values():
         labels = deployment.spec.selector.match_labels or {}
-        at_home = deployment.metadata.namespace == policy.dns_namespace
-        if at_home and all(labels.get(key) == value for key, value in policy.dns_selector.items()):
+        in_namespace = deployment.metadata.namespace == policy.dns_namespace
+        if in_namespace and all(labels.get(key) == value for key, value in policy.dns_selector.items()):
             return _dns(deployment)
     wanted = ", ".join(f"{key}={value}" for key, value in policy.dns_selector.items())
     raise UnusableError(f"There is no Deployment in {policy.dns_namespace} whose selector has {wanted}.")
@@ -70,7 +71,7 @@ def _dns(deployment: Deployment) -> Dns:
 
 
 async def find_owner(dns: Dns, reader: ObjectReader) -> Owner:
-    """Who sets the replica count: looked up by what autoscalers target, not by their names."""
+    """Return what sets the replica count, found by what autoscalers target, not by their names."""
     for found in await reader.listing(
         ObjectRef(api="apps/v1", kind="Deployment", namespace=dns.ref.namespace, name="")
     ):
@@ -95,13 +96,13 @@ async def find_owner(dns: Dns, reader: ObjectReader) -> Owner:
             return HpaOwner(
                 ref=ref, min=found["spec"].get("minReplicas", 1), max=found["spec"]["maxReplicas"]
             )
-    itself = await reader.read(dns.ref)
-    labels = (itself or {}).get("metadata", {}).get("labels") or {}
+    deployment = await reader.read(dns.ref)
+    labels = (deployment or {}).get("metadata", {}).get("labels") or {}
     return NoOwner(managed_by=labels.get("app.kubernetes.io/managed-by", ""))
 
 
 def _config_of(deployment: dict[str, Any], target: ObjectRef) -> str | None:
-    """The ConfigMap's name, if this Deployment is an autoscaler that runs and targets ours."""
+    """Return the name of the ConfigMap if this Deployment is a running autoscaler of `target`."""
     if deployment["spec"].get("replicas", 1) == 0:
         return None
     for container in deployment["spec"]["template"]["spec"]["containers"]:
@@ -122,13 +123,13 @@ async def _proportional(config: ObjectRef, reader: ObjectReader) -> Proportional
     found = await reader.read(config)
     data = (found or {}).get("data") or {}
     if found is None or "linear" not in data:
-        kind = "a ladder, which I do not change" if "ladder" in data else "not there"
-        raise UnusableError(f"The autoscaler's {config} has {kind}: edit it by hand.")
+        problem = "has mode `ladder`, which is not supported" if "ladder" in data else "has no mode `linear`"
+        raise UnusableError(f"The autoscaler's {config} {problem}: edit it by hand.")
     try:
         linear = read_linear(data["linear"])
     except ValueError as error:
         raise UnusableError(
-            f"The autoscaler's {config} is broken, so it does nothing now: {error}. Mend it first."
+            f"The autoscaler's {config} is invalid, so the autoscaler does nothing: {error}. Fix it first."
         ) from error
     ref = ObjectRef(
         api="v1", kind="ConfigMap", namespace=config.namespace, name=config.name, uid=found["metadata"]["uid"]

@@ -1,1 +1,1 @@
-"""`gpu`: list GPUs, find idle ones, and ask their owners to give them back."""
+"""`gpu`: list GPUs, find idle ones, and request them back from their owners."""

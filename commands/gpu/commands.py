@@ -1,4 +1,4 @@
-"""This file has `gpu list|idle|free|keep|snooze|release|settle`."""
+"""The commands `gpu list|idle|free|keep|snooze|release|settle`."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,17 +6,19 @@ from datetime import timedelta
 import click
 
 from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph, Preformatted, bold, text
-from collectors.facts.clock import in_words, written
-from commands.core.command import DURATION, ROW_NAME, Answer, Command, Right, UnusableError
+from collectors.facts.clock import format_duration, humanize
+from commands.core.command import DURATION, ROW_NAME, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
 from commands.gpu.gpu_counts import count_gpus, node_table, summary_lines, team_of, team_table
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table
 from commands.gpu.owner_answers import AnswerReclaim, keep, release, snooze
-from commands.gpu.reclaim import FreeGpus, free, look_for_idle_now
+from commands.gpu.reclaim import FreeGpus, find_idle_now, free
 from commands.gpu.unanswered import SettleReclaim, settle
+from commands.models import ReclaimRequest
 from commands.plans.plan import Risk
+from commands.plans.steps import Delete, Patch, Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +34,17 @@ class ListIdleGpus:
 
 
 async def listing(action: ListGpus, context: CommandContext) -> Answer:
-    """Who holds which GPU: a line for each resource, by team, and node by node."""
+    """Return the GPUs in use: a line per resource, by team and by node."""
     inventory, topology = context.cluster.inventory(), context.cluster.topology()
     names = [known_name(action.node, inventory.nodes, "node")] if action.node else sorted(inventory.nodes)
     nodes = [gpus for name in names if (gpus := inventory.gpus_on(name)) is not None and gpus.counts]
     if action.team:
-        held = {
+        team_nodes = {
             pod.node
             for key, pod in topology.pods.items()
             if pod.gpus and team_of(key, topology) == action.team
         }
-        nodes = [gpus for gpus in nodes if gpus.node in held]
+        nodes = [gpus for gpus in nodes if gpus.node in team_nodes]
     if action.free:
         nodes = [
             gpus for gpus in nodes if gpus.usable and any(share.free > 0 for share in gpus.counts.values())
@@ -58,7 +60,7 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
         raise UnusableError(
             f"There is no node {wanted}." if not action.node else f"{action.node} has no such GPUs."
         )
-    look = await look_for_idle_now(context, context.defaults.idle_after)
+    look = await find_idle_now(context, context.defaults.idle_after)
     counted = count_gpus(nodes, inventory, topology, look)
     is_known = not look.blind
     blocks: list[Block] = [
@@ -66,43 +68,41 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
         team_table(counted, is_idle_known=is_known),
         node_table(nodes, topology),
     ]
-    idle = f"Idle: no work for {in_words(look.after)}." if is_known else f"Idle is not known: {look.blind}"
+    idle = f"Idle: no work for {humanize(look.after)}." if is_known else f"Idle GPUs unknown: {look.blind}"
     blocks.append(Context(text=text(idle)))
     title = f"GPUs of {len(nodes)} node" + ("s" if len(nodes) != 1 else "")
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
 async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
-    """Held GPUs that did nothing, whose they are, and those of which it is not known."""
-    look = await look_for_idle_now(
+    """Return the held GPUs that were idle, with their owners, and those whose activity is not known."""
+    look = await find_idle_now(
         context, action.after if action.after is not None else context.defaults.idle_after
     )
     if look.blind:
-        raise UnusableError(f"Whether any GPU does nothing is not known: {look.blind}")
+        raise UnusableError(f"Whether any GPU is idle is not known: {look.blind}")
     found = by_training(look, context.cluster.trainings())
     idle_ones = [one for one in found if one.idle]
     gpus = sum(one.idle for one in idle_ones)
-    window = in_words(look.after)
+    window = humanize(look.after)
     blocks: list[Block] = []
     if idle_ones:
         blocks.append(idle_table(idle_ones))
         if any(one.activity is not Activity.IDLE for one in idle_ones):
-            partly = "Where only some do nothing, a rank may wait for the others: look first."
+            partly = "Where only some GPUs are idle, a rank may be waiting for the others: check first."
             blocks.append(Paragraph(text=text(partly)))
-        if buttons := _ask(idle_ones, context, look.after):
+        if buttons := _button(idle_ones, context, look.after):
             blocks.append(buttons)
-    blocks += [Context(text=text(line)) for line in _not_judged(found)]
+    blocks += [Context(text=text(line)) for line in _not_evaluated(found)]
     title = (
-        f"{gpus:g} held GPUs did nothing for {window}"
-        if idle_ones
-        else f"All GPUs that are held work ({window})"
+        f"{gpus:g} held GPUs were idle for {window}" if idle_ones else f"All held GPUs were busy ({window})"
     )
     if not idle_ones and any(one.activity is not Activity.BUSY for one in found):
-        title = f"No held GPU is known to have done nothing for {window}"
+        title = f"No held GPU is known to have been idle for {window}"
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
-def _ask(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelta) -> Buttons | None:
+def _button(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelta) -> Buttons | None:
     free_ones = [
         one.training.id
         for one in idle_ones
@@ -112,35 +112,36 @@ def _ask(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelt
     ]
     if not free_ones:
         return None
-    line = f"gpu free {' '.join(free_ones[:20])} --after {written(after)}"
+    line = f"gpu free {' '.join(free_ones[:20])} --after {format_duration(after)}"
     label = "Ask the owner" if len(free_ones) == 1 else f"Ask {len(free_ones[:20])} owners"
     return Buttons(buttons=(Button(label=label, line=line),))
 
 
-def _not_judged(found: tuple[TrainingGpus, ...]) -> list[str]:
-    told = []
+def _not_evaluated(found: tuple[TrainingGpus, ...]) -> list[str]:
+    lines = []
     pods = [pod for one in found for pod in one.pods]
     if young := sum(pod.count for pod in pods if pod.activity is Activity.YOUNG):
-        told.append(f"{young:g} GPUs are held by pods that began later.")
+        lines.append(f"{young:g} GPUs are held by pods that started later.")
     unknown = [pod for pod in pods if pod.activity is Activity.UNKNOWN]
     if unknown:
         first = unknown[0]
         more = f" and {len(unknown) - 1} more pods" if len(unknown) > 1 else ""
         count = sum(pod.count for pod in unknown)
-        told.append(
-            f"Of {count:g} GPUs it is not known: {first.namespace}/{first.pod} ({first.reason}){more}."
+        lines.append(
+            f"The activity of {count:g} GPUs is not known: {first.namespace}/{first.pod} ({first.reason}){more}."
         )
-    return told
+    return lines
 
 
-_CLAIM = click.Argument(["request"], type=ROW_NAME)
-_REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, for whoever wonders")
+_REQUEST = click.Argument(["request"], type=ROW_NAME)
+_REASON = click.Option(["--reason"], default="", metavar="TEXT", help="shown on the card")
 _AFTER = click.Option(
-    ["--after"], type=DURATION, default=None, metavar="DURATION", help="without any work: 30m"
+    ["--after"], type=DURATION, default=None, metavar="DURATION", help="minimum idle time: 30m"
 )
 _PAUSE_RIGHTS = (
-    Right(group="batch", resources=("jobs",), verbs=("get", "patch", "delete")),
-    Right(group="apps", resources=("deployments/scale", "statefulsets/scale"), verbs=("get", "patch")),
+    *Patch.rights("batch", "jobs"),
+    *Delete.rights("batch", "jobs"),
+    *Scale.rights("apps", "deployments", "statefulsets"),
 )
 
 COMMANDS = (
@@ -152,7 +153,7 @@ COMMANDS = (
         parameters=(
             click.Option(["--node"], default="", metavar="NODE"),
             click.Option(["--team"], default="", metavar="TEAM"),
-            click.Option(["--free"], is_flag=True, help="only nodes with free ones"),
+            click.Option(["--free"], is_flag=True, help="only nodes with free GPUs"),
         ),
         read=listing,
         example="gpu list --free",
@@ -160,17 +161,17 @@ COMMANDS = (
     Command(
         noun="gpu",
         verb="idle",
-        summary="List GPUs that are held and do nothing, and whose they are.",
+        summary="List GPUs that are held and idle, with their owners.",
         action=ListIdleGpus,
         parameters=(_AFTER,),
         read=idle,
         example="gpu idle --after 1h",
-        details="A GPU counts as idle only if every moment of the window was seen and none had work.",
+        details="A GPU counts as idle only if there are samples for the whole window and none shows work.",
     ),
     Command(
         noun="gpu",
         verb="free",
-        summary="Ask the owners of idle trainings for their GPUs; without an answer they are suspended.",
+        summary="Request idle GPUs back from their owners; without an answer their trainings are suspended.",
         action=FreeGpus,
         parameters=(
             click.Argument(["trainings"], nargs=-1, required=False),
@@ -184,52 +185,52 @@ COMMANDS = (
     Command(
         noun="gpu",
         verb="keep",
-        summary="Answer a claim: the GPUs are needed.",
+        summary="Answer a request: the GPUs are needed.",
         action=AnswerReclaim,
-        parameters=(_CLAIM, _REASON),
+        parameters=(_REQUEST, _REASON),
         record=keep,
         checks_permission_itself=True,
-        table="reclaim_requests",
+        table=ReclaimRequest,
         example='gpu keep c3f9a1b2 --reason "loads its data until noon"',
     ),
     Command(
         noun="gpu",
         verb="snooze",
-        summary="Answer a claim: give it more time.",
+        summary="Answer a request: the GPUs are needed for a while.",
         action=AnswerReclaim,
         parameters=(
-            _CLAIM,
+            _REQUEST,
             click.Option(["--for", "lasting"], type=DURATION, default="2h", metavar="DURATION"),
             _REASON,
         ),
         record=snooze,
         checks_permission_itself=True,
-        table="reclaim_requests",
+        table=ReclaimRequest,
         example="gpu snooze c3f9a1b2 --for 2h",
     ),
     Command(
         noun="gpu",
         verb="release",
-        summary="Answer a claim: the GPUs may be taken now.",
+        summary="Answer a request: the GPUs can be freed now.",
         action=AnswerReclaim,
-        parameters=(_CLAIM,),
+        parameters=(_REQUEST,),
         plan=release,
         risk=Risk.TOUCH,
         checks_permission_itself=True,
         rights=_PAUSE_RIGHTS,
-        table="reclaim_requests",
+        table=ReclaimRequest,
         example="gpu release c3f9a1b2",
     ),
     Command(
         noun="gpu",
         verb="settle",
-        summary="Settle a claim that nobody answered; the automation `reclaim` does it when it is due.",
+        summary="Settle a request without an answer; the automation `reclaim` runs this when it is due.",
         action=SettleReclaim,
-        parameters=(_CLAIM,),
+        parameters=(_REQUEST,),
         plan=settle,
         risk=Risk.TOUCH,
         rights=_PAUSE_RIGHTS,
-        table="reclaim_requests",
+        table=ReclaimRequest,
         example="gpu settle c3f9a1b2",
     ),
 )

@@ -1,4 +1,4 @@
-"""This file counts GPUs for people: by resource, team and node. Names of different meaning are never added up. Pure."""
+"""GPU counts by resource, team and node. Different resources are never added up. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -8,21 +8,21 @@ from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import NodeGpus, gpus_requested, holds_resources
 from collectors.facts.topology import Topology
-from commands.gpu.idle_detection import Activity, IdleLook
+from commands.gpu.idle_detection import Activity, IdleSearch
 
-NODES_AT_MOST = 60
+MAX_NODES = 60
 NO_TEAM = "no team"
 
 
 @dataclass(slots=True, kw_only=True)
 class Count:
-    """GPUs of one resource. Free and idle ones are disjoint; cordoned are the free ones of nodes that take no pods."""
+    """GPUs of one resource. Idle GPUs are in use, so free and idle ones are disjoint."""
 
     capacity: float = 0
     used: float = 0
     free: float = 0
-    broken: float = 0  # not offered by the device plugin any more
-    closed: float = 0  # free, on a node that takes no pods
+    broken: float = 0  # no longer offered by the device plugin
+    closed: float = 0  # free, but on a node that accepts no pods
     by_team: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     idle_by_team: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -32,9 +32,9 @@ class Count:
 
 
 def count_gpus(
-    nodes: Iterable[NodeGpus], inventory: Inventory, topology: Topology, look: IdleLook
+    nodes: Iterable[NodeGpus], inventory: Inventory, topology: Topology, look: IdleSearch
 ) -> dict[str, Count]:
-    """By resource name, over these nodes."""
+    """Return the counts over these nodes, by resource name."""
     counted: dict[str, Count] = {}
     for gpus in nodes:
         for resource, share in gpus.counts.items():
@@ -42,9 +42,8 @@ def count_gpus(
             one.capacity += share.capacity
             one.used += share.requested
             one.broken += share.unhealthy
-            free = max(0.0, share.free)
-            one.free += free if gpus.usable else 0
-            one.closed += 0 if gpus.usable else free
+            one.free += share.free if gpus.usable else 0
+            one.closed += 0 if gpus.usable else share.free
         for pod in inventory.pods_on(gpus.node):
             key = (pod.metadata.namespace, pod.metadata.name)
             for resource, held in gpus_requested(pod.spec).items() if holds_resources(pod) else ():
@@ -64,12 +63,12 @@ def team_of(pod: tuple[str, str], topology: Topology) -> str:
 
 
 def summary_lines(counted: Mapping[str, Count], *, is_idle_known: bool) -> tuple[str, ...]:
-    """`nvidia.com/gpu: 104 of 128 used (8 of them idle), 16 free, 8 on closed nodes, 0 broken`."""
+    """Return lines like `nvidia.com/gpu: 104 of 128 used (8 of them idle), 16 free, 8 broken`."""
     lines = []
     for resource, one in counted.items():
         idle = f" ({one.idle:g} of them idle)" if is_idle_known else ""
         more = [f"{one.free:g} free"]
-        more += [f"{one.closed:g} more on nodes that take no pods"] if one.closed else []
+        more += [f"{one.closed:g} more on nodes that accept no pods"] if one.closed else []
         more += [f"{one.broken:g} broken"] if one.broken else []
         lines.append(f"{resource}: {one.used:g} of {one.capacity:g} used{idle}, {', '.join(more)}")
     return tuple(lines)
@@ -89,7 +88,7 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
         (
             gpus.node,
             resource,
-            f"{share.requested:g}/{share.allocatable:g}",
+            f"{share.requested:g}/{share.capacity:g}",
             f"{share.free:g}",
             ", ".join([*gpus.unusable_reason, *([f"{share.unhealthy:g} broken"] if share.unhealthy else [])])
             or "ok",
@@ -99,7 +98,7 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
         for resource, share in gpus.counts.items()
     ]
     heading = ("node", "resource", "used", "free", "state", "held by")
-    return Table(heading=heading, rows=tuple(rows[:NODES_AT_MOST]), more=max(0, len(rows) - NODES_AT_MOST))
+    return Table(heading=heading, rows=tuple(rows[:MAX_NODES]), more=max(0, len(rows) - MAX_NODES))
 
 
 def _holders(node: str, topology: Topology) -> str:

@@ -1,6 +1,6 @@
-"""This file finds GPUs that are held and do nothing, as Prometheus saw them over a whole window.
+"""Detection of GPUs that are held and idle, from Prometheus over a whole window.
 
-Only a GPU whose every moment in the window was seen may be called idle; all others are busy, too young or not known.
+A GPU counts as idle only if there are samples for the whole window; otherwise it is busy, too young or not known.
 Sources: DCGM's field identifiers; MIG slices have no DCGM_FI_DEV_GPU_UTIL, only the profiling fields.
 """
 
@@ -14,15 +14,15 @@ from math import ceil
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
 from collectors.cluster.resources import gpu_resource, gpus_requested, holds_resources
-from collectors.facts.clock import written
+from collectors.facts.clock import format_duration
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from commands.core.context import MetricsQuerier
 
 UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
-ENGINE_IDLE_BELOW = 0.01  # a share of the time: a slice's own housekeeping is less
-MEMORY_HELD_ABOVE = 1024.0  # MiB: a driver's own share is less
-STEPS = 30  # looks into the window; each has to find a sample
+ENGINE_IDLE_BELOW = 0.01  # share of the time: the background work of a slice is below
+MEMORY_HELD_ABOVE = 1024.0  # MiB: the driver alone uses less
+STEPS = 30  # evaluation steps in the window; each needs a sample
 SHORTEST = timedelta(minutes=5)
 
 PodKey = tuple[str, str]  # namespace, name
@@ -32,20 +32,20 @@ DeviceKey = tuple[str, str, str, str]  # namespace, pod, UUID, GPU instance
 class Activity(StrEnum):
     IDLE = "idle"
     BUSY = "busy"
-    YOUNG = "young"  # it began within the window
+    YOUNG = "young"  # started within the window
     UNKNOWN = "not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodGpus:
-    """A pod that holds GPUs (or slices), by resource name, and what they did. `memory` is what they hold, in MiB."""
+    """A pod that holds GPUs (or slices), by resource name, and their activity. `memory` is in use, in MiB."""
 
     namespace: str
     pod: str
     node: str
     gpus: Mapping[str, float]
     activity: Activity
-    reason: str = ""  # it is not known
+    reason: str = ""  # why the activity is not known
     memory: float = 0
 
     @property
@@ -54,8 +54,8 @@ class PodGpus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IdleLook:
-    """What all pods with GPUs did since `after` before `at`. Blind: nothing is known of any."""
+class IdleSearch:
+    """The activity of all pods with GPUs in the window `after` up to `at`. If `blind`, none is known."""
 
     at: datetime
     after: timedelta
@@ -63,12 +63,12 @@ class IdleLook:
     blind: str = ""
 
 
-async def look_for_idle(
+async def find_idle(
     prometheus: MetricsQuerier | None, inventory: Inventory, *, now: datetime, after: timedelta
-) -> IdleLook:
-    """Ask Prometheus what every GPU did in the window that ends now."""
+) -> IdleSearch:
+    """Query Prometheus for the activity of every GPU in the window that ends now."""
     if prometheus is None:
-        return IdleLook(at=now, after=after, blind="the settings name no Prometheus for this cluster")
+        return IdleSearch(at=now, after=after, blind="the settings name no Prometheus for this cluster")
     queries = [
         PromQLQuery(expr=instant)
         for instant in (
@@ -76,27 +76,27 @@ async def look_for_idle(
             seen(UTIL, after),
             most(ENGINE, after),
             seen(ENGINE, after),
-            now_(MEMORY),
+            newest(MEMORY),
         )
     ]
     answers = await asyncio.gather(*(prometheus.query(query, at=now) for query in queries))
-    return judge_pods(inventory, answers, now=now, after=after)
+    return classify_pods(inventory, answers, now=now, after=after)
 
 
 def most(metric: str, after: timedelta) -> str:
-    """The most that each GPU did in the window, by the pod that held it."""
-    return _by_pod(metric, lambda selector: f"max_over_time({selector}[{written(after)}])")
+    """Query for the maximum of each GPU in the window, by the pod that held it."""
+    return _by_pod(metric, lambda selector: f"max_over_time({selector}[{format_duration(after)}])")
 
 
 def seen(metric: str, after: timedelta) -> str:
-    """At how many of STEPS moments of the window the GPU was seen with that pod, whichever exporter saw it."""
-    window = f"[{written(after)}:{written(after / STEPS)}]"
+    """Query for how many of STEPS steps in the window have a sample of the GPU with that pod, from any exporter."""
+    window = f"[{format_duration(after)}:{format_duration(after / STEPS)}]"
     return " or ".join(
         f"count_over_time(({part}){window})" for part in _parts(metric, lambda selector: selector)
     )
 
 
-def now_(metric: str) -> str:
+def newest(metric: str) -> str:
     return _by_pod(metric, lambda selector: selector)
 
 
@@ -105,27 +105,27 @@ def _by_pod(metric: str, over: Callable[[str], str]) -> str:
 
 
 def _parts(metric: str, over: Callable[[str], str]) -> tuple[str, str]:
-    """For exporters whose target's labels stand before their own, and for those with `honor_labels`."""
-    theirs = over(f'{metric}{{exported_pod!=""}}')
-    own = over(f'{metric}{{exported_pod="",pod!=""}}')
+    """Return the parts for scrapes without and with `honor_labels`."""
+    exported = over(f'{metric}{{exported_pod!=""}}')
+    honored = over(f'{metric}{{exported_pod="",pod!=""}}')
     return (
-        f"max by (exported_namespace, exported_pod, UUID, GPU_I_ID) ({theirs})",
-        f"max by (namespace, pod, UUID, GPU_I_ID) ({own})",
+        f"max by (exported_namespace, exported_pod, UUID, GPU_I_ID) ({exported})",
+        f"max by (namespace, pod, UUID, GPU_I_ID) ({honored})",
     )
 
 
-def judge_pods(
+def classify_pods(
     inventory: Inventory, answers: Sequence[QueryResult], *, now: datetime, after: timedelta
-) -> IdleLook:
-    """What the answers to the five questions say of each pod with GPUs. Pure.
+) -> IdleSearch:
+    """Return the activity of each pod with GPUs from the results of the five queries. Pure.
 
-    Without the utilisation nothing is known; without the engine's activity, slices are not; without the memory,
-    it is not told.
+    Without the utilization nothing is known; without the engine activity, slices are not known; without the
+    memory, it is 0.
     """
     util, util_seen, engine, engine_seen, memory = answers
-    for need in (util, util_seen):
-        if isinstance(need, Blind):
-            return IdleLook(at=now, after=after, blind=need.reason)
+    for result in (util, util_seen):
+        if isinstance(result, Blind):
+            return IdleSearch(at=now, after=after, blind=result.reason)
     by_util = _Measured(metric=UTIL, most=_values(util), seen=_values(util_seen))
     by_engine = _Measured(metric=ENGINE, most=_values(engine), seen=_values(engine_seen))
     for blind in (engine, engine_seen):
@@ -139,7 +139,7 @@ def judge_pods(
         gpus = gpus_requested(pod.spec) if holds_resources(pod) and pod.spec.node_name else {}
         if gpus:
             key = (pod.metadata.namespace, pod.metadata.name)
-            activity, reason = _doing(pod, gpus, by_util, by_engine, now - after)
+            activity, reason = _activity(pod, gpus, by_util, by_engine, now - after)
             found[key] = PodGpus(
                 namespace=key[0],
                 pod=key[1],
@@ -149,12 +149,12 @@ def judge_pods(
                 reason=reason,
                 memory=held.get(key, 0.0),
             )
-    return IdleLook(at=now, after=after, pods=found)
+    return IdleSearch(at=now, after=after, pods=found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Measured:
-    """One metric over the window: the most that each device did, and at how many moments it was seen."""
+    """One metric over the window: the maximum of each device, and the number of steps with a sample."""
 
     metric: str
     most: Mapping[DeviceKey, float]
@@ -170,7 +170,7 @@ class _Measured:
         return self._of_pod.get(pod, {})
 
 
-def _doing(
+def _activity(
     pod: Pod, gpus: Mapping[str, float], util: _Measured, engine: _Measured, since: datetime
 ) -> tuple[Activity, str]:
     began = pod.status.start_time or pod.metadata.creation_timestamp
@@ -181,7 +181,7 @@ def _doing(
     measured = engine if is_sliced or not util.of(key) else util
     devices = measured.of(key)
     limit = 0.0 if measured is util else ENGINE_IDLE_BELOW
-    if any(not value <= limit for value in devices.values()):  # NaN is no proof of idleness either
+    if any(not value <= limit for value in devices.values()):  # NaN does not prove idleness
         return Activity.BUSY, ""
     if measured.blind:
         return Activity.UNKNOWN, measured.blind
@@ -190,20 +190,20 @@ def _doing(
         return Activity.UNKNOWN, f"{len(devices)} of {wanted} GPUs report {measured.metric}"
     gaps = sum(measured.seen.get(device, 0) < STEPS - 1 for device in devices)
     if gaps:
-        return Activity.UNKNOWN, f"{gaps} of {len(devices)} GPUs were not seen all the time"
+        return Activity.UNKNOWN, f"{gaps} of {len(devices)} GPUs have gaps in their samples"
     return Activity.IDLE, ""
 
 
 def _values(result: QueryResult) -> dict[DeviceKey, float]:
-    """By device; a device that is told twice did the more of both."""
+    """Return the values by device; of duplicates the larger one counts."""
     found: dict[DeviceKey, float] = {}
     for sample in result.samples if isinstance(result, Seen) else ():
-        said = sample.labels
+        labels = sample.labels
         key = (
-            said.get("exported_namespace") or said.get("namespace", ""),
-            said.get("exported_pod") or said.get("pod", ""),
-            said.get("UUID", ""),
-            said.get("GPU_I_ID", ""),
+            labels.get("exported_namespace") or labels.get("namespace", ""),
+            labels.get("exported_pod") or labels.get("pod", ""),
+            labels.get("UUID", ""),
+            labels.get("GPU_I_ID", ""),
         )
         found[key] = max(sample.value, found.get(key, sample.value))
     return found

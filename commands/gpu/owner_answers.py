@@ -1,20 +1,22 @@
-"""This file does what becomes of a claim: `gpu keep|snooze|release|settle`."""
+"""Answers to reclaim requests: `gpu keep|snooze|release`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from collectors.facts.clock import in_words
+from alerts.store import Unit
+from collectors.facts.clock import humanize
 from commands.core.command import Answer, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.gpu.idle_detection import SHORTEST
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import OPEN, is_owner, reclaim_card, settlement_id, settlement_of
-from commands.gpu.unanswered import training_of, under_way
-from commands.models import ReclaimRequest, ReclaimState
+from commands.gpu.unanswered import running_plans, training_of
+from commands.models import DueCommand, ReclaimRequest, ReclaimState
+from commands.plans.disruption import Disruption
+from commands.plans.plan import in_order
 from commands.plans.record_steps import forget, record
 from commands.plans.steps import Delete, Step
-from commands.store import Unit
 from commands.training.training_kinds import kind_of
 
 
@@ -26,74 +28,74 @@ class AnswerReclaim:
 
 
 async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:
-    """The owner needs them: the claim is over."""
+    """Close the request: the owner needs the GPUs."""
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
         _check_answerer(reclaim, context, harmless=True)
         kept = replace(_answered(reclaim, context), state=ReclaimState.KEPT, keep_reason=action.reason)
-        await unit.reclaim_requests.put(kept)
-        await unit.agenda.delete(settlement_id(kept))
+        await unit.rows(ReclaimRequest).put(kept)
+        await unit.rows(DueCommand).delete(settlement_id(kept))
     return Answer(message=reclaim_card(kept, context.now))
 
 
 async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
-    """More time: the claim is settled later."""
+    """Postpone the settlement of the request."""
     if not SHORTEST <= action.lasting <= LONGEST_WAIT:
-        raise UnusableError(f"`--for` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
+        raise UnusableError(f"`--for` must be {humanize(SHORTEST)} to {humanize(LONGEST_WAIT)}.")
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
         _check_answerer(reclaim, context, harmless=True)
-        moved = replace(
+        snoozed = replace(
             _answered(reclaim, context),
             state=ReclaimState.SNOOZED,
             keep_reason=action.reason,
             grace_until=context.now + action.lasting,
         )
-        await unit.reclaim_requests.put(moved)
-        await unit.agenda.put(settlement_of(moved))
-    return Answer(message=reclaim_card(moved, context.now))
+        await unit.rows(ReclaimRequest).put(snoozed)
+        await unit.rows(DueCommand).put(settlement_of(snoozed))
+    return Answer(message=reclaim_card(snoozed, context.now))
 
 
 async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
-    """The owner gives them back: the training pauses now."""
+    """Plan to suspend the training now: the owner gives the GPUs back."""
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
-        due = await unit.agenda.get(settlement_id(reclaim))
+        due = await unit.rows(DueCommand).get(settlement_id(reclaim))
     _check_answerer(reclaim, context, harmless=False)
     training = training_of(reclaim, context)
     steps = kind_of(training).suspend(training, context.cluster.inventory()) if training else ()
     if training is None or not steps:
-        return PlanDraft(title="", nothing_to_do=f"{reclaim.training} holds no GPUs any more.")
+        return PlanDraft(title="", nothing_to_do=f"{reclaim.training} no longer holds GPUs.")
     freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
-    over = (
-        record("reclaim_requests", freed, says="note that they are free", before=reclaim),
-        *((forget("agenda", due, says="nothing is left to settle"),) if due else ()),
+    records = (
+        record("reclaim_requests", freed, text="record that the GPUs are free", before=reclaim),
+        *((forget("agenda", due, text="cancel the settlement"),) if due else ()),
     )
     return PlanDraft(
         title=f"Free {reclaim.gpus:g} GPUs of {reclaim.training}",
-        steps=(*steps, *over),
-        disrupts=(reclaim.training,),
-        notes=(f"What it did after its last checkpoint is lost; {_afterwards(steps)}.",),
+        stages=in_order(*steps, *records),
+        disrupts=(Disruption(name=reclaim.training, owner=reclaim.owner, gpus=reclaim.gpus),),
+        notes=(f"Its work since the last checkpoint is lost; {_how_to_restore(steps)}.",),
     )
 
 
-def _afterwards(steps: Sequence[Step]) -> str:
+def _how_to_restore(steps: Sequence[Step]) -> str:
     if any(isinstance(step, Delete) for step in steps):
-        return "and it is deleted: nothing brings it back but another launch"
-    return "undoing this plan starts it anew"
+        return "it is deleted, and only another launch restores it"
+    return "undoing this plan restarts it"
 
 
 async def _open(unit: Unit, named: str) -> ReclaimRequest:
-    """The claim that still waits for an answer: what a plan under way does to it no answer stops."""
-    reclaim = await unit.reclaim_requests.get(named)
+    """Return the request if it can still be answered: not if it is closed or a plan is settling it."""
+    reclaim = await unit.rows(ReclaimRequest).get(named)
     if reclaim is None:
-        raise UnusableError(f"There is no claim `{named[:40]}`: its card shows its name.")
+        raise UnusableError(f"There is no request `{named[:40]}`. The card of a request shows its id.")
     if reclaim.state not in OPEN:
-        raise UnusableError(f"Claim `{reclaim.id}` on {reclaim.training} is {reclaim.state.value} already.")
-    if plan := (await under_way(unit)).get(reclaim.id):
+        raise UnusableError(f"Request `{reclaim.id}` for {reclaim.training} is now {reclaim.state.value}.")
+    if plan := (await running_plans(unit)).get(reclaim.id):
         raise UnusableError(
-            f"Claim `{reclaim.id}` on {reclaim.training} is being settled, by plan `{plan}`: `plan cancel {plan}` "
-            f"stops it, or `plan undo {plan}` takes it back once it is over."
+            f"Request `{reclaim.id}` for {reclaim.training} is being settled by plan `{plan}`: `plan cancel {plan}` "
+            f"stops it, and `plan undo {plan}` reverts it afterwards."
         )
     return reclaim
 
@@ -105,7 +107,7 @@ def _check_answerer(reclaim: ReclaimRequest, context: CommandContext, *, harmles
         return
     owner = reclaim.owner or "its owner"
     raise UnusableError(
-        f"Claim `{reclaim.id}` is for {owner} to answer, or for whoever may `{needed}` there."
+        f"Only {owner}, or someone who may run `{needed}` there, can answer request `{reclaim.id}`."
     )
 
 

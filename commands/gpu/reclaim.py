@@ -1,26 +1,27 @@
-"""This file plans to ask the owners of idle trainings for their GPUs: `gpu free`."""
+"""Reclaim requests to the owners of idle trainings: `gpu free`."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from collectors.facts.clock import in_words
+from collectors.facts.clock import humanize
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.gpu.idle_detection import SHORTEST, Activity, IdleLook, look_for_idle
+from commands.gpu.idle_detection import SHORTEST, Activity, IdleSearch, find_idle
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence
-from commands.gpu.reclaim_card import KEEP_FOR, OPEN, request_id, settlement_of, taken
-from commands.models import ReclaimRequest, ReclaimState
+from commands.gpu.reclaim_card import KEEP_FOR, OPEN, released, request_id, settlement_of
+from commands.models import Launch, ReclaimRequest, ReclaimState
+from commands.plans.plan import in_order
 from commands.plans.record_steps import record
 from commands.plans.steps import Delete, Record, Step
 from commands.training.lookup import training_named
 from commands.training.training_kinds import kind_of
 
-MAX_LOOK = timedelta(hours=24)
+MAX_WINDOW = timedelta(hours=24)
 LONGEST_WAIT = timedelta(days=3)
-LATE = timedelta(hours=1)  # a claim that is open for so long after its time does not hinder another
-AT_MOST = 50  # claims of one line
-NAMED = 8  # trainings of one line that are left out, by name
+LATE = timedelta(hours=1)  # a request still open this long after its end does not block another
+MAX_REQUESTS = 50  # per command
+NAMED = 8  # skipped trainings listed by name
 NAME = "gpu free"
 
 
@@ -32,157 +33,158 @@ class FreeGpus:
 
 
 async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
-    """Claims on trainings of which every GPU did nothing; their owners are asked, and after the grace they pause."""
+    """Plan requests for trainings whose GPUs are all idle. Without an answer they are suspended after the grace."""
     grace = action.grace if action.grace is not None else context.defaults.reclaim_grace
-    if (
-        action.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT
-    ):  # the site's own wish is its own matter
-        raise UnusableError(f"`--grace` is {in_words(SHORTEST)} to {in_words(LONGEST_WAIT)}.")
-    look = await look_for_idle_now(
+    if action.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT:  # the settings may exceed this
+        raise UnusableError(f"`--grace` must be {humanize(SHORTEST)} to {humanize(LONGEST_WAIT)}.")
+    look = await find_idle_now(
         context, action.after if action.after is not None else context.defaults.idle_after
     )
     if look.blind:
-        raise UnusableError(f"Whether any GPU does nothing is not known: {look.blind}")
+        raise UnusableError(f"Whether any GPU is idle is not known: {look.blind}")
     found = by_training(look, context.cluster.trainings())
     steps: list[Step] = []
     notes: list[str] = []
     reclaims: list[ReclaimRequest] = []
-    meant, left = _given(_meant(action.trainings, found, context), context)
-    is_denied = bool(left)
+    selected, skipped = _permitted(_selected(action.trainings, found, context), context)
+    is_denied = bool(skipped)
     more = 0
-    for one in meant:
+    for one in selected:
         assert one.training is not None
         earlier = await _reclaims_of(one.training, context)
-        reason = _why_not(earlier, context.now, is_named=bool(action.trainings))
+        reason = _refusal(earlier, context.now, is_named=bool(action.trainings))
         if reason:
-            left.append(f"{one.training.id}: {reason}")
+            skipped.append(f"{one.training.id}: {reason}")
             continue
-        if len(reclaims) == AT_MOST:
+        if len(reclaims) == MAX_REQUESTS:
             more += 1
             continue
-        pause = kind_of(one.training).suspend(one.training, context.cluster.inventory())
-        is_for_good = any(isinstance(step, Delete) for step in pause)
+        suspension = kind_of(one.training).suspend(one.training, context.cluster.inventory())
+        is_for_good = any(isinstance(step, Delete) for step in suspension)
         steps += [_dropped(old) for old in earlier if old.state in OPEN]
         made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))
         reclaim = replace(made, is_for_good=is_for_good)
         reclaims.append(reclaim)
-        notes.append(_who_is_asked(reclaim, grace))
-        steps.append(_query(reclaim))
+        notes.append(_owner_note(reclaim, grace))
+        steps.append(_request_step(reclaim))
         steps.append(
-            record("agenda", settlement_of(reclaim), says=f"settle it at {reclaim.grace_until:%H:%M} UTC")
+            record("agenda", settlement_of(reclaim), text=f"settle it at {reclaim.grace_until:%H:%M} UTC")
         )
     if more:
-        left.append(f"{more} more trainings: one line asks for {AT_MOST} at most, write it again for these")
+        skipped.append(f"{more} more trainings: {MAX_REQUESTS} per command at most, run it again for them")
     if not steps:
-        reason = "; ".join(left) or f"no training's GPUs did nothing for {in_words(look.after)}"
-        nothing = f"Nobody is to be asked: {reason}."
+        reason = "; ".join(skipped) or f"no training was idle for {humanize(look.after)}"
+        nothing = f"There is nothing to request: {reason}."
         if is_denied:
             raise DeniedError(nothing)
         return PlanDraft(title="", nothing_to_do=nothing)
     gpus = sum(reclaim.gpus for reclaim in reclaims)
-    title = f"Ask for {gpus:g} idle GPUs of {len(reclaims)} training{'s' if len(reclaims) != 1 else ''}"
-    return PlanDraft(title=title, steps=tuple(steps), notes=(*notes, *left))
+    title = f"Request {gpus:g} idle GPUs of {len(reclaims)} training{'s' if len(reclaims) != 1 else ''}"
+    return PlanDraft(title=title, stages=in_order(*steps), notes=(*notes, *skipped))
 
 
-async def look_for_idle_now(context: CommandContext, after: timedelta) -> IdleLook:
-    shortest = min(SHORTEST, context.defaults.idle_after)  # a site may itself wish for less
-    if not shortest <= after <= MAX_LOOK:
-        raise UnusableError(f"`--after` is {in_words(shortest)} to {in_words(MAX_LOOK)}.")
-    return await look_for_idle(
+async def find_idle_now(context: CommandContext, after: timedelta) -> IdleSearch:
+    shortest = min(SHORTEST, context.defaults.idle_after)  # the settings may allow less
+    if not shortest <= after <= MAX_WINDOW:
+        raise UnusableError(f"`--after` must be {humanize(shortest)} to {humanize(MAX_WINDOW)}.")
+    return await find_idle(
         context.cluster.prometheus, context.cluster.inventory(), now=context.now, after=after
     )
 
 
-def _meant(
+def _selected(
     names: tuple[str, ...], found: tuple[TrainingGpus, ...], context: CommandContext
 ) -> list[TrainingGpus]:
-    """Those named, which must do nothing; or all that do."""
+    """Return the named trainings, which must be idle, or all idle ones."""
     if not names:
         return [one for one in found if one.training is not None and one.activity is Activity.IDLE]
-    meant: list[TrainingGpus] = []
+    selected: list[TrainingGpus] = []
     for training in {
         training.id: training
         for name in names
         for training in [training_named(name, context.cluster.trainings())]
     }.values():
-        mine = next(
+        gpus = next(
             (one for one in found if one.training is not None and one.training.id == training.id), None
         )
-        if mine is None:
+        if gpus is None:
             raise UnusableError(f"{training.id} holds no GPUs ({training.state.value}).")
-        if mine.activity is not Activity.IDLE:
-            raise UnusableError(f"{training.id} is not idle: {_doing_words(mine)}.")
-        meant.append(mine)
-    return meant
+        if gpus.activity is not Activity.IDLE:
+            raise UnusableError(f"{training.id} is not idle: {_activity_text(gpus)}.")
+        selected.append(gpus)
+    return selected
 
 
-def _given(meant: list[TrainingGpus], context: CommandContext) -> tuple[list[TrainingGpus], list[str]]:
-    """Those in namespaces where the actor may free GPUs; and, if others are left out, a line that says so.
+def _permitted(selected: list[TrainingGpus], context: CommandContext) -> tuple[list[TrainingGpus], list[str]]:
+    """Return the trainings in namespaces where the actor may free GPUs, and a note about the others, if any.
 
-    A claim that nobody answers suspends its training, so it is judged where that training is.
+    A request without an answer suspends its training, so the permission is checked in that training's namespace.
     """
-    given: list[TrainingGpus] = []
+    permitted: list[TrainingGpus] = []
     others: list[str] = []
-    for one in meant:
+    for one in selected:
         assert one.training is not None
         if context.refusal(NAME, one.training.namespace) is None:
-            given.append(one)
+            permitted.append(one)
         else:
             others.append(one.training.id)
     more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
-    return given, [f"{', '.join(others[:NAMED])}{more}: `{NAME}` is not given to you there"] if others else []
+    names = f"{', '.join(others[:NAMED])}{more}"
+    return permitted, [f"{names}: you are not allowed to run `{NAME}` there"] if others else []
 
 
-def _doing_words(of: TrainingGpus) -> str:
+def _activity_text(of: TrainingGpus) -> str:
     match of.activity:
         case Activity.BUSY:
-            idle = f", though {of.idle:g} of them did nothing" if of.idle else ""
-            return f"some of its {of.count:g} GPUs work{idle}"
+            idle = f", though {of.idle:g} of them are idle" if of.idle else ""
+            return f"some of its {of.count:g} GPUs are busy{idle}"
         case Activity.YOUNG:
-            return "it has not run for long enough to tell"
+            return "it has not run long enough"
         case Activity.UNKNOWN:
-            return f"what it does is not known: {of.reason}"
+            return f"its activity is not known: {of.reason}"
         case Activity.IDLE:
-            return "it does nothing"
+            return "it is idle"
 
 
-def _why_not(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) -> str:
-    """Why no claim is made on a training with these earlier ones; empty when one may be."""
+def _refusal(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) -> str:
+    """Return why a training with these earlier requests gets no new one; empty if it does."""
     if one := next((one for one in earlier if one.state in OPEN and now < one.grace_until + LATE), None):
-        return f"its owner is asked already (claim {one.id}, until {one.grace_until:%H:%M} UTC)"
+        return f"its owner already has request {one.id} (until {one.grace_until:%H:%M} UTC)"
     kept = [reclaim for reclaim in earlier if reclaim.state is ReclaimState.KEPT and reclaim.answered_at]
     if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEEP_FOR:
-        return f"its owner needs them, as said {in_words(now - at, parts=1)} ago"
+        return f"its owner answered {humanize(now - at, parts=1)} ago that they are needed"
     return ""
 
 
-def _query(reclaim: ReclaimRequest) -> Record:
-    """Undone it stays as a claim that is void: its card says so, and the next claim gets another name and card."""
-    void = replace(reclaim, state=ReclaimState.VOID, keep_reason="the question was taken back")
+def _request_step(reclaim: ReclaimRequest) -> Record:
+    """The undo keeps the request as void, so that its card shows it and the next one gets another id and card."""
+    void = replace(reclaim, state=ReclaimState.VOID, keep_reason="the request was withdrawn")
     return record(
-        "reclaim_requests", reclaim, says=f"ask for {reclaim.gpus:g} GPUs of {reclaim.training}", before=void
+        "reclaim_requests", reclaim, text=f"request {reclaim.gpus:g} GPUs of {reclaim.training}", before=void
     )
 
 
 def _dropped(reclaim: ReclaimRequest) -> Record:
-    """The end of a claim that should have been settled long ago: another one takes its place."""
-    void = replace(reclaim, state=ReclaimState.VOID, keep_reason="its owner is asked anew")
+    """Close a request that should have been settled long ago: a new one replaces it."""
+    void = replace(reclaim, state=ReclaimState.VOID, keep_reason="replaced by a new request")
     return record(
-        "reclaim_requests", void, says=f"drop claim {reclaim.id}, which could not be settled", before=reclaim
+        "reclaim_requests", void, text=f"drop request {reclaim.id}, which was not settled", before=reclaim
     )
 
 
 async def _reclaims_of(training: Training, context: CommandContext) -> list[ReclaimRequest]:
-    async with context.store.unit() as unit:
-        return list(await unit.reclaim_requests.find(cluster=context.cluster.name, training=training.id))
+    async with context.store.read() as snapshot:
+        return list(
+            await snapshot.rows(ReclaimRequest).find(cluster=context.cluster.name, training=training.id)
+        )
 
 
 async def _reclaim(
-    of: TrainingGpus, look: IdleLook, context: CommandContext, *, grace: timedelta, earlier: int
+    of: TrainingGpus, look: IdleSearch, context: CommandContext, *, grace: timedelta, earlier: int
 ) -> ReclaimRequest:
     assert of.training is not None
-    async with context.store.unit() as unit:
-        launch = await unit.launches.get(f"{context.cluster.name}/{of.training.id}")
+    async with context.store.read() as snapshot:
+        launch = await snapshot.rows(Launch).get(f"{context.cluster.name}/{of.training.id}")
     owner_id = context.defaults.owners.get(of.training.owner) or (launch.by if launch else "")
     return ReclaimRequest(
         id=request_id(context.cluster.name, of.training.id, earlier),
@@ -200,10 +202,10 @@ async def _reclaim(
     )
 
 
-def _who_is_asked(reclaim: ReclaimRequest, grace: timedelta) -> str:
-    owner = reclaim.owner or "nobody known"
-    unknown = "" if reclaim.owner_id else " (not known in the chat: the question stands in the channel)"
+def _owner_note(reclaim: ReclaimRequest, grace: timedelta) -> str:
+    owner = reclaim.owner or "an unknown owner"
+    unknown = "" if reclaim.owner_id else " (not known in the chat, so the request goes to the channel)"
     return (
-        f"{owner}{unknown} is asked about {reclaim.training}: {reclaim.evidence}. "
-        f"Without an answer it is {taken(reclaim)} after {in_words(grace)}, if it still does nothing."
+        f"{owner}{unknown} gets a request for {reclaim.training}: {reclaim.evidence}. "
+        f"Without an answer it is {released(reclaim)} after {humanize(grace)} if it is still idle."
     )

@@ -1,4 +1,4 @@
-"""This file has what claims mean: whose they are, what they are called, and their card. Pure."""
+"""Reclaim requests: their ids, owners, settlement and card. Pure."""
 
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -19,23 +19,23 @@ from alerts.cards.message import (
     person,
     text,
 )
-from collectors.facts.clock import in_words
+from collectors.facts.clock import humanize
 from commands.core.request import Actor
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
 
 OPEN = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
-KEEP_FOR = timedelta(hours=12)  # an owner who said that they need their GPUs is not asked again for so long
-AUTOMATION = "reclaim"  # the actor that settles what nobody answered
+KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long
+AUTOMATION = "reclaim"  # the actor that settles requests without an answer
 
 
 def request_id(cluster: str, training: str, earlier: int) -> str:
-    """The name of the next claim on a training that had so many before: the same each time that it is planned."""
-    told = f"{cluster}\n{training}\n{earlier}".encode()
-    return f"c{blake2b(told, digest_size=4).hexdigest()}"
+    """Return the id of the next request for a training with this many earlier ones, stable across planning."""
+    seed = f"{cluster}\n{training}\n{earlier}".encode()
+    return f"c{blake2b(seed, digest_size=4).hexdigest()}"
 
 
 def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
-    """When the claim is settled without an answer, and how. A later one of the same claim replaces it."""
+    """Return the due command that settles the request. A later one of the same request replaces it."""
     return DueCommand(
         id=settlement_id(reclaim),
         cluster=reclaim.cluster,
@@ -50,30 +50,30 @@ def settlement_id(reclaim: ReclaimRequest) -> str:
 
 
 def is_owner(reclaim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:
-    """Whether the actor owns the claimed training. A name is only believed where the chat id is not known, and
-    only for what does no harm: people choose their names themselves."""
+    """Whether the actor owns the training. A name is only trusted if the owner's chat id is unknown, and only for
+    harmless answers: people choose their names themselves."""
     if reclaim.owner_id:
         return actor.id == reclaim.owner_id
     return by_name and bool(reclaim.owner) and actor.name == reclaim.owner
 
 
-def taken(reclaim: ReclaimRequest) -> str:
-    """What becomes of the training that gives its GPUs back."""
-    return "deleted (Kueue would wake it up again)" if reclaim.is_for_good else "suspended"
+def released(reclaim: ReclaimRequest) -> str:
+    """Return how the training gives its GPUs back."""
+    return "deleted (Kueue would resume it)" if reclaim.is_for_good else "suspended"
 
 
 def reclaim_card(reclaim: ReclaimRequest, now: datetime) -> Message:
-    """The claim's card: the question to the owner with its evidence and answers, and what came of it."""
-    asked = text(
+    """Return the card of the request: its evidence, its outcome, and the buttons to answer."""
+    idle = text(
         f"{reclaim.gpus:g} GPUs of ",
         code(reclaim.training),
-        f" did nothing: {reclaim.evidence}." if reclaim.evidence else " did nothing.",
+        f" were idle: {reclaim.evidence}." if reclaim.evidence else " were idle.",
     )
-    blocks: list[Block] = [Paragraph(text=asked), Paragraph(text=_state(reclaim, now))]
+    blocks: list[Block] = [Paragraph(text=idle), Paragraph(text=_state(reclaim, now))]
     if reclaim.state in OPEN:
         blocks.append(Buttons(buttons=_answers(reclaim)))
-    by = text("asked by ", person(reclaim.asked_by, reclaim.asked_by_name), " ", moment(reclaim.asked_at))
-    blocks.append(Context(text=text(by, " · claim ", code(reclaim.id))))
+    by = text("requested by ", person(reclaim.asked_by, reclaim.asked_by_name), " ", moment(reclaim.asked_at))
+    blocks.append(Context(text=text(by, " · request ", code(reclaim.id))))
     title, tone = _title(reclaim)
     return Message(title=title, color=tone, blocks=tuple(blocks))
 
@@ -82,13 +82,13 @@ def _title(reclaim: ReclaimRequest) -> tuple[Text, Color]:
     gpus, training = f"{reclaim.gpus:g} idle GPUs", code(reclaim.training)
     match reclaim.state:
         case ReclaimState.ASKED | ReclaimState.SNOOZED:
-            return text(_owner(reclaim), f": may I have {gpus} of ", training, " back?"), Color.WARNING
+            return text(_owner(reclaim), f": are {gpus} of ", training, " still needed?"), Color.WARNING
         case ReclaimState.KEPT:
             return text(bold("Kept: "), f"{gpus} of ", training), Color.QUIET
         case ReclaimState.FREED:
             return text(bold("Freed: "), f"{gpus} of ", training), Color.GOOD
         case ReclaimState.VOID:
-            return text(bold("Settled by itself: "), training), Color.QUIET
+            return text(bold("Closed: "), training), Color.QUIET
 
 
 def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
@@ -97,27 +97,27 @@ def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
     match reclaim.state:
         case ReclaimState.ASKED:
             if now < reclaim.grace_until:
-                return text("Without an answer it is ", taken(reclaim), " ", _when(reclaim, now), ".")
-            return text("Nobody answered until ", _when(reclaim, now), ": it is looked at once more.")
+                return text("Without an answer it is ", released(reclaim), " ", _when(reclaim, now), ".")
+            return text("No answer until ", _when(reclaim, now), ". Its GPUs are checked once more.")
         case ReclaimState.SNOOZED:
-            asked = text(answerer, " asked for more time", reason, ". It is ")
-            return text(asked, taken(reclaim), " ", _when(reclaim, now), ".")
+            snoozed = text(answerer, " asked for more time", reason, ". It is ")
+            return text(snoozed, released(reclaim), " ", _when(reclaim, now), ".")
         case ReclaimState.KEPT:
             return text(answerer, " needs them", reason, ".")
         case ReclaimState.FREED if reclaim.answered_by:
             return text(answerer, " gave them back.")
         case ReclaimState.FREED if reclaim.is_for_good:
-            return text("Nobody answered in time, so it was deleted.")
+            return text("No answer in time, so it was deleted.")
         case ReclaimState.FREED:
-            return text("Nobody answered in time. `plan undo` of the plan that suspended it starts it anew.")
+            return text("No answer in time, so it was suspended. `plan undo` of that plan restarts it.")
         case ReclaimState.VOID:
             return text(f"Nothing was done{reason}.")
 
 
 def _when(reclaim: ReclaimRequest, now: datetime) -> Text:
     left = reclaim.grace_until - now
-    told = f" (in {in_words(left, parts=1)})" if left > timedelta() else ""
-    return text(moment(reclaim.grace_until), told)
+    remaining = f" (in {humanize(left, parts=1)})" if left > timedelta() else ""
+    return text(moment(reclaim.grace_until), remaining)
 
 
 def _answers(reclaim: ReclaimRequest) -> tuple[Button, ...]:
@@ -125,11 +125,11 @@ def _answers(reclaim: ReclaimRequest) -> tuple[Button, ...]:
     return (
         Button(label="I need them", line=f"gpu keep {at}", style=ButtonStyle.PRIMARY),
         Button(label="2 more hours", line=f"gpu snooze {at} --for 2h"),
-        Button(label="Take them", line=f"gpu release {at}", style=ButtonStyle.DANGER),
+        Button(label="Release them", line=f"gpu release {at}", style=ButtonStyle.DANGER),
     )
 
 
 def _owner(reclaim: ReclaimRequest) -> Text:
     if reclaim.owner_id:
         return text(person(reclaim.owner_id, reclaim.owner))
-    return text(reclaim.owner or "whoever owns it")
+    return text(reclaim.owner or "Unknown owner")

@@ -1,9 +1,10 @@
-"""What becomes of a reclaim request that nobody answers: `gpu settle`, and the requests that lost their place."""
+"""Requests for idle GPUs that nobody answers: `gpu settle` suspends the training, and the agenda runs it when due."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from collectors.facts.clock import in_words
+from alerts.store import Unit
+from collectors.facts.clock import humanize
 from collectors.facts.results import SourceError
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training
@@ -11,16 +12,17 @@ from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import by_training, evidence
-from commands.gpu.reclaim import MAX_LOOK, look_for_idle_now
+from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
 from commands.gpu.reclaim_card import OPEN, settlement_id, settlement_of
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
-from commands.plans.plan import PlanState
+from commands.plans.disruption import Disruption
+from commands.plans.plan import Plan, PlanState, StepRecord, StepState, in_order
 from commands.plans.record_steps import record
 from commands.plans.steps import Record
-from commands.store import Unit
 from commands.training.training_kinds import kind_of
 
-RETRY_AFTER = timedelta(minutes=10)  # when it cannot be known whether it still does nothing
+NEWEST = 200  # cancelled plans that are looked at
+RETRY_AFTER = timedelta(minutes=10)  # when it is not known whether the training is still idle
 LONGEST_PAUSE = timedelta(hours=1)
 ENDED = "the training has ended"
 
@@ -31,29 +33,30 @@ class SettleReclaim:
 
 
 async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
-    """What becomes of a claim that nobody answered. Only what is seen to do nothing, still, is paused."""
+    """Plan how to settle a request without an answer. Only a training seen to be still idle is suspended."""
     async with context.store.unit() as unit:
-        reclaim = await unit.reclaim_requests.get(action.request)
+        reclaim = await unit.rows(ReclaimRequest).get(action.request)
     if reclaim is None:
-        raise UnusableError(f"There is no claim `{action.request}`.")
+        raise UnusableError(f"There is no request `{action.request}`.")
     if reclaim.state not in OPEN:
-        return PlanDraft(title="", nothing_to_do=f"Claim {reclaim.id} is {reclaim.state.value} already.")
+        return PlanDraft(title="", nothing_to_do=f"Request {reclaim.id} is already {reclaim.state.value}.")
     if context.now < reclaim.grace_until:
         return PlanDraft(
-            title="", nothing_to_do=f"Claim {reclaim.id} has time until {reclaim.grace_until:%H:%M} UTC."
+            title="",
+            nothing_to_do=f"Request {reclaim.id} can be answered until {reclaim.grace_until:%H:%M} UTC.",
         )
     try:
         training = training_of(reclaim, context)
-    except SourceError as reason:  # it is not asked for again by itself
+    except SourceError as reason:  # without a plan nothing would retry
         return _later(reclaim, str(reason), context)
     if training is None:
         unseen = unseen_kinds(context.cluster.inventory())
         return _later(reclaim, next(iter(unseen.values())), context) if unseen else _void(reclaim, ENDED)
-    # Whoever worked since the question has answered it.
-    look = await look_for_idle_now(
-        context, min(max(context.defaults.idle_after, context.now - reclaim.asked_at), MAX_LOOK)
+    # Any work since the request counts as an answer.
+    look = await find_idle_now(
+        context, min(max(context.defaults.idle_after, context.now - reclaim.asked_at), MAX_WINDOW)
     )
-    mine = next(
+    gpus = next(
         (
             one
             for one in by_training(look, context.cluster.trainings())
@@ -61,26 +64,26 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         ),
         None,
     )
-    if look.blind or (mine is not None and mine.activity is Activity.UNKNOWN):
-        return _later(reclaim, look.blind or (mine.reason if mine else ""), context)
-    if mine is None:
-        return _void(reclaim, "it holds no GPUs any more")
-    if mine.activity is not Activity.IDLE:
-        return _void(reclaim, "it works again" if mine.activity is Activity.BUSY else "it was started anew")
+    if look.blind or (gpus is not None and gpus.activity is Activity.UNKNOWN):
+        return _later(reclaim, look.blind or (gpus.reason if gpus else ""), context)
+    if gpus is None:
+        return _void(reclaim, "it no longer holds GPUs")
+    if gpus.activity is not Activity.IDLE:
+        return _void(reclaim, "it is busy again" if gpus.activity is Activity.BUSY else "it was restarted")
     steps = kind_of(training).suspend(training, context.cluster.inventory())
     if not steps:
-        return _void(reclaim, "it is suspended already")
+        return _void(reclaim, "it is already suspended")
     freed = record(
         "reclaim_requests",
         replace(reclaim, state=ReclaimState.FREED),
-        says="note that they are free",
+        text="record that the GPUs are free",
         before=reclaim,
     )
     return PlanDraft(
         title=f"Free {reclaim.gpus:g} idle GPUs of {reclaim.training}",
-        steps=(*steps, freed),
-        disrupts=(reclaim.training,),
-        notes=(f"Nobody answered claim {reclaim.id} in time, and there is {evidence(mine, look)}.",),
+        stages=in_order(*steps, freed),
+        disrupts=(Disruption(name=reclaim.training, owner=reclaim.owner, gpus=reclaim.gpus),),
+        notes=(f"Request {reclaim.id} was not answered in time, and there is {evidence(gpus, look)}.",),
     )
 
 
@@ -91,12 +94,19 @@ def training_of(reclaim: ReclaimRequest, context: CommandContext) -> Training | 
     return found if found is not None and not found.state.is_over else None
 
 
-async def under_way(unit: Unit) -> dict[str, str]:
-    """The claims of which a plan under way says what becomes of them, and that plan."""
+async def running_plans(unit: Unit) -> dict[str, str]:
+    """Return the ids of the requests that a plan under way may still change, with the id of that plan.
+
+    Under way is also a cancelled plan whose current step goes on, and one with a step whose outcome is not known.
+    """
+    plans = list(await unit.rows(Plan).find(state=(PlanState.CONFIRMED, PlanState.RUNNING)))
+    newest = await unit.rows(Plan).find(state=PlanState.CANCELLED, newest=True, limit=NEWEST)
+    plans += [plan for plan in newest if not plan.has_ended]
+    unknown = {record.plan for record in await unit.rows(StepRecord).find(state=StepState.UNKNOWN)}
+    plans += (await unit.rows(Plan).get_all(unknown)).values() if unknown else ()
     return {
         step.id: plan.id
-        for state in (PlanState.CONFIRMED, PlanState.RUNNING)
-        for plan in await unit.plans.find(state=state.value)
+        for plan in plans
         for step in plan.steps
         if isinstance(step, Record) and step.table == "reclaim_requests"
     }
@@ -104,8 +114,8 @@ async def under_way(unit: Unit) -> dict[str, str]:
 
 def _void(reclaim: ReclaimRequest, reason: str) -> PlanDraft:
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason=reason)
-    step = record("reclaim_requests", void, says=f"note that nothing is to be done: {reason}", before=reclaim)
-    return PlanDraft(title=f"Drop the claim on {reclaim.training}", steps=(step,))
+    step = record("reclaim_requests", void, text=f"close the request: {reason}", before=reclaim)
+    return PlanDraft(title=f"Drop the request for {reclaim.training}", stages=in_order(step))
 
 
 def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> PlanDraft:
@@ -114,34 +124,30 @@ def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> Pla
         record(
             "reclaim_requests",
             later,
-            says=f"wait {in_words(RETRY_AFTER)} more, for it is not known: {reason}",
+            text=f"wait {humanize(RETRY_AFTER)} more, as its activity is not known: {reason}",
             before=reclaim,
         ),
-        record("agenda", settlement_of(later), says="settle it then"),
+        record("agenda", settlement_of(later), text="settle it then"),
     )
-    return PlanDraft(title=f"Look at {reclaim.training} again later", steps=steps)
+    return PlanDraft(title=f"Check {reclaim.training} again later", stages=in_order(*steps))
 
 
 async def lost_settlements(unit: Unit, now: datetime) -> list[DueCommand]:
-    """What the agenda lacks: the settling of each open claim that is not on it, nor in a plan under way.
+    """Return the settlements of open requests that are missing from the agenda and from plans in progress.
 
-    Settling may have been refused or cut off, its plan may have failed, or somebody undid it. A claim whose time
-    is up is due after a pause, at a new moment: its old gesture would not be taken again. The pause is as long as
-    the claim is late, within bounds: so it doubles from try to try.
+    A settlement may have been refused or interrupted, or its plan may have failed or been undone. An overdue one is
+    due after a pause, at a new time: the old request id is already handled. The pause is as long as the request
+    is late, within bounds, so it doubles from attempt to attempt.
     """
-    in_plans = await under_way(unit)  # read first: a plan that ends meanwhile has left its mark
-    found = [
-        reclaim
-        for state in OPEN
-        for reclaim in await unit.reclaim_requests.find(state=state.value, limit=10_000)
-    ]
+    in_plans = await running_plans(unit)  # read first: a plan that ends meanwhile has changed its requests
+    found = [reclaim for state in OPEN for reclaim in await unit.rows(ReclaimRequest).find(state=state.value)]
     return [
-        replace(settlement_of(reclaim), at=_again(reclaim, now))
+        replace(settlement_of(reclaim), at=_retry_at(reclaim, now))
         for reclaim in found
-        if reclaim.id not in in_plans and await unit.agenda.get(settlement_id(reclaim)) is None
+        if reclaim.id not in in_plans and await unit.rows(DueCommand).get(settlement_id(reclaim)) is None
     ]
 
 
-def _again(reclaim: ReclaimRequest, now: datetime) -> datetime:
+def _retry_at(reclaim: ReclaimRequest, now: datetime) -> datetime:
     late = now - reclaim.grace_until
     return reclaim.grace_until if late < timedelta() else now + min(max(RETRY_AFTER, late), LONGEST_PAUSE)

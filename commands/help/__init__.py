@@ -1,1 +1,1 @@
-"""`help`: what this person may do."""
+"""`help`: list and explain commands."""

@@ -1,4 +1,4 @@
-"""This file has `help`: it is read from the catalogue, and shows what this person may do."""
+"""The command `help`: the catalogue, as permitted to the sender."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ class ShowHelp:
 
 
 def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
-    """The help command over these commands and itself."""
+    """Return the help command for these commands and itself."""
 
-    async def look(action: ShowHelp, context: CommandContext) -> Answer:
+    async def show(action: ShowHelp, context: CommandContext) -> Answer:
         if action.words and action.words[0] not in {command.noun for command in others} | {"help"}:
-            find(action.words, everything)  # raises with what was meant
+            find(action.words, everything)  # raises UnusableError with suggestions
         if len(action.words) >= 2 or (action.words and action.words[0] in {c.name for c in others}):
-            return one(find(action.words, everything), context)
+            return details(find(action.words, everything), context)
         return overview(action.words[0] if action.words else "", context)
 
     def overview(noun: str, context: CommandContext) -> Answer:
@@ -52,15 +52,15 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
                     ]
             else:
                 blocks.append(Paragraph(text=joined("\n", (in_short(command, context) for command in rows))))
-        legend = "✏️ changes something, after a preview · 🔒 not given to you · more: "
+        legend = "✏️ changes something, after a preview · 🔒 not allowed for you · more: "
         more = text(code("help node"), " or ", code("help node cordon"))
         blocks.append(Context(text=text(legend, more)))
-        return Answer(message=Message(title=text(bold("What I can do")), blocks=tuple(blocks)))
+        return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
 
     def in_short(command: AnyCommand, context: CommandContext) -> Text:
         return text(code(command.name), f" {_mark(command, context)}", markup(command.summary))
 
-    def one(command: AnyCommand, context: CommandContext) -> Answer:
+    def details(command: AnyCommand, context: CommandContext) -> Answer:
         options = [
             text(code(", ".join(option.opts)), f" {option.help}")
             for option in command.parameters
@@ -73,21 +73,21 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         if command.details:
             blocks.append(Paragraph(text=text(command.details)))
         if not context.may.get(command.name, False):
-            blocks.append(Context(text=text("🔒 This one is not given to you.")))
+            blocks.append(Context(text=text("🔒 You are not allowed to run this command.")))
         return Answer(message=Message(title=text(bold(command.name)), blocks=tuple(blocks)))
 
-    helping = Command(
+    itself = Command(
         noun="help",
         verb="",
-        summary="Show what I can do, or how to do it.",
+        summary="List commands, or show how to use one.",
         action=ShowHelp,
         parameters=(click.Argument(["words"], nargs=-1, metavar="COMMAND"),),
-        read=look,
+        read=show,
         for_everyone=True,
         example="help node cordon",
     )
-    everything: tuple[AnyCommand, ...] = (*others, helping)
-    return helping
+    everything: tuple[AnyCommand, ...] = (*others, itself)
+    return itself
 
 
 def _mark(command: AnyCommand, context: CommandContext) -> str:

@@ -1,1 +1,1 @@
-"""`node`: list, show, cordon and uncordon nodes."""
+"""`node`: list, show, cordon, drain and uncordon nodes."""

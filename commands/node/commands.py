@@ -1,4 +1,4 @@
-"""This file has `node list|show|cordon|uncordon`. A cordon is a lease: owner, reason, incident, until."""
+"""The commands `node list|show|cordon|drain|uncordon`. A cordon is a lease: owner, reason, incident, until."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,14 +7,16 @@ from datetime import timedelta
 import click
 
 from alerts.cards.message import Block, Button, Buttons, Fields, Message, Table, Text, bold, code, text
+from alerts.incidents.incident import Incident
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import is_ready
-from collectors.facts.clock import in_words
+from collectors.facts.clock import humanize
 from collectors.facts.subjects import Subject
-from commands.core.command import DURATION, Answer, Command, PlanDraft, Right, UnusableError
+from commands.core.command import DURATION, Answer, Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import node_named
+from commands.models import CordonLease
 from commands.node.cordon import (
     BY,
     REASON,
@@ -24,7 +26,8 @@ from commands.node.cordon import (
     forgotten_steps,
     uncordon_step,
 )
-from commands.plans.plan import Risk
+from commands.node.drain import DRAIN
+from commands.plans.plan import Risk, in_order
 from commands.plans.record_steps import forget
 from commands.plans.steps import Patch, Record
 
@@ -53,7 +56,7 @@ class UncordonNodes:
 
 
 async def listing(action: ListNodes, context: CommandContext) -> Answer:
-    """Nodes with their rack, state, GPUs in use, and the trainings on them; GPU nodes first."""
+    """Return the nodes with their rack, state, GPUs in use and trainings; GPU nodes first."""
     inventory, topology = context.cluster.inventory(), context.cluster.topology()
     rows = []
     for name, node in sorted(inventory.nodes.items()):
@@ -67,7 +70,7 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
         rows.append((name, rack, _state(node), _gpus(inventory, name), ", ".join(trainings)))
     rows.sort(key=lambda row: (row[3] == "", row[0]))
     if not rows:
-        raise UnusableError("No node is like that." + (f" Racks: {_racks(context)}." if action.rack else ""))
+        raise UnusableError("No matching nodes." + (f" Racks: {_racks(context)}." if action.rack else ""))
     table = Table(
         heading=("node", "rack", "state", "GPUs", "trainings"),
         rows=tuple(rows[:60]),
@@ -92,10 +95,10 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
         if (condition.type == "Ready") != (condition.status == "True"):
             rows.append((condition.type, text(f"{condition.status} {condition.reason}: {condition.message}")))
     rows += _lease_rows(node)
-    for hurt in context.cluster.topology().affected_by(Subject(node=action.node)):
-        rows.append(("training", text(code(hurt.id), f" of {hurt.owner or '?'}, {hurt.gpus:g} GPUs")))
-    async with context.store.unit() as unit:
-        incidents = await unit.incidents.find(cluster=context.cluster.name, state="open")
+    for one in context.cluster.topology().affected_by(Subject(node=action.node)):
+        rows.append(("training", text(code(one.id), f" of {one.owner or '?'}, {one.gpus:g} GPUs")))
+    async with context.store.read() as snapshot:
+        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
     for incident in incidents:
         if incident.subject.node == action.node:
             rows.append(("incident", text(code(incident.id), f" {incident.lead.summary}")))
@@ -107,7 +110,7 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
 
 
 async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
-    """No pod is touched; nothing new is placed there until it is uncordoned."""
+    """Plan a cordon: running pods stay, and no new pods are scheduled until it is lifted."""
     inventory, topology = context.cluster.inventory(), context.cluster.topology()
     steps: list[Patch | Record] = []
     notes: list[str] = []
@@ -116,97 +119,97 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
     for name in dict.fromkeys(action.nodes):
         node = node_named(name, inventory)
         if node.spec.unschedulable:
-            already.append(f"{name} is cordoned already, by {_whose(node)}")
+            already.append(f"{name} is already cordoned by {_cordoned_by(node)}")
             continue
         steps += cordon_steps(node, action.reason, context, lasting)
         for training in topology.affected_by(Subject(node=name)):
             owner = f" of {training.owner}" if training.owner else ""
             notes.append(
-                f"{training.id}{owner} ({training.gpus:g} GPUs) runs on {name} and goes on: a cordon moves nothing."
+                f"{training.id}{owner} ({training.gpus:g} GPUs) runs on {name} and continues: a cordon evicts nothing."
             )
     if not steps:
         return PlanDraft(title="", nothing_to_do="; ".join(already) + ".")
     notes.append(
-        f"A lease of {in_words(lasting)}: then you are reminded; it is lifted by `node uncordon`, not by itself."
+        f"The lease ends in {humanize(lasting)} with a reminder; only `node uncordon` lifts the cordon."
     )
-    return PlanDraft(title=f"Cordon {_nodes_of(steps)}", steps=tuple(steps), notes=(*notes, *already))
+    return PlanDraft(title=f"Cordon {_nodes_of(steps)}", stages=in_order(*steps), notes=(*notes, *already))
 
 
 async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
-    """Only a cordon of ours is lifted; another's is left as it is."""
+    """Plan to lift cordons made by Yardmaster; others are left alone."""
     inventory = context.cluster.inventory()
     steps: list[Patch | Record] = []
-    free: list[str] = []
+    already: list[str] = []
     for name in dict.fromkeys(action.nodes):
         node = node_named(name, inventory)
-        notes = annotations_of(node)
-        async with context.store.unit() as unit:
-            lease = await unit.leases.get(f"{context.cluster.name}/{name}")
+        annotations = annotations_of(node)
+        async with context.store.read() as snapshot:
+            lease = await snapshot.rows(CordonLease).get(f"{context.cluster.name}/{name}")
         if not node.spec.unschedulable:
-            if left := forgotten_steps(node, lease):
-                steps += left
-                free.append(f"{name} is not cordoned any more: what we noted of it goes.")
+            if cleanup := forgotten_steps(node, lease):
+                steps += cleanup
+                already.append(f"{name} is no longer cordoned: its lease and annotations are removed.")
             else:
-                free.append(f"{name} is not cordoned.")
+                already.append(f"{name} is not cordoned.")
             continue
-        if BY not in notes:
+        if BY not in annotations:
             raise UnusableError(
-                f"{name} was not cordoned by Yardmaster, so it is not ours to lift. Ask whoever did it, or use "
+                f"{name} was not cordoned by Yardmaster, so the cordon cannot be lifted here. Ask its owner, or use "
                 f"`kubectl uncordon {name}`."
             )
         steps.append(uncordon_step(node))
         if lease is not None:
-            steps.append(forget("leases", lease, says=f"end the lease of {name}"))
+            steps.append(forget("leases", lease, text=f"end the lease of {name}"))
     if not steps:
-        return PlanDraft(title="", nothing_to_do=" ".join(free))
-    return PlanDraft(title=f"Uncordon {_nodes_of(steps)}", steps=tuple(steps), notes=tuple(free))
+        return PlanDraft(title="", nothing_to_do=" ".join(already))
+    return PlanDraft(title=f"Uncordon {_nodes_of(steps)}", stages=in_order(*steps), notes=tuple(already))
 
 
 def _nodes_of(steps: Sequence[Patch | Record]) -> str:
-    """Whose objects or leases are changed, each once, in order."""
+    """The nodes whose objects or leases are changed, each once, in order."""
     names = (step.ref.name if isinstance(step, Patch) else step.id.rpartition("/")[2] for step in steps)
     return ", ".join(dict.fromkeys(names))
 
 
 def _state(node: Node) -> str:
     state = "Ready" if is_ready(node) else "NotReady"
-    return f"{state}, cordoned by {_whose(node)}" if node.spec.unschedulable else state
+    return f"{state}, cordoned by {_cordoned_by(node)}" if node.spec.unschedulable else state
 
 
-def _whose(node: Node) -> str:
-    return annotations_of(node).get(BY, "somebody else")
+def _cordoned_by(node: Node) -> str:
+    return annotations_of(node).get(BY, "someone else")
 
 
 def _gpus(inventory: Inventory, node: str) -> str:
-    """`6/8` used of allocatable, each resource by its own name where there are several."""
+    """`6/8`: used of allocatable, one pair per resource."""
     gpus = inventory.gpus_on(node)
     shares = gpus.counts.values() if gpus else ()
-    told = [f"{share.requested:g}/{share.allocatable:g}" for share in shares if share.capacity]
-    return " ".join(told)
+    pairs = [f"{share.requested:g}/{share.allocatable:g}" for share in shares if share.capacity]
+    return " ".join(pairs)
 
 
 def _lease_rows(node: Node) -> list[tuple[str, Text]]:
-    notes = annotations_of(node)
-    if BY not in notes:
+    found = annotations_of(node)
+    if BY not in found:
         return []
-    return [("cordoned", text(f"by {notes[BY]}: {notes.get(REASON, '')}, until {notes.get(UNTIL, '?')}"))]
+    return [("cordoned", text(f"by {found[BY]}: {found.get(REASON, '')}, until {found.get(UNTIL, '?')}"))]
 
 
 def _racks(context: CommandContext) -> str:
     return ", ".join(sorted({node.rack for node in context.cluster.topology().nodes.values() if node.rack}))
 
 
-_WRITES_NODES = (Right(group="", resources=("nodes",), verbs=("get", "patch")),)
+_PATCH_NODES = Patch.rights("", "nodes")
 
 COMMANDS = (
     Command(
         noun="node",
         verb="list",
-        summary="List nodes: state, GPUs in use, trainings on them.",
+        summary="List nodes: state, GPUs in use and trainings.",
         action=ListNodes,
         parameters=(
             click.Option(["--rack"], default="", metavar="RACK"),
-            click.Option(["--cordoned"], is_flag=True, help="only those"),
+            click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
         ),
         read=listing,
         example="node list --rack rack-a",
@@ -229,23 +232,24 @@ COMMANDS = (
             click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),
             click.Option(["--reason"], default="", metavar="TEXT"),
             click.Option(
-                ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="of the lease"
+                ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="lease time"
             ),
         ),
         plan=cordon,
         risk=Risk.TOUCH,
-        rights=_WRITES_NODES,
+        rights=_PATCH_NODES,
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
+    DRAIN,
     Command(
         noun="node",
         verb="uncordon",
-        summary="Lift a cordon of ours; another's is left alone.",
+        summary="Lift cordons made by Yardmaster; others are left alone.",
         action=UncordonNodes,
         parameters=(click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),),
         plan=uncordon,
         risk=Risk.TOUCH,
-        rights=_WRITES_NODES,
+        rights=_PATCH_NODES,
         example="node uncordon gpu-a04",
     ),
 )

@@ -1,12 +1,14 @@
-"""This file has what a cordon of ours is made of: the annotations on the node, the steps, and the lease."""
+"""The parts of a cordon that `node cordon` in commands.py uses: annotations, steps and lease."""
 
 from datetime import timedelta
 
 from collectors.cluster.objects import Node
 from commands.core.context import CommandContext
 from commands.models import CordonLease
+from commands.plans.object_refs import ObjectRef
+from commands.plans.preconditions import Precondition
 from commands.plans.record_steps import forget, record
-from commands.plans.steps import ObjectRef, Patch, Precondition, Record
+from commands.plans.steps import Patch, Record
 
 BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
 UNTIL, INCIDENT, CLUSTER = (
@@ -20,11 +22,11 @@ OURS = (BY, AT, REASON, UNTIL, INCIDENT, CLUSTER)
 def cordon_steps(
     node: Node, reason: str, context: CommandContext, lasting: timedelta
 ) -> list[Patch | Record]:
-    """Cordon the node if it is not, and note the lease."""
+    """Return the steps that cordon the node if it is not cordoned, and record the lease."""
     name, until = node.metadata.name, context.now + lasting
     incident = f"incident {context.origin.incident}" if context.origin.incident else ""
     reason = reason or incident or "no reason given"
-    words = {
+    annotations = {
         BY: context.actor.name,
         AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
         REASON: reason,
@@ -45,51 +47,51 @@ def cordon_steps(
     )
     patch = Patch(
         ref=ObjectRef(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-        description=f"cordon {name}: nothing new is placed there ({reason})",
-        body={"spec": {"unschedulable": True}, "metadata": {"annotations": words}},
+        description=f"cordon {name}: no new pods are scheduled there ({reason})",
+        body={"spec": {"unschedulable": True}, "metadata": {"annotations": annotations}},
         requires=(Precondition(path=("spec", "unschedulable")),),
-        inverse={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
+        undo={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
     )
-    return [patch, record("leases", lease, says=f"note the lease until {until:%H:%M} UTC")]
+    return [patch, record("leases", lease, text=f"record the lease until {until:%H:%M} UTC")]
 
 
 def uncordon_step(node: Node) -> Patch:
-    """Lift our cordon, if it still is the one we know."""
-    name, notes = node.metadata.name, annotations_of(node)
+    """Return the step that lifts our cordon, if it is still the same one."""
+    name, found = node.metadata.name, annotations_of(node)
     return Patch(
         ref=ObjectRef(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-        description=f"uncordon {name} (cordoned by {notes[BY]}: {notes.get(REASON, '')})",
+        description=f"uncordon {name} (cordoned by {found[BY]}: {found.get(REASON, '')})",
         body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
         requires=(
             Precondition(path=("spec", "unschedulable"), equals=True),
-            Precondition(path=("metadata", "annotations", BY), equals=notes[BY]),
+            Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
         ),
-        inverse={
+        undo={
             "spec": {"unschedulable": True},
-            "metadata": {"annotations": {key: notes.get(key) for key in OURS}},
+            "metadata": {"annotations": {key: found.get(key) for key in OURS}},
         },
     )
 
 
 def forgotten_steps(node: Node, lease: CordonLease | None) -> list[Patch | Record]:
-    """Take away what is left of a cordon of ours that somebody else lifted; the next one there is not ours."""
-    name, notes = node.metadata.name, annotations_of(node)
+    """Return the steps that clean up after our cordon if someone else lifted it: a later cordon is not ours."""
+    name, found = node.metadata.name, annotations_of(node)
     steps: list[Patch | Record] = []
-    if BY in notes:
+    if BY in found:
         steps.append(
             Patch(
                 ref=ObjectRef(api="v1", kind="Node", name=name, uid=node.metadata.uid),
-                description=f"take our notes off {name}, which somebody else uncordoned",
+                description=f"remove our annotations from {name}, which someone else uncordoned",
                 body={"metadata": {"annotations": dict.fromkeys(OURS)}},
                 requires=(
                     Precondition(path=("spec", "unschedulable")),
-                    Precondition(path=("metadata", "annotations", BY), equals=notes[BY]),
+                    Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
                 ),
             )
         )
     if lease is not None:
-        # Nobody gets it back: no lease without its cordon.
-        steps.append(forget("leases", lease, says=f"end the lease of {name}", has_inverse=False))
+        # No inverse: there must be no lease without its cordon.
+        steps.append(forget("leases", lease, text=f"end the lease of {name}", has_inverse=False))
     return steps
 
 

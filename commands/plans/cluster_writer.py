@@ -1,4 +1,4 @@
-"""This file has the one writer to Kubernetes. Every write carries our field manager, and may be a dry run."""
+"""The only writer to Kubernetes. Every write carries our field manager and may be a dry run."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import msgspec
 
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
-from commands.plans.steps import Create, Delete, Json, ObjectRef, Patch, Scale
+from commands.plans.object_refs import Json, ObjectRef, ref_of
 
-# (apiVersion, kind) -> (plural, whether it lives in a namespace)
+# (apiVersion, kind) -> (plural, whether it is namespaced)
 _KINDS: dict[tuple[str, str], tuple[str, bool]] = {
     ("v1", "Namespace"): ("namespaces", False),
     ("v1", "Node"): ("nodes", False),
@@ -21,18 +21,26 @@ _KINDS: dict[tuple[str, str], tuple[str, bool]] = {
     ("apps/v1", "ReplicaSet"): ("replicasets", True),
     ("batch/v1", "Job"): ("jobs", True),
     ("autoscaling/v2", "HorizontalPodAutoscaler"): ("horizontalpodautoscalers", True),
+    ("scheduling.k8s.io/v1", "PriorityClass"): ("priorityclasses", False),
 }
 
 
 def collection(ref: ObjectRef) -> str:
-    """The path of the collection that the object lives in. Raises KeyError for a kind that has no row here."""
+    """Return the path of the object's collection. Raises KeyError for a kind that is not in `_KINDS`.
+
+    Without a namespace it is that of all namespaces.
+    """
     plural, is_namespaced = _KINDS[(ref.api, ref.kind)]
     root = "/api/v1" if ref.api == "v1" else f"/apis/{ref.api}"
-    return f"{root}/namespaces/{ref.namespace}/{plural}" if is_namespaced else f"{root}/{plural}"
+    return (
+        f"{root}/namespaces/{ref.namespace}/{plural}"
+        if is_namespaced and ref.namespace
+        else f"{root}/{plural}"
+    )
 
 
 def address(ref: ObjectRef, subresource: str = "") -> str:
-    """The path of the object, or of its subresource."""
+    """Return the path of the object or of its subresource."""
     return f"{collection(ref)}/{ref.name}" + (f"/{subresource}" if subresource else "")
 
 
@@ -41,13 +49,13 @@ MERGE_PATCH = "application/merge-patch+json"
 
 
 class ClusterWriter:
-    """Reads single objects as they are now, and writes them. Raises KubernetesError, with the server's words."""
+    """Reads the current state of single objects, and writes them. Raises KubernetesError with the server's message."""
 
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
 
     async def read(self, ref: ObjectRef, subresource: str = "") -> dict[str, Any] | None:
-        """The object, or None when it is not there or is another one of the same name."""
+        """Return the object, or None if it does not exist or has another uid."""
         try:
             found = self._decoded(await self._client.call("GET", address(ref, subresource)))
         except KubernetesError as error:
@@ -56,50 +64,55 @@ class ClusterWriter:
             raise
         return None if ref.uid and found["metadata"].get("uid") != ref.uid else found
 
-    async def listing(self, ref: ObjectRef) -> list[dict[str, Any]]:
-        """All objects of the reference's kind in its namespace. Meant for kinds of which there are few."""
-        found = self._decoded(await self._client.call("GET", collection(ref)))
+    async def listing(self, ref: ObjectRef, *, fields: str = "") -> list[dict[str, Any]]:
+        """Return the objects of the reference's kind in its namespace, or in all. Meant for few objects."""
+        params = {"fieldSelector": fields} if fields else {}
+        found = self._decoded(await self._client.call("GET", collection(ref), params=params))
         items: list[dict[str, Any]] = found.get("items") or []
         return items
 
-    async def patch(self, step: Patch, *, version: str = "", dry_run: bool = False) -> dict[str, Any]:
-        """Merge-patch the object. With a resourceVersion it must still be that version, or 409 is raised."""
-        body: dict[str, Json] = step.body
+    async def patch(
+        self,
+        ref: ObjectRef,
+        body: dict[str, Json],
+        *,
+        subresource: str = "",
+        version: str = "",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Merge-patch the object. With a resourceVersion, raises 409 if the object has another version by now."""
         if version:
             body = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": version}}
-        path = address(step.ref, step.subresource)
+        path = address(ref, subresource)
         return await self._write("PATCH", path, body, dry_run=dry_run, content_type=MERGE_PATCH)
 
-    async def create(self, step: Create, *, dry_run: bool = False, namespace: str = "") -> dict[str, Any]:
-        """Create the object; a rehearsal may take another namespace, where its own is not there yet."""
-        manifest, ref = step.manifest, step.ref
-        if step.copies is not None:
-            manifest = {**manifest, **await self._content(step.copies)}
-        if namespace:
-            manifest = {**manifest, "metadata": {**manifest["metadata"], "namespace": namespace}}
-            ref = ObjectRef(api=ref.api, kind=ref.kind, name=ref.name, namespace=namespace)
-        return await self._write("POST", collection(ref), manifest, dry_run=dry_run)
+    async def scale(self, ref: ObjectRef, replicas: int, *, dry_run: bool = False) -> dict[str, Any]:
+        return await self.patch(ref, {"spec": {"replicas": replicas}}, subresource="scale", dry_run=dry_run)
 
-    async def _content(self, source: ObjectRef) -> dict[str, Any]:
-        found = await self.read(source)
-        if found is None:
-            raise SourceError(f"{source}, which was to be copied, is not there", temporary=False)
-        return {key: found[key] for key in ("type", "data", "binaryData") if key in found}
+    async def create(self, manifest: dict[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
+        return await self._write("POST", collection(ref_of(manifest)), manifest, dry_run=dry_run)
 
-    async def delete(self, step: Delete, *, dry_run: bool = False) -> None:
-        """Delete that very object; its dependants go after it."""
-        options: dict[str, Any] = {"propagationPolicy": "Background"}
-        if step.ref.uid:
-            options["preconditions"] = {"uid": step.ref.uid}
+    async def evict(self, ref: ObjectRef, *, dry_run: bool = False) -> None:
+        """Begin to end the pod, with its own grace period. Raises KubernetesError 429 if a budget forbids it now."""
+        options: dict[str, Any] = {"preconditions": {"uid": ref.uid}} if ref.uid else {}
         if dry_run:
             options["dryRun"] = ["All"]
-        await self._client.call("DELETE", address(step.ref), body=options)
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": ref.name, "namespace": ref.namespace},
+            "deleteOptions": options,
+        }
+        self._decoded(await self._client.call("POST", address(ref, "eviction"), body=body))
 
-    async def scale(self, step: Scale, *, dry_run: bool = False) -> dict[str, Any]:
-        body = {"spec": {"replicas": step.replicas}}
-        return await self._write(
-            "PATCH", address(step.ref, "scale"), body, dry_run=dry_run, content_type=MERGE_PATCH
-        )
+    async def delete(self, ref: ObjectRef, *, dry_run: bool = False) -> None:
+        """Delete exactly that object; its dependants are deleted in the background."""
+        options: dict[str, Any] = {"propagationPolicy": "Background"}
+        if ref.uid:
+            options["preconditions"] = {"uid": ref.uid}
+        if dry_run:
+            options["dryRun"] = ["All"]
+        self._decoded(await self._client.call("DELETE", address(ref), body=options))
 
     async def _write(
         self, method: str, path: str, body: Json, *, dry_run: bool, content_type: str = ""
@@ -113,8 +126,11 @@ class ClusterWriter:
 
     def _decoded(self, body: bytes) -> dict[str, Any]:
         try:
-            return msgspec.json.decode(body, type=dict[str, Any])
-        except msgspec.DecodeError as error:  # a proxy's own page, or half an answer
+            found = msgspec.json.decode(body, type=dict[str, Any])
+            if not isinstance(found.get("metadata"), dict) or not isinstance(found.get("kind"), str):
+                raise msgspec.ValidationError("no kind or no metadata")
+            return found
+        except msgspec.DecodeError as error:  # a proxy's error page, or a truncated response
             raise SourceError(
-                f"{self._client.where} answered with something that is no object of Kubernetes: is a proxy between us?"
+                f"{self._client.where} did not answer with a Kubernetes object: is there a proxy in between?"
             ) from error

@@ -1,232 +1,155 @@
-"""This file has the one performer: it does a plan's steps, journals each before and after, and can resume.
+"""Execution of plans: each step is journalled before and after, so that one that was cut off is resumed.
 
-A step that was begun and whose outcome nobody knows (the process died) is looked at first: if its effect is
-there, it is done; if not, it is done now. Every step is made so that this is safe. A step whose answer got lost
-is such a step, too: it is tried again a few times, as one that was begun.
+A step that was started and whose outcome is unknown (the process died, or the response was lost) is checked
+first: if its effect is visible it counts as done, otherwise it is run now. Every step is built so that this is
+safe. One whose write got no answer for too long stays unknown, and `settling.py` looks at it again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
-from datetime import timedelta
+import time
+from collections.abc import Callable, Mapping
 
-import msgspec
-
+from alerts.store import Store
 from collectors.facts.clock import Clock
-from collectors.facts.results import SourceError
+from collectors.internal_errors import InternalErrors
 from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.outcome import record_outcome
-from commands.plans.plan import Plan, PlanState, StepRecord, StepState
-from commands.plans.preconditions import StepFailedError, check, contains, is_so, value_at
+from commands.plans.outcomes import Done, Outcome, Refused, Unknown, Waiting
+from commands.plans.plan import Plan, Stage, StepState
+from commands.plans.plan_journal import Journal, recorded_step
 from commands.plans.record_steps import put_record
-from commands.plans.steps import Create, Delete, Patch, Record, Scale, Step, Wait
-from commands.store import Store
+from commands.plans.settling import settle
+from commands.plans.step_runner import Monotonic, Pause, StepRunner, not_known
+from commands.plans.steps import Record
+from commands.plans.steps.step_kind import Attempt
 
-PLAN_ANNOTATION = "yardmaster.io/plan"
-MAX_CONFLICTS = 5  # somebody else writes the same object at the same moment
-POLL_EVERY = timedelta(seconds=1)
-RETRY_AFTER = (1.0, 2.0, 5.0, 10.0, 20.0)  # seconds: the pauses while the cluster gives no answer
-Pause = Callable[[float], Awaitable[None]]
+_FAILED = (StepState.FAILED, StepState.UNKNOWN)
 
 
 class PlanExecutor:
-    """Does confirmed plans, one cluster's writer each."""
+    """Runs confirmed plans, each with the writer of its cluster.
+
+    `observe` is called with the kind of each step that ended, and its state.
+    """
 
     def __init__(
-        self, store: Store, writers: Mapping[str, ClusterWriter], clock: Clock, pause: Pause = asyncio.sleep
+        self,
+        store: Store,
+        writers: Mapping[str, ClusterWriter],
+        clock: Clock,
+        pause: Pause = asyncio.sleep,
+        monotonic: Monotonic = time.monotonic,
+        *,
+        errors: InternalErrors | None = None,
+        observe: Callable[[str, str], None] = lambda _kind, _outcome: None,
     ) -> None:
         self._store = store
+        self._observe = observe
         self._writers = writers
         self._clock = clock
-        self._pause = pause
+        self._errors = errors or InternalErrors()
+        self._runner = StepRunner(pause, monotonic, errors=self._errors)
 
     async def execute(self, plan: Plan) -> Plan:
-        """Do what is not done yet of a confirmed or interrupted plan, and give it back finished.
+        """Run the remaining steps of a confirmed or interrupted plan, and return the finished plan.
 
-        A plan that was cancelled while it ran ends after the step that was begun, and after what notes that step.
+        A plan cancelled while it runs ends after the steps in progress and the record steps that belong to them.
         """
         if plan.has_ended:
             return plan
-        plan = await self._save(replace(plan, state=PlanState.RUNNING))
-        for number, step in enumerate(plan.steps):
-            record = plan.records[number]
-            if record.state is StepState.DONE:
-                continue
-            was_begun = record.state is StepState.RUNNING
-            if plan.state is PlanState.CANCELLED and not was_begun and not _notes_what_is_done(plan, number):
-                return await self._skip_rest(plan, plan.state, plan.error or "cancelled while it ran")
-            begun = record if was_begun else StepRecord(state=StepState.RUNNING, began_at=self._clock.now())
-            plan = await self._save(plan.with_record(number, begun))
-            try:
-                outcome, uid = await self._tried(plan, step, was_begun=was_begun)
-            except (StepFailedError, SourceError) as error:
-                failed = replace(
-                    begun, state=StepState.FAILED, ended_at=self._clock.now(), outcome=str(error)
+        journal = await Journal.begin(self._store, self._clock, plan)
+        if journal.plan.has_ended:
+            return journal.plan
+        first = 0
+        # Between two stages is the place for a gate: an approval, a budget, a window.
+        for stage in plan.stages:
+            await self._run_stage(journal, stage, first)
+            first += len(stage.steps)
+        return await journal.end()
+
+    async def _run_stage(self, journal: Journal, stage: Stage, first: int) -> None:
+        slots = asyncio.Semaphore(stage.at_once)
+        numbers = range(first, first + len(stage.steps))
+        if stage.at_once == 1:
+            for number in numbers:
+                await self._run_step(journal, number, slots, after=number)
+            return
+        async with asyncio.TaskGroup() as group:
+            for number in numbers:
+                group.create_task(self._run_step(journal, number, slots, after=first))
+
+    async def _run_step(self, journal: Journal, number: int, slots: asyncio.Semaphore, *, after: int) -> None:
+        """Run one step, unless it is over or one of the first `after` steps failed."""
+        async with slots:
+            if not _may_run(journal, number, after):
+                return
+            was_begun = journal.records[number].state is StepState.RUNNING
+            await journal.write_begin(number)
+            outcome = await self._outcome(journal, number, slots, was_begun=was_begun)
+        match outcome:
+            case Done():
+                await journal.write_end(
+                    number, StepState.DONE, outcome.text, uid=outcome.uid, is_ours=outcome.is_ours
                 )
-                return await self._skip_rest(plan.with_record(number, failed), PlanState.FAILED, str(error))
-            done = replace(begun, state=StepState.DONE, ended_at=self._clock.now(), outcome=outcome, uid=uid)
-            plan = await self._save(plan.with_record(number, done))
-        return await self._save(replace(plan, state=PlanState.DONE, error="", ended_at=self._clock.now()))
+            case Refused():
+                await journal.write_end(number, StepState.FAILED, outcome.reason)
+            case Unknown():
+                await journal.write_end(number, StepState.UNKNOWN, outcome.reason)
+            case Waiting():
+                await journal.write_end(
+                    number, StepState.SKIPPED, f"stopped while it waited: {outcome.reason}"
+                )
+        step = journal.plan.steps[number]
+        self._observe(type(step).__name__.lower(), journal.records[number].state.value)
 
-    async def _tried(self, plan: Plan, step: Step, *, was_begun: bool) -> tuple[str, str]:
-        """Do a step. While the cluster does not answer it may have done it: then we look before we do it again."""
-        for pause in (*RETRY_AFTER, None):
-            try:
-                return await self._do(plan, step, was_begun=was_begun)
-            except SourceError as error:
-                if not error.temporary:
-                    raise
-                if pause is None:
-                    raise StepFailedError(f"{error}. {_how_to_look(step)}") from error
-            await self._pause(pause)
-            was_begun = True
-        raise AssertionError("the last try has no pause")
-
-    async def _do(self, plan: Plan, step: Step, *, was_begun: bool) -> tuple[str, str]:
-        """The outcome in words, and the uid of what was made, if anything was."""
+    async def _outcome(
+        self, journal: Journal, number: int, slots: asyncio.Semaphore, *, was_begun: bool
+    ) -> Outcome:
+        step, plan = journal.plan.steps[number], journal.plan
+        if (writer := self._writers.get(plan.cluster)) is None:
+            return Refused(reason=f"cluster {plan.cluster} is no longer in the settings")
+        attempt = Attempt(writer, plan=plan.id, put=self._put, was_sent=was_begun)
         if isinstance(step, Record):
-            async with self._store.unit() as unit:
-                await put_record(unit, step)
-            return "recorded", ""
-        writer = self._writers.get(plan.cluster)
-        if writer is None:
-            raise StepFailedError(f"there is no cluster {plan.cluster} in the settings any more")
-        match step:
-            case Patch():
-                return await self._patch(writer, step, was_begun=was_begun), ""
-            case Create():
-                return await self._create(writer, step, plan.id, was_begun=was_begun)
-            case Delete():
-                return await self._delete(writer, step), ""
-            case Scale():
-                return await self._scale(writer, step), ""
-            case Wait():
-                return await self._wait(writer, step), ""
+            return await step.apply(attempt)  # an error of the store may pass: the plan is resumed
+        if was_begun and journal.is_cancelled:
+            return await self._runner.look(step, attempt)
 
-    async def _patch(self, writer: ClusterWriter, step: Patch, *, was_begun: bool) -> str:
-        for _ in range(MAX_CONFLICTS):
-            found = await writer.read(step.ref, step.subresource)
-            if found is None:
-                raise StepFailedError(f"{step.ref} is not there any more")
-            if was_begun and contains(found, step.body):
-                return "was done already"
-            for fact in step.requires:
-                check(found, fact, step.ref)
-            try:
-                await writer.patch(step, version=found["metadata"].get("resourceVersion", ""))
-                return "done"
-            except SourceError as error:
-                if error.status != 409:
-                    raise
-        raise StepFailedError(f"{step.ref} is being changed by somebody else all the time")
+        async def is_cancelled(reason: str) -> bool:
+            return await journal.write_wait(number, reason)
 
-    async def _create(
-        self, writer: ClusterWriter, step: Create, plan: str, *, was_begun: bool
-    ) -> tuple[str, str]:
-        meta = step.manifest["metadata"]
-        noted = {
-            **step.manifest,
-            "metadata": {**meta, "annotations": {**meta.get("annotations", {}), PLAN_ANNOTATION: plan}},
-        }
-        try:
-            made = await writer.create(msgspec.structs.replace(step, manifest=noted))
-            return "created", made["metadata"].get("uid", "")
-        except SourceError as error:
-            if error.status != 409:
-                raise
-            refused = str(error)
-        try:
-            found = await writer.read(step.ref)
-        except SourceError as error:
-            if error.status == 403 and step.is_secret:
-                return ("was created already" if was_begun else "was there already"), ""
-            raise
-        if found is None:  # a quota that others write, or it is just being deleted
-            raise SourceError(f"{step.ref} could not be created: {refused}")
-        if found["metadata"].get("annotations", {}).get(PLAN_ANNOTATION) == plan:
-            return "was created already", found["metadata"].get("uid", "")
-        raise StepFailedError(f"{step.ref} is there already, and is not ours")
+        return await self._runner.run(step, attempt, slots, is_cancelled)
 
-    async def _delete(self, writer: ClusterWriter, step: Delete) -> str:
-        try:
-            await writer.delete(step)
-            return "deleted"
-        except SourceError as error:
-            if error.status == 404:
-                return "was gone already"
-            if error.status == 409 and await writer.read(step.ref) is None:
-                return "was gone already: another one has its name now"
-            raise
-
-    async def _scale(self, writer: ClusterWriter, step: Scale) -> str:
-        found = await writer.read(step.ref, "scale")
-        if found is None:
-            raise StepFailedError(f"{step.ref} is not there any more")
-        now = found["spec"].get("replicas", 0)
-        if now == step.replicas:
-            return f"has {now} replicas already"
-        if now != step.expected:
-            raise StepFailedError(
-                f"{step.ref} has {now} replicas now, not {step.expected} as was shown: look again"
-            )
-        await writer.scale(step)
-        return f"scaled from {step.expected} to {step.replicas}"
-
-    async def _wait(self, writer: ClusterWriter, step: Wait) -> str:
-        give_up = self._clock.now() + timedelta(seconds=step.seconds)
-        seen: object = None
-        while True:
-            try:
-                found = await writer.read(step.ref)
-                if found is None:
-                    if step.is_gone:
-                        return "gone"
-                    raise StepFailedError(f"{step.ref} is not there any more")
-                seen = value_at(found, step.path)
-                if not step.is_gone and is_so(step, seen):
-                    return f"{'.'.join(step.path)} is {seen}"
-            except SourceError as error:
-                if not error.temporary:
-                    raise
-                seen = f"unknown ({error})"
-            if self._clock.now() >= give_up:
-                raise StepFailedError(f"{step.description}: not so after {step.seconds:.0f} s; it is {seen}")
-            await self._pause(POLL_EVERY.total_seconds())
-
-    async def _save(self, plan: Plan) -> Plan:
-        """Journal the plan, with its outcome when it is over.
-
-        A cancellation that came meanwhile is kept: it is seen before the next step.
-        """
+    async def _put(self, step: Record) -> None:
         async with self._store.unit() as unit:
-            kept = await unit.plans.get(plan.id)
-            if kept is not None and kept.state is PlanState.CANCELLED and plan.state is PlanState.RUNNING:
-                plan = replace(plan, state=PlanState.CANCELLED, error=kept.error)
-            await unit.plans.put(plan)
-            if plan.has_ended:
-                await record_outcome(unit, plan)
-        return plan
+            await put_record(unit, step)
 
-    async def _skip_rest(self, plan: Plan, state: PlanState, reason: str) -> Plan:
-        records = tuple(
-            replace(record, state=StepState.SKIPPED) if record.state is StepState.WAITING else record
-            for record in plan.records
-        )
-        over = replace(plan, records=records, state=state, error=reason, ended_at=self._clock.now())
-        return await self._save(over)
+    async def abandon(self, plan: Plan, error: Exception) -> Plan:
+        """End a plan that an unexpected error stops each time. What is known of its steps stays as it is."""
+        journal = await Journal.begin(self._store, self._clock, plan)
+        if journal.plan.has_ended:
+            return journal.plan
+        contained = self._errors.contain(error, "plan", plan=plan.id)
+        for record, step in zip(tuple(journal.records), journal.plan.steps, strict=True):
+            if record.state is not StepState.RUNNING:
+                continue
+            if isinstance(step, Record):
+                reason = f"{contained}. It is not known whether it was recorded"
+                await journal.write_end(record.number, StepState.FAILED, reason)
+            else:
+                await journal.write_end(record.number, StepState.UNKNOWN, f"{contained}. {not_known(step)}")
+        return await journal.end(contained)
+
+    async def settle(self, plan: Plan) -> Plan:
+        """Look again at the steps of an ended plan whose outcome is not known. Raises SourceError."""
+        writer = self._writers.get(plan.cluster)
+        return plan if writer is None else await settle(plan, writer, self._store, self._clock.now())
 
 
-def _notes_what_is_done(plan: Plan, number: int) -> bool:
-    """Whether the step only writes down what the plan has done: a cordon without its lease nobody is reminded of."""
-    earlier = number
-    while earlier >= 0 and isinstance(plan.steps[earlier], Record):
-        earlier -= 1
-    return earlier != number and earlier >= 0 and plan.records[earlier].state is StepState.DONE
-
-
-def _how_to_look(step: Step) -> str:
-    if isinstance(step, Record):
-        return "Whether it was recorded is not known"
-    where = f" -n {step.ref.namespace}" if step.ref.namespace else ""
-    look = f"kubectl get {step.ref.kind.lower()} {step.ref.name}{where} -o yaml"
-    return f"Whether this step was done is not known: look with `{look}`"
+def _may_run(journal: Journal, number: int, after: int) -> bool:
+    """Whether the step is to be run. After a failure only what records a done step is: a cordon needs its lease."""
+    state = journal.records[number].state
+    if state is not StepState.WAITING:
+        return state is StepState.RUNNING
+    if not journal.is_cancelled and not any(one.state in _FAILED for one in journal.records[:after]):
+        return True
+    recorded = recorded_step(journal.plan, number)
+    return recorded is not None and journal.records[recorded].state is StepState.DONE

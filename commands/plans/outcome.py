@@ -1,16 +1,17 @@
-"""This file records how a deed ended: in the audit, on its incident, and with the plan that it takes back."""
+"""Recording of how a plan ended: in the audit log, on its incident, and on the plan that it reverts."""
 
 from dataclasses import replace
 
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.grouping import add_action
+from alerts.incidents.incident import Incident
+from alerts.store import Unit
 from commands.models import AuditEntry
 from commands.plans.plan import Plan, PlanState
-from commands.store import Unit
 
 
 async def record_outcome(unit: Unit, plan: Plan) -> None:
-    """Record a plan that has ended, once: in the unit that keeps its last state, so that neither is there alone."""
+    """Record a plan that has ended, once, in the same transaction as its final state."""
     assert plan.ended_at is not None
     entry = AuditEntry(
         id=f"{plan.id}/{plan.state.value}",
@@ -23,14 +24,14 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
         plan=plan.id,
         text=plan.error,
     )
-    if not await unit.audit.add(entry) or plan.state is not PlanState.DONE:
+    if not await unit.rows(AuditEntry).add(entry) or plan.state is not PlanState.DONE:
         return
-    if plan.undo_of and (undone := await unit.plans.get(plan.undo_of)) is not None:
-        await unit.plans.put(replace(undone, undone_by=plan.id))
-        for card in await unit.cards.find(kind=CardKind.PLAN.value, row_id=undone.id):
-            await reopen(card, unit)  # it says that it was undone, however long ago it was done
-    if plan.origin.incident and (incident := await unit.incidents.get(plan.origin.incident)) is not None:
-        noted = add_action(
+    if plan.undo_of and (undone := await unit.rows(Plan).get(plan.undo_of)) is not None:
+        await unit.rows(Plan).put(replace(undone, undone_by=plan.id))
+        for card in await unit.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=undone.id):
+            await reopen(card, unit)  # the card shows that the plan was undone, even long afterwards
+    if plan.origin.incident and (incident := await unit.rows(Incident).get(plan.origin.incident)) is not None:
+        updated = add_action(
             incident,
             plan=plan.id,
             line=plan.line,
@@ -38,13 +39,13 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
             who_name=plan.actor_name,
             now=plan.ended_at,
         )
-        await unit.incidents.put(noted)
+        await unit.rows(Incident).put(updated)
 
 
 async def reopen(card: PostedCard, unit: Unit) -> PostedCard:
-    """The card, live."""
+    """Return the card, which gets updates again if it was final."""
     if not card.is_final:
         return card
-    woken = replace(card, is_final=False)
-    await unit.cards.put(woken)
-    return woken
+    reopened = replace(card, is_final=False)
+    await unit.rows(PostedCard).put(reopened)
+    return reopened

@@ -1,18 +1,19 @@
-"""This file has plans: a command line turned into a list of steps, its state, and its hash."""
+"""Plans: the stages and steps of a command line, their state, their hash and their inverses."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 
 import msgspec
 
-from commands.plans.steps import Create, Delete, ObjectRef, Patch, Precondition, Record, Scale, Step, Wait
+from alerts.store import stored
+from commands.plans.disruption import Disruption
+from commands.plans.steps import Step
 
 
 class Risk(StrEnum):
-    """look: no question; touch: preview and confirm; break: a second person confirms."""
+    """read: no confirmation; touch: preview and confirm; break: a second person confirms."""
 
     READ = "read"
     TOUCH = "touch"
@@ -21,7 +22,7 @@ class Risk(StrEnum):
 
 class PlanState(StrEnum):
     PROPOSED = "proposed"
-    CONFIRMED = "confirmed"  # in the journal, not begun
+    CONFIRMED = "confirmed"  # stored, not started
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
@@ -33,26 +34,53 @@ OVER = frozenset({PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED})
 
 class StepState(StrEnum):
     WAITING = "waiting"
-    RUNNING = "running"  # begun, the outcome is not known
+    RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
+    UNKNOWN = "unknown"  # a write was sent, and whether it took effect is not known; looked at again
     SKIPPED = "skipped"
 
 
+@stored("steps", "cluster", "plan", "state", goes_with=("plan", "plans"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord:
-    """What the journal knows of one step. `uid` is of the object that a Create made."""
+    """The journal of one step that was begun. `number` counts from 0 over all stages of its plan."""
 
+    plan: str
+    number: int
+    cluster: str
     state: StepState = StepState.WAITING
     began_at: datetime | None = None
     ended_at: datetime | None = None
     outcome: str = ""
-    uid: str = ""
+    uid: str = ""  # of the object that a Create made
+    is_ours: bool = True  # false: what it is for stood before, so an undo leaves it
+
+    @property
+    def id(self) -> str:
+        return f"{self.plan}/{self.number:04}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Steps of a plan that belong together. The next stage begins when all of them are done.
+
+    With `at_once` above 1 they run side by side, so they must not depend on each other: one that fails does not stop
+    the others. Otherwise they run one after the other, and the first that fails ends the plan.
+    """
+
+    steps: tuple[Step, ...]
+    at_once: int = 1
+
+
+def in_order(*steps: Step) -> tuple[Stage, ...]:
+    """Return the one stage of steps that run one after the other; none without steps."""
+    return (Stage(steps=steps),) if steps else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a line was typed or pressed, so that the answer finds its way back."""
+    """Where a line was typed or pressed, and so where the answer goes."""
 
     via: str = ""  # slack, console, terminal, agenda
     channel: str = ""
@@ -60,9 +88,17 @@ class Origin:
     incident: str = ""
 
 
+@stored(
+    "plans",
+    "cluster",
+    "state",
+    "incident",
+    "actor",
+    floats=lambda plan: (one.gpus for one in plan.disrupts),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A deed: what will be done, by whom, and how far it is. Steps never change once proposed."""
+    """What will be done, by whom, and how far it is. Steps never change once proposed."""
 
     id: str
     cluster: str
@@ -74,11 +110,12 @@ class Plan:
     origin: Origin
     created_at: datetime
     expires_at: datetime
-    steps: tuple[Step, ...]
-    records: tuple[StepRecord, ...]
-    title: str  # what it does, as an order: "Cordon gpu-a04"
-    notes: tuple[str, ...] = ()  # what to know before: who is hurt, what may revert it
-    disrupts: tuple[str, ...] = ()  # trainings and pods that it takes down
+    stages: tuple[Stage, ...]
+    title: str  # imperative: "Cordon gpu-a04"
+    notes: tuple[str, ...] = ()  # what to know before confirming: who is affected, what may revert it
+    disrupts: tuple[Disruption, ...] = ()  # trainings and workloads that it disrupts
+    decided: tuple[str, ...] = ()  # what was decided beyond the steps: policy and limits
+    blockers: tuple[str, ...] = ()  # PodDisruptionBudgets that let no pod go when it was shown
     state: PlanState = PlanState.PROPOSED
     confirmed_by: str = ""
     confirmed_at: datetime | None = None
@@ -86,16 +123,23 @@ class Plan:
     error: str = ""
     undo_of: str = ""
     undone_by: str = ""
-    is_fixed: bool = False  # made from what came with the line (a file): it cannot be planned anew
+    is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
 
     @property
     def hash(self) -> str:
-        """Binds a confirmation to what was shown: kinds, names, uids, old and wanted values, victims; no times."""
-        return plan_hash(self.steps, self.disrupts)
+        """Binds a confirmation to what was decided: kinds, names, uids, old and new values, limits; no times.
+
+        Whom it disrupts is compared on confirmation instead, as less than was shown is no reason to ask again.
+        """
+        return plan_hash(self.stages, self.decided)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(step for stage in self.stages for step in stage.steps)
 
     @property
     def incident(self) -> str:
-        """For look-ups in the store: the incident it was pressed for."""
+        """Indexed in the store: the incident that the command was run for."""
         return self.origin.incident
 
     @property
@@ -104,101 +148,21 @@ class Plan:
 
     @property
     def has_ended(self) -> bool:
-        """Not so while one that was cancelled still does the step that was begun."""
+        """Whether it is over and no step runs: a cancelled plan may still finish the step in progress."""
         return self.is_over and self.ended_at is not None
 
-    def with_record(self, number: int, record: StepRecord) -> "Plan":
-        records = (*self.records[:number], record, *self.records[number + 1 :])
-        return replace(self, records=records)
 
+def plan_hash(stages: tuple[Stage, ...], decided: tuple[str, ...]) -> str:
+    """Return 12 hex digits over what was decided.
 
-def plan_hash(steps: tuple[Step, ...], disrupts: tuple[str, ...]) -> str:
-    """12 hex digits over what the plan does and whom it hits.
-
-    Steps are taken as the store will give them back, so that 3 and 3.0 replicas are the same plan.
+    Steps are normalized as the store returns them, so that 3 and 3.0 replicas give the same hash.
     """
-    stored = msgspec.convert(msgspec.to_builtins(steps), tuple[Step, ...])
-    told = msgspec.json.encode([[_meaning(step) for step in stored], sorted(disrupts)], order="sorted")
-    return sha256(told).hexdigest()[:12]
-
-
-def _meaning(step: Step) -> list[object]:
-    """A step without the parts that move by themselves: our annotations hold moments."""
-    kind = type(step).__name__
-    match step:
-        case Patch():
-            return [kind, step.ref, step.subresource, _timeless(step.body), step.requires]
-        case Create():
-            return [kind, step.ref, _timeless(step.manifest)]
-        case Delete():
-            return [kind, step.ref]
-        case Scale():
-            return [kind, step.ref, step.expected, step.replicas]
-        case Wait():
-            return [kind, step.ref, step.path, step.equals, step.at_least, step.is_gone]
-        case Record():
-            return [kind, step.table, step.id]
-
-
-def _timeless(value: object) -> object:
-    if isinstance(value, dict):
-        return {
-            key: _timeless(inner) for key, inner in value.items() if not str(key).startswith("yardmaster.io/")
-        }
-    if isinstance(value, list):
-        return [_timeless(inner) for inner in value]
-    return value
-
-
-def _facts(body: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[Precondition]:
-    """What is so after a merge patch: each value at its path."""
-    for key, value in body.items():
-        path = (*above, key)
-        if isinstance(value, Mapping):
-            yield from _facts(value, path)
-        else:
-            yield Precondition(path=path, equals=value)
+    stored = msgspec.convert(msgspec.to_builtins(stages), tuple[Stage, ...])
+    meanings = [step.meaning() for stage in stored for step in stage.steps]
+    content = msgspec.json.encode([[one for one in meanings if one is not None], decided], order="sorted")
+    return sha256(content).hexdigest()[:12]
 
 
 def inverse_of(step: Step, record: StepRecord) -> Step | None:
-    """The step that takes this one back, or None when there is none or it was not done."""
-    if record.state is not StepState.DONE:
-        return None
-    match step:
-        case Patch(inverse=dict() as body):
-            return Patch(
-                ref=step.ref,
-                description=f"put back {step.ref}",
-                body=body,
-                requires=tuple(_facts(step.body)),  # what we set may be somebody else's by now
-                inverse=step.body,  # so that the undoing can be undone
-                subresource=step.subresource,
-            )
-        case Create() if step.is_secret:
-            return None
-        case Create():
-            ref = ObjectRef(
-                api=step.ref.api,
-                kind=step.ref.kind,
-                name=step.ref.name,
-                namespace=step.ref.namespace,
-                uid=record.uid,
-            )
-            return Delete(ref=ref, description=f"delete {step.ref}, which we made")
-        case Scale():
-            return Scale(
-                ref=step.ref,
-                description=f"scale {step.ref} back to {step.expected}",
-                replicas=step.expected,
-                expected=step.replicas,
-            )
-        case Record(has_inverse=True):
-            return Record(
-                table=step.table,
-                id=step.id,
-                description="take the record back",
-                row=step.inverse,
-                inverse=step.row,
-            )
-        case _:
-            return None
+    """Return the step that reverts this one, or None when it has no inverse or changed nothing."""
+    return step.inverse(record.uid) if record.state is StepState.DONE and record.is_ours else None

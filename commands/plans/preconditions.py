@@ -1,33 +1,31 @@
-"""This file has what must be so before a step is done, and how one sees that it was. Pure."""
+"""Checks of objects: preconditions before a step, and whether a step took effect. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from commands.plans.steps import Precondition, Wait
+import msgspec
+
+from commands.plans.object_refs import Json
 
 
-class StepFailedError(Exception):
-    """A step could not be done. The text says why, and what is so instead."""
+class Precondition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The value at `path` of the object must be `equals` (None: absent)."""
+
+    path: tuple[str, ...]
+    equals: Json = None
 
 
-def is_so(step: Wait, seen: object) -> bool:
-    """Whether the value that was seen is what the step waits for."""
-    if step.at_least is not None:
-        return isinstance(seen, int | float) and seen >= step.at_least
-    return bool(seen == step.equals)
-
-
-def check(found: Mapping[str, Any], fact: Precondition, ref: object) -> None:
-    """Raise StepFailedError when the object is not as the plan was shown."""
-    value = value_at(found, fact.path)
-    if (value or None) != (fact.equals or None):
-        raise StepFailedError(
-            f"{ref}: {'.'.join(fact.path)} is {value!r} now, not {fact.equals!r} as was shown: look again"
-        )
+def difference(found: Mapping[str, Any], facts: Iterable[Precondition], ref: object) -> str:
+    """Return how the object differs from what the plan showed; empty if it does not."""
+    for fact in facts:
+        value = value_at(found, fact.path)
+        if (value or None) != (fact.equals or None):
+            return f"{ref}: {'.'.join(fact.path)} is {value!r} now, not {fact.equals!r} as shown: run the command again"
+    return ""
 
 
 def value_at(found: Any, path: tuple[str, ...]) -> Any:
-    """The value at a path of keys; None where a key is missing, as the server leaves out false and 0."""
+    """Return the value at a path of keys; None if a key is missing, as the server omits false and 0."""
     for key in path:
         if not isinstance(found, Mapping):
             return None
@@ -36,7 +34,7 @@ def value_at(found: Any, path: tuple[str, ...]) -> Any:
 
 
 def contains(found: Any, body: Any) -> bool:
-    """Whether a merge patch would change nothing. The server leaves out a mapping that has become empty."""
+    """Whether a merge patch would change nothing. The server omits a mapping that has become empty."""
     if not isinstance(body, Mapping):
         return bool(found == body)
     found = {} if found is None else found
@@ -44,3 +42,13 @@ def contains(found: Any, body: Any) -> bool:
         found.get(key) is None if value is None else contains(found.get(key), value)
         for key, value in body.items()
     )
+
+
+def facts_of(body: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[Precondition]:
+    """Yield what holds after a merge patch: each value at its path."""
+    for key, value in body.items():
+        path = (*above, key)
+        if isinstance(value, Mapping):
+            yield from facts_of(value, path)
+        else:
+            yield Precondition(path=path, equals=value)

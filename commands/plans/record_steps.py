@@ -1,59 +1,55 @@
-"""This file puts the rows that a Record step speaks of: what may be recorded, and as which type."""
+"""Record steps: which tables they may write, and with which row types."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from commands.models import CordonLease, DueCommand, Launch, ReclaimRequest
+from alerts.store import TABLES, Unit
+from commands.models import ReclaimRequest
 from commands.plans.steps import Record, Step
-from commands.store import Unit
-
-_TYPES: dict[str, type[Any]] = {
-    "leases": CordonLease,
-    "reclaim_requests": ReclaimRequest,
-    "launches": Launch,
-    "agenda": DueCommand,
-}
 
 
-def record(table: str, row: Any, *, says: str, before: Any = None) -> Record:
-    """A step that puts `row` into `table`; its inverse puts `before` back, or takes the row away."""
+def record(table: str, row: Any, *, text: str, before: Any = None) -> Record:
+    """Return a step that puts `row` into `table`; its inverse restores `before` or deletes the row."""
     return Record(
         table=table,
         id=row.id,
-        description=says,
+        description=text,
         row=msgspec.to_builtins(row),
-        inverse=None if before is None else msgspec.to_builtins(before),
+        before=None if before is None else msgspec.to_builtins(before),
     )
 
 
-def forget(table: str, row: Any, *, says: str, has_inverse: bool = True) -> Record:
-    """A step that deletes a row; its inverse puts it back."""
+def forget(table: str, row: Any, *, text: str, has_inverse: bool = True) -> Record:
+    """Return a step that deletes a row; its inverse restores it."""
     return Record(
         table=table,
         id=row.id,
-        description=says,
+        description=text,
         row=None,
-        inverse=msgspec.to_builtins(row),
+        before=msgspec.to_builtins(row),
         has_inverse=has_inverse,
     )
 
 
 async def answered_meanwhile(unit: Unit, steps: Iterable[Step]) -> str:
-    """Why these steps may not begin: a claim is not as it was when they were planned. Empty: they may."""
+    """Return why these steps may not start: a reclaim request changed since they were planned. Empty: they may."""
     for step in steps:
-        if isinstance(step, Record) and step.table == "reclaim_requests" and step.inverse is not None:
-            reclaim = await unit.reclaim_requests.get(step.id)
-            if reclaim is not None and msgspec.to_builtins(reclaim) != step.inverse:
-                return f"Claim `{reclaim.id}` on {reclaim.training} is {reclaim.state.value} by now: nothing was done."
+        if isinstance(step, Record) and step.table == "reclaim_requests" and step.before is not None:
+            reclaim = await unit.rows(ReclaimRequest).get(step.id)
+            if reclaim is not None and msgspec.to_builtins(reclaim) != step.before:
+                return f"Request `{reclaim.id}` for {reclaim.training} is now {reclaim.state.value}: nothing was done."
     return ""
 
 
 async def put_record(unit: Unit, step: Record) -> None:
-    """Do a Record step."""
-    rows = getattr(unit, step.table)
+    """Run a Record step. Raises ValueError for a table that plans may not write."""
+    table = TABLES[step.table]
+    if not table.in_plans:
+        raise ValueError(f"a plan may not write the table {table.name}")
+    rows = unit.rows(table.row)
     if step.row is None:
         await rows.delete(step.id)
     else:
-        await rows.put(msgspec.convert(step.row, _TYPES[step.table]))
+        await rows.put(msgspec.convert(step.row, table.row))

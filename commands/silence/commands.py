@@ -1,16 +1,18 @@
-"""This file has `silence add|list|expire`."""
+"""The commands `silence add|list|expire`."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import click
 
+from alerts.alert import Alert
 from alerts.cards.message import Button, Buttons, Color, Message, Table, bold, code, text
 from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence
-from collectors.facts.clock import in_words
-from commands.core.command import DURATION, ROW_NAME, Answer, Command, UnusableError
+from collectors.facts.clock import humanize
+from commands.core.command import DURATION, ROW_NAME, Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
+from commands.core.own_namespaces import are_within, matcher_of
 
 LONGEST = timedelta(days=30)
 
@@ -33,12 +35,13 @@ class ExpireSilence:
 
 
 async def add(action: AddSilence, context: CommandContext) -> Answer:
-    """Silence what matches, at once, and say how many firing alerts that is."""
+    """Add a silence, and return how many firing alerts it matches."""
     matchers = _read(action.matchers)
     if not timedelta() < action.lasting <= LONGEST:
         raise UnusableError(
-            f"A silence lasts up to {in_words(LONGEST)}; `--for {action.lasting}` is not in that."
+            f"A silence lasts at most {humanize(LONGEST)}; `--for {humanize(action.lasting)}` is out of range."
         )
+    _check_namespaces("silence add", matchers, context)
     async with context.store.unit() as unit:
         silence = Silence(
             id=f"s{await unit.next_number('silence')}",
@@ -50,22 +53,20 @@ async def add(action: AddSilence, context: CommandContext) -> Answer:
             by_name=context.actor.name,
             comment=action.reason,
         )
-        await unit.silences.put(silence)
-        firing = await unit.alerts.find(cluster=context.cluster.name, state="firing")
+        await unit.rows(Silence).put(silence)
+        firing = await unit.rows(Alert).find(cluster=context.cluster.name, state="firing")
     hidden = [alert for alert in firing if silence.covers(alert.labels, context.now)]
-    told = (
-        f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "nothing that fires now"
-    )
-    undo = Buttons(buttons=(Button(label="Expire it", line=f"silence expire {silence.id}"),))
+    matched = f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "no firing alerts"
+    undo = Buttons(buttons=(Button(label="Expire", line=f"silence expire {silence.id}"),))
     title = text(
-        "Silence ", code(silence.id), f" hides {told} for {in_words(action.lasting)}: ", _shown(silence)
+        "Silence ", code(silence.id), f" matches {matched}, for {humanize(action.lasting)}: ", _shown(silence)
     )
     return Answer(message=Message(title=title, color=Color.QUIET, blocks=(undo,)))
 
 
 async def listing(action: ListSilences, context: CommandContext) -> Answer:
-    async with context.store.unit() as unit:
-        found = await unit.silences.find(cluster=context.cluster.name, newest=True, limit=200)
+    async with context.store.read() as snapshot:
+        found = await snapshot.rows(Silence).find(cluster=context.cluster.name, newest=True, limit=200)
     shown = [one for one in found if action.all or one.is_active(context.now)][:30]
     if not shown:
         return Answer(message=Message(title=text("No active silences.")))
@@ -78,15 +79,27 @@ async def listing(action: ListSilences, context: CommandContext) -> Answer:
 
 async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
-        silence = await unit.silences.get(action.silence)
+        silence = await unit.rows(Silence).get(action.silence)
         if silence is None:
             raise UnusableError(
                 f"There is no silence `{action.silence}`. `silence list` shows the active ones."
             )
         if not silence.is_active(context.now):
-            raise UnusableError(f"Silence `{silence.id}` is over already.")
-        await unit.silences.put(replace(silence, expired_at=context.now))
-    return Answer(message=Message(title=text("Silence ", code(silence.id), " is expired: ", _shown(silence))))
+            raise UnusableError(f"Silence `{silence.id}` has already ended.")
+        if silence.by != context.actor.id:
+            _check_namespaces("silence expire", silence.matchers, context)
+        await unit.rows(Silence).put(replace(silence, expired_at=context.now))
+    return Answer(message=Message(title=text("Silence ", code(silence.id), " expired: ", _shown(silence))))
+
+
+def _check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandContext) -> None:
+    """Raise DeniedError if the actor has only some namespaces and the silence is not limited to them."""
+    granted = context.granted(name)
+    if not are_within(matchers, granted):
+        raise DeniedError(
+            f"You may run `{name}` only for alerts of your team's namespaces: "
+            f"the silence needs the matcher `{matcher_of(granted)}`, or one for some of them."
+        )
 
 
 def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
@@ -95,7 +108,7 @@ def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
     except ValueError as error:
         raise UnusableError(str(error)) from error
     if all(matcher.fits({}) for matcher in matchers):
-        raise UnusableError("These matchers fit every alert: name at least one label and its value.")
+        raise UnusableError("These matchers match every alert: give at least one label with a value.")
     return matchers
 
 
@@ -104,21 +117,21 @@ def _shown(silence: Silence) -> str:
 
 
 def _left(silence: Silence, context: CommandContext) -> str:
-    return in_words(silence.ends_at - context.now) if silence.is_active(context.now) else "over"
+    return humanize(silence.ends_at - context.now) if silence.is_active(context.now) else "ended"
 
 
 COMMANDS = (
     Command(
         noun="silence",
         verb="add",
-        summary="Keep alerts quiet for a while; they are still seen and kept.",
+        summary="Mute alerts for a while; they are still evaluated and recorded.",
         action=AddSilence,
         parameters=(
             click.Argument(["matchers"], nargs=-1, required=True),
             click.Option(
                 ["--for", "lasting"], type=DURATION, required=True, metavar="DURATION", help="2h, 1d"
             ),
-            click.Option(["--reason"], required=True, metavar="TEXT", help="why, for whoever wonders later"),
+            click.Option(["--reason"], required=True, metavar="TEXT", help="shown in `silence list`"),
         ),
         record=add,
         example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',
@@ -128,7 +141,7 @@ COMMANDS = (
         verb="list",
         summary="List the active silences.",
         action=ListSilences,
-        parameters=(click.Option(["--all"], is_flag=True, help="those that are over, too"),),
+        parameters=(click.Option(["--all"], is_flag=True, help="include ended silences"),),
         read=listing,
         example="silence list",
     ),
@@ -139,7 +152,7 @@ COMMANDS = (
         action=ExpireSilence,
         parameters=(click.Argument(["silence"], type=ROW_NAME),),
         record=expire,
-        table="silences",
+        table=Silence,
         example="silence expire s3",
     ),
 )

@@ -1,15 +1,18 @@
-"""This file has `training list|show|logs|launch|stop`."""
+"""The commands `training list|show|logs|launch|stop`."""
 
 from dataclasses import dataclass
 
 import click
 
 from alerts.cards.message import Block, Context, Message, bold, text
+from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds
-from commands.core.command import DURATION, Answer, Command, Right, UnusableError
+from commands.core.command import DURATION, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.plans.plan import Risk
+from commands.plans.rights import Right
+from commands.plans.steps import Create, Delete, Patch
 from commands.training.details import training_details, training_table
 from commands.training.launch import LaunchTraining, launch
 from commands.training.logs import ShowLogs, show_logs
@@ -29,7 +32,7 @@ class ShowTraining:
 
 
 async def listing(action: ListTrainings, context: CommandContext) -> Answer:
-    """Those that are not over, the largest first; with `--all` the others too."""
+    """Return the trainings that have not ended, largest first; with `--all` the ended ones too."""
     trainings = [one for one in context.cluster.trainings() if not action.team or one.team == action.team]
     shown = [one for one in trainings if action.all or not one.state.is_over]
     unseen = [
@@ -40,7 +43,7 @@ async def listing(action: ListTrainings, context: CommandContext) -> Answer:
     if not shown and not unseen and not over:
         raise UnusableError(_none(action.team, context))
     blocks: list[Block] = [training_table(shown, context.now)] if shown else []
-    blocks += [Context(text=text(f"{over} more are over: `training list --all`."))] if over else []
+    blocks += [Context(text=text(f"{over} more have ended: `training list --all`."))] if over else []
     blocks += [Context(text=text(f"⚠ {reason}")) for reason in unseen]
     gpus = sum(one.gpus for one in shown)
     title = text(bold(f"{len(shown)} training{'s' if len(shown) != 1 else ''}"), f" with {gpus:g} GPUs")
@@ -49,16 +52,16 @@ async def listing(action: ListTrainings, context: CommandContext) -> Answer:
 
 def _none(team: str, context: CommandContext) -> str:
     if not team:
-        return "There are no trainings. `training launch` makes one."
+        return "There are no trainings. `training launch` starts one."
     teams = ", ".join(sorted({one.team for one in context.cluster.trainings() if one.team})) or "none"
-    return f"Team {team} has no trainings. Teams that have: {teams}."
+    return f"Team {team} has no trainings. Teams with trainings: {teams}."
 
 
 async def show(action: ShowTraining, context: CommandContext) -> Answer:
     training = training_named(action.training, context.cluster.trainings())
-    async with context.store.unit() as unit:
-        incidents = await unit.incidents.find(cluster=context.cluster.name, state="open")
-    told = [(one.id, one.lead.summary) for one in incidents if one.subject.training == training.id]
+    async with context.store.read() as snapshot:
+        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    affecting = [(one.id, one.lead.summary) for one in incidents if one.subject.training == training.id]
     redactor = Redactor(context.defaults.redact)
     return Answer(
         message=training_details(
@@ -66,7 +69,7 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
             context.cluster.inventory(),
             context.now,
             may=context.may,
-            incidents=told,
+            incidents=affecting,
             redactor=redactor,
         )
     )
@@ -84,50 +87,51 @@ def _option(flag: str, text_: str, **more: object) -> click.Option:
 _TRAINING = click.Argument(["training"])
 _LAUNCH = (
     click.Argument(["name"]),
-    _option("--image", "of every task", required=True, metavar="IMAGE"),
+    _option("--image", "image of every task", required=True, metavar="IMAGE"),
     _option("--namespace", "default: the training's name", default="", metavar="NAMESPACE"),
-    _option("--workers", "how many", type=int, default=1, metavar="N"),
-    _option("--gpus", "of each worker", type=float, default=1, metavar="N"),
-    _option("--gpu-resource", "whole GPUs, slices or shares", default="nvidia.com/gpu", metavar="RESOURCE"),
-    _option("--cpu", "of each task: 8, 500m", default="", metavar="CPUS"),
-    _option("--memory", "of each task, and the most it may use: 64Gi", default="", metavar="BYTES"),
-    _option("--ps", "parameter servers", type=int, default=0, metavar="N"),
-    _option("--script", "in the image, run by bash; or upload one with the line", default="", metavar="PATH"),
-    _option("--team", "that it counts for", default="", metavar="TEAM"),
-    _option("--priority-class", "of its pods", default="", metavar="CLASS"),
-    _option("--max-duration", "after which it is ended", type=DURATION, default=None, metavar="DURATION"),
-    _option("--backoff", "failed tasks to start anew", type=click.IntRange(0, 100), default=0, metavar="N"),
-    _option("--node-selector", "may be repeated: pool=large", multiple=True, metavar="KEY=VALUE"),
+    _option("--workers", "number of workers", type=int, default=1, metavar="N"),
+    _option("--gpus", "GPUs of each worker", type=float, default=1, metavar="N"),
+    _option("--gpu-resource", "resource name of the GPUs", default="nvidia.com/gpu", metavar="RESOURCE"),
+    _option("--cpu", "CPUs of each task: 8, 500m", default="", metavar="CPUS"),
+    _option("--memory", "memory request and limit of each task: 64Gi", default="", metavar="BYTES"),
+    _option("--ps", "number of parameter servers", type=int, default=0, metavar="N"),
+    _option("--script", "path in the image, run by bash; or upload a script", default="", metavar="PATH"),
+    _option("--team", "team of the training", default="", metavar="TEAM"),
+    _option("--priority-class", "priority class of the pods", default="", metavar="CLASS"),
+    _option("--max-duration", "time limit of the training", type=DURATION, default=None, metavar="DURATION"),
+    _option("--backoff", "retries of failed tasks", type=click.IntRange(0, 100), default=0, metavar="N"),
+    _option("--node-selector", "can be repeated: pool=large", multiple=True, metavar="KEY=VALUE"),
     _option(
-        "--metrics-port", "that Prometheus asks", type=click.IntRange(1, 65535), default=8080, metavar="PORT"
+        "--metrics-port", "port for Prometheus", type=click.IntRange(1, 65535), default=8080, metavar="PORT"
     ),
-    _option("--service-per-task", "a Service for each task, as well", is_flag=True),
-    _option("--wait", "launch it although it does not fit now", is_flag=True),
+    _option("--service-per-task", "also create a Service per task", is_flag=True),
+    _option("--wait", "launch even if it does not fit now", is_flag=True),
 )
 
 _LAUNCH_RIGHTS = (
-    Right(group="", resources=("namespaces",), verbs=("get", "create")),
-    Right(group="", resources=("secrets",), verbs=("create",)),  # the one that is copied is named in a Role
-    Right(group="", resources=("services", "configmaps"), verbs=("get", "create")),
-    Right(group="apps", resources=("deployments",), verbs=("get", "create")),
-    Right(group="batch", resources=("jobs",), verbs=("get", "create", "patch")),
+    *Create.rights("", "namespaces", "services", "configmaps"),
+    Right(group="", resources=("secrets",), verbs=("create",)),  # reading the copied one is granted by a Role
+    *Create.rights("apps", "deployments"),
+    *Create.rights("batch", "jobs"),
+    *Patch.rights("batch", "jobs"),
+    Right(group="scheduling.k8s.io", resources=("priorityclasses",), verbs=("get",)),
 )
 STOP_RIGHTS = (
-    Right(group="", resources=("namespaces",), verbs=("get", "delete")),
-    Right(group="", resources=("services", "configmaps"), verbs=("list", "delete")),
-    Right(group="apps", resources=("deployments", "statefulsets"), verbs=("get", "delete")),
-    Right(group="batch", resources=("jobs",), verbs=("get", "delete")),
+    *Delete.rights("", "namespaces", "services", "configmaps"),
+    Right(group="", resources=("services", "configmaps"), verbs=("list",)),
+    *Delete.rights("apps", "deployments", "statefulsets"),
+    *Delete.rights("batch", "jobs"),
 )
 
 COMMANDS = (
     Command(
         noun="training",
         verb="list",
-        summary="List trainings: where they stand, ranks, GPUs, whose they are.",
+        summary="List trainings: state, ranks, GPUs and owners.",
         action=ListTrainings,
         parameters=(
             click.Option(["--team"], default="", metavar="TEAM"),
-            click.Option(["--all"], is_flag=True, help="those that are over, too"),
+            click.Option(["--all"], is_flag=True, help="include ended trainings"),
         ),
         read=listing,
         example="training list --team vision",
@@ -135,7 +139,7 @@ COMMANDS = (
     Command(
         noun="training",
         verb="show",
-        summary="Show a training: why it stands where it does, its ranks, what failed first, events.",
+        summary="Show a training: its state and why, ranks, first failure, events.",
         action=ShowTraining,
         parameters=(_TRAINING,),
         read=show,
@@ -144,12 +148,12 @@ COMMANDS = (
     Command(
         noun="training",
         verb="logs",
-        summary="Show the last log lines of a rank, also when its pod is gone.",
+        summary="Show the last log lines of a rank, even if its pod is gone.",
         action=ShowLogs,
         parameters=(
             _TRAINING,
-            click.Option(["--rank"], default="", metavar="RANK", help="3, ps-0; default: what failed first"),
-            click.Option(["--previous"], is_flag=True, help="of the run before its last restart"),
+            click.Option(["--rank"], default="", metavar="RANK", help="3, ps-0; default: first failure"),
+            click.Option(["--previous"], is_flag=True, help="log of the run before the last restart"),
             click.Option(["--tail"], type=click.IntRange(1, 2000), default=100, metavar="LINES"),
         ),
         read=logs,
@@ -159,26 +163,26 @@ COMMANDS = (
     Command(
         noun="training",
         verb="launch",
-        summary="Launch a training in a namespace of its own, if it fits.",
+        summary="Launch a training in its own namespace, if it fits.",
         action=LaunchTraining,
         parameters=_LAUNCH,
         plan=launch,
         risk=Risk.TOUCH,
         rights=_LAUNCH_RIGHTS,
         example="training launch mnist --image registry.example/vision/mnist:7 --workers 4 --gpus 8 -- --epochs 90",
-        details="Every task finds WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and MASTER_PORT in its "
-        "environment. The words after `--` go to the program as they are; only `$(NAME)` of that environment is "
-        "filled in. Prometheus asks every task on `--metrics-port`.",
+        details="The environment of each task has WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and "
+        "MASTER_PORT. The words after `--` are passed to the program unchanged, except that `$(NAME)` is replaced by "
+        "the environment variable. Prometheus scrapes every task on `--metrics-port`.",
         allows_extra=True,
     ),
     Command(
         noun="training",
         verb="stop",
-        summary="Stop a training for good: its controllers, or the namespace that was made for it.",
+        summary="Stop a training for good: delete its controllers, or the namespace created for it.",
         action=StopTraining,
         parameters=(
             _TRAINING,
-            click.Option(["--keep-namespace"], is_flag=True, help="and the volume claims in it"),
+            click.Option(["--keep-namespace"], is_flag=True, help="keep the namespace and its volume claims"),
         ),
         plan=stop,
         risk=Risk.TOUCH,

@@ -1,4 +1,4 @@
-"""This file shows trainings: the list, and everything about one. Pure."""
+"""Messages about trainings: the list and the details of one. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,7 @@ from alerts.cards.message import (
     moment,
     text,
 )
+from collectors.cluster.indexes import by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.cluster.objects import Event
@@ -30,7 +31,7 @@ from collectors.trainings.exit_codes import explain_exit
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.core.lookups import age
 
-ROWS_AT_MOST, RANKS_AT_MOST, EVENTS_AT_MOST = 60, 40, 8
+MAX_ROWS, MAX_RANKS, MAX_EVENTS = 60, 40, 8
 TONES = {
     TrainingState.QUEUED: Color.BUSY,
     TrainingState.STARTING: Color.BUSY,
@@ -43,7 +44,7 @@ TONES = {
 
 
 def training_table(trainings: Sequence[Training], now: datetime) -> Table:
-    """One row a training, the largest first."""
+    """Return a row per training, largest first."""
     ordered = sorted(
         trainings, key=lambda training: (training.state.is_over, -training.gpus_wanted, training.id)
     )
@@ -62,8 +63,8 @@ def training_table(trainings: Sequence[Training], now: datetime) -> Table:
         )
         for training in ordered
     )
-    heading = ("training", "life", "ranks", "GPUs", "owner", "nodes", "age", "why")
-    return Table(heading=heading, rows=rows[:ROWS_AT_MOST], more=max(0, len(rows) - ROWS_AT_MOST))
+    heading = ("training", "state", "ranks", "GPUs", "owner", "nodes", "age", "reason")
+    return Table(heading=heading, rows=rows[:MAX_ROWS], more=max(0, len(rows) - MAX_ROWS))
 
 
 def training_details(
@@ -75,20 +76,20 @@ def training_details(
     incidents: Sequence[tuple[str, str]] = (),
     redactor: Redactor,
 ) -> Message:
-    """All about one training. `incidents`: ids and summaries of the open ones that name it."""
+    """Return the details of a training. `incidents` are the ids and summaries of the open ones about it."""
     rows: list[tuple[str, Text]] = [
-        ("life", text(bold(training.state.value), f": {training.reason}" if training.reason else "")),
-        ("owner", text(training.owner or "not said", f", team {training.team}" if training.team else "")),
+        ("state", text(bold(training.state.value), f": {training.reason}" if training.reason else "")),
+        ("owner", text(training.owner or "unknown", f", team {training.team}" if training.team else "")),
         ("ranks", text(f"{running(training)} of {training.wanted} run on {len(nodes_of(training))} nodes")),
-        ("GPUs", text(f"{training.gpus:g} held, {training.gpus_wanted:g} wanted")),
+        ("GPUs", text(f"{training.gpus:g} held, {training.gpus_wanted:g} requested")),
     ]
     rows += [("priority", text(training.priority))] if training.priority else []
-    moments = (("created", training.created), ("started", training.started), ("ended", training.finished))
-    rows += [(word, text(moment(at), f", {age(at, now)} ago")) for word, at in moments if at]
+    times = (("created", training.created), ("started", training.started), ("ended", training.finished))
+    rows += [(word, text(moment(at), f", {age(at, now)} ago")) for word, at in times if at]
     rows += [("incident", text(code(id), f" {summary}")) for id, summary in incidents]
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     if first := training.first_failure:
-        blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
+        blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
     if training.ranks:
         blocks.append(_ranks(training))
     blocks += _events(training, inventory, now, redactor)
@@ -99,13 +100,13 @@ def training_details(
     )
 
 
-def failure_words(rank: Rank) -> str:
-    """`worker 3 on gpu-a04: exit code 137, OOMKilled: it used more memory than its limit and was killed`."""
+def failure_summary(rank: Rank) -> str:
+    """Return a text like `worker 3 on gpu-a04: exit code 137, OOMKilled: it exceeded its memory limit`."""
     where = f" on {rank.node}" if rank.node else ""
-    said = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
-    said += [rank.reason] if rank.reason and rank.reason != "Error" else []
+    parts = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
+    parts += [rank.reason] if rank.reason and rank.reason != "Error" else []
     reason = rank.explanation or explain_exit(rank.exit_code, rank.reason)
-    return f"{rank.role} {rank.index}{where}: {', '.join(said) or rank.phase}" + (
+    return f"{rank.role} {rank.index}{where}: {', '.join(parts) or rank.phase}" + (
         f": {reason}" if reason else ""
     )
 
@@ -134,17 +135,17 @@ def _ranks(training: Training) -> Table:
         for rank in sorted(training.ranks, key=lambda rank: (rank.phase == "Running", rank.role, rank.index))
     )
     return Table(
-        heading=("rank", "node", "phase", "GPUs", "restarts", "exit", "why"),
-        rows=rows[:RANKS_AT_MOST],
-        more=max(0, len(rows) - RANKS_AT_MOST),
+        heading=("rank", "node", "phase", "GPUs", "restarts", "exit", "reason"),
+        rows=rows[:MAX_RANKS],
+        more=max(0, len(rows) - MAX_RANKS),
     )
 
 
 def _events(training: Training, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
     if reason := inventory.missing_reason(EVENTS):
-        return [Context(text=text(f"Its events are not known: {reason}"))]
+        return [Context(text=text(f"Events cannot be seen: {reason}"))]
     found = sorted(_events_of(training, inventory), key=lambda event: str(event.last_seen), reverse=True)
-    # The same thing happens to every rank: it is told once, with how often.
+    # Every rank tends to have the same event: show it once, with a count.
     times: Counter[tuple[str, str]] = Counter()
     newest: dict[tuple[str, str], Event] = {}
     for event in found:
@@ -154,7 +155,7 @@ def _events(training: Training, inventory: Inventory, now: datetime, redactor: R
     lines = tuple(
         f"{age(event.last_seen, now)} ago  {event.reason}: {_cut(redactor.clean(event.message), 160)}"
         + (f" (x{times[key]})" if times[key] > 1 else "")
-        for key, event in list(newest.items())[:EVENTS_AT_MOST]
+        for key, event in list(newest.items())[:MAX_EVENTS]
     )
     return [Preformatted(lines=lines)] if lines else []
 
@@ -164,13 +165,10 @@ def _events_of(training: Training, inventory: Inventory) -> list[Event]:
     tops = {workload.split("/", 1)[1] for workload in training.workloads}
     return [
         event
-        for event in inventory.events.values()
-        if event.involved_object.namespace == training.namespace
-        and (
-            training.has_namespace
-            or event.involved_object.name in pods
-            or f"{event.involved_object.kind}/{event.involved_object.name}" in tops
-        )
+        for event in inventory.select(EVENTS, by_namespace, training.namespace)
+        if training.has_namespace
+        or event.involved_object.name in pods
+        or f"{event.involved_object.kind}/{event.involved_object.name}" in tops
     ]
 
 
@@ -179,7 +177,7 @@ def _buttons(training: Training, may: Mapping[str, bool]) -> tuple[Button, ...]:
     if may.get("training logs", False) and (training.ranks or training.failures):
         buttons.append(Button(label="Logs", line=f"training logs {training.id}"))
     if may.get("training stop", False) and training.workloads:
-        label = "Clear away" if training.state.is_over else "Stop"
+        label = "Delete" if training.state.is_over else "Stop"
         buttons.append(Button(label=label, line=f"training stop {training.id}", style=ButtonStyle.DANGER))
     return tuple(buttons)
 

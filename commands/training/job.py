@@ -1,16 +1,19 @@
-"""This file writes trainings of plain Kubernetes: the steps to launch, stop and pause one."""
+"""Trainings as plain Jobs: the steps to launch, stop and suspend one."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import DEPLOYMENTS, JOBS, STATEFULSETS, ResourceKind
 from collectors.cluster.objects import KubernetesObject
 from collectors.cluster.resources import parse_quantity
 from collectors.trainings.training import Training
 from commands.models import Launch
+from commands.plans.object_refs import ObjectRef
+from commands.plans.preconditions import Precondition
 from commands.plans.record_steps import record
-from commands.plans.steps import Create, Delete, ObjectRef, Patch, Precondition, Scale, Step
+from commands.plans.steps import Create, Delete, Patch, Scale, Step
 from commands.training import manifests
 from commands.training.manifests import SERVER, WORKER
 from commands.training.placement import TaskRequest
@@ -21,7 +24,7 @@ _QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"
 
 
 def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
-    """What has to find a place."""
+    """Return the tasks to schedule."""
 
     def task(role: str, count: int, amounts: dict[str, str], tolerates: frozenset[str]) -> TaskRequest:
         return TaskRequest(
@@ -39,7 +42,7 @@ def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
 
 
 def launch(spec: TrainingSpec, *, has_namespace: bool, has_secret: bool) -> tuple[Step, ...]:
-    """All objects in order; the workers last and suspended, then let go."""
+    """Return the steps that create all objects; the workers are created last and suspended, then resumed."""
     steps: list[Step] = []
     if not has_namespace:
         steps.append(
@@ -58,23 +61,23 @@ def launch(spec: TrainingSpec, *, has_namespace: bool, has_secret: bool) -> tupl
     if spec.script_text:
         lines = spec.script_text.count("\n") + 1
         made = manifests.script(spec)
-        steps.append(Create(manifest=made, description=f"keep the script ({lines} lines) as {_named(made)}"))
+        steps.append(Create(manifest=made, description=f"store the script ({lines} lines) as {_named(made)}"))
     steps += [Create(manifest=one, description=f"create {_named(one)}") for one in manifests.services(spec)]
     for index in range(spec.servers):
         made = manifests.server(spec, index)
         steps.append(Create(manifest=made, description=f"create {_named(made)}, a parameter server"))
     job = manifests.workers(spec)
-    asks = f", each with {spec.gpus:g} {spec.gpu_resource}" if spec.gpus else ""
-    workers = f"{spec.workers} worker{'s' if spec.workers != 1 else ''}{asks}"
-    made_job = Create(manifest=job, description=f"create {_named(job)}, suspended: {workers}")
-    let_go = Patch(
-        ref=made_job.ref,
-        description="let the workers go",
+    gpus = f", each with {spec.gpus:g} {spec.gpu_resource}" if spec.gpus else ""
+    workers = f"{spec.workers} worker{'s' if spec.workers != 1 else ''}{gpus}"
+    create_job = Create(manifest=job, description=f"create {_named(job)}, suspended: {workers}")
+    resume = Patch(
+        ref=create_job.ref,
+        description="resume the workers",
         body={"spec": {"suspend": False}},
         requires=(Precondition(path=("spec", "suspend"), equals=True),),
-        inverse={"spec": {"suspend": True}},
+        undo={"spec": {"suspend": True}},
     )
-    return (*steps, made_job, let_go)
+    return (*steps, create_job, resume)
 
 
 def note_launch(
@@ -87,7 +90,7 @@ def note_launch(
     by_name: str,
     before: Launch | None,
 ) -> Step:
-    """The record by which its owner is told how it goes."""
+    """Return the step that records the launch, so that its state is reported in the thread."""
     row = Launch(
         id=f"{cluster}/{spec.id}",
         cluster=cluster,
@@ -98,15 +101,15 @@ def note_launch(
         channel=channel,
         thread=thread,
     )
-    return record("launches", row, says="tell this thread how it goes", before=before)
+    return record("launches", row, text="report its state in this thread", before=before)
 
 
 def stop(
     training: Training, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
 ) -> tuple[Step, ...]:
-    """Delete what makes its pods, never the pods; and `left`, smaller things of ours, as the API shows them."""
+    """Return the steps that delete its controllers, never its pods; and `left`, other objects of ours from the API."""
     steps: list[Step] = [
-        Delete(ref=ref, description=f"delete {ref}: its pods go with it")
+        Delete(ref=ref, description=f"delete {ref} and its pods")
         for ref, _ in _controllers(training, inventory)
     ]
     for one in left:
@@ -119,43 +122,41 @@ def stop(
 
 
 def suspend(training: Training, inventory: Inventory) -> tuple[Step, ...]:
-    """Suspend the Jobs and scale the servers to nothing: the GPUs are free, and undoing the plan brings it back.
+    """Return the steps that suspend the Jobs and scale the servers to 0: the GPUs are freed, and undo restores them.
 
-    A Job that Kueue admits is deleted instead, for Kueue owns its suspension.
+    A Job managed by Kueue is deleted instead, as Kueue owns its suspension.
     """
     steps: list[Step] = []
     for ref, found in _controllers(training, inventory):
         if ref.kind != "Job":
-            was = found.spec.replicas if found.spec.replicas is not None else 1  # type: ignore[attr-defined]
-            if was:
+            count = found.spec.replicas if found.spec.replicas is not None else 1  # type: ignore[attr-defined]
+            if count:
                 steps.append(
-                    Scale(ref=ref, description=f"scale {ref} from {was} to 0", replicas=0, expected=was)
+                    Scale(ref=ref, description=f"scale {ref} from {count} to 0", replicas=0, expected=count)
                 )
         elif _QUEUE_OF_KUEUE in (found.metadata.labels or {}):
-            steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would wake it up again"))
+            steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would resume it"))
         elif not found.spec.suspend:  # type: ignore[attr-defined]
             steps.append(
                 Patch(
                     ref=ref,
-                    description=f"suspend {ref}: its pods end, undoing this starts them anew",
+                    description=f"suspend {ref}: its pods end, and undo restarts them",
                     body={"spec": {"suspend": True}},
-                    inverse={"spec": {"suspend": False}},
+                    undo={"spec": {"suspend": False}},
                 )
             )
     return tuple(steps)
 
 
 def _controllers(training: Training, inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
-    """Its Jobs and servers as they are now, by their uids."""
-    held: dict[str, Any] = {
-        "Job": inventory.jobs,
-        "Deployment": inventory.deployments,
-        "StatefulSet": inventory.statefulsets,
+    """Return its current Jobs and parameter servers, with references by uid."""
+    kinds: dict[str, ResourceKind[Any]] = {
+        kind.type.__name__: kind for kind in (JOBS, DEPLOYMENTS, STATEFULSETS)
     }
     found: list[tuple[ObjectRef, KubernetesObject]] = []
     for workload in training.workloads:
         namespace, kind, name = workload.split("/", 2)
-        if (one := held.get(kind, {}).get(f"{namespace}/{name}")) is not None:
+        if kind in kinds and (one := inventory.all(kinds[kind]).get(f"{namespace}/{name}")) is not None:
             ref = ObjectRef(api=_API[kind], kind=kind, namespace=namespace, name=name, uid=one.metadata.uid)
             found.append((ref, one))
     return found

@@ -1,4 +1,4 @@
-"""This file plans the launch of a training: an order from the line, its place, whether it fits, the steps."""
+"""Planning of a launch: the spec from the command line, checks, placement, and the steps."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -8,18 +8,21 @@ from pathlib import PurePosixPath
 from collectors.cluster.inventory import Inventory
 from collectors.facts.results import SourceError
 from commands.core.command import PlanDraft, UnusableError
-from commands.core.context import CommandContext, ObjectReader
-from commands.plans.steps import ObjectRef
+from commands.core.context import CommandContext
+from commands.models import Launch
+from commands.plans.object_refs import ObjectReader, ObjectRef
+from commands.plans.plan import in_order
 from commands.training import job
 from commands.training.manifests import MANAGED_BY, OURS, TRAINING
 from commands.training.placement import Placement, node_capacities, place
+from commands.training.priority import preemption_note
 from commands.training.spec import TrainingSpec, check, script_of
-from commands.training.unschedulable import remedies_for, unschedulable_reasons
+from commands.training.unschedulable import suggestions_for, unschedulable_reasons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchTraining:
-    """The words of `training launch`; `extra` are those after `--`."""
+    """The arguments of `training launch`; `extra` are the words after `--`."""
 
     name: str
     image: str
@@ -43,7 +46,7 @@ class LaunchTraining:
 
 
 async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
-    """The steps that make the training, if its name is free and its tasks fit. Raises UnusableError otherwise."""
+    """Plan to create the training. Raises UnusableError if its name is taken or its tasks do not fit."""
     spec = spec_of(action, context)
     check(spec, images=context.defaults.training_images)
     if (reader := context.cluster.reader) is None:
@@ -53,8 +56,10 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     if spec.pull_secret and not has_secret:
         await _check_source(spec, reader)
     notes = _place(spec, context.cluster.inventory(), may_wait=action.wait)
-    async with context.store.unit() as unit:
-        before = await unit.launches.get(f"{context.cluster.name}/{spec.id}")
+    async with context.store.read() as snapshot:
+        before = await snapshot.rows(Launch).get(f"{context.cluster.name}/{spec.id}")
+    if spec.priority_class:
+        notes.append(await preemption_note(spec.priority_class, reader))
     steps = (
         *job.launch(spec, has_namespace=has_namespace, has_secret=has_secret),
         job.note_launch(
@@ -68,17 +73,19 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
         ),
     )
     if spec.team and spec.team not in context.actor.teams:
-        notes.append(f"It is launched for team {spec.team}, in which you are not.")
+        notes.append(f"It is launched for team {spec.team}, and you are not in that team.")
     gpus = f", {spec.workers * spec.gpus:g} {spec.gpu_resource}" if spec.gpus else ""
     title = f"Launch {spec.id}: {spec.workers} worker{'s' if spec.workers != 1 else ''}{gpus}"
-    return PlanDraft(title=title, steps=steps, notes=tuple(notes), is_fixed=bool(spec.script_text))
+    return PlanDraft(
+        title=title, stages=in_order(*steps), notes=tuple(notes), is_fixed=bool(spec.script_text)
+    )
 
 
 def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
-    """The order that the line and what came with it amount to."""
+    """Return the training's spec from the arguments and the uploaded script."""
     pairs = [word.partition("=") for word in action.node_selector]
-    if wrong := next((key for key, sign, _ in pairs if not sign), None):
-        raise UnusableError(f"`--node-selector {wrong[:60]}`: write it like pool=large.")
+    if invalid := next((key for key, sign, _ in pairs if not sign), None):
+        raise UnusableError(f"`--node-selector {invalid[:60]}`: write it like pool=large.")
     teams, owners = sorted(context.actor.teams), context.defaults.owners
     return TrainingSpec(
         name=action.name,
@@ -111,26 +118,23 @@ def _script(path: str, context: CommandContext) -> str:
         return ""
     if len(context.uploads) > 1:
         names = ", ".join(upload.name for upload in context.uploads[:5])
-        raise UnusableError(
-            f"There are {len(context.uploads)} files with this line ({names}): I take one script."
-        )
+        raise UnusableError(f"You uploaded {len(context.uploads)} files ({names}): upload only one script.")
     (upload,) = context.uploads
     if path and PurePosixPath(path).name != upload.name:
         raise UnusableError(
-            f"`--script {path[:60]}` names a file of the image and {upload.name} came with the line: which one?"
+            f"`--script {path[:60]}` names a file in the image, but you also uploaded {upload.name}: use only one."
         )
     return script_of(upload.content)
 
 
 async def _has_namespace(spec: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
-    """False: to be created. True: ours and empty, from an earlier run. Raises UnusableError for any other."""
+    """False: to be created. True: ours and empty, from an earlier run. Raises UnusableError otherwise."""
     found = await reader.read(ObjectRef(api="v1", kind="Namespace", name=spec.namespace))
     training = next((one for one in context.cluster.trainings() if one.id == spec.id), None)
     if training is not None and training.workloads:
-        doing = f"is there already ({training.state.value})"
         raise UnusableError(
-            f"Training `{training.id}` {doing}: see `training show {training.id}`; "
-            f"`training stop {training.id}` clears it away."
+            f"Training `{training.id}` already exists ({training.state.value}): see `training show {training.id}`; "
+            f"`training stop {training.id}` deletes it."
         )
     if found is None:
         return False
@@ -139,13 +143,13 @@ async def _has_namespace(spec: TrainingSpec, context: CommandContext, reader: Ob
         raise UnusableError(f"Namespace `{spec.namespace}` is still being deleted: try again in a moment.")
     if labels.get(MANAGED_BY) != OURS or labels.get(TRAINING) != spec.name:
         raise UnusableError(
-            f"Namespace `{spec.namespace}` is there already and not ours to use: choose another `--namespace`."
+            f"Namespace `{spec.namespace}` exists and was not created for this training: choose another `--namespace`."
         )
     return True
 
 
 async def _has_secret(spec: TrainingSpec, reader: ObjectReader) -> bool:
-    """Whether the copy from an earlier run is seen. It seldom may be: what is not seen is made, or is there then."""
+    """Whether the copy from an earlier run is visible. Often we may not read it: creating it then finds it."""
     name = spec.pull_secret.partition("/")[2]
     if not name:
         return False
@@ -162,31 +166,33 @@ async def _check_source(spec: TrainingSpec, reader: ObjectReader) -> None:
     place, _, name = spec.pull_secret.partition("/")
     if not place or not name:
         raise UnusableError(
-            f"The settings' pull secret `{spec.pull_secret}` should be written namespace/name: "
-            "ask whoever runs Yardmaster."
+            f"The pull secret `{spec.pull_secret}` in the settings must be written as namespace/name: "
+            "ask an administrator of Yardmaster."
         )
     found = await reader.read(ObjectRef(api="v1", kind="Secret", namespace=place, name=name))
     if found is None:
-        raise UnusableError(f"The pull secret `{spec.pull_secret}` that new trainings get is not there.")
+        raise UnusableError(f"The pull secret `{spec.pull_secret}` for new trainings does not exist.")
     if found.get("type") != "kubernetes.io/dockerconfigjson":
-        raise UnusableError(f"`{spec.pull_secret}` is no pull secret: its type is {found.get('type')}.")
+        raise UnusableError(f"`{spec.pull_secret}` is not a pull secret: its type is {found.get('type')}.")
 
 
 def _place(spec: TrainingSpec, inventory: Inventory, *, may_wait: bool) -> list[str]:
-    """What to tell of its place. Raises UnusableError when there is none and nobody wants to wait."""
+    """Return notes on the placement. Raises UnusableError if it does not fit and may not wait."""
     tasks = job.task_requests(spec)
     capacities = node_capacities(inventory, [name for task in tasks for name in task.amounts])
     placement = place(tasks, capacities)
     if placement.is_whole:
         return [f"It fits now, for example on {_where(placement)}."]
     reason = f"{unschedulable_reasons(placement)}."
-    help_ = remedies_for(tasks, capacities, placement)
+    suggestions = suggestions_for(tasks, capacities, placement)
     if not may_wait:
-        said = f" What would help: {'; '.join(help_)}." if help_ else ""
-        raise UnusableError(f"It does not fit: {reason}{said} `--wait` launches it anyway, to wait for room.")
+        hint = f" Suggestions: {'; '.join(suggestions)}." if suggestions else ""
+        raise UnusableError(
+            f"It does not fit: {reason}{hint} `--wait` launches it anyway, to wait for capacity."
+        )
     return [
-        f"It does not fit now: {reason} Tasks that find a place hold it while the others wait.",
-        *help_,
+        f"It does not fit now: {reason} Tasks that fit hold their resources while the others wait.",
+        *suggestions,
     ]
 
 

@@ -1,4 +1,4 @@
-"""This file composes the card of a launched training, as its owner's thread shows it. Pure."""
+"""The card of a launched training, shown in the thread of its owner. Pure."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,10 +21,10 @@ from alerts.cards.message import (
     person,
     text,
 )
-from collectors.facts.clock import in_words
+from collectors.facts.clock import humanize
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch
-from commands.training.details import TONES, failure_words, nodes_of, running
+from commands.training.details import TONES, failure_summary, nodes_of, running
 
 LINES_SHOWN = 12
 _MARKS = {
@@ -41,9 +41,9 @@ _MARKS = {
 def launch_card(
     launch: Launch, training: Training | None, now: datetime, *, last_lines: Sequence[str] = ()
 ) -> Message:
-    """Where a launched training stands. `training` is None when the cluster does not show it (any more).
+    """Return the card of a launched training. `training` is None if the cluster does not show it (any more).
 
-    `last_lines` are the first failing task's, redacted already.
+    `last_lines` are those of the first failed task, already redacted.
     """
     if training is None:
         return _unseen(launch)
@@ -54,14 +54,20 @@ def launch_card(
     if training.gpus_wanted:
         rows.append(("GPUs", text(f"{training.gpus:g} of {training.gpus_wanted:g}")))
     if training.started:
-        until = training.finished or now
-        rows.append(("since", text(moment(training.started), f", {in_words(until - training.started)}")))
+        lasted = (
+            humanize(training.finished - training.started)
+            if training.finished
+            else humanize(
+                now - training.started, parts=1
+            )  # it changes seldom, so that the card is seldom edited
+        )
+        rows.append(("since", text(moment(training.started), f", {lasted}")))
     blocks: list[Block] = []
     if training.reason and training.state is not TrainingState.RUNNING:
-        blocks.append(Paragraph(text=text(bold("Why: "), training.reason)))
+        blocks.append(Paragraph(text=text(bold("Reason: "), training.reason)))
     blocks.append(Fields(rows=tuple(rows)))
     if training.state is TrainingState.FAILED and (first := training.first_failure):
-        blocks.append(Paragraph(text=text(bold("Failed first: "), failure_words(first))))
+        blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
         if last_lines:
             blocks.append(Preformatted(lines=tuple(last_lines[-LINES_SHOWN:])))
     blocks.append(Buttons(buttons=_buttons(training)))
@@ -72,14 +78,14 @@ def launch_card(
 
 def _unseen(launch: Launch) -> Message:
     was = f"; it was {launch.reported_state} when last seen" if launch.reported_state else ""
-    said = "is gone" if launch.reported_state or launch.is_over else "is not seen yet"
+    now = "is gone" if launch.reported_state or launch.is_over else "is not visible yet"
     return Message(
-        title=text("– ", bold(launch.training), f": {said}{was}"), color=Color.QUIET, blocks=(_foot(launch),)
+        title=text("– ", bold(launch.training), f": {now}{was}"), color=Color.QUIET, blocks=(_foot(launch),)
     )
 
 
 def _buttons(training: Training) -> tuple[Button, ...]:
-    label = "Clear away" if training.state.is_over else "Stop"
+    label = "Delete" if training.state.is_over else "Stop"
     return (
         Button(label="Logs", line=f"training logs {training.id}"),
         Button(label="Details", line=f"training show {training.id}"),

@@ -1,4 +1,4 @@
-"""This file fetches a rank's log lines: from the Kubernetes API, or from the log store when the pod is gone."""
+"""Log lines of a rank: from the Kubernetes API, or from the log store when the pod is gone."""
 
 import re
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 
-LINES_SHOWN = 40  # in the answer itself; the others are a file
-TEXT_AT_MOST = 256 << 10  # characters
+LINES_SHOWN = 40  # in the answer itself; the full log is attached
+MAX_TEXT = 256 << 10  # characters
 _RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9]*)[- ]?)?(?P<index>\d{1,5})")
 
 
@@ -24,15 +24,15 @@ class ShowLogs:
 
 
 async def show_logs(training: Training, action: ShowLogs, context: CommandContext) -> Message:
-    """The last lines of a rank and where they come from. Raises UnusableError when no source has any."""
-    rank = rank_meant(training, action.rank)
+    """Return the last lines of a rank and their source. Raises UnusableError if no source has any."""
+    rank = find_rank(training, action.rank)
     lines, source = await _lines(training, rank, action, context)
-    whole = Redactor(context.defaults.redact, limit=TEXT_AT_MOST).clean("\n".join(lines))
+    whole = Redactor(context.defaults.redact, limit=MAX_TEXT).clean("\n".join(lines))
     shown = whole.splitlines()
     files: tuple[Attachment, ...] = ()
     if len(shown) > LINES_SHOWN:
         files = (Attachment(name=f"{training.name}-{rank.role}-{rank.index}.log", content=whole),)
-    left = f"; the last {LINES_SHOWN} of {len(shown)} lines, all are in the file" if files else ""
+    left = f"; the last {LINES_SHOWN} of {len(shown)} lines, the rest is in the file" if files else ""
     return Message(
         title=text(bold(f"{training.id}, {rank.role} {rank.index}"), f": the log of {rank.pod}"),
         blocks=(
@@ -43,16 +43,14 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
     )
 
 
-def rank_meant(training: Training, said: str) -> Rank:
-    """The rank that `3` or `ps-0` means; without words the one that failed first, or else the first."""
+def find_rank(training: Training, given: str) -> Rank:
+    """Return the rank that `3` or `ps-0` means; if none is given, the first failed one, or else the first."""
     known = {(rank.role, rank.index): rank for rank in (*reversed(training.failures), *training.ranks)}
     if not known:
-        raise UnusableError(
-            f"{training.id} has no ranks that I know of: {training.reason or training.state.value}."
-        )
-    if not said:
+        raise UnusableError(f"{training.id} has no known ranks: {training.reason or training.state.value}.")
+    if not given:
         return training.first_failure or known.get(("worker", 0)) or next(iter(known.values()))
-    shape = _RANK.fullmatch(said.lower())
+    shape = _RANK.fullmatch(given.lower())
     roles = list(dict.fromkeys(role for role, _ in known))
     if shape is not None:
         role = shape["role"] or ("worker" if "worker" in roles else roles[0])
@@ -61,15 +59,15 @@ def rank_meant(training: Training, said: str) -> Rank:
     names = [f"{role}-{index}" for role, index in sorted(known)]
     more = f" … {names[-1]}" if len(names) > 6 else ""
     raise UnusableError(
-        f"{training.id} has no rank `{said[:40]}`. There are "
-        f"{', '.join(names[:6])}{more}; a number alone is a {roles[0]}."
+        f"{training.id} has no rank `{given[:40]}`. There are "
+        f"{', '.join(names[:6])}{more}; a number alone means a {roles[0]}."
     )
 
 
 async def _lines(
     training: Training, rank: Rank, action: ShowLogs, context: CommandContext
 ) -> tuple[list[str], str]:
-    trouble = "the settings give no access to its pods"
+    problem = "the settings give no access to its pods"
     if context.cluster.pod_logs is not None:
         try:
             found = await context.cluster.pod_logs.logs(
@@ -77,31 +75,33 @@ async def _lines(
             )
             if found.strip() or context.cluster.logs is None:
                 return found.splitlines(), "the Kubernetes API" + (
-                    ", the run before" if action.previous else ""
+                    ", previous run" if action.previous else ""
                 )
-            trouble = "the Kubernetes API has no lines of it"
+            problem = "the Kubernetes API has no lines of it"
         except SourceError as error:
-            trouble = _in_short(rank, error)
+            problem = _api_problem(rank, error)
     if context.cluster.logs is None:
-        raise UnusableError(f"There is no log of {rank.pod}: {trouble}, and the settings name no log store.")
+        raise UnusableError(f"There is no log of {rank.pod}: {problem}, and the settings name no log store.")
     where = {"namespace": training.namespace, "pod": rank.pod}
     try:
-        kept = await context.cluster.logs.lines(where=where, at=context.now, tail=action.tail)
+        stored = await context.cluster.logs.lines(where=where, at=context.now, tail=action.tail)
     except SourceError as error:
-        raise UnusableError(f"There is no log of {rank.pod}: {trouble}; the log store: {error}") from error
-    if not kept:
+        raise UnusableError(f"There is no log of {rank.pod}: {problem}; the log store: {error}") from error
+    if not stored:
         raise UnusableError(
-            f"There is no log of {rank.pod}: {trouble}, and the log store has no lines of it."
+            f"There is no log of {rank.pod}: {problem}, and the log store has no lines of it."
         )
-    lines = [f"{line.at:%H:%M:%S} {line.text}" for line in kept]
-    return lines, f"the log store, because {trouble}"
+    lines = [f"{line.at:%H:%M:%S} {line.text}" for line in stored]
+    return lines, f"the log store, because {problem}"
 
 
-def _in_short(rank: Rank, reason: SourceError) -> str:
+def _api_problem(rank: Rank, reason: SourceError) -> str:
     if reason.status == 404:
         return "the pod is gone"
-    if reason.status == 400:  # its container waits, or there was no run before
+    if reason.status == 400:  # its container waits, or there is no previous run
         return (
-            f"its container does not run ({rank.reason}: {rank.explanation})" if rank.reason else str(reason)
+            f"its container is not running ({rank.reason}: {rank.explanation})"
+            if rank.reason
+            else str(reason)
         )
     return str(reason)

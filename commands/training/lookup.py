@@ -1,8 +1,9 @@
-"""This file finds the training that is meant by a short name, and says whether its namespace is ours."""
+"""Trainings by full or short name, and whether a namespace is ours."""
 
 from collections.abc import Sequence
 
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import NAMESPACES
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
 from commands.core.lookups import known_name
@@ -10,26 +11,26 @@ from commands.training.manifests import MANAGED_BY, OURS, TRAINING
 
 
 def training_named(name: str, trainings: Sequence[Training]) -> Training:
-    """By `namespace/name`, or by the name or the namespace alone where only one is called so.
+    """Return the training by `namespace/name`, or by its name or namespace alone if only one matches.
 
-    Raises UnusableError that lists who is called so, or says what was meant.
+    Raises UnusableError that lists the matches, or the closest names.
     """
     by_id = {training.id: training for training in trainings}
     if name in by_id:
         return by_id[name]
-    called = [training for training in trainings if name == training.name] or [
+    matches = [training for training in trainings if name == training.name] or [
         training for training in trainings if name == training.namespace
     ]
-    if len(called) == 1:
-        return called[0]
-    if called:
-        ids = ", ".join(f"`{training.id}`" for training in called[:8])
-        raise UnusableError(f"`{name}` could be {ids}: write the whole name.")
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        ids = ", ".join(f"`{training.id}`" for training in matches[:8])
+        raise UnusableError(f"`{name}` is ambiguous: {ids}. Use the full name.")
     return by_id[known_name(name, [*by_id, *(training.name for training in trainings)], "training")]
 
 
 def is_our_namespace(training: Training, inventory: Inventory) -> bool:
-    """Whether we made its namespace, for this training alone: then all of it may go."""
-    found = inventory.namespaces.get(training.namespace)
+    """Whether we created its namespace for this training alone, so that all of it may be deleted."""
+    found = inventory.all(NAMESPACES).get(training.namespace)
     labels = (found.metadata.labels or {}) if found else {}
     return training.has_namespace and labels.get(MANAGED_BY) == OURS and labels.get(TRAINING) == training.name

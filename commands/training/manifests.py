@@ -1,13 +1,13 @@
-"""This file writes the objects of a plain training: vivo's set, from an order. Pure.
+"""The Kubernetes objects of a training, from its spec: the same set as vivo's. Pure.
 
-Workers are one Indexed Job; each parameter server is a Deployment of its own, so that it keeps its name. A headless
-Service a role makes `NAME-worker-0.NAME-worker` and `NAME-ps-0.NAME-ps` resolve, before anybody is ready.
+Workers are one Indexed Job; each parameter server is its own Deployment, so that it keeps its name. A headless
+Service per role makes `NAME-worker-0.NAME-worker` and `NAME-ps-0.NAME-ps` resolve before the pods are ready.
 """
 
 import re
 from typing import Any
 
-from commands.plans.steps import Json
+from commands.plans.object_refs import Json
 from commands.training.spec import TrainingSpec
 
 TASK_PORT, WORKER, SERVER = 2222, "worker", "ps"
@@ -23,13 +23,13 @@ Object = dict[str, Json]
 
 def namespace(spec: TrainingSpec) -> Object:
     made = _object(spec, "v1", "Namespace", spec.namespace)
-    # The training's pods are whatever its author wrote: they may not reach for the machine.
+    # The pods run whatever their author wrote, so they get no access to the host.
     made["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = "baseline"
     return made
 
 
 def pull_secret(spec: TrainingSpec) -> Object:
-    """Without its content, which is read from the source when it is made."""
+    """The Secret without its content, which is read from the source at creation."""
     _, _, name = spec.pull_secret.partition("/")
     return {**_object(spec, "v1", "Secret", name), "type": "kubernetes.io/dockerconfigjson"}
 
@@ -42,7 +42,7 @@ def script(spec: TrainingSpec) -> Object:
 
 
 def services(spec: TrainingSpec) -> list[Object]:
-    """One a role, annotated for Prometheus; and one a task where that is asked for."""
+    """Return one Service per role, annotated for Prometheus, and one per task if requested."""
     made = [_service(spec, role_name(spec, WORKER), {TRAINING: spec.name, ROLE: WORKER}, is_scraped=True)]
     if spec.servers:
         selector = {TRAINING: spec.name, ROLE: SERVER}
@@ -65,7 +65,7 @@ def services(spec: TrainingSpec) -> list[Object]:
 
 
 def server(spec: TrainingSpec, index: int) -> Object:
-    """The Deployment of one parameter server. Recreate: two of one name would answer to it in turn."""
+    """The Deployment of one parameter server. Recreate, or two pods would share its name during an update."""
     role = role_name(spec, SERVER)
     labels = {TRAINING: spec.name, ROLE: SERVER, INDEX: str(index)}
     made = _object(spec, "apps/v1", "Deployment", f"{role}-{index}", role=SERVER)
@@ -77,7 +77,7 @@ def server(spec: TrainingSpec, index: int) -> Object:
         "template": {
             "metadata": {
                 "labels": {**_labels(spec), **labels},
-                "annotations": {**_notes(spec), INDEX: str(index)},
+                "annotations": {**_annotations(spec), INDEX: str(index)},
             },
             "spec": {**pod, "hostname": f"{role}-{index}"},
         },
@@ -86,7 +86,7 @@ def server(spec: TrainingSpec, index: int) -> Object:
 
 
 def workers(spec: TrainingSpec) -> Object:
-    """The worker Job, suspended: it is let go when all the others are there."""
+    """The worker Job, suspended until all other objects exist."""
     index = {"fieldRef": {"fieldPath": f"metadata.annotations['{_JOB_INDEX}']"}}
     pod = _pod(spec, WORKER, spec.worker_amounts, [{"name": "TASK_INDEX", "valueFrom": index}])
     job_spec: Object = {
@@ -96,10 +96,7 @@ def workers(spec: TrainingSpec) -> Object:
         "backoffLimit": spec.backoff,
         "suspend": True,
         "template": {
-            "metadata": {
-                "labels": {**_labels(spec), ROLE: WORKER},
-                "annotations": _notes(spec),
-            },
+            "metadata": {"labels": {**_labels(spec), ROLE: WORKER}, "annotations": _annotations(spec)},
             "spec": {**pod, "restartPolicy": "Never"},
         },
     }
@@ -113,7 +110,7 @@ def role_name(spec: TrainingSpec, role: str) -> str:
 
 
 def tolerated(spec: TrainingSpec) -> frozenset[str]:
-    """The taint keys that the training's workers tolerate: GPU nodes are often tainted with the resource's name."""
+    """Return the taint keys that workers tolerate: GPU nodes are often tainted with the resource name."""
     return frozenset({spec.gpu_resource}) if spec.gpus else frozenset()
 
 
@@ -136,7 +133,7 @@ def _pod(spec: TrainingSpec, role: str, amounts: dict[str, str], env: list[Objec
         container["command"] = ["bash", spec.script]
     if spec.arguments:
         container["args"] = [_literal(word) for word in spec.arguments]
-    # The 64 MiB that containers get are too few for NCCL: what is used here counts as the task's memory.
+    # The default 64 MiB are too small for NCCL. Usage counts towards the task's memory.
     volumes: list[Object] = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
     if spec.script_text:
         volumes.append({"name": "script", "configMap": {"name": f"{spec.name}-script", "defaultMode": 0o555}})
@@ -158,7 +155,7 @@ def _pod(spec: TrainingSpec, role: str, amounts: dict[str, str], env: list[Objec
 
 
 def _resources(amounts: dict[str, str]) -> Object:
-    """CPU is asked for and may be exceeded; memory and GPUs are also the most that a task may use."""
+    """CPU is only a request; memory and GPUs are also limits."""
     limits = {name: one for name, one in amounts.items() if name != "cpu"}
     made: Object = {}
     if amounts:
@@ -169,9 +166,9 @@ def _resources(amounts: dict[str, str]) -> Object:
 
 
 def _environment(spec: TrainingSpec, role: str) -> list[Object]:
-    """The cluster's description, in the words that TensorFlow's and PyTorch's launchers read."""
+    """The variables that describe the training, as TensorFlow's and PyTorch's launchers read them."""
     hosts = task_hosts(spec, WORKER, spec.workers)
-    said = {
+    values = {
         "TRAINING_NAME": spec.name,
         "TASK_ROLE": role,
         "WORKER_HOSTS": ",".join(hosts),
@@ -181,14 +178,14 @@ def _environment(spec: TrainingSpec, role: str) -> list[Object]:
         "MASTER_ADDR": hosts[0].partition(":")[0],
         "MASTER_PORT": str(TASK_PORT),
     }
-    return [{"name": name, "value": value} for name, value in said.items()]
+    return [{"name": name, "value": value} for name, value in values.items()]
 
 
 def task_hosts(spec: TrainingSpec, role: str, count: int) -> list[str]:
-    """`host:port` of each task of a role: through its own Service, or as a host of the role's."""
+    """Return `host:port` of each task of a role: its own Service, or its host name in the Service of the role."""
     service = role_name(spec, role)
-    behind = "" if spec.service_per_task else f".{service}"
-    return [f"{service}-{index}{behind}:{TASK_PORT}" for index in range(count)]
+    suffix = "" if spec.service_per_task else f".{service}"
+    return [f"{service}-{index}{suffix}:{TASK_PORT}" for index in range(count)]
 
 
 def _service(spec: TrainingSpec, name: str, selector: dict[str, str], *, is_scraped: bool = False) -> Object:
@@ -212,30 +209,27 @@ def _service(spec: TrainingSpec, name: str, selector: dict[str, str], *, is_scra
 
 def _object(spec: TrainingSpec, api: str, kind: str, name: str, *, role: str = "") -> dict[str, Any]:
     labels = {**_labels(spec), **({ROLE: role} if role else {})}
-    metadata: Object = {"name": name, "labels": labels, "annotations": _notes(spec)}
+    metadata: Object = {"name": name, "labels": labels, "annotations": _annotations(spec)}
     if kind != "Namespace":
         metadata["namespace"] = spec.namespace
     return {"apiVersion": api, "kind": kind, "metadata": metadata}
 
 
 def _labels(spec: TrainingSpec) -> dict[str, str]:
-    said = {"team": label_safe(spec.team), "owner": label_safe(spec.owner)}
-    return {MANAGED_BY: OURS, TRAINING: spec.name, **{key: value for key, value in said.items() if value}}
+    values = {"team": label_safe(spec.team), "owner": label_safe(spec.owner)}
+    return {MANAGED_BY: OURS, TRAINING: spec.name, **{key: value for key, value in values.items() if value}}
 
 
-def _notes(spec: TrainingSpec) -> dict[str, str]:
-    said = {OWNER: spec.owner, TEAM: spec.team, LAUNCHED_BY: spec.launched_by}
-    return {key: value for key, value in said.items() if value}
+def _annotations(spec: TrainingSpec) -> dict[str, str]:
+    values = {OWNER: spec.owner, TEAM: spec.team, LAUNCHED_BY: spec.launched_by}
+    return {key: value for key, value in values.items() if value}
 
 
 def label_safe(words: str) -> str:
-    """The nearest that a label may hold; empty when nothing is left."""
+    """Return the closest valid label value; empty if no valid characters remain."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", words)[:63].strip("-_.")
 
 
 def _literal(word: str) -> str:
-    """An argument that arrives as it was written; only `$(NAME)` of the task's environment is filled in.
-
-    Kubernetes reads `$$` as an escaped `$`.
-    """
+    """Escape an argument so that only `$(NAME)` is expanded: Kubernetes reads `$$` as an escaped `$`."""
     return word.replace("$$", "$$$$")

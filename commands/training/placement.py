@@ -1,7 +1,7 @@
-"""This file says whether tasks will fit: it places them on the nodes as the scheduler counts. Pure.
+"""Placement of tasks on nodes, to predict whether they fit. Pure.
 
-It is advice, not a promise: pods that are bound but not yet shown, quotas and queues are not in sight. Source:
-the scheduler's `noderesources/fit.go`, `tainttoleration` and `nodeaffinity` plugins.
+It is an estimate: pods bound but not yet in the cache, quotas and queues are not considered. Source: the
+scheduler's `noderesources/fit.go`, `tainttoleration` and `nodeaffinity` plugins.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,22 +11,18 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import gpu_resource, holds_resources, is_ready, parse_quantity, requested
 
-PODS = "pods"  # the resource that every pod takes one of
+PODS = "pods"  # the resource of which every pod takes one
 UNBOUNDED = 1_000_000
-_KEEPS_OFF = ("NoSchedule", "NoExecute")
-_SAID_ALREADY = frozenset(
-    {
-        "node.kubernetes.io/unschedulable",
-        "node.kubernetes.io/not-ready",
-        "node.kubernetes.io/unreachable",
-    }
+_REPELLING = ("NoSchedule", "NoExecute")
+_COVERED_BY_CLOSED = frozenset(
+    {"node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
 )
-_DUST = 1e-9  # quantities are read as floats
+_EPSILON = 1e-9  # quantities are floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRequest:
-    """Equal tasks of one role. Each takes `amounts` (by resource name, in its own unit) and one pod."""
+    """Equal tasks of one role. Each takes one pod and `amounts`, by resource name and in its unit."""
 
     role: str
     count: int
@@ -37,16 +33,16 @@ class TaskRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCapacity:
-    """What a node has left. `closed` says why no new pod gets there, whatever it asks for."""
+    """The free resources of a node. `closed` is the reason why it accepts no new pods at all."""
 
     node: str
     free: Mapping[str, float]
     labels: Mapping[str, str]
-    taints: tuple[str, ...] = ()  # keys that keep pods off which do not tolerate them
+    taints: tuple[str, ...] = ()  # keys of taints that repel pods without a toleration
     closed: str = ""
 
     def bar(self, task: TaskRequest) -> str:
-        """What keeps this need off the node before amounts are looked at; empty for nothing."""
+        """Return why these tasks cannot run here regardless of amounts; empty if they can."""
         if any(self.labels.get(key) != value for key, value in task.node_selector.items()):
             return "not selected"
         if self.closed:
@@ -54,28 +50,28 @@ class NodeCapacity:
         return next((f"tainted {key}" for key in self.taints if key not in task.tolerates), "")
 
     def holds(self, task: TaskRequest) -> int:
-        """How many tasks of this need have room here by amounts alone."""
-        asked = {PODS: 1.0, **task.amounts}
+        """Return how many of these tasks fit here by amounts alone."""
+        requests = {PODS: 1.0, **task.amounts}
         capacities = [
-            int((self.free.get(name, 0.0) + _DUST) // one) for name, one in asked.items() if one > 0
+            int((self.free.get(name, 0.0) + _EPSILON) // one) for name, one in requests.items() if one > 0
         ]
         return max(0, min(capacities, default=UNBOUNDED))
 
     def less(self, task: TaskRequest, times: int) -> "NodeCapacity":
-        """The room after so many tasks moved in."""
-        asked = {PODS: 1.0, **task.amounts}
-        left = {name: amount - times * asked.get(name, 0.0) for name, amount in self.free.items()}
+        """Return the capacity after placing so many of these tasks."""
+        requests = {PODS: 1.0, **task.amounts}
+        left = {name: amount - times * requests.get(name, 0.0) for name, amount in self.free.items()}
         return replace(self, free=left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """How far the tasks fit. `short` is the first need that does not, with `rooms` as the others left them."""
+    """How far the tasks fit. `short` are the first tasks that do not, with `capacities` after the others."""
 
     placed: tuple[tuple[str, str, int], ...]  # role, node, how many
     capacities: tuple[NodeCapacity, ...]
     short: TaskRequest | None = None
-    fitting: int = 0  # tasks of the short need that do fit
+    fitting: int = 0  # how many of the `short` tasks do fit
 
     @property
     def is_whole(self) -> bool:
@@ -83,14 +79,10 @@ class Placement:
 
 
 def node_capacities(inventory: Inventory, resources: Iterable[str]) -> tuple[NodeCapacity, ...]:
-    """What every node has left of these resources, by allocatable minus requested, nominated pods counted."""
+    """Return each node's free resources: allocatable minus requested, including nominated pods."""
     names = tuple(dict.fromkeys([*resources, PODS]))
-    waiting: dict[str, list[Pod]] = {}
-    for pod in inventory.pods.values():
-        if not pod.spec.node_name and pod.status.nominated_node_name and holds_resources(pod):
-            waiting.setdefault(pod.status.nominated_node_name, []).append(pod)
     return tuple(
-        _capacity(node, [*inventory.pods_on(name), *waiting.get(name, ())], names)
+        _capacity(node, (*inventory.pods_on(name), *inventory.pods_nominated_for(name)), names)
         for name, node in sorted(inventory.nodes.items())
     )
 
@@ -99,10 +91,10 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapa
     held = [pod for pod in pods if holds_resources(pod)]
     free: dict[str, float] = {}
     for name in names:
-        given = (node.status.allocatable or {}).get(name)
+        allocatable = (node.status.allocatable or {}).get(name)
         taken = len(held) if name == PODS else sum(requested(pod.spec, name) for pod in held)
-        if given is not None:
-            free[name] = parse_quantity(given) - taken
+        if allocatable is not None:
+            free[name] = parse_quantity(allocatable) - taken
     closed = "cordoned" if node.spec.unschedulable else "" if is_ready(node) else "not ready"
     if node.metadata.deletion_timestamp:
         closed = "being removed"
@@ -113,14 +105,14 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapa
         taints=tuple(
             taint.key
             for taint in node.spec.taints or ()
-            if taint.effect in _KEEPS_OFF and taint.key not in _SAID_ALREADY
+            if taint.effect in _REPELLING and taint.key not in _COVERED_BY_CLOSED
         ),
         closed=closed,
     )
 
 
 def place(tasks: Sequence[TaskRequest], capacities: Sequence[NodeCapacity]) -> Placement:
-    """Place all tasks. Either order of the needs is tried: small tasks may stand in the way of large ones."""
+    """Place all tasks, in both orders if needed: small tasks may block large ones."""
     wanted = [task for task in tasks if task.count]
     first = _place_in_order(wanted, capacities)
     if first.is_whole or len(wanted) < 2:
@@ -152,20 +144,20 @@ def _place_in_order(tasks: Sequence[TaskRequest], capacities: Sequence[NodeCapac
 
 
 def _cost(capacity: NodeCapacity, task: TaskRequest, later: Sequence[TaskRequest]) -> tuple[int, int, str]:
-    """Nodes first where this need takes least from the later ones; among those the ones that hold most of it."""
-    harm = sum(
+    """Sort key: nodes first where these tasks take least from later ones, then those that hold most of them."""
+    loss = sum(
         other_before - capacity.less(task, 1).holds(other)
         for other in later
         if not capacity.bar(other) and (other_before := capacity.holds(other))
     )
     hosts_others = sum(capacity.holds(other) for other in later if not capacity.bar(other))
     return (
-        harm,
+        loss,
         (1 if hosts_others else 0) * UNBOUNDED - min(capacity.holds(task), UNBOUNDED - 1),
         capacity.node,
     )
 
 
 def main_resource(task: TaskRequest) -> str:
-    """The resource to speak of first: the GPUs, where any are asked for."""
+    """Return the resource to report first: the GPUs if any are requested."""
     return next((name for name in task.amounts if gpu_resource(name)), next(iter(task.amounts), PODS))

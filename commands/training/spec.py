@@ -1,4 +1,4 @@
-"""This file has the order of a training: what a launch line asks for, checked before anything is made of it."""
+"""The spec of a training to launch, and its validation."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,14 +8,15 @@ from fnmatch import fnmatchcase
 
 from collectors.cluster.resources import gpu_resource, parse_quantity
 from commands.core.command import UnusableError
+from commands.training.priority import check_priority_class
 
-NAME_AT_MOST = 40  # pods are called NAME-worker-599-x7k2p, and a label holds 63
-WORKERS_AT_MOST = 1000  # the list of hosts in the environment stays below 128 KiB
-SERVERS_AT_MOST = 100
-SCRIPT_AT_MOST = 512 << 10  # bytes; an object holds 1 MiB, and the plan keeps a copy
-ARGUMENTS_AT_MOST = 32 << 10  # bytes together
+MAX_NAME = 40  # pods are named NAME-worker-599-x7k2p, and a label value has at most 63 characters
+MAX_WORKERS = 1000  # keeps the list of hosts in the environment below 128 KiB
+MAX_SERVERS = 100
+MAX_SCRIPT = 512 << 10  # bytes; an object is at most 1 MiB, and the plan contains a copy
+MAX_ARGUMENTS = 32 << 10  # bytes in total
 
-_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")  # DNS-1035, as Services demand
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")  # DNS-1035, as required for Services
 _QUANTITY = re.compile(r"\d{1,9}(\.\d{1,3})?(m|k|M|G|T|Ki|Mi|Gi|Ti)?")
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _IMAGE = re.compile(
@@ -29,7 +30,7 @@ _SYSTEM = ("kube-", "default", "openshift-")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSpec:
-    """A training to be launched. Amounts are quantities as Kubernetes writes them; empty: not asked for."""
+    """A training to launch. Amounts are Kubernetes quantities; empty: not requested."""
 
     name: str
     namespace: str
@@ -41,18 +42,18 @@ class TrainingSpec:
     memory: str = ""
     servers: int = 0  # parameter servers
     script: str = ""  # a path in the image
-    script_text: str = ""  # or the text of one that came with the line
+    script_text: str = ""  # or the text of an uploaded one
     arguments: tuple[str, ...] = ()
     team: str = ""
     owner: str = ""
-    launched_by: str = ""  # the chat id
+    launched_by: str = ""  # the chat user id
     priority_class: str = ""
     max_duration: timedelta | None = None
     backoff: int = 0
     node_selector: Mapping[str, str] = field(default_factory=dict)
     service_per_task: bool = False
     metrics_port: int = 8080
-    pull_secret: str = ""  # namespace/name of the one to copy
+    pull_secret: str = ""  # namespace/name of the Secret to copy
 
     @property
     def id(self) -> str:
@@ -60,13 +61,13 @@ class TrainingSpec:
 
     @property
     def gpu_amount(self) -> str:
-        """What one worker asks of the GPU resource, in its own unit: one device may be 100 of it."""
+        """The GPU request of one worker, in the unit of the resource: one device may be 100 units."""
         meaning = gpu_resource(self.gpu_resource)
         return f"{self.gpus * (meaning.units if meaning else 1):g}"
 
     @property
     def worker_amounts(self) -> dict[str, str]:
-        """What each worker asks for, by resource name."""
+        """The requests of each worker, by resource name."""
         gpus = {self.gpu_resource: self.gpu_amount} if self.gpus else {}
         return {**gpus, **self.server_amounts}
 
@@ -76,31 +77,32 @@ class TrainingSpec:
 
 
 def check(spec: TrainingSpec, *, images: Sequence[str]) -> None:
-    """Raise UnusableError for what could not be launched, with the part that is wrong and what it should be."""
-    _check_name(spec.name, "A training's name", NAME_AT_MOST)
+    """Raise UnusableError for an invalid spec, with the invalid part and the expected form."""
+    _check_name(spec.name, "A training's name", MAX_NAME)
     _check_name(spec.namespace, "A namespace", 63)
     if spec.namespace.startswith(_SYSTEM):
-        raise UnusableError(f"`{spec.namespace}` is the cluster's own: give the training another namespace.")
+        raise UnusableError(f"`{spec.namespace}` is a system namespace: choose another `--namespace`.")
     if not _IMAGE.fullmatch(spec.image) or len(spec.image) > 255:
         raise UnusableError(
-            f"`{_cut(spec.image)}` is not the name of an image: write it like registry.example/team/name:tag."
+            f"`{_cut(spec.image)}` is not a valid image name: write it like registry.example/team/name:tag."
         )
     if not any(fnmatchcase(spec.image, pattern) for pattern in images):
         allowed = ", ".join(f"`{pattern}`" for pattern in images) or "none"
-        raise UnusableError(f"`{spec.image}` is not among the images that may be launched: {allowed}.")
-    _check_count(spec.workers, 1, WORKERS_AT_MOST, "--workers")
-    _check_count(spec.servers, 0, SERVERS_AT_MOST, "--ps")
+        raise UnusableError(f"`{spec.image}` is not among the allowed images: {allowed}.")
+    _check_count(spec.workers, 1, MAX_WORKERS, "--workers")
+    _check_count(spec.servers, 0, MAX_SERVERS, "--ps")
     _check_gpus(spec)
     for flag, amount in (("--cpu", spec.cpu), ("--memory", spec.memory)):
         if amount and (not _QUANTITY.fullmatch(amount) or not parse_quantity(amount)):
             raise UnusableError(f"`{flag} {_cut(amount)}` is not a quantity: write it like 2, 500m or 64Gi.")
     for key, value in spec.node_selector.items():
         if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
-            raise UnusableError(f"`--node-selector {_cut(f'{key}={value}')}` is not a label and its value.")
+            raise UnusableError(f"`--node-selector {_cut(f'{key}={value}')}` is not a valid label and value.")
     if spec.priority_class:
         _check_name(spec.priority_class, "A priority class", 253, dots=True)
+        check_priority_class(spec.priority_class)
     if spec.max_duration is not None and spec.max_duration < timedelta(seconds=1):
-        raise UnusableError("`--max-duration` is at least 1s.")
+        raise UnusableError("`--max-duration` must be at least 1s.")
     _check_words(spec)
 
 
@@ -108,27 +110,25 @@ def _check_gpus(spec: TrainingSpec) -> None:
     meaning = gpu_resource(spec.gpu_resource)
     if meaning is None:
         raise UnusableError(
-            f"`{_cut(spec.gpu_resource)}` is no GPU resource that I know: nvidia.com/gpu, "
+            f"`{_cut(spec.gpu_resource)}` is not a known GPU resource: nvidia.com/gpu, "
             "nvidia.com/mig-1g.10gb, tencent.com/vcuda-core, …"
         )
     if not 0 <= spec.gpus <= 64:
-        raise UnusableError(f"`--gpus {spec.gpus:g}`: a worker has 0 to 64 of them.")
+        raise UnusableError(f"`--gpus {spec.gpus:g}`: must be 0 to 64 per worker.")
     amount = spec.gpus * meaning.units
     if abs(amount - round(amount)) > 1e-9:
         raise UnusableError(
-            f"`--gpus {spec.gpus:g}` cannot be had of {spec.gpu_resource}: "
-            f"it comes in steps of {1 / meaning.units:g}."
+            f"`--gpus {spec.gpus:g}` is not possible with {spec.gpu_resource}: "
+            f"it must be a multiple of {1 / meaning.units:g}."
         )
 
 
 def _check_words(spec: TrainingSpec) -> None:
-    if sum(len(word.encode()) for word in spec.arguments) > ARGUMENTS_AT_MOST:
-        raise UnusableError(
-            f"The arguments are longer than {ARGUMENTS_AT_MOST >> 10} KiB: put them in a file."
-        )
+    if sum(len(word.encode()) for word in spec.arguments) > MAX_ARGUMENTS:
+        raise UnusableError(f"The arguments are longer than {MAX_ARGUMENTS >> 10} KiB: put them in a file.")
     for word in (spec.script, *spec.arguments):
         if "\x00" in word:
-            raise UnusableError("An argument holds a null character, which no program can be given.")
+            raise UnusableError("An argument contains a null character, which cannot be passed to a program.")
     if spec.script and (len(spec.script) > 1024 or spec.script.startswith("-")):
         raise UnusableError(f"`--script {_cut(spec.script)}` is not a path in the image.")
 
@@ -137,14 +137,14 @@ def _check_name(name: str, what: str, longest: int, *, dots: bool = False) -> No
     plain = name.replace(".", "") if dots else name
     if not _NAME.fullmatch(plain) or len(name) > longest:
         raise UnusableError(
-            f"{what} has small letters, digits and `-`, begins with a letter and is at most {longest} long: "
-            f"`{_cut(name)}` is not like that."
+            f"{what} consists of lower-case letters, digits and `-`, begins with a letter and has at most {longest} "
+            f"characters: `{_cut(name)}` is not valid."
         )
 
 
 def _check_count(count: int, least: int, most: int, flag: str) -> None:
     if not least <= count <= most:
-        raise UnusableError(f"`{flag} {count}`: it is {least} to {most}.")
+        raise UnusableError(f"`{flag} {count}`: must be {least} to {most}.")
 
 
 def _cut(words: str) -> str:
@@ -153,18 +153,18 @@ def _cut(words: str) -> str:
 
 
 def script_of(content: bytes) -> str:
-    """The text of a script that came with a line. Raises UnusableError when it is not a text or too long."""
-    if len(content) > SCRIPT_AT_MOST:
+    """Return the text of an uploaded script. Raises UnusableError if it is not text or too long."""
+    if len(content) > MAX_SCRIPT:
         raise UnusableError(
-            f"The script is {len(content) >> 10} KiB, I keep {SCRIPT_AT_MOST >> 10} KiB at most: "
+            f"The script is {len(content) >> 10} KiB, and the limit is {MAX_SCRIPT >> 10} KiB: "
             "put it in the image and give its path with `--script`."
         )
     try:
         script = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnusableError(f"The script is not a text in UTF-8 (byte {error.start}).") from error
+        raise UnusableError(f"The script is not UTF-8 text (byte {error.start}).") from error
     if "\x00" in script:
-        raise UnusableError("The script is not a text: it holds null characters.")
+        raise UnusableError("The script is not text: it contains null characters.")
     if not script.strip():
         raise UnusableError("The script is empty.")
     return script.replace("\r\n", "\n")

@@ -1,18 +1,21 @@
-"""This file plans the end of a training: at its top controllers, or with the whole namespace that we made for it."""
+"""Planning to stop a training: delete its top controllers, or the namespace that we created for it."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
+from collectors.cluster.indexes import by_namespace
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
-from collectors.facts.clock import in_words
+from collectors.cluster.kinds import NAMESPACES, PERSISTENT_VOLUME_CLAIMS
+from collectors.facts.clock import humanize, moment_of
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind
 from collectors.trainings.training import Training
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
-from commands.plans.steps import Delete, ObjectRef, Step
+from commands.plans.disruption import Disruption
+from commands.plans.object_refs import ObjectRef
+from commands.plans.plan import in_order
+from commands.plans.steps import Delete, Step
 from commands.training.lookup import is_our_namespace, training_named
 from commands.training.manifests import MANAGED_BY, OURS, TRAINING
 from commands.training.training_kinds import kind_of
@@ -25,47 +28,46 @@ class StopTraining:
 
 
 async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
-    """Never deletes pods one by one: their controllers would make them anew."""
+    """Plan to delete the training. Pods are never deleted one by one: their controllers would recreate them."""
     inventory = context.cluster.inventory()
     training = training_named(action.training, context.cluster.trainings())
     notes = [await lost_work(training, context)] if not training.state.is_over and training.ranks else []
     is_ours = is_our_namespace(training, inventory)
     steps: tuple[Step, ...]
     if is_ours and not action.keep_namespace:
-        place = inventory.namespaces[training.namespace].metadata
-        ref = ObjectRef(api="v1", kind="Namespace", name=place.name, uid=place.uid)
-        steps = (Delete(ref=ref, description=f"delete namespace {place.name}, which was made for it"),)
+        meta = inventory.all(NAMESPACES)[training.namespace].metadata
+        ref = ObjectRef(api="v1", kind="Namespace", name=meta.name, uid=meta.uid)
+        steps = (Delete(ref=ref, description=f"delete namespace {meta.name}, which was created for it"),)
         notes += [
-            f"{one} `--keep-namespace` keeps them." for one in deleted_with_namespace(place.name, inventory)
+            f"{one} `--keep-namespace` keeps them." for one in deleted_with_namespace(meta.name, inventory)
         ]
     else:
         steps = kind_of(training).stop(training, inventory, left=await _left(training, context))
         if training.has_namespace:
-            reason = "is kept" if is_ours else "stays, for we did not make it"
-            notes.append(f"Namespace {training.namespace} {reason}, with its volume claims.")
+            reason = "is kept" if is_ours else "is kept, as it was not created by Yardmaster,"
+            notes.append(f"Namespace {training.namespace} {reason} with its volume claims.")
     if not steps:
         return PlanDraft(
             title="",
-            nothing_to_do=f"Nothing of {training.id} is left to stop: {training.reason or training.state.value}.",
+            nothing_to_do=f"There is nothing left to stop of {training.id}: {training.reason or training.state.value}.",
         )
     return PlanDraft(
         title=f"Stop {training.id}",
-        steps=steps,
+        stages=in_order(*steps),
         notes=tuple(notes),
-        disrupts=() if training.state.is_over else (training_summary(training),),
+        disrupts=() if training.state.is_over else (disruption_of(training),),
     )
 
 
-def training_summary(training: Training) -> str:
-    """`vision-detr/detr of ana: 6 ranks, 32 GPUs`: facts only, no moments, for the plan's hash covers it."""
-    owner = f" of {training.owner}" if training.owner else ""
+def disruption_of(training: Training) -> Disruption:
+    """Return the disruption of a whole training: `vision-detr/detr of ana: 6 ranks, 32 GPUs`."""
     ranks = f"{training.wanted} rank{'s' if training.wanted != 1 else ''}"
-    return f"{training.id}{owner}: {ranks}, {training.gpus_wanted:g} GPUs"
+    return Disruption(name=training.id, owner=training.owner, gpus=training.gpus_wanted, text=ranks)
 
 
 async def lost_work(training: Training, context: CommandContext) -> str:
-    """What a stop costs: the work since the last checkpoint, as far as the training tells it."""
-    unknown = "How old its last checkpoint is is not known: what came after it is lost."
+    """Return what a stop costs: the work since the last checkpoint, as far as the training reports it."""
+    unknown = "The age of its last checkpoint is not known: work since then is lost."
     if context.cluster.prometheus is None:
         return unknown
     pods = "|".join(sorted({rank.pod for rank in training.ranks}))
@@ -74,12 +76,14 @@ async def lost_work(training: Training, context: CommandContext) -> str:
     seen = await context.cluster.prometheus.query(PromQLQuery(expr=query), at=context.now)
     if isinstance(seen, Blind) or not seen.samples:
         return unknown
-    age = context.now.timestamp() - seen.samples[0].value
-    return f"Its last checkpoint is {in_words(timedelta(seconds=age))} old: what came after it is lost."
+    saved = moment_of(seen.samples[0].value)
+    if saved is None or saved.timestamp() <= 0:  # before the first checkpoint exporters report NaN or 0
+        return unknown
+    return f"Its last checkpoint is {humanize(context.now - saved)} old: work since then is lost."
 
 
 async def _left(training: Training, context: CommandContext) -> list[dict[str, Any]]:
-    """The Services and scripts that we made for it; what others made there is theirs."""
+    """Return the Services and scripts that we created for it, and none created by others."""
     if context.cluster.reader is None or not training.has_namespace:
         return []
     found: list[dict[str, Any]] = []
@@ -90,17 +94,15 @@ async def _left(training: Training, context: CommandContext) -> list[dict[str, A
         for one in listed:
             labels = one["metadata"].get("labels") or {}
             if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING) == training.name:
-                found.append({**one, "kind": kind})  # lists leave it out
+                found.append({**one, "kind": kind})  # lists omit it
     return found
 
 
 def deleted_with_namespace(namespace: str, inventory: Inventory) -> list[str]:
-    """What goes with a namespace beside its trainings."""
+    """Return notes on what is deleted with a namespace besides its trainings."""
     if inventory.missing_reason(PERSISTENT_VOLUME_CLAIMS):
-        return [f"Volume claims in {namespace} go with it; which there are is not known now."]
+        return [f"Volume claims in {namespace} are deleted with it; their names are not known now."]
     claims = [
-        one.metadata.name
-        for one in inventory.persistent_volume_claims.values()
-        if one.metadata.namespace == namespace
+        one.metadata.name for one in inventory.select(PERSISTENT_VOLUME_CLAIMS, by_namespace, namespace)
     ]
-    return [f"Volume claims go with it: {', '.join(sorted(claims))}."] if claims else []
+    return [f"Volume claims deleted with it: {', '.join(sorted(claims))}."] if claims else []

@@ -1,4 +1,4 @@
-"""This file lists the kinds of training that are written. A new kind is one file and one line here."""
+"""The kinds of training that commands can change. A new kind is one module and one entry here."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from commands.training import job
 
 
 class Stop(Protocol):
-    """Steps that delete a training at its top, with `left`: smaller objects of ours, as the API shows them."""
+    """Returns the steps that delete a training's top controllers, and `left`: other objects of ours from the API."""
 
     def __call__(
         self, training: Training, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
@@ -20,21 +20,21 @@ class Stop(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WritingKind:
-    """How one kind of training ends. `pause` frees its GPUs so that undoing it brings the training back."""
+class TrainingWriter:
+    """How to stop one kind of training. `suspend` frees its GPUs such that an undo restores the training."""
 
     name: str
     stop: Stop
     suspend: Callable[[Training, Inventory], tuple[Step, ...]]
 
 
-KINDS = {one.name: one for one in (WritingKind(name="Job", stop=job.stop, suspend=job.suspend),)}
+KINDS = {one.name: one for one in (TrainingWriter(name="Job", stop=job.stop, suspend=job.suspend),)}
 
 
-def kind_of(training: Training) -> WritingKind:
-    """The kind that can write this training. Raises UnusableError when none can."""
+def kind_of(training: Training) -> TrainingWriter:
+    """Return the kind that can change this training. Raises UnusableError if there is none."""
     if (kind := KINDS.get(training.kind)) is None:
         raise UnusableError(
-            f"{training.id} is a {training.kind}, which I can read but not change: {', '.join(KINDS)}."
+            f"{training.id} is a {training.kind}, which can only be read. These can be changed: {', '.join(KINDS)}."
         )
     return kind

@@ -1,4 +1,4 @@
-"""This file says in words why tasks do not fit, and what would help. Pure."""
+"""Texts on why tasks do not fit, and what would help. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,11 +6,11 @@ from dataclasses import replace
 from collectors.cluster.resources import gpu_resource
 from commands.training.placement import PODS, NodeCapacity, Placement, TaskRequest, main_resource, place
 
-_SHOWN = 3  # nodes by name; the others are counted
+_SHOWN = 3  # nodes by name; the rest are counted
 
 
 def unschedulable_reasons(placement: Placement) -> str:
-    """`3 of 4 workers fit; worker 3 needs 8 nvidia.com/gpu: gpu-a04 has 2 free, gpu-b01 is cordoned, ...`."""
+    """Return a text like `3 of 4 workers fit; worker 3 needs 8 nvidia.com/gpu: gpu-a04 has 2 free, ...`."""
     task = placement.short
     if task is None:
         return ""
@@ -20,29 +20,29 @@ def unschedulable_reasons(placement: Placement) -> str:
         (capacity for capacity in open_nodes if main in capacity.free),
         key=lambda capacity: (-capacity.free[main], capacity.node),
     )
-    told = [_lack(capacity, task, main) for capacity in with_main[:_SHOWN]]
+    reasons = [_lack(capacity, task, main) for capacity in with_main[:_SHOWN]]
     if rest := len(with_main) - _SHOWN:
-        told += [f"{_nodes(rest)} {'has' if rest == 1 else 'have'} no more than that"] if rest > 0 else []
-    told += _barred(placement.capacities, task)
+        reasons += [f"{_nodes(rest)} {'has' if rest == 1 else 'have'} no more than that"] if rest > 0 else []
+    reasons += _barred(placement.capacities, task)
     if without := sum(main not in capacity.free for capacity in open_nodes):
-        told.append(f"{_nodes(without)} {'has' if without == 1 else 'have'} no {main} at all")
-    where = ", ".join(told) or "there is no node"
-    asks = ", ".join(f"{amount_text(name, one)} {name}" for name, one in task.amounts.items() if one)
+        reasons.append(f"{_nodes(without)} {'has' if without == 1 else 'have'} no {main} at all")
+    where = ", ".join(reasons) or "there are no nodes"
+    needed = ", ".join(f"{amount_text(name, one)} {name}" for name, one in task.amounts.items() if one)
     return (
         f"{placement.fitting} of {task.count} {task.role}{'s' if task.count != 1 else ''} "
         f"fit{'s' if task.count == 1 else ''}; "
-        f"{task.role} {placement.fitting} needs {asks or 'capacity for a pod'}: {where}"
+        f"{task.role} {placement.fitting} needs {needed or 'capacity for a pod'}: {where}"
     )
 
 
-def remedies_for(
+def suggestions_for(
     tasks: Sequence[TaskRequest], capacities: Sequence[NodeCapacity], placement: Placement
 ) -> tuple[str, ...]:
-    """What would help, each as a short sentence; `rooms` as they were before anything was placed."""
+    """Return what would help, as short sentences; `capacities` are those before any placement."""
     task = placement.short
     if task is None:
         return ()
-    said: list[str] = []
+    suggestions: list[str] = []
     main = main_resource(task)
     meaning = gpu_resource(main)
     if meaning is not None and task.role == "worker":
@@ -50,10 +50,10 @@ def remedies_for(
         for fewer in range(units - 1, 0, -1):
             smaller = replace(task, amounts={**task.amounts, main: fewer * meaning.units})
             if place([smaller if one is task else one for one in tasks], capacities).is_whole:
-                said.append(f"`--gpus {fewer}` would fit")
+                suggestions.append(f"`--gpus {fewer}` would fit")
                 break
     if placement.fitting and task.role == "worker":
-        said.append(f"`--workers {placement.fitting}` would fit")
+        suggestions.append(f"`--workers {placement.fitting}` would fit")
     cordoned = [
         capacity.node
         for capacity in placement.capacities
@@ -66,15 +66,15 @@ def remedies_for(
             replace(capacity, closed="") if capacity.node in cordoned else capacity for capacity in capacities
         ]
         enough = "would be enough" if place(tasks, opened).is_whole else "would help"
-        said.append(f"`node uncordon {' '.join(cordoned[:_SHOWN])}` {enough}")
+        suggestions.append(f"`node uncordon {' '.join(cordoned[:_SHOWN])}` {enough}")
     if meaning is not None:
-        said.append("`gpu idle` shows whose GPUs do nothing")
-    return tuple(said)
+        suggestions.append("`gpu idle` shows idle GPUs and their owners")
+    return tuple(suggestions)
 
 
 def _lack(capacity: NodeCapacity, task: TaskRequest, main: str) -> str:
-    asked: Mapping[str, float] = {PODS: 1.0, **task.amounts}
-    lacking = [name for name, one in asked.items() if capacity.free.get(name, 0.0) < one]
+    requests: Mapping[str, float] = {PODS: 1.0, **task.amounts}
+    lacking = [name for name, one in requests.items() if capacity.free.get(name, 0.0) < one]
     if not lacking or main in lacking:
         return f"{capacity.node} has {amount_text(main, capacity.free[main])} free"
     short = ", ".join(f"{amount_text(name, capacity.free.get(name, 0.0))} {name}" for name in lacking)
@@ -82,24 +82,24 @@ def _lack(capacity: NodeCapacity, task: TaskRequest, main: str) -> str:
 
 
 def _barred(capacities: Sequence[NodeCapacity], task: TaskRequest) -> list[str]:
-    """Nodes that would have room if they were not closed, by name; and how many the selector leaves out."""
-    told: list[str] = []
+    """Return nodes that would have capacity if they were not closed, and how many are not selected."""
+    lines: list[str] = []
     would = [
         capacity
         for capacity in capacities
         if (bar := capacity.bar(task)) and bar != "not selected" and capacity.holds(task)
     ]
-    told += [f"{capacity.node} is {capacity.bar(task)}" for capacity in would[:_SHOWN]]
+    lines += [f"{capacity.node} is {capacity.bar(task)}" for capacity in would[:_SHOWN]]
     if len(would) > _SHOWN:
-        told.append(f"{_nodes(len(would) - _SHOWN)} more closed")
+        lines.append(f"{_nodes(len(would) - _SHOWN)} more closed")
     if left_out := sum(capacity.bar(task) == "not selected" for capacity in capacities):
         wanted = ",".join(f"{key}={value}" for key, value in task.node_selector.items())
-        told.append(f"{_nodes(left_out)} {'is' if left_out == 1 else 'are'} not {wanted}")
-    return told
+        lines.append(f"{_nodes(left_out)} {'is' if left_out == 1 else 'are'} not {wanted}")
+    return lines
 
 
 def amount_text(resource: str, amount: float) -> str:
-    """`8`, `64 GiB`: memory in GiB, everything else as a number; never below zero without saying so."""
+    """Return `8` or `64 GiB`: memory and storage in GiB, everything else as a number; may be negative."""
     if resource == "memory" or resource.endswith("storage"):
         return f"{amount / 2**30:.0f} GiB"
     return f"{amount:g}"

@@ -1,1 +1,1 @@
-"""Programs of others that the cluster in a box starts and stops itself."""
+"""External programs that the demo starts and stops."""

@@ -1,8 +1,8 @@
-"""This file becomes another program, after making sure that it cannot outlive its parent.
+"""Wrapper that executes a program which the kernel kills when its parent dies.
 
 It is run as a script (`python guard.py PARENT USER PROGRAM ARGUMENT...`), not imported, because the usual way,
-`preexec_fn`, may deadlock in a process that has threads. USER may be empty: stay who we are.
-PARENT is the process id that must still be our parent; if it is not, it died in between, and so do we.
+`preexec_fn`, may deadlock in a process that has threads. An empty USER keeps the current user.
+PARENT is the expected parent's process id; if the parent is another one, it has died, and this process exits.
 """
 
 import ctypes
@@ -23,15 +23,15 @@ def _become(user: str) -> None:
 
 
 def main() -> None:
-    """Drop to the user, tie our life to the parent's, and exec."""
+    """Change to the user, arrange to be killed with the parent, and execute the program."""
     parent, user, *argv = sys.argv[1:]
     if user:
         _become(user)
     if sys.platform.startswith("linux"):
-        # After the change of user, which would clear it.
+        # After the change of user, which clears the setting.
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != int(parent):
-        raise SystemExit("the process that started this one is gone")
+        raise SystemExit("the parent process is gone")
     try:
         os.execv(argv[0], argv)
     except OSError as error:

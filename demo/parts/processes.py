@@ -1,8 +1,8 @@
-"""This file starts a program as a child of ours, waits until it is ready, and stops it for certain.
+"""Child processes: start, wait until ready, stop for certain.
 
-The core is blocking and needs no event loop, so that test fixtures of any scope can use it; `running` is the
-same for asyncio. A child lives in a session of its own (Ctrl-C in our terminal does not reach it), writes to a
-log file, and is killed by the kernel when we die.
+The core is blocking and needs no event loop, so that test fixtures of any scope can use it; `running` is for
+asyncio. A child has its own session (Ctrl-C in the terminal does not reach it), writes to a log file, and is
+killed by the kernel when this process dies.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from pathlib import Path
 from typing import Self
 
 _GUARD = Path(__file__).with_name("guard.py")
-_PAUSE = 0.05  # seconds between two looks at whether a child is ready
-_AFTER_KILL = 30.0  # seconds; a killed process that is still there then hangs in the kernel
-_PORTS = range(20000, 32000)  # below where Linux takes the ports of outgoing connections from
+_PAUSE = 0.05  # seconds between two readiness checks
+_AFTER_KILL = 30.0  # seconds; a killed process that still exists then hangs in the kernel
+_PORTS = range(20000, 32000)  # below Linux' range for outgoing connections
 
 
 class PartError(RuntimeError):
-    """A program of others is missing, did not start, or refused what we told it. The text says what to do."""
+    """An external program is missing, did not start, or rejected its input. The text says what to do."""
 
 
 class MissingPartError(PartError):
@@ -48,34 +48,34 @@ class Program:
     name: str  # for people: "Prometheus"
     argv: tuple[str, ...]  # the first is an absolute path
     log: Path  # stdout and stderr are appended here
-    environment: Mapping[str, str] = field(default_factory=dict)  # on top of ours
-    folder: Path | None = None  # working folder; None: ours
-    user: str | None = None  # another user to run as, which only root can do
+    environment: Mapping[str, str] = field(default_factory=dict)  # added to this process's
+    folder: Path | None = None  # working folder; None: this process's
+    user: str | None = None  # the user to run as, if not the current one; needs root
 
 
 class Child:
-    """One run of a program. `start` once, `stop` as often as you like."""
+    """One run of a program. Call `start` once; `stop` may be called repeatedly."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._process: subprocess.Popen[bytes] | None = None
-        self._given_up = threading.Event()
+        self._stopped = threading.Event()
 
     @property
     def pid(self) -> int:
-        """The process id. Raises PartError before the start."""
+        """The process id. Raises PartError before `start`."""
         return self._started().pid
 
     @property
     def is_running(self) -> bool:
-        """Whether it was started and has not ended."""
+        """Whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Start it, without waiting for anything.
+        """Start the process without waiting until it is ready.
 
-        Call it from a thread that lives as long as the child should (the main thread): the kernel ends
-        the child together with the thread that started it.
+        Call it from a thread that outlives the child (the main thread): the kernel kills the child when the
+        thread that started it ends.
         """
         program = self.program
         program.log.parent.mkdir(parents=True, exist_ok=True)
@@ -92,21 +92,21 @@ class Child:
             )
 
     def wait_until_ready(self, is_ready: Callable[[], bool], *, limit: timedelta) -> None:
-        """Return once `is_ready()` holds. Raises PartError, with the log's last lines, on death or at the limit."""
+        """Return once `is_ready()` holds. Raises PartError, with the log's end, on exit or at `limit`."""
         end = time.monotonic() + limit.total_seconds()
         while not is_ready():
             if not self.is_running:
                 raise PartError(
-                    self._trouble(f"ended with status {self._started().returncode} while starting")
+                    self._error_text(f"ended with status {self._started().returncode} while starting")
                 )
             if time.monotonic() > end:
-                raise PartError(self._trouble(f"was not ready within {limit.total_seconds():.0f} s"))
-            if self._given_up.wait(_PAUSE):
+                raise PartError(self._error_text(f"was not ready within {limit.total_seconds():.0f} s"))
+            if self._stopped.wait(_PAUSE):
                 raise PartError(f"{self.program.name} was stopped while starting")
 
     def stop(self, *, grace: timedelta = timedelta(seconds=10)) -> None:
-        """End it: SIGTERM, and SIGKILL to it and all its children after `grace`. A grace of 0 kills at once."""
-        self._given_up.set()
+        """Send SIGTERM, and SIGKILL to the whole process group after `grace`. A grace of 0 kills at once."""
+        self._stopped.set()
         process = self._process
         if process is None or process.poll() is not None:
             return
@@ -120,7 +120,7 @@ class Child:
         process.wait(_AFTER_KILL)
 
     def last_log_lines(self, count: int = 20) -> str:
-        """The end of its log, for a person."""
+        """The end of the log."""
         try:
             with self.program.log.open(encoding="utf-8", errors="replace") as lines:
                 return "".join(deque(lines, count)).rstrip()
@@ -139,7 +139,7 @@ class Child:
             raise PartError(f"{self.program.name} was not started")
         return self._process
 
-    def _trouble(self, what: str) -> str:
+    def _error_text(self, what: str) -> str:
         return f"{self.program.name} {what}. The end of {self.program.log}:\n{self.last_log_lines()}"
 
 
@@ -151,9 +151,9 @@ async def running(
     limit: timedelta = timedelta(seconds=30),
     grace: timedelta = timedelta(seconds=10),
 ) -> AsyncIterator[Child]:
-    """Run a program for the length of an `async with` block, which begins when `is_ready()` holds.
+    """Run a program for the duration of an `async with` block, which is entered when `is_ready()` holds.
 
-    `is_ready` may block for a moment: it is asked in a thread.
+    `is_ready` may block for a moment: it is called in a thread.
     """
     child = Child(program)
     child.start()
@@ -165,7 +165,7 @@ async def running(
 
 
 def find_program(*names: str, get_it: str) -> Path:
-    """The first of these programs that is on the PATH. Raises MissingPartError, which ends with `get_it`."""
+    """Return the first of these programs that is on the PATH. Raises MissingPartError, which ends with `get_it`."""
     for name in names:
         if found := shutil.which(name):
             return Path(found)
@@ -173,7 +173,7 @@ def find_program(*names: str, get_it: str) -> Path:
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 on which nobody listens now, and which no outgoing connection will take."""
+    """Return a free TCP port of 127.0.0.1 that no outgoing connection will take."""
     for port in _candidates():
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -186,9 +186,9 @@ def free_port() -> int:
 
 
 def answers(url: str, *, ca_file: Path | None = None, timeout: timedelta = timedelta(seconds=2)) -> bool:
-    """Whether a GET of `url` is answered with a 2xx now. Never raises for a server that is away or not ready.
+    """Whether a GET of `url` returns a 2xx. Never raises for a server that is down or not ready.
 
-    `ca_file` is the certificate to trust for https; while that file is not there, the answer is no.
+    `ca_file` is the certificate to trust for https; while it does not exist, the result is False.
     """
     try:
         handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
@@ -205,5 +205,5 @@ def answers(url: str, *, ca_file: Path | None = None, timeout: timedelta = timed
 
 
 def _candidates() -> Iterator[int]:
-    """A few ports in random order, so that two processes that look at the same moment seldom meet."""
+    """Return ports in random order, so that two concurrent processes rarely try the same one."""
     yield from random.sample(_PORTS, 200)

@@ -1,4 +1,4 @@
-"""This file runs a real Prometheus server on loopback, with a configuration and a data folder of its own."""
+"""A real Prometheus server on loopback with its own configuration and data folder."""
 
 import asyncio
 import subprocess
@@ -17,21 +17,21 @@ _IMPORT_WITHIN = timedelta(minutes=10)
 
 
 def find_prometheus() -> Path:
-    """Where `prometheus` is. Raises MissingPartError."""
+    """Return the path of `prometheus`. Raises MissingPartError."""
     return find_program("prometheus", get_it=_GET_IT)
 
 
 def find_promtool() -> Path:
-    """Where `promtool` is. Raises MissingPartError."""
+    """Return the path of `promtool`. Raises MissingPartError."""
     return find_program("promtool", get_it=_GET_IT)
 
 
 def import_openmetrics(samples: Path, folder: Path) -> None:
-    """Write the samples of an OpenMetrics file as blocks into the data of the server that will run in `folder`.
+    """Import an OpenMetrics file as blocks into the data of the server that will run in `folder`.
 
-    Do it before that server starts. The file ends with `# EOF` and gives each sample a time, in seconds since 1970.
+    Call it before the server starts. The file ends with `# EOF` and gives each sample a Unix timestamp in seconds.
     Blocks of two hours are written, so a week of minutes for a thousand series takes a while and some memory.
-    Raises PartError with promtool's own words when the file is not OpenMetrics.
+    Raises PartError with promtool's message when the file is not OpenMetrics.
     """
     target = folder / "data"
     target.mkdir(parents=True, exist_ok=True)
@@ -47,10 +47,10 @@ def import_openmetrics(samples: Path, folder: Path) -> None:
 
 
 class PrometheusServer:
-    """A Prometheus that listens on 127.0.0.1 for the length of a `with` or `async with` block.
+    """A Prometheus that listens on 127.0.0.1 for the duration of a `with` or `async with` block.
 
-    It keeps its configuration (`prometheus.yml`), its data (`data/`) and its log (`prometheus.log`) in `folder`,
-    and goes on with the data that it finds there. Relative paths in `config`, such as rule files, start in `folder`.
+    Configuration (`prometheus.yml`), data (`data/`) and log (`prometheus.log`) are in `folder`; existing data is
+    used. Relative paths in `config`, such as rule files, are relative to `folder`.
     """
 
     def __init__(
@@ -83,28 +83,28 @@ class PrometheusServer:
 
     @property
     def log(self) -> Path:
-        """Where it writes what it has to say."""
+        """The log file."""
         return self._program.log
 
     @property
     def is_running(self) -> bool:
-        """False before the start, and after it ended for whatever reason."""
+        """False before the start and after the process ended for any reason."""
         return self._child.is_running
 
     def start(self) -> None:
-        """Start it and return when it answers queries. Raises PartError, with its log, for a bad `config`."""
+        """Start it and return when it answers queries. Raises PartError, with its log, for an invalid `config`."""
         self.launch()
         self.wait_until_ready()
 
     def launch(self) -> None:
-        """The first half of `start`: does not wait."""
+        """Start the process without waiting: the first half of `start`."""
         self._config_file.parent.mkdir(parents=True, exist_ok=True)
         self._config_file.write_text(self._config, encoding="utf-8")
         self._child = Child(self._program)
         self._child.start()
 
     def wait_until_ready(self) -> None:
-        """The second half of `start`; may run in another thread."""
+        """Wait until it answers queries: the second half of `start`. May run in another thread."""
         try:
             self._child.wait_until_ready(lambda: answers(f"{self.url}/-/ready"), limit=_READY_WITHIN)
         except PartError:
@@ -112,13 +112,13 @@ class PrometheusServer:
             raise
 
     def stop(self) -> None:
-        """End it; what it scraped stays in its folder. It may be started again."""
+        """Stop it. Its data stays in the folder, and it may be started again."""
         self._child.stop()
 
     def reload_blocking(self, config: str | None = None) -> None:
-        """Read the configuration again, after replacing it by `config` if given.
+        """Reload the configuration, after replacing it with `config` if given.
 
-        Raises PartError when Prometheus refuses it; it then goes on with the one that it had.
+        Raises PartError when Prometheus rejects it; the previous configuration then stays in effect.
         """
         if config is not None:
             self._config_file.write_text(config, encoding="utf-8")
@@ -129,8 +129,10 @@ class PrometheusServer:
                 pass
         except urllib.error.HTTPError as refusal:
             with refusal:
-                said = refusal.read().decode(errors="replace").strip()
-            raise PartError(f"Prometheus refused the configuration {self._config_file}: {said}") from refusal
+                message = refusal.read().decode(errors="replace").strip()
+            raise PartError(
+                f"Prometheus rejected the configuration {self._config_file}: {message}"
+            ) from refusal
         except OSError as error:
             raise PartError(f"Prometheus at {self.url} did not answer the reload: {error}") from error
         if config is not None:
@@ -148,7 +150,7 @@ class PrometheusServer:
         self.stop()
 
     async def __aenter__(self) -> Self:
-        # Started here and not in the thread: the kernel ends a child with the thread that started it.
+        # Started here and not in the thread: the kernel kills a child when the thread that started it ends.
         self.launch()
         try:
             await asyncio.to_thread(self.wait_until_ready)

@@ -1,1 +1,1 @@
-"""The scenarios: data."""
+"""The scenarios, as YAML files."""

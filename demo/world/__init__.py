@@ -1,1 +1,1 @@
-"""This package is a simulated GPU cluster: physics, exporters, kubelets, logs. The control plane is not in it."""
+"""A simulated GPU cluster: physics, exporters, kubelets, logs. The control plane is a separate server."""

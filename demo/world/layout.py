@@ -1,4 +1,4 @@
-"""This file is the cluster on paper: nodes, racks, teams, trainings and their names. Nothing here moves."""
+"""The static layout of the simulated cluster: nodes, racks, teams and trainings."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PCI_BUSES = ("18", "2a", "3a", "5d", "9a", "ab", "ba", "db")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSpec:
-    """One server. `cpus` are physical cores, and what the kubelet reports."""
+    """One server. `cpus` is the number of physical cores and the capacity that the kubelet reports."""
 
     name: str
     rack: str
     address: str
-    pod_net: str  # the first three numbers of its pod network, such as 10.244.3
+    pod_net: str  # the first three octets of its pod network, such as 10.244.3
     pool: str  # large, small (GPU servers) or infra
     gpus: int
     cpus: int
@@ -35,14 +35,14 @@ class NodeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSpec:
-    """One training: its own namespace, a worker Job, a parameter-server Deployment, headless Services."""
+    """A training with its own namespace, a worker Job, a parameter server Deployment and headless Services."""
 
     namespace: str
     name: str
     team: str
     owner: str
     workers: int
-    gpus: int  # for each worker
+    gpus: int  # per worker
     servers: int  # parameter servers
     pool: str
     step_seconds: float
@@ -66,7 +66,7 @@ class Team:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The whole cluster as it was ordered and racked."""
+    """The whole cluster: nodes, trainings and teams."""
 
     cluster: str
     nodes: tuple[NodeSpec, ...]
@@ -74,22 +74,22 @@ class Layout:
     teams: tuple[Team, ...]
 
     def node(self, name: str) -> NodeSpec:
-        """The node of this name. Raises KeyError when there is none."""
+        """Return the node of this name. Raises KeyError when there is none."""
         for spec in self.nodes:
             if spec.name == name:
                 return spec
-        raise KeyError(f"no node {name!r}; there are {', '.join(n.name for n in self.nodes)}")
+        raise KeyError(f"no node {name!r}; choose from {', '.join(n.name for n in self.nodes)}")
 
 
-def spare_of(layout: Layout) -> str:
-    """The server of the large pool that its trainings can do without; nothing when they need all of it."""
+def spare_node(layout: Layout) -> str:
+    """Return the server of the large pool that its trainings do not need, or "" when they need all of it."""
     large = [node for node in layout.nodes if node.pool == "large"]
     needed = sum(one.workers * one.gpus for one in layout.trainings if one.pool == "large")
     return large[-1].name if large and needed <= sum(node.gpus for node in large[:-1]) else ""
 
 
 def gpu_uuid(node: str, index: int) -> str:
-    """The UUID of a GPU: the same in every run, so that the past and the present join up."""
+    """The UUID of a GPU: the same in every run, so that history and live samples share series."""
     return f"GPU-{uuid.uuid5(uuid.NAMESPACE_OID, f'{node}/{index}')}"
 
 
@@ -180,8 +180,8 @@ TRAININGS = (
 )
 
 
-def a_cluster(*, gpu_nodes: int = 16, racks: int = 4, gpus: int = 8, infra: int = 2) -> Layout:
-    """The cluster of the demo: `gpu-a01` … in racks, the last of each in the small pool; some without GPUs."""
+def demo_layout(*, gpu_nodes: int = 16, racks: int = 4, gpus: int = 8, infra: int = 2) -> Layout:
+    """Return the demo's cluster: `gpu-a01` … in racks, the last of each rack in the small pool, and `infra` servers."""
     nodes: list[NodeSpec] = []
     per_rack = -(-gpu_nodes // racks)
     for number in range(gpu_nodes):

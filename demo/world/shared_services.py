@@ -1,4 +1,4 @@
-"""This file is what the cluster shares, in motion: its name servers and its storage."""
+"""The state of cluster-wide services: DNS and Ceph."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ BUCKETS = (
 
 
 @dataclass(slots=True, kw_only=True)
-class NameServer:
-    """One CoreDNS replica's counters. Rates are derived by whoever reads them."""
+class DnsReplica:
+    """The counters of one CoreDNS replica."""
 
     key: PodKey
     requests: float = 0.0
@@ -47,10 +47,10 @@ class NameServer:
 
 
 @dataclass(slots=True, kw_only=True)
-class Names:
-    """The cluster's DNS as a queue in front of `servers`. `lost` is the share of queries that get no good answer."""
+class ClusterDns:
+    """The cluster's DNS as a queue in front of `servers`. `lost` is the share of queries without a valid answer."""
 
-    servers: dict[PodKey, NameServer] = field(default_factory=dict)
+    servers: dict[PodKey, DnsReplica] = field(default_factory=dict)
     capacity: float = 6000.0  # queries/s of one replica
     offered: float = 0.0  # queries/s
     latency: float = 0.0006  # s
@@ -74,14 +74,14 @@ class Osd:
 
 @dataclass(slots=True, kw_only=True)
 class Volume:
-    """An RBD image behind a claim. `used` collapses when it is formatted."""
+    """An RBD image behind a PersistentVolumeClaim. Formatting resets `used`."""
 
     claim: PodKey
     image: str
     capacity: float
     used: float
-    node: str | None = None  # where it is still mapped although no pod uses it there
-    busy: bool = False  # somebody on `node` does not let go
+    node: str | None = None  # where it is still mapped although no pod there uses it
+    busy: bool = False  # a process on `node` still holds the mount
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""This file is the cluster in motion: what every GPU, host, pod, training and name server is doing at this moment."""
+"""The state of the simulated cluster: every GPU, host, pod, training and DNS replica now."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 
 from demo.world.layout import GIB, GPU_MEMORY_MIB, Layout, NodeSpec, gpu_uuid
-from demo.world.shared_services import Ceph, Names, Osd, PodKey
+from demo.world.shared_services import Ceph, ClusterDns, Osd, PodKey
 
 CLOCK_MAX = 1980.0  # MHz, H200
-CLOCK_IDLE = 345.0  # MHz, no process on it
-# XIDs after which a GPU does no more work until it is reset or replaced.
+CLOCK_IDLE = 345.0  # MHz, without a process
+# XIDs after which a GPU cannot work until it is reset or replaced.
 ENDS_GPU = frozenset({46, 48, 54, 62, 64, 74, 79, 95, 110, 119, 120, 136, 140, 143, 156, 158})
 POWER_IDLE = 76.0  # W
 POWER_MAX = 700.0  # W
@@ -26,18 +26,18 @@ CPU_MODES = ("idle", "iowait", "irq", "nice", "softirq", "steal", "system", "use
 
 
 class Role(Enum):
-    WORKER = "worker"  # a rank of a training, or any other pod that asked for GPUs
+    WORKER = "worker"  # a rank of a training, or any other pod with GPUs
     SERVER = "ps"
     DNS = "dns"
     SYSTEM = "system"
 
 
 class Phase(Enum):
-    WAITING = "waiting"  # not all ranks are there
-    STARTING = "starting"  # ranks look for each other by name
+    WAITING = "waiting"  # for missing ranks
+    STARTING = "starting"  # ranks resolve each other's names
     RUNNING = "running"
-    STALLED = "stalled"  # a rank is sick and the others spin in a collective
-    IDLE = "idle"  # holds its GPUs and computes nothing
+    STALLED = "stalled"  # a rank is stuck and the others spin in a collective
+    IDLE = "idle"  # holds GPUs without computing
     FAILED = "failed"
     FINISHED = "finished"
 
@@ -52,7 +52,7 @@ class Gpu:
     pod: PodKey | None = None
     temperature: float = 31.0  # °C
     clock: float = CLOCK_IDLE  # MHz
-    throttle: float = 1.0  # share of the full clock that heat leaves
+    throttle: float = 1.0  # share of the full clock that temperature allows
     power: float = POWER_IDLE  # W
     utilisation: float = 0.0  # 0..100
     tensor: float = 0.0  # 0..1
@@ -71,7 +71,7 @@ class Gpu:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the device plugin offers it: it takes a card away that reported what only a reset can mend."""
+        """Whether the device plugin advertises it. A GPU that needs a reset is not advertised."""
         return not self.dead and self.xid not in ENDS_GPU
 
     @property
@@ -88,10 +88,10 @@ class Host:
     booted: datetime
     inlet: float = INLET
     fans: float = 1.0  # share of the airflow of a healthy server
-    burn: float = 0.0  # share of all cores that something outside of pods takes
-    fill_rate: float = 0.0  # bytes/s that something writes to the root file system
+    burn: float = 0.0  # share of all cores used outside pods
+    fill_rate: float = 0.0  # bytes/s written to the root file system by a fault
     busy: float = 0.05
-    hunger: float = 0.05  # cores wanted over cores there: above 1 everybody waits
+    cpu_demand: float = 0.05  # requested over available cores; above 1, processes wait
     iowait: float = 0.004
     load: float = 1.0
     cpu_seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(CPU_MODES, 0.0))
@@ -125,7 +125,7 @@ class Host:
 
 @dataclass(slots=True, kw_only=True)
 class Body:
-    """A pod as the host feels it. `exit` is set by physics when its process ends; the kubelet then reports it."""
+    """A pod's process and its resource use. Physics sets `exit` when it ends; the kubelet then reports it."""
 
     key: PodKey
     uid: str
@@ -135,18 +135,18 @@ class Body:
     training: PodKey | None = None  # (namespace, job name)
     rank: int = 0
     gpus: tuple[int, ...] = ()
-    cpus: float = 0.05  # cores in use
+    cpus: float = 0.05  # used cores
     cpu_seconds: float = 0.0
     memory: float = 0.1 * GIB  # bytes of its working set
-    leak: float = 0.0  # bytes beyond it
+    leak: float = 0.0  # bytes on top of `memory`
     leak_rate: float = 0.0  # bytes/s
-    leak_most: float = math.inf  # bytes at which the leak is full: a cache that grows to its bound
+    leak_limit: float = math.inf  # bytes at which the leak stops
     address: str = ""
     started: datetime | None = None
     labels: dict[str, str] = field(default_factory=dict)
-    said: dict[str, str] = field(default_factory=dict)  # training, role, owner, team
-    metrics_port: int = 0  # where its program answers scrapes; 0: nowhere
-    claims: tuple[str, ...] = ()  # names of the claims that it mounts
+    metadata: dict[str, str] = field(default_factory=dict)  # training, role, owner, team
+    metrics_port: int = 0  # where it exposes metrics; 0: nowhere
+    claims: tuple[str, ...] = ()  # names of mounted PersistentVolumeClaims
     exit: int | None = None
     exit_reason: str = ""
 
@@ -158,32 +158,32 @@ class Training:
     key: PodKey
     team: str = ""
     owner: str = ""
-    ranks: int = 1  # how many workers must be there
-    tasks: int = 1  # workers and servers that look each other up by name
-    step_base: float = 0.5  # s for a step at full clock
+    ranks: int = 1  # required workers
+    tasks: int = 1  # workers and parameter servers, which resolve each other's names
+    step_base: float = 0.5  # s per step at full clock
     phase: Phase = Phase.WAITING
     since: datetime = LONG_AGO
-    lasted: float = 0.0  # s of physics in this phase
-    unsaved: float = 0.0  # s of physics since the last checkpoint
+    lasted: float = 0.0  # simulated s in this phase
+    unsaved: float = 0.0  # simulated s since the last checkpoint
     steps: float = 0.0
     step_seconds: float = 0.0
     loss: float = 7.0
-    run_for: timedelta | None = None  # None: goes on for ever
+    run_for: timedelta | None = None  # None: never ends
     ran: float = 0.0  # s of useful work
     checkpoint_at: datetime | None = None
     checkpoint_steps: float = 0.0
     culprit: PodKey | None = None
-    asleep: bool = False  # its code waits for something that never comes: all ranks idle
-    spoken_at: datetime = LONG_AGO  # when it last printed progress
-    names_left: float = 0.0  # look-ups still to be answered before it can start
+    asleep: bool = False  # its code is stuck and all ranks idle
+    logged_at: datetime = LONG_AGO  # of its last progress line
+    lookups_left: float = 0.0  # DNS lookups left before it can start
 
     def enter(self, phase: Phase, now: datetime) -> None:
         self.phase, self.since, self.lasted = phase, now, 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
-    """Something that leaves a trace in a log or a status: `what` is its name, `facts` what the line needs."""
+class WorldEvent:
+    """An event that writes log lines or a Kubernetes Event: `what` is its name, `facts` fill the texts."""
 
     at: datetime
     what: str
@@ -195,7 +195,7 @@ class Happening:
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """Everything physics knows. One owner steps it; others read."""
+    """The whole state. One owner advances it; others read it."""
 
     now: datetime
     layout: Layout
@@ -204,9 +204,9 @@ class State:
     rng: random.Random
     bodies: dict[PodKey, Body] = field(default_factory=dict)
     trainings: dict[PodKey, Training] = field(default_factory=dict)
-    names: Names = field(default_factory=Names)
-    watchdog: timedelta = timedelta(seconds=60)  # how long ranks spin before NCCL gives up
-    extra_tasks: int = 0  # tasks of trainings that start outside of the model and look names up
+    dns: ClusterDns = field(default_factory=ClusterDns)
+    watchdog: timedelta = timedelta(seconds=60)  # NCCL's timeout for a collective
+    extra_tasks: int = 0  # tasks of a training that is simulated only by its DNS lookups
 
     def gpus(self) -> Iterator[Gpu]:
         for host in self.hosts.values():
@@ -217,17 +217,17 @@ class State:
         return [host.gpus[index] for index in body.gpus]
 
     def ranks_of(self, training: PodKey) -> list[Body]:
-        """The workers of a training that are there and whose process lives, by rank."""
-        there = (
+        """Return the running workers of a training, by rank."""
+        running = (
             b
             for b in self.bodies.values()
             if b.training == training and b.role is Role.WORKER and b.exit is None
         )
-        return sorted(there, key=lambda body: (body.rank, body.key))
+        return sorted(running, key=lambda body: (body.rank, body.key))
 
 
-def a_state(layout: Layout, now: datetime, *, seed: int = 1) -> State:
-    """The cluster at rest, no pod on it."""
+def initial_state(layout: Layout, now: datetime, *, seed: int = 1) -> State:
+    """Return the cluster without pods."""
     rng = random.Random(seed)
     hosts = {
         spec.name: Host(

@@ -1,4 +1,4 @@
-"""The instruments: turns are interleaved, stalls are noticed, the prepared pods are what they should be."""
+"""The instruments: runs alternate, stalls are measured, the prepared pods are realistic."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ from benchmarks.timing import Watch, take_turns
 from collectors.cluster.objects import Pod
 
 
-async def test_turns_are_taken_and_the_order_is_turned_round() -> None:
+async def test_runs_alternate_and_every_second_round_is_reversed() -> None:
     order: list[str] = []
 
     def runner(name: str, seconds: list[float]):  # type: ignore[no-untyped-def]
@@ -37,7 +37,7 @@ async def test_turns_are_taken_and_the_order_is_turned_round() -> None:
     assert order == ["bare", "ours", "ours", "bare", "bare", "ours", "ours", "bare"]
 
 
-async def test_rounds_end_when_time_is_up_but_one_is_always_run() -> None:
+async def test_rounds_stop_after_the_limit_but_one_always_runs() -> None:
     async def run() -> float:
         return 1.0
 
@@ -45,14 +45,14 @@ async def test_rounds_end_when_time_is_up_but_one_is_always_run() -> None:
     assert found["ours"].seconds == (1.0,)
 
 
-async def test_a_loop_that_is_blocked_is_noticed() -> None:
+async def test_a_blocked_loop_is_measured() -> None:
     async def block() -> None:
-        time.sleep(0.05)  # noqa: ASYNC251 - it is what is measured
+        time.sleep(0.05)  # noqa: ASYNC251 - the stall to be measured
 
     assert await longest_stall(block, rounds=2) > timedelta(milliseconds=40)  # less is not possible
 
 
-async def test_a_loop_that_works_without_a_pause_is_noticed() -> None:
+async def test_work_without_a_pause_is_measured() -> None:
     async def work() -> None:
         busy(0.02)
         await asyncio.sleep(0)
@@ -69,7 +69,7 @@ def test_the_slowest_body_is_found() -> None:
 
 
 def busy(seconds: float) -> None:
-    """Work for as long, of this thread's own time."""
+    """Work for this long, in this thread's CPU time."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
@@ -82,12 +82,12 @@ def test_a_watch_measures_both_clocks() -> None:
     assert watch.cpu >= 0
 
 
-def test_the_pods_are_whole_of_the_size_of_real_ones_and_always_the_same() -> None:
-    made = pages(count=25, page=10)
-    assert list(made.bodies) == ["", "10", "20"]
-    assert made == pages(count=25, page=10)
-    assert 8_000 < made.size / made.count < 10_000
-    read = [msgspec.json.decode(body) for body in made.bodies.values()]
+def test_the_pods_are_complete_of_realistic_size_and_always_the_same() -> None:
+    generated = pages(count=25, page=10)
+    assert list(generated.bodies) == ["", "10", "20"]
+    assert generated == pages(count=25, page=10)
+    assert 8_000 < generated.size / generated.count < 10_000
+    read = [msgspec.json.decode(body) for body in generated.bodies.values()]
     assert [page["metadata"].get("continue") for page in read] == ["10", "20", None]
     names = {
         (item["metadata"]["namespace"], item["metadata"]["name"]) for page in read for item in page["items"]
@@ -103,7 +103,7 @@ def test_the_pods_are_whole_of_the_size_of_real_ones_and_always_the_same() -> No
     }
 
 
-async def test_the_longest_stall_is_held_against_the_longest_decode() -> None:
+async def test_the_longest_stall_is_compared_with_the_longest_decode() -> None:
     def outcome(name: str, stall: float, decode: float) -> dict[str, Outcome]:
         longest, longest_decode = timedelta(milliseconds=stall), timedelta(milliseconds=decode)
         return {name: Outcome(stalls=(Stall(during=name, longest=longest, longest_decode=longest_decode),))}
@@ -117,7 +117,7 @@ async def test_the_longest_stall_is_held_against_the_longest_decode() -> None:
         await stalls_row({})
 
 
-def test_packages_and_their_byte_code_are_counted(tmp_path: Path) -> None:
+def test_packages_and_their_byte_code_are_measured(tmp_path: Path) -> None:
     for name, size in (("small", 10), ("large", 50_000)):
         info = tmp_path / f"{name}-1.dist-info"
         info.mkdir()

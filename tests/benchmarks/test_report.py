@@ -1,4 +1,4 @@
-"""Rows are shown as a table, as JSON, and between the markers of the page."""
+"""Rows as a table, as JSON, and between the markers of the page."""
 
 from datetime import UTC, datetime
 from io import StringIO
@@ -38,7 +38,7 @@ def test_the_table_has_every_row_and_its_figures() -> None:
     assert "cores 2, python 3.11.7" in out.getvalue()
 
 
-def test_the_json_has_every_row_with_ratio_and_verdict() -> None:
+def test_the_json_has_every_row_with_its_ratio_and_whether_its_goal_is_met() -> None:
     read = msgspec.json.decode(report.as_json(ROWS, FACTS, AT))
     assert read["at"] == "2026-11-21T03:00:00+00:00"
     assert read["machine"] == FACTS
@@ -48,7 +48,7 @@ def test_the_json_has_every_row_with_ratio_and_verdict() -> None:
     assert read["rows"][2]["missing"] == "no prometheus"
 
 
-def test_the_page_keeps_what_is_around_the_markers() -> None:
+def test_the_page_keeps_the_text_around_the_markers() -> None:
     page = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"
     text = report.markdown(ROWS, FACTS, AT)
     new = report.put_between_markers(page, text)
@@ -57,6 +57,6 @@ def test_the_page_keeps_what_is_around_the_markers() -> None:
     assert r"| F1 | list [all] \| of it | 1,234 |" in new
 
 
-def test_a_page_without_markers_is_refused() -> None:
+def test_a_page_without_markers_is_an_error() -> None:
     with pytest.raises(ValueError, match="results: begin"):
         report.put_between_markers("nothing here", "text")

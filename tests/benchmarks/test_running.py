@@ -1,4 +1,4 @@
-"""Benchmarks are run in order, with what they need, and one that fails costs only its own row."""
+"""Benchmarks run in order, with what they need, and a failure costs only its own row."""
 
 import asyncio
 from collections.abc import Mapping
@@ -38,13 +38,13 @@ GOOD = Benchmark(id="good", title="a good one", run=_good)
 
 
 @pytest.mark.parametrize(
-    ("bad", "why"),
+    ("bad", "reason"),
     [
-        pytest.param(Benchmark(id="bad", title="t", run=_refuses), "no uv", id="what it needs is not here"),
+        pytest.param(Benchmark(id="bad", title="t", run=_refuses), "no uv", id="a program is missing"),
         pytest.param(
-            Benchmark(id="bad", title="t", run=_lacks_a_part), "no prometheus", id="a part is missing"
+            Benchmark(id="bad", title="t", run=_lacks_a_part), "no prometheus", id="a server is missing"
         ),
-        pytest.param(Benchmark(id="bad", title="t", run=_crashes), "KeyError: 'items'", id="it has a fault"),
+        pytest.param(Benchmark(id="bad", title="t", run=_crashes), "KeyError: 'items'", id="it has a bug"),
         pytest.param(
             Benchmark(id="bad", title="t", run=_never_ends, limit=timedelta(milliseconds=1)),
             "did not end within",
@@ -52,39 +52,39 @@ GOOD = Benchmark(id="good", title="a good one", run=_good)
         ),
     ],
 )
-def test_one_that_fails_says_why_and_the_others_run(bad: Benchmark, why: str) -> None:
-    said: list[str] = []
-    first, failed, last = run_all([GOOD, bad, replace(GOOD, id="last")], say=said.append)
+def test_a_failure_gives_its_reason_and_the_others_run(bad: Benchmark, reason: str) -> None:
+    logged: list[str] = []
+    first, failed, last = run_all([GOOD, bad, replace(GOOD, id="last")], log=logged.append)
     assert (first.value, last.value) == (1, 1)
     assert failed.id == "bad"
-    assert why in failed.missing
+    assert reason in failed.missing
     assert failed.met is False
-    assert said[0] == "good: a good one"
+    assert logged[0] == "good: a good one"
 
 
-def test_one_is_given_what_it_needs_and_no_more() -> None:
+def test_a_benchmark_receives_what_it_needs_and_no_more() -> None:
     others = [GOOD, replace(GOOD, id="other"), replace(GOOD, id="needy", needs=("good", "never run"))]
-    assert run_all(others, say=lambda _: None)[2].measure == "saw good"
+    assert run_all(others, log=lambda _: None)[2].measure == "saw good"
 
 
-def test_what_one_needs_is_run_before_it() -> None:
+def test_dependencies_run_first() -> None:
     needy = replace(GOOD, id="needy", needs=("good",))
     other = replace(GOOD, id="other")
     assert [one.id for one in chosen(["needy"], [other, GOOD, needy])] == ["good", "needy"]
     assert [one.id for one in chosen([], [other, GOOD, needy])] == ["other", "good", "needy"]
 
 
-def test_an_id_means_its_parts_too() -> None:
+def test_an_id_selects_its_parts_too() -> None:
     parts = [replace(GOOD, id="F1"), replace(GOOD, id="F1-demo"), replace(GOOD, id="F11")]
     assert [one.id for one in chosen(["F1"], parts)] == ["F1", "F1-demo"]
 
 
-def test_an_unknown_id_names_those_there_are() -> None:
-    with pytest.raises(UnknownBenchmarkError, match="no benchmark F99; there are good"):
+def test_an_unknown_id_lists_the_existing_ones() -> None:
+    with pytest.raises(UnknownBenchmarkError, match="no benchmark F99; choose from good"):
         chosen(["good", "F99"], [GOOD])
 
 
-def test_the_catalogue_is_in_an_order_that_can_be_run() -> None:
+def test_dependencies_come_first_in_the_catalogue() -> None:
     seen: set[str] = set()
     for benchmark in BENCHMARKS:
         assert benchmark.id not in seen

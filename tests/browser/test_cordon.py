@@ -1,4 +1,4 @@
-"""A person on call reads a card in a real browser, presses what it offers, confirms, and sees it come to an end."""
+"""A person on call handles an incident in a real browser: reads the card, cordons, and sees it resolve."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,9 +11,9 @@ from demo.scenario import load_scenarios
 from tests.real.servers.chromium import CHROMIUM_FLAGS
 
 pytestmark = pytest.mark.real
-TELEPHONE = ViewportSize(width=400, height=860)
-PATIENCE = 120_000  # milliseconds, for what the world and the rules take; the machine may be busy
-# The lines of text as they are laid out in the window, not as they were sent: words whose boxes share a row.
+PHONE = ViewportSize(width=400, height=860)
+TIMEOUT = 120_000  # milliseconds, for the world and the rules; the machine may be busy
+# The lines of text as laid out in the window, not as sent: words whose boxes share a row.
 LINES = """
 body => {
   const rows = [];
@@ -46,13 +46,13 @@ async def stage(tmp_path: Path, chromium_path: Path) -> AsyncIterator[Environmen
 
 @pytest.fixture
 async def page(stage: Environment, chromium_path: Path) -> AsyncIterator[Page]:
-    """The look-alike's page as dana, on a telephone; an error on the page fails the test."""
+    """Open the look-alike's page as dana, at a phone's size. An error on the page fails the test."""
     errors: list[str] = []
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=str(chromium_path), args=list(CHROMIUM_FLAGS)
         )
-        page = await browser.new_page(viewport=TELEPHONE)
+        page = await browser.new_page(viewport=PHONE)
         page.on("pageerror", lambda error: errors.append(str(error)))
         await page.goto(f"{stage.slack.page}?as=dana")
         await page.wait_for_selector("body[data-ready]")
@@ -62,63 +62,63 @@ async def page(stage: Environment, chromium_path: Path) -> AsyncIterator[Page]:
 
 
 def message(page: Page, words: str) -> Locator:
-    """The newest message of the channel with these words."""
+    """Return the newest message of the channel with these words."""
     return page.get_by_role("main").get_by_test_id("message").filter(has_text=words).last
 
 
 async def first_lines(card: Locator, count: int) -> list[str]:
-    """What stands first under the author's name; nothing may stick out of the window."""
+    """Return the first lines under the author's name; no line may be wider than the window."""
     lines = await card.evaluate(LINES)
-    assert all(right <= TELEPHONE["width"] for _, right in lines)
+    assert all(right <= PHONE["width"] for _, right in lines)
     texts = [words for words, _ in lines]
     author = next(number for number, words in enumerate(texts) if "yardmaster" in words)
     return texts[author + 1 : author + 1 + count]
 
 
-async def test_a_card_is_read_cordoned_from_and_seen_to_its_end(stage: Environment, page: Page) -> None:
+async def test_a_person_cordons_from_a_card_and_sees_it_resolve(stage: Environment, page: Page) -> None:
     scenario = load_scenarios()["hot-gpu"]
-    for fault in scenario.happens:
-        stage.break_it(fault)
+    for fault in scenario.faults:
+        stage.start_fault(fault)
     first = message(page, "is hot")
-    await expect(first).to_be_visible(timeout=PATIENCE)
+    await expect(first).to_be_visible(timeout=TIMEOUT)
     name = await first.get_attribute("data-ts")
     card = page.get_by_role("main").locator(f"article[data-ts='{name}']")
-    await expect(card).to_contain_text("throttles", timeout=PATIENCE)
+    await expect(card).to_contain_text("thermally throttled", timeout=TIMEOUT)
 
-    what, hurt, do = await first_lines(card, 3)
-    assert "gpu-b03 is hot" in what
-    assert hurt.startswith("Hurts: vision-detr/detr (32 GPUs, @ana")
-    assert do.startswith("Next: Cordon gpu-b03")
+    summary, affects, next_step = await first_lines(card, 3)
+    assert "gpu-b03 is hot" in summary
+    assert affects.startswith("Affects: vision-detr/detr 32 GPUs, @ana")
+    assert next_step.startswith("Next: Cordon gpu-b03")
 
     await card.get_by_role("button", name="Cordon gpu-b03").click()
     preview = message(page, "Cordon gpu-b03?")
-    await expect(preview).to_contain_text("It will", timeout=PATIENCE)
-    await expect(preview).to_contain_text("nothing new is placed there")
+    await expect(preview).to_contain_text("It will", timeout=TIMEOUT)
+    await expect(preview).to_contain_text("no new pods are scheduled there")
     await expect(preview).to_contain_text("Nothing is done yet")
     assert stage.kubernetes is not None
     assert not unschedulable(stage)
 
     await preview.get_by_role("button", name="Confirm").click()
-    await expect(card).to_contain_text("Done: node cordon gpu-b03", timeout=PATIENCE)
+    await expect(card).to_contain_text("Done: node cordon gpu-b03", timeout=TIMEOUT)
     await expect(card.get_by_role("button", name="Cordon gpu-b03")).to_have_count(0)
     assert unschedulable(stage)
 
     await card.get_by_role("button", name="repl").first.click()
     thread = page.get_by_role("complementary", name="Thread")
-    await expect(thread).to_contain_text("Cordon gpu-b03: done", timeout=PATIENCE)
+    await expect(thread).to_contain_text("Cordon gpu-b03: done", timeout=TIMEOUT)
     await expect(thread.get_by_role("button", name="Undo")).to_be_visible()
     await page.get_by_role("button", name="Close thread").click()
 
-    for fault_name in scenario.mends:
-        stage.mend(fault_name)
-    await expect(card).to_contain_text("Resolved after", timeout=PATIENCE)
+    for fault_name in scenario.end_faults:
+        stage.end_fault(fault_name)
+    await expect(card).to_contain_text("Resolved after", timeout=TIMEOUT)
     await expect(card).to_contain_text("Fixed by node cordon gpu-b03")
     await expect(card).to_contain_text("by @dana")
     await expect(card.get_by_role("button", name="Why?")).to_have_count(0)
 
 
 def unschedulable(stage: Environment) -> bool:
-    """What the API says of the node."""
+    """Return whether the node is unschedulable in the API."""
     assert stage.kubernetes is not None
     node = stage.kubernetes.get("nodes", "", "gpu-b03")
     assert node is not None

@@ -1,4 +1,4 @@
-"""This file has the fixtures of the sources' tests: a look-alike, sources to it that get closed, a server by script."""
+"""Fixtures of the collectors' tests: a Kubernetes look-alike, connected sources, a scripted server."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,13 +13,13 @@ from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOpt
 from collectors.sources.kubernetes.source import KubernetesSource
 from demo.lookalikes.kubernetes import KubernetesLookalike, User
 
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 BOT = User("system:serviceaccount:yardmaster:yardmaster", ())
 
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    """A cluster without controllers. The token `bot` may do nothing until a role says so."""
+    """A cluster without controllers. The token `bot` has no permissions until a role grants some."""
     async with KubernetesLookalike.running(
         tokens={"bot": BOT}, controllers=False, logs=lambda *_: b"one\ntwo \xff\n"
     ) as running:
@@ -28,15 +28,15 @@ async def kube() -> AsyncIterator[KubernetesLookalike]:
 
 @pytest.fixture
 async def connect(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[KubernetesSource]]]:
-    """A function that opens a source to a server's address with a token; it is closed after the test."""
+    """A function that connects a source to an address with a token; it is closed after the test."""
     async with AsyncExitStack() as stack:
 
         async def open_source(url: str, token: str = "admin-token", **settings: object) -> KubernetesSource:
             config = tmp_path / "kubeconfig"
             write_kubeconfig(config, url, token)
             settings.setdefault("timeout", timedelta(seconds=5))
-            made = KubernetesOptions(kubeconfig=str(config), **settings)  # type: ignore[arg-type]
-            client = await KubernetesClient.connect(made)
+            options = KubernetesOptions(kubeconfig=str(config), **settings)  # type: ignore[arg-type]
+            client = await KubernetesClient.connect(options)
             stack.push_async_callback(client.close)
             return KubernetesSource(client)
 
@@ -44,11 +44,11 @@ async def connect(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Kuber
 
 
 @pytest.fixture
-async def serve() -> AsyncIterator[Callable[[Answer], Awaitable[str]]]:
-    """A function that serves every path with one answer and gives the address."""
+async def serve() -> AsyncIterator[Callable[[Handler], Awaitable[str]]]:
+    """A function that serves every path with one handler and returns the address."""
     async with AsyncExitStack() as stack:
 
-        async def start(answer: Answer) -> str:
+        async def start(answer: Handler) -> str:
             async def handler(request: web.Request) -> web.StreamResponse:
                 return await answer(request)
 

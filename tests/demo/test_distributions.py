@@ -1,4 +1,4 @@
-"""The product and the demo are two distributions: neither wheel holds a file of the other."""
+"""The product and the demo as two distributions: neither wheel holds a file of the other."""
 
 from pathlib import Path
 from zipfile import ZipFile
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def files_of(project: Path, folder: Path) -> set[str]:
-    """What the project's wheel holds, beside its metadata."""
+    """Return the files of the project's wheel, without its metadata."""
     (wheel,) = WheelBuilder(str(project)).build(directory=str(folder), versions=["standard"])
     return {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
 

@@ -1,4 +1,4 @@
-"""A demo that is told to end takes its folder with it, and what follows it runs."""
+"""Stopping the demo by a signal: its folder is removed and the code after the block runs."""
 
 import asyncio
 import os
@@ -10,17 +10,17 @@ from tempfile import TemporaryDirectory
 import pytest
 from rich.console import Console
 
-from demo.terminal import ended_by_signals
+from demo.terminal import cancel_on_signals
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_ends_the_block_in_order(number: signal.Signals) -> None:
+async def test_a_signal_ends_the_block_and_removes_its_folder(number: signal.Signals) -> None:
     console, folder = Console(file=StringIO()), Path()
     async with asyncio.timeout(10):
-        with ended_by_signals(console), TemporaryDirectory() as name:
+        with cancel_on_signals(console), TemporaryDirectory() as name:
             folder = Path(name)
             os.kill(os.getpid(), number)
             await asyncio.Event().wait()
-        await asyncio.sleep(0)  # the task is not cancelled any more
+        await asyncio.sleep(0)  # raises if the task is still cancelled
     assert not folder.exists()
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -1,4 +1,4 @@
-"""This file reads the pages for the tests of this folder."""
+"""The documentation pages, for the tests of this folder."""
 
 import re
 from dataclasses import dataclass
@@ -27,20 +27,20 @@ class Page:
         return _COMMENT.sub("", _FENCE.sub("", self.text))
 
     def blocks(self, language: str) -> list[str]:
-        """The code blocks of a language, without the indentation of the list that they stand in."""
+        """The code blocks of a language, without the indentation of the list that contains them."""
         return [
-            _flush(found["text"]) for found in _FENCE.finditer(self.text) if found["language"] == language
+            _dedent(fence["text"]) for fence in _FENCE.finditer(self.text) if fence["language"] == language
         ]
 
 
-def _flush(text: str) -> str:
+def _dedent(text: str) -> str:
     lines = text.splitlines()
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return "\n".join(line[margin:] for line in lines) + "\n"
 
 
 def all_pages() -> list[Page]:
-    """Every page that people read: the README and its like, and all of docs/."""
+    """Every Markdown page of the root, docs/, changes/ and helm/."""
     files = [
         *ROOT.glob("*.md"),
         *(ROOT / "docs").rglob("*.md"),
@@ -57,5 +57,5 @@ def pages() -> list[Page]:
 
 @pytest.fixture(scope="session")
 def docs(pages: list[Page]) -> dict[str, str]:
-    """The text of each page by its path from the root."""
+    """The text of each page, by its path from the root."""
     return {page.name: page.text for page in pages}

@@ -1,4 +1,4 @@
-"""This file proves that the examples in the docs work: settings load, rules are right, lines parse, values render."""
+"""The examples in the docs work: settings load, rules are valid, command lines parse, values render."""
 
 import subprocess
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_settings_load_and_name_rules_that_exist(block: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("block", _blocks("yaml", "# rules: "))
-def test_rules_are_right(block: str) -> None:
+def test_rules_are_valid(block: str) -> None:
     name = block.splitlines()[0].removeprefix("# rules: ")
     loaded = load(block, file=name, symbols=symbols(), own=True)
     assert loaded.diagnostics == ()
@@ -65,12 +65,12 @@ def _chat_lines() -> list[str]:
 
 
 @pytest.mark.parametrize("line", _chat_lines())
-def test_lines_for_the_chat_parse(line: str) -> None:
+def test_chat_lines_parse(line: str) -> None:
     parse(line, CATALOGUE)
 
 
 @pytest.mark.parametrize("command", CATALOGUE, ids=lambda command: command.name)
-def test_every_example_is_of_its_command(command: object) -> None:
-    known = next(one for one in CATALOGUE if one is command)
-    found, _deed = parse(known.example, CATALOGUE)
-    assert found is known
+def test_every_example_is_a_line_of_its_command(command: object) -> None:
+    known = next(candidate for candidate in CATALOGUE if candidate is command)
+    parsed, _action = parse(known.example, CATALOGUE)
+    assert parsed is known

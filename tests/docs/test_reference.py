@@ -1,4 +1,4 @@
-"""This file proves that the reference pages are fresh, and that nothing of the program is missing from them."""
+"""The reference pages are up to date, and nothing of the program is missing from them."""
 
 from pathlib import Path
 
@@ -15,29 +15,29 @@ from docs.generate import DOCS, PARTS, fresh, pages, stale
 
 
 def test_no_page_is_stale() -> None:
-    behind = [page.name for page in stale()]
-    assert not behind, f"run `python -m docs.generate`: {', '.join(behind)}"
+    names = [page.name for page in stale()]
+    assert not names, f"run `python -m docs.generate`: {', '.join(names)}"
 
 
-def test_every_part_that_can_be_made_stands_on_a_page() -> None:
+def test_every_generated_part_is_on_a_page() -> None:
     text = "".join(page.read_text() for page in pages())
-    assert [name for name in PARTS if f"<!-- made: {name} -->" not in text] == []
+    assert [name for name in PARTS if f"<!-- generated: {name} -->" not in text] == []
 
 
-def test_what_is_around_a_made_part_stays() -> None:
-    made = fresh("before\n<!-- made: checks -->\nthe part of last year\n<!-- /made -->\nafter\n")
-    assert made.startswith("before\n<!-- made: checks -->\n")
-    assert made.endswith("<!-- /made -->\nafter\n")
-    assert "last year" not in made
-    assert fresh(made) == made
+def test_text_around_a_generated_part_stays() -> None:
+    text = fresh("before\n<!-- generated: checks -->\nlast year's part\n<!-- /generated -->\nafter\n")
+    assert text.startswith("before\n<!-- generated: checks -->\n")
+    assert text.endswith("<!-- /generated -->\nafter\n")
+    assert "last year" not in text
+    assert fresh(text) == text
 
 
-def test_a_part_that_nobody_makes_is_refused() -> None:
+def test_an_unknown_part_is_refused() -> None:
     with pytest.raises(KeyError, match="nosuch"):
-        fresh("<!-- made: nosuch -->\n<!-- /made -->\n")
+        fresh("<!-- generated: nosuch -->\n<!-- /generated -->\n")
 
 
-def test_every_setting_is_there(docs: dict[str, str]) -> None:
+def test_every_setting_is_documented(docs: dict[str, str]) -> None:
     def keys(model: type[BaseModel]) -> set[str]:
         return {field.alias or name for name, field in model.model_fields.items()}
 
@@ -48,21 +48,21 @@ def test_every_setting_is_there(docs: dict[str, str]) -> None:
 
 
 def test_a_setting_without_a_meaning_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = settings_table.MEANINGS.read_text().replace("timezone:", "timezones:")
-    (tmp_path / "meanings.yaml").write_text(words)
+    text = settings_table.MEANINGS.read_text().replace("timezone:", "timezones:")
+    (tmp_path / "meanings.yaml").write_text(text)
     monkeypatch.setattr(settings_table, "MEANINGS", tmp_path / "meanings.yaml")
-    with pytest.raises(settings_table.UnexplainedError, match=r"no meaning .* for: timezone"):
+    with pytest.raises(settings_table.UnexplainedError, match=r"has no meaning for: timezone"):
         settings_table.settings()
 
 
 def test_a_meaning_without_a_setting_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "meanings.yaml").write_text(settings_table.MEANINGS.read_text() + "gone: long ago\n")
     monkeypatch.setattr(settings_table, "MEANINGS", tmp_path / "meanings.yaml")
-    with pytest.raises(settings_table.UnexplainedError, match="no setting: gone"):
+    with pytest.raises(settings_table.UnexplainedError, match="unknown settings: gone"):
         settings_table.settings()
 
 
-def test_every_command_is_there_with_its_usage(docs: dict[str, str]) -> None:
+def test_every_command_is_documented_with_its_usage(docs: dict[str, str]) -> None:
     page = docs["docs/commands.md"]
     missing = [
         command.name
@@ -72,7 +72,7 @@ def test_every_command_is_there_with_its_usage(docs: dict[str, str]) -> None:
     assert missing == []
 
 
-def test_every_rule_and_pack_is_there(docs: dict[str, str]) -> None:
+def test_every_rule_and_pack_is_documented(docs: dict[str, str]) -> None:
     page = docs["docs/rules.md"]
     assert [name for name in pack_names() if f"### {name}\n" not in page] == []
     assert [
@@ -80,11 +80,11 @@ def test_every_rule_and_pack_is_there(docs: dict[str, str]) -> None:
     ] == []
 
 
-def test_every_check_is_there(docs: dict[str, str]) -> None:
+def test_every_check_is_documented(docs: dict[str, str]) -> None:
     assert [name for name in CHECKS if f"`{name}`" not in docs["docs/checks.md"]] == []
 
 
-def test_every_metric_is_there(docs: dict[str, str]) -> None:
+def test_every_metric_is_documented(docs: dict[str, str]) -> None:
     families = [family.name for family in Metrics().registry.collect()]
     assert [name for name in families if name not in docs["docs/metrics.md"]] == []
 

@@ -1,4 +1,4 @@
-"""This file proves that the Slack app asks for the scopes of what we call, and for no others."""
+"""The Slack app requests the scopes of the methods and events in use, and no others."""
 
 import re
 
@@ -7,7 +7,7 @@ import yaml
 from tests.docs.conftest import ROOT
 
 _HISTORY = {"channels:history", "groups:history"}
-SCOPES: dict[str, set[str]] = {  # of each method: docs.slack.dev/reference/methods
+SCOPES: dict[str, set[str]] = {  # by method: docs.slack.dev/reference/methods
     "auth_test": set(),
     "chat_postMessage": {"chat:write"},
     "chat_postEphemeral": {"chat:write"},
@@ -24,8 +24,8 @@ SCOPES: dict[str, set[str]] = {  # of each method: docs.slack.dev/reference/meth
 NO_METHODS = {
     "is_connected",
     "connect_to_new_endpoint",
-}  # of the socket's client, which has a token of its own
-HEARD = {  # docs.slack.dev/reference/events, and slash commands
+}  # of the Socket Mode client, which has a token of its own
+LISTENERS = {  # docs.slack.dev/reference/events, and slash commands
     'app.event("app_mention")': {"app_mentions:read"},
     'app.event("message")': {"im:history"},
     "app.command(": {"commands"},
@@ -44,12 +44,12 @@ def _manifest() -> dict[str, dict[str, dict[str, object]]]:
     return manifest
 
 
-def test_its_scopes_are_exactly_those_of_what_is_used() -> None:
+def test_its_scopes_are_exactly_those_in_use() -> None:
     called = set(re.findall(r"\bweb\.([a-z]+_[A-Za-z_]+)\(", _source())) - NO_METHODS
     assert called >= {"chat_postMessage", "users_info"}
-    assert called - set(SCOPES) == set(), "say in SCOPES which scopes a new method needs"
+    assert called - set(SCOPES) == set(), "add the scopes of the new method to SCOPES"
     wanted = {scope for method in called for scope in SCOPES[method]}
-    wanted |= {scope for heard, scopes in HEARD.items() if heard in _source() for scope in scopes}
+    wanted |= {scope for code, scopes in LISTENERS.items() if code in _source() for scope in scopes}
     assert sorted(wanted) == _manifest()["oauth_config"]["scopes"]["bot"]
 
 
@@ -59,7 +59,7 @@ def test_every_scope_is_explained(docs: dict[str, str]) -> None:
     assert [scope for scope in scopes if f"`{scope}`" not in docs["docs/slack.md"]] == []
 
 
-def test_it_hears_what_we_listen_to() -> None:
+def test_it_receives_the_events_that_have_listeners() -> None:
     settings = _manifest()["settings"]
     assert settings["event_subscriptions"]["bot_events"] == ["app_mention", "message.im"]
     assert settings["interactivity"]["is_enabled"] is True

@@ -1,4 +1,4 @@
-"""This file renders the chart for the tests of this folder."""
+"""Rendering of the chart, for the tests of this folder."""
 
 import subprocess
 from collections.abc import Callable
@@ -16,15 +16,15 @@ Render = Callable[..., list[dict[str, Any]]]
 
 
 class RefusedError(Exception):
-    """Helm's own words for why it does not render."""
+    """Helm refused to render the chart; the text is its error."""
 
 
 @pytest.fixture
 def template(helm_path: Path) -> Callable[..., str]:
-    """`helm template` with a values file of ci/ and more flags. Raises RefusedError."""
+    """Run `helm template` with a values file of ci/ and more flags. Raises RefusedError."""
 
-    def run(*flags: str, values: str = "minimal", namespace: str = "ops") -> str:
-        chosen = (
+    def run(*flags: str, values: str = "minimal", namespace: str = "ops", release: str = "yard") -> str:
+        options = (
             "--namespace",
             namespace,
             "--kube-version",
@@ -32,7 +32,7 @@ def template(helm_path: Path) -> Callable[..., str]:
             "--values",
             CI / f"{values}-values.yaml",
         )
-        argv: tuple[str | Path, ...] = (helm_path, "template", "yard", CHART, *chosen, *flags)
+        argv: tuple[str | Path, ...] = (helm_path, "template", release, CHART, *options, *flags)
         done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
             raise RefusedError(done.stderr)
@@ -43,18 +43,18 @@ def template(helm_path: Path) -> Callable[..., str]:
 
 @pytest.fixture
 def render(template: Callable[..., str]) -> Render:
-    """The objects that the chart gives."""
+    """The objects that the chart renders."""
 
     def run(*flags: str, values: str = "minimal", namespace: str = "ops") -> list[dict[str, Any]]:
         text = template(*flags, values=values, namespace=namespace)
-        return [found for found in yaml.safe_load_all(text) if found]
+        return [thing for thing in yaml.safe_load_all(text) if thing]
 
     return run
 
 
 @pytest.fixture
 def one(render: Render) -> Callable[..., dict[str, Any]]:
-    """The one object of that kind, whose name ends so, that the chart gives."""
+    """The only rendered object of a kind whose name has that suffix."""
 
     def run(kind: str, *flags: str, values: str = "minimal", name: str = "") -> dict[str, Any]:
         found = [

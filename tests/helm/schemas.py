@@ -1,4 +1,4 @@
-"""This file makes the schemas that kubeconform wants from what an API server says of itself: none is fetched."""
+"""Schemas for kubeconform from an API server's own OpenAPI documents, so that none is downloaded."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ LOCATION = "{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json"  # 
 
 
 def write_schemas(cluster: KubernetesCluster, folder: Path) -> str:
-    """Write a strict schema for each kind of GROUPS; gives what to hand to `-schema-location`."""
+    """Write a strict schema for each kind in GROUPS. Return the value for `-schema-location`."""
     for group in GROUPS:
         document = cluster.call("GET", f"/openapi/v3/{group}")
         components = {name: _strict(schema) for name, schema in document["components"]["schemas"].items()}
@@ -25,7 +25,7 @@ def write_schemas(cluster: KubernetesCluster, folder: Path) -> str:
 
 
 def _strict(schema: Any) -> Any:
-    """The schema with unknown fields refused, as the API server does with strict validation."""
+    """The schema, refusing unknown fields as the API server does under strict validation."""
     if "properties" in schema and "additionalProperties" not in schema:
         return {**schema, "additionalProperties": False}
     return schema

@@ -1,4 +1,4 @@
-"""This file proves that what the chart derives from values.yaml and from the program is fresh."""
+"""The chart's files derived from values.yaml and from the program are up to date."""
 
 import tomllib
 from dataclasses import dataclass
@@ -9,9 +9,10 @@ import yaml
 
 from collectors.cluster.kinds import DEFAULT_KINDS
 from commands.command_catalogue import CATALOGUE
-from commands.core.command import Answer, Command, Right
+from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.request import Actor
+from commands.plans.rights import Right
 from helm.generate import CHART, made, stale
 from helm.rights import Rights, Rules, act_rights, look_rights
 from helm.values_file import ValuesError, read_values
@@ -24,12 +25,12 @@ class Nothing:
     actor: Actor | None = None
 
 
-async def _look(_deed: Nothing, _desk: CommandContext) -> Answer:
+async def _read(_action: Nothing, _context: CommandContext) -> Answer:
     raise AssertionError("not called")
 
 
 def _command(*rights: Right) -> Command[Nothing]:
-    return Command(noun="pod", verb="peek", summary="", action=Nothing, example="", read=_look, rights=rights)
+    return Command(noun="pod", verb="peek", summary="", action=Nothing, example="", read=_read, rights=rights)
 
 
 def rules_at(namespace: str, rights: Rights) -> Rules:
@@ -41,11 +42,11 @@ def every_rule(rights: Rights) -> Rules:
 
 
 def test_no_derived_file_of_the_chart_is_stale() -> None:
-    behind = [file.name for file in stale(made())]
-    assert not behind, f"run `python -m helm.generate`: {', '.join(behind)}"
+    names = [file.name for file in stale(made())]
+    assert not names, f"run `python -m helm.generate`: {', '.join(names)}"
 
 
-def test_the_chart_is_of_this_program() -> None:
+def test_the_chart_has_the_version_of_the_program() -> None:
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert chart["appVersion"] == project["version"]
@@ -65,50 +66,50 @@ def test_the_image_holds_every_package() -> None:
         assert f"!{package}" in context
 
 
-def test_a_value_without_a_note_is_refused(tmp_path: Path) -> None:
+def test_a_value_without_a_schema_note_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
     file.write_text("# -- A sentence.\nloose: 1\n")
     with pytest.raises(ValuesError, match="loose has no schema note"):
         read_values(file)
 
 
-def test_whatever_is_cached_may_be_read() -> None:
-    looks = look_rights(CATALOGUE)
+def test_everything_that_is_cached_may_be_read() -> None:
+    rights = look_rights(CATALOGUE)
     for kind in DEFAULT_KINDS:
         plural = kind.path.rpartition("/")[2]
-        place = looks["namespaces"]["kube-system"] if kind.params else looks["cluster"]
-        rule = next(rule for rule in place if plural in rule["resources"])
+        rules = rights["namespaces"]["kube-system"] if kind.params else rights["cluster"]
+        rule = next(rule for rule in rules if plural in rule["resources"])
         assert rule["verbs"] == ["get", "list", "watch"]
 
 
-def test_the_role_that_looks_changes_nothing() -> None:
-    looks = look_rights(CATALOGUE)
-    assert {verb for rule in every_rule(looks) for verb in rule["verbs"]} == {"get", "list", "watch"}
+def test_the_look_role_changes_nothing() -> None:
+    rights = look_rights(CATALOGUE)
+    assert {verb for rule in every_rule(rights) for verb in rule["verbs"]} == {"get", "list", "watch"}
 
 
-def test_a_command_that_only_looks_adds_to_the_role_that_looks() -> None:
+def test_a_read_command_adds_to_the_look_role() -> None:
     scalers = Right(group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("list",))
     rule = {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["list"]}
     assert rule in look_rights([_command(scalers)])["cluster"]
     assert act_rights([_command(scalers)]) == {}
 
 
-def test_a_right_for_one_namespace_is_a_rule_there_alone() -> None:
+def test_a_right_for_one_namespace_is_a_rule_there_only() -> None:
     scalers = Right(
         group="autoscaling", resources=("horizontalpodautoscalers",), verbs=("list",), namespace="kube-system"
     )
-    looks = look_rights([_command(scalers)])
+    rights = look_rights([_command(scalers)])
     rule = {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["list"]}
-    assert rule in looks["namespaces"]["kube-system"]
-    assert rule not in looks["cluster"]
+    assert rule in rights["namespaces"]["kube-system"]
+    assert rule not in rights["cluster"]
 
 
-def test_a_command_that_only_looks_may_not_ask_to_write() -> None:
-    with pytest.raises(ValueError, match="pod peek only looks, yet declares patch"):
+def test_a_read_command_may_not_declare_a_right_to_write() -> None:
+    with pytest.raises(ValueError, match="pod peek only reads, but declares patch"):
         look_rights([_command(Right(group="", resources=("pods",), verbs=("get", "patch")))])
 
 
-def test_what_a_command_changes_it_may_read_but_for_secrets() -> None:
+def test_a_command_may_read_what_it_changes_except_secrets_and_evictions() -> None:
     unread = {
         (rule["apiGroups"][0], resource)
         for rights in act_rights(CATALOGUE).values()
@@ -116,7 +117,7 @@ def test_what_a_command_changes_it_may_read_but_for_secrets() -> None:
         for resource in rule["resources"]
         if "get" not in rule["verbs"] and not set(rule["verbs"]) <= {"list", "watch"}
     }
-    assert unread == {("", "secrets")}
+    assert unread == {("", "secrets"), ("", "pods/eviction")}
 
 
 def test_every_right_of_a_command_is_in_its_rules() -> None:
@@ -126,10 +127,10 @@ def test_every_right_of_a_command_is_in_its_rules() -> None:
             continue
         for right in command.rights:
             for resource in right.resources:
-                given = {
+                verbs = {
                     verb
                     for rule in rules_at(right.namespace, table[command.name])
                     if right.group in rule["apiGroups"] and resource in rule["resources"]
                     for verb in rule["verbs"]
                 }
-                assert given >= set(right.verbs), f"{command.name}: {resource}"
+                assert verbs >= set(right.verbs), f"{command.name}: {resource}"

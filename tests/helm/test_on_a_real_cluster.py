@@ -1,6 +1,7 @@
-"""This file proves the chart on a real API server: its schemas, a dry run, and rights that are enough and no more."""
+"""The chart on a real API server: its schemas, a dry run, and rights that suffice and do not exceed."""
 
 import subprocess
+import textwrap
 import urllib.error
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.helm.conftest import CI, Render
 from tests.helm.schemas import write_schemas
 from tests.real.servers.kubernetes import KubernetesCluster
 
-NO_MONITOR = ("--set", "serviceMonitor.enabled=false")  # its kind comes with the Prometheus operator
+NO_MONITOR = ("--set", "serviceMonitor.enabled=false")  # its CRD comes with the Prometheus operator
 NAMESPACE = "chart-tests"
 
 
@@ -34,45 +35,45 @@ def namespace(real_kubernetes: KubernetesCluster) -> str:
     return NAMESPACE
 
 
-def _judged(kubeconform: Path, schemas: str, text: str) -> subprocess.CompletedProcess[str]:
+def _validate(kubeconform: Path, schemas: str, text: str) -> subprocess.CompletedProcess[str]:
     argv = (kubeconform, "-strict", "-summary", "-schema-location", schemas, "-skip", "ServiceMonitor", "-")
     return subprocess.run(argv, input=text, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.parametrize("values", ["minimal", "full"])
-def test_every_object_fits_its_schema(
+def test_every_object_matches_its_schema(
     template: Callable[..., str], kubeconform_path: Path, schemas: str, values: str
 ) -> None:
-    judged = _judged(kubeconform_path, schemas, template(values=values))
-    assert judged.returncode == 0, judged.stdout
-    assert "Invalid: 0, Errors: 0" in judged.stdout
+    result = _validate(kubeconform_path, schemas, template(values=values))
+    assert result.returncode == 0, result.stdout
+    assert "Invalid: 0, Errors: 0" in result.stdout
 
 
-def test_the_schemas_refuse_a_field_that_is_not_there(
+def test_the_schemas_refuse_an_unknown_field(
     template: Callable[..., str], kubeconform_path: Path, schemas: str
 ) -> None:
     broken = template().replace("readOnlyRootFilesystem", "readOnlyFilesystem")
-    judged = _judged(kubeconform_path, schemas, broken)
-    assert judged.returncode == 1
-    assert "readOnlyFilesystem" in judged.stdout
+    result = _validate(kubeconform_path, schemas, broken)
+    assert result.returncode == 1
+    assert "readOnlyFilesystem" in result.stdout
 
 
 @pytest.mark.parametrize("values", ["minimal", "full"])
-def test_the_api_server_would_take_it(
+def test_the_api_server_accepts_it_in_a_dry_run(
     template: Callable[..., str], real_kubernetes: KubernetesCluster, namespace: str, values: str
 ) -> None:
     text = template(*NO_MONITOR, values=values, namespace=namespace)
-    said = real_kubernetes.kubectl(
+    lines = real_kubernetes.kubectl(
         "apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text
     ).splitlines()
-    assert len(said) == len([thing for thing in yaml.safe_load_all(text) if thing])
-    assert all(line.endswith("created (server dry run)") for line in said), said
+    assert len(lines) == len([thing for thing in yaml.safe_load_all(text) if thing])
+    assert all(line.endswith("created (server dry run)") for line in lines), lines
 
 
-def test_helm_would_install_it_and_says_how_to_try_it(
+def test_helm_installs_it_in_a_dry_run_with_notes_for_a_test(
     helm_path: Path, real_kubernetes: KubernetesCluster, namespace: str
 ) -> None:
-    chosen = (
+    options = (
         "--namespace",
         namespace,
         "--kubeconfig",
@@ -80,17 +81,51 @@ def test_helm_would_install_it_and_says_how_to_try_it(
         "--values",
         CI / "full-values.yaml",
     )
-    argv = (helm_path, "install", "yard", CHART, "--dry-run=server", *chosen, *NO_MONITOR)
+    argv = (helm_path, "install", "yard", CHART, "--dry-run=server", *options, *NO_MONITOR)
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     notes = done.stdout.partition("NOTES:")[2]
-    assert "Kubernetes lets it do: dns scale, node cordon, node uncordon." in notes
+    assert "Enabled commands: dns scale, node cordon, node uncordon." in notes
     assert f"helm -n {namespace} upgrade yard <this chart>" in notes
+
+
+def test_the_drill_of_the_notes_adds_a_rule_and_takes_it_away(
+    helm_path: Path, real_kubernetes: KubernetesCluster, namespace: str, tmp_path: Path
+) -> None:
+    env = {
+        "KUBECONFIG": str(real_kubernetes.kubeconfig),
+        "PATH": f"{Path(helm_path).parent}:/usr/bin:/bin",
+        "HOME": str(tmp_path),
+    }
+
+    def run(script: str) -> str:
+        argv = ("sh", "-euc", script)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=120, check=False, env=env, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def rules() -> list[str]:
+        path = f"/api/v1/namespaces/{namespace}/configmaps/drill-yardmaster-rules"
+        return list(real_kubernetes.call("GET", path).get("data") or {})
+
+    install = f"helm -n {namespace} install drill {CHART} --values {CI / 'minimal-values.yaml'}"
+    notes = run(install).partition("NOTES:")[2].replace("<this chart>", str(CHART))
+    try:
+        assert rules() == []
+        begin = notes.index("cat > drill.yaml")
+        run(textwrap.dedent("     " + notes[begin : notes.index("Within a minute")]))
+        assert rules() == ["drill.yaml"]
+        run(textwrap.dedent(notes.partition("4. Remove the rule.")[2].partition(":")[2]))
+        assert rules() == []
+    finally:
+        run(f"helm -n {namespace} uninstall drill")
 
 
 @pytest.fixture
 def allowed(real_kubernetes: KubernetesCluster, render: Render) -> Iterator[Callable[..., None]]:
-    """Gives the bot of the tests the chart's roles; they are taken away at the end."""
+    """Grant the chart's roles to the bot of the tests, and remove them at the end."""
     applied: list[str] = []
     _, _, home, account = real_kubernetes.bot_name.split(":")
 
@@ -107,7 +142,7 @@ def allowed(real_kubernetes: KubernetesCluster, render: Render) -> Iterator[Call
 
 
 def _answer(cluster: KubernetesCluster, method: str, path: str, body: dict[str, Any] | None = None) -> int:
-    """The status that the bot gets."""
+    """The HTTP status that the bot gets."""
     try:
         cluster.call(method, path, body, as_bot=True)
     except urllib.error.HTTPError as refusal:
@@ -116,7 +151,7 @@ def _answer(cluster: KubernetesCluster, method: str, path: str, body: dict[str, 
     return 200
 
 
-def test_the_reading_role_is_enough_for_all_that_is_cached(
+def test_the_look_role_suffices_for_everything_that_is_cached(
     real_kubernetes: KubernetesCluster, allowed: Callable[..., None]
 ) -> None:
     def answers() -> dict[str, int]:
@@ -131,7 +166,7 @@ def test_the_reading_role_is_enough_for_all_that_is_cached(
 
     assert set(answers().values()) == {403}
     allowed()
-    real_kubernetes.wait_for("the roles to count", lambda: set(answers().values()) == {200})
+    real_kubernetes.wait_for("the roles to take effect", lambda: set(answers().values()) == {200})
 
 
 def test_the_bot_may_cordon_only_when_the_command_is_enabled(
@@ -148,20 +183,25 @@ def test_the_bot_may_cordon_only_when_the_command_is_enabled(
     try:
         allowed()
         real_kubernetes.wait_for(
-            "the role that looks to count", lambda: _answer(real_kubernetes, "GET", node) == 200
+            "the look role to take effect", lambda: _answer(real_kubernetes, "GET", node) == 200
         )
         assert cordon() == 403
         allowed("node cordon")
-        real_kubernetes.wait_for("the role that acts to count", lambda: cordon() == 200)
+        real_kubernetes.wait_for("the act role to take effect", lambda: cordon() == 200)
         assert _answer(real_kubernetes, "DELETE", node) == 403
     finally:
         real_kubernetes.call("DELETE", node)
 
 
 def _may(
-    cluster: KubernetesCluster, group: str, resource: str, verb: str, namespace: str = "default"
+    cluster: KubernetesCluster,
+    group: str,
+    resource: str,
+    verb: str,
+    namespace: str = "default",
+    name: str = "",
 ) -> bool:
-    """Whether the API server would let the bot do that there."""
+    """Whether the API server allows the bot that verb there."""
     plural, _, subresource = resource.partition("/")
     wish = {
         "group": group,
@@ -169,6 +209,7 @@ def _may(
         "subresource": subresource,
         "verb": verb,
         "namespace": namespace,
+        "name": name,
     }
     review = {
         "apiVersion": "authorization.k8s.io/v1",
@@ -186,17 +227,18 @@ def test_the_enabled_commands_are_allowed_what_they_need_and_no_more(
     table = act_rights(CATALOGUE)
     wishes = sorted(
         {
-            (rule["apiGroups"][0], resource, verb, place)
+            (rule["apiGroups"][0], resource, verb, namespace, name)
             for rights in table.values()
-            for place, rules in {"default": rights["cluster"], **rights["namespaces"]}.items()
+            for namespace, rules in {"default": rights["cluster"], **rights["namespaces"]}.items()
             for rule in rules
             for resource in rule["resources"]
             for verb in rule["verbs"]
+            for name in rule.get("resourceNames", [""])
         }
     )
     allowed(*table)
     real_kubernetes.wait_for(
-        "every right to count", lambda: all(_may(real_kubernetes, *wish) for wish in wishes)
+        "every right to take effect", lambda: all(_may(real_kubernetes, *wish) for wish in wishes)
     )
     for group, resource, verb in (
         ("", "nodes", "delete"),
@@ -207,3 +249,5 @@ def test_the_enabled_commands_are_allowed_what_they_need_and_no_more(
         ("rbac.authorization.k8s.io", "clusterroles", "patch"),
     ):
         assert not _may(real_kubernetes, group, resource, verb), f"{verb} {resource}"
+    for name in ("", "coredns", "aws-auth"):
+        assert not _may(real_kubernetes, "", "configmaps", "patch", "kube-system", name)

@@ -1,4 +1,4 @@
-"""This file proves what the chart gives: a guarded pod, settings that load, and rights that are pinned."""
+"""What the chart renders: a locked-down pod, settings that load, and exactly the rights expected."""
 
 import re
 import subprocess
@@ -34,13 +34,13 @@ def _settings(one: One, tmp_path: Path, *flags: str, values: str) -> Any:
 
 
 @pytest.mark.parametrize("values", ["minimal", "full"])
-def test_the_settings_it_writes_are_settings(one: One, tmp_path: Path, values: str) -> None:
+def test_the_rendered_settings_load(one: One, tmp_path: Path, values: str) -> None:
     settings = _settings(one, tmp_path, values=values)
     assert settings.http.listen == "0.0.0.0:9099"
     assert settings.store.url == "sqlite+aiosqlite:////var/lib/yardmaster/yard.db"
 
 
-def test_tokens_and_rule_files_are_read_from_where_they_are_mounted(one: One, tmp_path: Path) -> None:
+def test_tokens_and_rule_files_are_read_from_their_mounts(one: One, tmp_path: Path) -> None:
     settings = _settings(one, tmp_path, values="full")
     mounts = {mount["name"]: mount["mountPath"] for mount in _container(one)["volumeMounts"]}
     files = [str(token.token_file) for token in settings.http.auth.tokens]
@@ -54,7 +54,7 @@ def _container(one: One) -> dict[str, Any]:
     return container
 
 
-def test_the_pod_has_no_more_power_than_it_needs(one: One) -> None:
+def test_the_pod_has_no_more_privileges_than_it_needs(one: One) -> None:
     pod = _pod(one("Deployment"))
     security = pod["securityContext"]
     assert security["runAsNonRoot"] is True
@@ -68,7 +68,7 @@ def test_the_pod_has_no_more_power_than_it_needs(one: One) -> None:
     assert writable == ["store", "tmp"]
 
 
-def test_health_is_asked_where_the_server_answers(one: One) -> None:
+def test_the_probes_use_the_paths_of_the_server(one: One) -> None:
     container = _container(one)
     probes = {name: container[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
     assert probes == {
@@ -104,12 +104,12 @@ def test_without_enabled_commands_nothing_may_be_changed(render: Render) -> None
     assert names == ["yard-yardmaster-look"]
 
 
-def test_the_role_that_acts_has_exactly_the_rights_of_the_enabled_commands(one: One) -> None:
+def test_the_act_role_has_exactly_the_rights_of_the_enabled_commands(one: One) -> None:
     role = one("ClusterRole", "--set", "enabledCommands={node cordon,node uncordon}", name="-act")
     assert role["rules"] == [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "patch"]}]
 
 
-def test_the_role_that_acts_is_made_from_the_table(one: One) -> None:
+def test_the_act_role_is_generated_from_the_table(one: One) -> None:
     table = yaml.safe_load((CHART / "files" / "rights.yaml").read_text())["act"]
     for command, rights in table.items():
         flags = ("--set", f"enabledCommands={{{command}}}")
@@ -120,16 +120,57 @@ def test_the_role_that_acts_is_made_from_the_table(one: One) -> None:
             assert (role["metadata"]["namespace"], role["rules"]) == (namespace, rules)
 
 
-def test_scaling_dns_may_touch_nothing_outside_its_namespace(render: Render) -> None:
+def test_dns_scale_may_change_nothing_outside_its_namespace(render: Render) -> None:
     things = render("--set", "enabledCommands={dns scale}")
-    acting = [thing for thing in things if thing["metadata"]["name"].endswith("-act")]
-    assert [(thing["kind"], thing["metadata"]["namespace"]) for thing in acting] == [
+    act = [thing for thing in things if thing["metadata"]["name"].endswith("-act")]
+    assert [(thing["kind"], thing["metadata"]["namespace"]) for thing in act] == [
         ("Role", "kube-system"),
         ("RoleBinding", "kube-system"),
     ]
 
 
-def test_the_role_that_looks_is_pinned(one: One) -> None:
+def test_dns_scale_may_change_the_autoscalers_configmaps_only(one: One) -> None:
+    (rule,) = [
+        rule
+        for rule in one("Role", "--set", "enabledCommands={dns scale}", name="-act")["rules"]
+        if rule["resources"] == ["configmaps"]
+    ]
+    assert rule["resourceNames"] == ["coredns-autoscaler", "dns-autoscaler", "kube-dns-autoscaler"]
+    assert rule["verbs"] == ["get", "patch"]
+
+
+def test_rule_objects_may_be_read_exactly_if_the_settings_ask_for_them(one: One) -> None:
+    rule = {
+        "apiGroups": ["monitoring.coreos.com"],
+        "resources": ["prometheusrules"],
+        "verbs": ["get", "list", "watch"],
+    }
+    assert rule not in one("ClusterRole", name="-look")["rules"]
+    assert rule in one("ClusterRole", "--set", "settings.rules.objects=true", name="-look")["rules"]
+
+
+@pytest.mark.parametrize("name", ["y", "n", "1", "1e3"])
+def test_names_that_yaml_reads_as_something_else_stay_text(template: Callable[..., str], name: str) -> None:
+    text = template(values="full", namespace=name, release=name)
+    assert not re.search(
+        rf"(instance|namespace): {name}[,}}\s]", text
+    )  # PyYAML reads y as text, the API server as a boolean
+    for thing in yaml.safe_load_all(text):
+        meta = thing["metadata"]
+        assert meta["labels"]["app.kubernetes.io/instance"] == name
+        assert meta.get("namespace", name) in (name, "kube-system")
+        for subject in thing.get("subjects", ()):
+            assert subject["namespace"] == name
+
+
+def test_an_empty_rule_file_is_left_out(one: One, tmp_path: Path) -> None:
+    flags = ("--set-string", "rules.site\\.yaml=", "--set-string", "rules.more\\.yaml=groups: []")
+    assert list(one("ConfigMap", *flags, values="full", name="-rules")["data"]) == ["more.yaml"]
+    settings = _settings(one, tmp_path, *flags, values="full")
+    assert [file.name for file in settings.rules.files] == ["more.yaml"]
+
+
+def test_the_look_role_has_exactly_these_rights(one: One) -> None:
     watch = ["get", "list", "watch"]
     core = ["events", "namespaces", "nodes", "persistentvolumeclaims", "pods", "services"]
     apps = ["daemonsets", "deployments", "replicasets", "statefulsets"]
@@ -148,7 +189,7 @@ def test_the_role_that_looks_is_pinned(one: One) -> None:
     ]
 
 
-def test_no_role_when_none_is_wanted(render: Render) -> None:
+def test_rbac_create_false_renders_no_role(render: Render) -> None:
     kinds = {thing["kind"] for thing in render("--set", "rbac.create=false")}
     assert not {kind for kind in kinds if "Role" in kind}
 
@@ -160,7 +201,7 @@ def test_the_network_policy_names_five_destinations(one: One) -> None:
     assert spec["policyTypes"] == ["Ingress", "Egress"]
 
 
-def test_a_claim_that_is_there_is_used(render: Render) -> None:
+def test_an_existing_claim_is_used(render: Render) -> None:
     things = render("--set", "persistence.existingClaim=old")
     assert "PersistentVolumeClaim" not in [thing["kind"] for thing in things]
     pod = _pod(next(thing for thing in things if thing["kind"] == "Deployment"))
@@ -169,13 +210,13 @@ def test_a_claim_that_is_there_is_used(render: Render) -> None:
 
 
 @pytest.mark.parametrize("values", ["minimal", "full"])
-def test_helm_finds_nothing_to_complain_about(helm_path: Path, values: str) -> None:
+def test_helm_lint_passes(helm_path: Path, values: str) -> None:
     argv = (helm_path, "lint", "--strict", CHART, "--values", CI / f"{values}-values.yaml")
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_drill_of_the_notes_is_a_rule_file() -> None:
+def test_the_drill_in_the_notes_is_a_rule_file() -> None:
     notes = (CHART / "templates" / "NOTES.txt").read_text()
     drill = notes.partition("<<'DRILL'\n")[2].partition("DRILL\n")[0]
     loaded = load(textwrap.dedent(drill), file="drill.yaml", symbols=symbols(), own=False)
@@ -183,33 +224,35 @@ def test_the_drill_of_the_notes_is_a_rule_file() -> None:
     assert [rule.name for group in loaded.groups for rule in group.rules] == ["Drill"]
 
 
-def test_the_line_of_the_notes_is_a_command() -> None:
+def test_the_line_in_the_notes_is_a_command() -> None:
     notes = (CHART / "templates" / "NOTES.txt").read_text()
     lines = re.findall(r"`/yard ([^`]+)`", notes)
     assert [parse(line, CATALOGUE)[0].name for line in lines] == ["incident list"]
 
 
 _REFUSED = [
-    pytest.param("replicaCount=2", "one replica at most", id="two replicas"),
-    pytest.param("image.repository=", "say where the image is", id="no image"),
-    pytest.param("secret.name=", "name the existing Secret", id="no secret"),
-    pytest.param("http.tokens=[]", "at least one", id="no token"),
-    pytest.param("settings.http.listen=:80", "is the chart's own", id="another port"),
-    pytest.param("settings.store.url=x", "is the chart's own", id="another store"),
-    pytest.param("enabledCommands={node explode}", "no command `node explode`", id="an unknown command"),
+    pytest.param("replicaCount=2", "at most one replica", id="two replicas"),
+    pytest.param("image.repository=", "set the image's repository", id="no image"),
+    pytest.param("secret.name=", "name of an existing Secret", id="no secret"),
+    pytest.param("http.tokens=[]", "set at least one", id="no token"),
+    pytest.param("settings.http.listen=:80", "is set by the chart", id="another port"),
+    pytest.param("settings.store.url=x", "is set by the chart", id="another store"),
+    pytest.param(
+        "enabledCommands={node explode}", "`node explode` is not a command", id="an unknown command"
+    ),
 ]
 
 
-@pytest.mark.parametrize(("flag", "why"), _REFUSED)
-def test_the_templates_refuse_it_where_the_schema_is_skipped(
-    template: Callable[..., str], flag: str, why: str
+@pytest.mark.parametrize(("flag", "error"), _REFUSED)
+def test_the_templates_refuse_it_when_the_schema_is_skipped(
+    template: Callable[..., str], flag: str, error: str
 ) -> None:
-    with pytest.raises(RefusedError, match=why):
+    with pytest.raises(RefusedError, match=error):
         template(*_given(flag), "--skip-schema-validation")
 
 
-@pytest.mark.parametrize(("flag", "_why"), _REFUSED)
-def test_the_schema_refuses_it(template: Callable[..., str], flag: str, _why: str) -> None:
+@pytest.mark.parametrize(("flag", "_error"), _REFUSED)
+def test_the_schema_refuses_it(template: Callable[..., str], flag: str, _error: str) -> None:
     with pytest.raises(RefusedError, match="don't meet the specifications of the schema"):
         template(*_given(flag))
 
@@ -226,17 +269,17 @@ def _given(flag: str) -> tuple[str, str]:
     ],
 )
 def test_a_secret_in_the_values_is_refused(template: Callable[..., str], flag: str) -> None:
-    with pytest.raises(RefusedError, match="a secret does not belong into the values") as refused:
+    with pytest.raises(RefusedError, match="secrets are not allowed in the values") as refused:
         template("--set", flag)
     assert "xoxb-1" not in str(refused.value)
 
 
-def test_a_value_that_is_not_there_is_refused(template: Callable[..., str]) -> None:
+def test_an_unknown_value_is_refused(template: Callable[..., str]) -> None:
     with pytest.raises(RefusedError, match="additional properties 'replicas' not allowed"):
         template("--set", "replicas=1")
 
 
-def test_of_secrets_only_the_pull_secret_is_read(render: Render) -> None:
+def test_the_pull_secret_is_the_only_secret_that_may_be_read(render: Render) -> None:
     things = render(
         "--set",
         "enabledCommands={training launch}",

@@ -1,4 +1,4 @@
-"""Names in the product: each stands for one thing, so that a search finds it."""
+"""Each name in the product stands for one thing, so that a search finds it."""
 
 import ast
 from collections import defaultdict
@@ -8,32 +8,32 @@ from pathlib import Path
 from tests.house.conftest import ROOT, tracked
 
 PRODUCT = ("collectors/*.py", "alerts/*.py", "commands/*.py", "bot/*.py")
-# Files that play the same role in folders that stand side by side may share a name; each with the folders' parent.
+# Files with the same role in sibling folders may share a name; each with the folders' parent.
 ROLES = {
     "__init__.py": "",
     "catalogue.py": "collectors",  # the list of checks, the list of kinds of training
     "client.py": "collectors/sources",  # the connection to one server
+    "wire.py": "collectors/sources",  # the decoding of one server's responses
     "commands.py": "commands",  # the commands of one noun
     "job.py": "",  # one kind of training: read in collectors/trainings, written in commands/training
     "notifier.py": "bot/channels",
-    "schema.py": "bot",  # of the settings, of the store
+    "options.py": "collectors/sources",  # of one source
     "source.py": "collectors/sources",
-    "store.py": "",  # what alerts, and commands, ask of a store
 }
 
 
-def doubled_classes(modules: Mapping[Path, str]) -> dict[str, list[str]]:
-    """Public classes that are defined in more than one module, with the modules."""
+def duplicate_classes(modules: Mapping[Path, str]) -> dict[str, list[str]]:
+    """Public classes that are defined in more than one module, with those modules."""
     found: dict[str, list[str]] = defaultdict(list)
     for path, text in modules.items():
         for node in ast.parse(text).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(str(path))
-    return {name: places for name, places in found.items() if len(places) > 1}
+    return {name: files for name, files in found.items() if len(files) > 1}
 
 
-def doubled_files(paths: Iterable[Path]) -> dict[str, list[str]]:
-    """File names that stand in more than one folder without playing the same role there."""
+def duplicate_files(paths: Iterable[Path]) -> dict[str, list[str]]:
+    """File names that are in more than one folder without the same role there."""
     found: dict[str, list[Path]] = defaultdict(list)
     for path in paths:
         found[path.name].append(path)
@@ -50,26 +50,26 @@ def _is_in_role(path: Path) -> bool:
 
 
 def test_no_public_class_name_is_defined_twice() -> None:
-    assert doubled_classes({path: (ROOT / path).read_text() for path in tracked(*PRODUCT)}) == {}
+    assert duplicate_classes({path: (ROOT / path).read_text() for path in tracked(*PRODUCT)}) == {}
 
 
-def test_equal_file_names_play_the_same_role() -> None:
-    assert doubled_files(tracked(*PRODUCT)) == {}
+def test_files_of_the_same_name_have_the_same_role() -> None:
+    assert duplicate_files(tracked(*PRODUCT)) == {}
 
 
-def test_a_doubled_class_name_is_found() -> None:
+def test_a_duplicate_class_name_is_found() -> None:
     modules = {
         Path("bot/a.py"): "class Job: ...\nclass _Own: ...\n",
         Path("bot/b.py"): "class Job: ...\nclass _Own: ...\n",
     }
-    assert doubled_classes(modules) == {"Job": ["bot/a.py", "bot/b.py"]}
+    assert duplicate_classes(modules) == {"Job": ["bot/a.py", "bot/b.py"]}
 
 
-def test_a_doubled_file_name_is_found() -> None:
+def test_a_duplicate_file_name_is_found() -> None:
     paths = [
         Path("bot/store/rows.py"),
         Path("commands/rows.py"),
         Path("commands/gpu/commands.py"),
         Path("commands/dns/commands.py"),
     ]
-    assert doubled_files(paths) == {"rows.py": ["bot/store/rows.py", "commands/rows.py"]}
+    assert duplicate_files(paths) == {"rows.py": ["bot/store/rows.py", "commands/rows.py"]}

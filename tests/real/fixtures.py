@@ -1,19 +1,19 @@
-"""This file hands the real parts to tests, as fixtures. A server starts when the first test asks for it.
+"""Fixtures for the real parts. A server starts when the first test needs it.
 
-A test that uses one gets the marker `real`. Where a part is missing, the test is skipped with a reason that says
-how to get it; where the environment variable CI is set it fails instead, so that nothing is skipped unseen there.
+A test that uses one gets the marker `real`. If a part is missing, the test is skipped with a reason that says how
+to get it; if the environment variable CI is set, it fails instead, so that CI skips nothing unnoticed.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import pytest
 
 from demo.parts.processes import MissingPartError
-from demo.parts.prometheus import PrometheusServer, find_prometheus, find_promtool
+from demo.parts.prometheus import PrometheusServer, find_prometheus, find_promtool, import_openmetrics
 from tests.real.parts.layout import HOW_TO_GET, helm_program, kubeconform_program
 from tests.real.parts.needs import NeedError
 from tests.real.servers.alertmanager import AlertmanagerServer, find_alertmanager, find_amtool
@@ -23,18 +23,25 @@ from tests.real.servers.kubernetes import KubernetesCluster
 
 T = TypeVar("T")
 
+
+class StartPrometheus(Protocol):
+    """Starts a private Prometheus with a configuration, and with samples that it has already."""
+
+    def __call__(self, config: str = ..., *, samples: Iterable[str] = ...) -> PrometheusServer: ...
+
+
 _NO_SCRAPES = "global: {scrape_interval: 1s}\n"
 
 
 @pytest.fixture(scope="session")
 def promtool_path() -> Path:
-    """Prometheus' own checker of rules."""
+    """The path of promtool, which checks rules."""
     return present_or_skip(find_promtool)
 
 
 @pytest.fixture(scope="session")
 def amtool_path() -> Path:
-    """Alertmanager's own command line."""
+    """The path of amtool, Alertmanager's command line."""
     return present_or_skip(find_amtool)
 
 
@@ -47,31 +54,37 @@ def chromium_path() -> Path:
 @pytest.fixture(scope="session")
 def helm_path() -> Path:
     """The helm program."""
-    return present_or_skip(lambda: _built(helm_program()))
+    return present_or_skip(lambda: _existing(helm_program()))
 
 
 @pytest.fixture(scope="session")
 def kubeconform_path() -> Path:
-    """Checks manifests against the schemas of Kubernetes. It wants to fetch those: give it `-schema-location`."""
-    return present_or_skip(lambda: _built(kubeconform_program()))
+    """Checks manifests against Kubernetes schemas. It downloads them unless it gets `-schema-location`."""
+    return present_or_skip(lambda: _existing(kubeconform_program()))
 
 
 @pytest.fixture(scope="session")
 def real_prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrometheusServer]:
-    """A Prometheus that scrapes nothing, for questions of grammar and functions. Leave its configuration alone."""
+    """A Prometheus that scrapes nothing, for queries of syntax and functions. Do not change its configuration."""
     present_or_skip(find_prometheus)
     with PrometheusServer(config=_NO_SCRAPES, folder=tmp_path_factory.mktemp("prometheus")) as server:
         yield server
 
 
 @pytest.fixture
-def start_prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], PrometheusServer]]:
-    """A function that starts a Prometheus of the test's own on a configuration text; it ends with the test."""
+def start_prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartPrometheus]:
+    """Return a function that starts a private Prometheus with a configuration; it stops after the test.
+
+    `samples` are lines of OpenMetrics with Unix timestamps in seconds: the data that it has already.
+    """
     present_or_skip(find_prometheus)
     with ExitStack() as servers:
 
-        def start(config: str) -> PrometheusServer:
+        def start(config: str = _NO_SCRAPES, *, samples: Iterable[str] = ()) -> PrometheusServer:
             folder = tmp_path_factory.mktemp("prometheus")
+            if lines := list(samples):
+                (folder / "samples.om").write_text("\n".join([*lines, "# EOF\n"]))
+                import_openmetrics(folder / "samples.om", folder)
             return servers.enter_context(PrometheusServer(config=config, folder=folder))
 
         yield start
@@ -79,7 +92,7 @@ def start_prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calla
 
 @pytest.fixture(scope="session")
 def real_alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AlertmanagerServer]:
-    """An Alertmanager that tells nobody. Tests share it: give alerts names of your own."""
+    """An Alertmanager that notifies nobody. Tests share it: use unique alert names."""
     present_or_skip(find_alertmanager)
     with AlertmanagerServer(folder=tmp_path_factory.mktemp("alertmanager")) as server:
         yield server
@@ -87,14 +100,14 @@ def real_alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aler
 
 @pytest.fixture(scope="session")
 def real_elasticsearch() -> Iterator[ElasticsearchServer]:
-    """An Elasticsearch 8. Tests share it: give indices names of your own."""
+    """An Elasticsearch 8. Tests share it: use unique index names."""
     with present_or_skip(ElasticsearchServer) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def real_kubernetes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubernetesCluster]:
-    """A control plane without kubelets. Tests share it: take names of your own, and remove your nodes."""
+    """A control plane without kubelets. Tests share it: use unique names, and delete your nodes."""
     with present_or_skip(lambda: KubernetesCluster(tmp_path_factory.mktemp("kubernetes"))) as cluster:
         yield cluster
 
@@ -115,7 +128,7 @@ _REAL = frozenset(
 )
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
+@pytest.hookimpl(tryfirst=True)  # before `-m` evaluates the markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that use a real part, directly or through another fixture."""
     for item in items:
@@ -124,17 +137,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def present_or_skip(find: Callable[[], T]) -> T:
-    """What `find` finds, or the end of the test."""
+    """Return what `find` returns. If it is missing, skip the test, or fail it in CI."""
     try:
         return find()
     except (MissingPartError, NeedError, FileNotFoundError) as error:
-        why = f"a real part is missing: {error}"
+        reason = f"a real part is missing: {error}"
         if os.environ.get("CI"):
-            pytest.fail(why, pytrace=False)
-        pytest.skip(why)
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
 
 
-def _built(program: Path) -> Path:
+def _existing(program: Path) -> Path:
     if not program.is_file():
         raise MissingPartError(f"no {program}; {HOW_TO_GET.format(part='helm')}")
     return program

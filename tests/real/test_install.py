@@ -1,4 +1,4 @@
-"""This file proves that the installer of the real parts tells a person what is missing and what to do about it."""
+"""The installer of the real parts: what is missing, and how to get it."""
 
 import os
 import subprocess
@@ -18,23 +18,23 @@ _INSTALL = Path(layout.__file__).with_name("install.py")
 
 @pytest.fixture
 def only_these_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Leaves on the PATH only programs that print what they are given here."""
+    """Return a function that leaves on the PATH only programs that print the given texts."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv("JAVA_HOME", raising=False)
 
-    def put(**says: str) -> None:
-        for name, words in says.items():
+    def put(**outputs: str) -> None:
+        for name, output in outputs.items():
             program = folder / name
-            program.write_text(f"#!/bin/sh\necho '{words}' >&2\n", "utf-8")
+            program.write_text(f"#!/bin/sh\necho '{output}' >&2\n", "utf-8")
             program.chmod(0o755)
 
     return put
 
 
 @pytest.mark.parametrize(
-    ("check", "programs", "complaint"),
+    ("check", "programs", "message"),
     [
         pytest.param(check_go, {}, "Go is missing .*go.dev/dl", id="no Go"),
         pytest.param(
@@ -48,14 +48,14 @@ def only_these_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call
         ),
     ],
 )
-def test_a_tool_that_is_missing_or_too_old_is_named_with_its_cure(
+def test_a_missing_or_old_tool_is_named_with_what_to_install(
     check: Callable[[], object],
     programs: dict[str, str],
-    complaint: str,
+    message: str,
     only_these_programs: Callable[..., None],
 ) -> None:
     only_these_programs(**programs)
-    with pytest.raises(NeedError, match=complaint):
+    with pytest.raises(NeedError, match=message):
         check()
 
 
@@ -68,7 +68,7 @@ def test_tools_that_are_new_enough_pass(only_these_programs: Callable[..., None]
     assert java_home() == tmp_path
 
 
-def test_a_check_lists_what_an_empty_cache_lacks(tmp_path: Path) -> None:
+def test_check_lists_the_parts_that_are_not_in_the_cache(tmp_path: Path) -> None:
     done = subprocess.run(
         (sys.executable, _INSTALL, "--check", "--only", "helm", "--only", "elasticsearch"),
         env={**os.environ, "YARDMASTER_PARTS": str(tmp_path)},
@@ -83,7 +83,7 @@ def test_a_check_lists_what_an_empty_cache_lacks(tmp_path: Path) -> None:
     assert "kube" not in done.stdout.replace("kubeconform", "")
 
 
-def test_etcd_and_the_api_server_are_taken_from_where_envtest_keeps_them(
+def test_etcd_and_the_api_server_come_from_the_assets_of_envtest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in layout.FROM_ASSETS:
@@ -94,7 +94,7 @@ def test_etcd_and_the_api_server_are_taken_from_where_envtest_keeps_them(
     assert layout.kube_commands() == ("kube-controller-manager", "kube-scheduler", "kubectl")
 
 
-def test_an_envtest_folder_without_its_programs_is_refused(
+def test_an_assets_folder_without_programs_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
@@ -102,7 +102,7 @@ def test_an_envtest_folder_without_its_programs_is_refused(
         layout.kube_commands()
 
 
-def test_the_versions_of_the_cache_are_those_of_the_go_module() -> None:
+def test_the_kubernetes_version_is_that_of_the_go_module() -> None:
     module = (layout.KUBE_MODULE / "go.mod").read_text("utf-8")
     assert f"k8s.io/kubernetes v{layout.KUBERNETES}\n" in module
 
@@ -132,5 +132,5 @@ def test_a_test_that_uses_a_part_through_another_fixture_is_marked(
 
 @pytest.fixture
 def a_rule_checker(promtool_path: Path) -> Path:
-    """Hides a real part behind a fixture."""
+    """A real part behind another fixture."""
     return promtool_path

@@ -1,4 +1,4 @@
-"""This file proves that the real Kubernetes makes, binds, refuses, forgets and vanishes as other tests need it to."""
+"""The real Kubernetes: it binds pods, refuses, expires history and becomes unavailable, as other tests need."""
 
 import json
 import urllib.error
@@ -28,7 +28,7 @@ _DEPLOYMENT: dict[str, Any] = {
 }
 
 
-def test_kubernetes_makes_and_binds_the_pods_of_a_deployment(real_kubernetes: KubernetesCluster) -> None:
+def test_kubernetes_creates_and_binds_the_pods_of_a_deployment(real_kubernetes: KubernetesCluster) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "smoke"}}
     real_kubernetes.call("POST", "/api/v1/namespaces", namespace)
     real_kubernetes.create_ready_node("smoke-node", resources={"nvidia.com/gpu": "8"})
@@ -44,16 +44,16 @@ def test_kubernetes_makes_and_binds_the_pods_of_a_deployment(real_kubernetes: Ku
     real_kubernetes.call("DELETE", "/api/v1/nodes/smoke-node")
 
 
-def test_kubernetes_knows_the_bot_and_lets_it_do_nothing(real_kubernetes: KubernetesCluster) -> None:
-    with pytest.raises(urllib.error.HTTPError) as refused:
+def test_kubernetes_authenticates_the_bot_and_allows_it_nothing(real_kubernetes: KubernetesCluster) -> None:
+    with pytest.raises(urllib.error.HTTPError) as forbidden:
         real_kubernetes.call("GET", "/api/v1/nodes", as_bot=True)
-    with refused.value as reply:
+    with forbidden.value as reply:
         status = json.load(reply)
     assert (status["code"], status["reason"]) == (403, "Forbidden")
     assert real_kubernetes.bot_name in status["message"]
 
 
-def test_kubernetes_forgets_its_history(real_kubernetes: KubernetesCluster) -> None:
+def test_kubernetes_expires_its_history(real_kubernetes: KubernetesCluster) -> None:
     seen = real_kubernetes.call("GET", "/api/v1/namespaces?limit=1")["metadata"]
     real_kubernetes.forget_history()
     token = urllib.parse.quote(seen["continue"])
@@ -68,7 +68,7 @@ def test_kubernetes_forgets_its_history(real_kubernetes: KubernetesCluster) -> N
     assert (first["type"], first["object"]["code"]) == ("ERROR", 410)
 
 
-def test_kubernetes_can_be_away_for_a_while(real_kubernetes: KubernetesCluster) -> None:
+def test_kubernetes_can_be_unavailable_for_a_while(real_kubernetes: KubernetesCluster) -> None:
     with real_kubernetes.without_apiserver(), pytest.raises(urllib.error.URLError, match="refused"):
         real_kubernetes.call("GET", "/api/v1/nodes")
     assert real_kubernetes.call("GET", "/api/v1/nodes")["kind"] == "NodeList"

@@ -1,4 +1,4 @@
-"""This file proves that each real part starts and does the things that other tests need it for."""
+"""Each real part starts and does what other tests need."""
 
 import asyncio
 import json
@@ -21,22 +21,22 @@ from tests.real.servers.alertmanager import AlertmanagerServer
 from tests.real.servers.chromium import CHROMIUM_FLAGS
 from tests.real.servers.elasticsearch import ElasticsearchServer
 
-_SCRAPES_ITSELF = """\
+_SELF_SCRAPE = """\
 global: {{scrape_interval: 1s}}
 scrape_configs: [{{job_name: {job}, static_configs: [{{targets: ["127.0.0.1:{port}"]}}]}}]
 """
 
 _PAGE = """\
 <!doctype html><meta charset="utf-8">
-<p style="font:40px sans-serif">{sign}</p>
+<p style="font:40px sans-serif">{character}</p>
 """
 
 
-async def test_prometheus_answers_about_what_it_scraped(
+async def test_prometheus_returns_what_it_scraped(
     start_prometheus: Callable[[str], PrometheusServer],
 ) -> None:
     server = start_prometheus("global: {scrape_interval: 1s}\n")
-    await server.reload(_SCRAPES_ITSELF.format(job="itself", port=server.port))
+    await server.reload(_SELF_SCRAPE.format(job="itself", port=server.port))
     async with asyncio.timeout(30):
         while True:
             found = await asyncio.to_thread(_values, server, 'up{job="itself"}')
@@ -46,7 +46,7 @@ async def test_prometheus_answers_about_what_it_scraped(
     assert found == ["1"]
 
 
-def test_prometheus_answers_about_an_imported_past(tmp_path: Path, promtool_path: Path) -> None:
+def test_prometheus_returns_imported_samples(tmp_path: Path, promtool_path: Path) -> None:
     past = datetime(2026, 1, 5, 12, tzinfo=UTC)
     samples = tmp_path / "past.om"
     samples.write_text(
@@ -58,22 +58,22 @@ def test_prometheus_answers_about_an_imported_past(tmp_path: Path, promtool_path
         assert _values(server, "gpu_temperature", at=past) == ["61"]
 
 
-async def test_prometheus_that_refuses_a_configuration_goes_on_with_its_old_one(
+async def test_prometheus_keeps_its_configuration_if_it_rejects_the_new_one(
     start_prometheus: Callable[[str], PrometheusServer],
 ) -> None:
     server = start_prometheus("global: {scrape_interval: 1s}\n")
-    with pytest.raises(PartError, match=r"refused the configuration .*prometheus.yml(.|\n)*scrape_often"):
+    with pytest.raises(PartError, match=r"rejected the configuration .*prometheus.yml(.|\n)*scrape_often"):
         await server.reload("global: {scrape_often: 1s}\n")
-    assert "scrape_interval: 1s" in _ask(f"{server.url}/api/v1/status/config")["data"]["yaml"]
+    assert "scrape_interval: 1s" in _call(f"{server.url}/api/v1/status/config")["data"]["yaml"]
 
 
-async def test_prometheus_that_cannot_start_says_why(promtool_path: Path, tmp_path: Path) -> None:
+async def test_a_prometheus_that_cannot_start_reports_the_reason(promtool_path: Path, tmp_path: Path) -> None:
     with pytest.raises(PartError, match=r"Prometheus ended with status 2(.|\n)*scrape_often"):
         async with PrometheusServer(config="global: {scrape_often: 1s}\n", folder=tmp_path):
             pass
 
 
-def test_prometheus_starts_again(start_prometheus: Callable[[str], PrometheusServer]) -> None:
+def test_prometheus_can_be_restarted(start_prometheus: Callable[[str], PrometheusServer]) -> None:
     server = start_prometheus("")
     server.stop()
     assert not server.is_running
@@ -81,18 +81,18 @@ def test_prometheus_starts_again(start_prometheus: Callable[[str], PrometheusSer
     assert _values(server, "vector(1)") == ["1"]
 
 
-def test_promtool_says_what_is_wrong_with_a_past(tmp_path: Path, promtool_path: Path) -> None:
+def test_promtool_reports_invalid_samples(tmp_path: Path, promtool_path: Path) -> None:
     (tmp_path / "past.om").write_text("gpu_temperature 61 1767614400\n", "utf-8")
     with pytest.raises(PartError, match=r"did not import .*past.om: .*EOF"):
         import_openmetrics(tmp_path / "past.om", tmp_path / "server")
 
 
-def test_alertmanager_takes_an_alert(real_alertmanager: AlertmanagerServer, amtool_path: Path) -> None:
+def test_alertmanager_accepts_an_alert(real_alertmanager: AlertmanagerServer, amtool_path: Path) -> None:
     alert = [{"labels": {"alertname": "GpuFellOffBus", "node": "smoke-1"}}]
-    _ask(f"{real_alertmanager.url}/api/v2/alerts", alert)
+    _call(f"{real_alertmanager.url}/api/v2/alerts", alert)
     (seen,) = [
         each
-        for each in _ask(f"{real_alertmanager.url}/api/v2/alerts")
+        for each in _call(f"{real_alertmanager.url}/api/v2/alerts")
         if each["labels"]["alertname"] == "GpuFellOffBus"
     ]
     assert seen["labels"]["node"] == "smoke-1"
@@ -112,26 +112,24 @@ async def test_elasticsearch_finds_a_document(real_elasticsearch: ElasticsearchS
     assert [hit["_source"] for hit in found["hits"]["hits"]] == [line]
 
 
-async def test_chromium_shows_latin_letters_chinese_signs_and_emoji(
-    chromium_path: Path, signs_page: str
-) -> None:
-    signs = {
+async def test_chromium_renders_latin_chinese_and_emoji(chromium_path: Path, characters_page: str) -> None:
+    characters = {
         "nothing": "",
         "latin": "N",
         "chinese": "节",
         "emoji": "🔥",
-        "a sign without glyph": "\U0010fffd",
+        "a character without a glyph": "\U0010fffd",
     }
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium_path, args=list(CHROMIUM_FLAGS))
         page = await browser.new_page(viewport={"width": 200, "height": 100})
         shots = {}
-        for name, sign in signs.items():
-            await page.goto(f"{signs_page}?sign={urllib.parse.quote(sign)}")
+        for name, character in characters.items():
+            await page.goto(f"{characters_page}?character={urllib.parse.quote(character)}")
             shots[name] = await page.screenshot()
         await browser.close()
-    # A sign for which no font is here would look like the one that no font has.
-    assert len(set(shots.values())) == len(signs)
+    # A character without an installed font would look like the one that no font has.
+    assert len(set(shots.values())) == len(characters)
 
 
 def test_helm_renders_a_chart(helm_path: Path, tmp_path: Path) -> None:
@@ -140,7 +138,7 @@ def test_helm_renders_a_chart(helm_path: Path, tmp_path: Path) -> None:
     assert "name: named-smoke" in rendered
 
 
-def test_kubeconform_refuses_what_the_schema_does_not_allow(kubeconform_path: Path, tmp_path: Path) -> None:
+def test_kubeconform_rejects_what_the_schema_does_not_allow(kubeconform_path: Path, tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"data": {"type": "object"}}}
     (tmp_path / "configmap.json").write_text(json.dumps(schema), "utf-8")
     manifest = tmp_path / "manifest.yaml"
@@ -152,11 +150,11 @@ def test_kubeconform_refuses_what_the_schema_does_not_allow(kubeconform_path: Pa
 
 
 @pytest.fixture
-async def signs_page() -> AsyncIterator[str]:
-    """The address of a page that shows the sign in its query."""
+async def characters_page() -> AsyncIterator[str]:
+    """The URL of a page that shows the character in its query."""
 
     async def show(request: web.Request) -> web.Response:
-        return web.Response(text=_PAGE.format(sign=request.query["sign"]), content_type="text/html")
+        return web.Response(text=_PAGE.format(character=request.query["character"]), content_type="text/html")
 
     application = web.Application()
     application.router.add_get("/", show)
@@ -170,19 +168,19 @@ async def signs_page() -> AsyncIterator[str]:
 
 
 def _values(server: PrometheusServer, query: str, *, at: datetime | None = None) -> list[str]:
-    """The values of an instant query, without their labels."""
+    """Return the values of an instant query, without their labels."""
     parameters = {"query": query} if at is None else {"query": query, "time": at.isoformat()}
-    answer = _ask(f"{server.url}/api/v1/query?{urllib.parse.urlencode(parameters)}")
+    answer = _call(f"{server.url}/api/v1/query?{urllib.parse.urlencode(parameters)}")
     return [series["value"][1] for series in answer["data"]["result"]]
 
 
-def _ask(url: str, body: object = None) -> Any:
-    """The JSON that a server answers with, or None for an empty answer."""
-    content = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data=content, headers={"Content-Type": "application/json"})
+def _call(url: str, body: object = None) -> Any:
+    """Return the JSON response of a server, or None for an empty response."""
+    sent = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data=sent, headers={"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=10) as reply:
-        said = reply.read()
-    return json.loads(said) if said else None
+        content = reply.read()
+    return json.loads(content) if content else None
 
 
 def _output(*command: str | Path) -> str:

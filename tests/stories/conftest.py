@@ -1,4 +1,4 @@
-"""This file keeps the bot's log of a story short: one plain line an entry, no colours, no local variables."""
+"""Short logs of the bot: one plain line per entry, without colors and local variables."""
 
 from collections.abc import Iterator
 

@@ -1,11 +1,12 @@
-"""This file tells what people do about alerts from chat: look, ask why, take one, keep it quiet for a while."""
+"""Alerts from chat: listing, explaining, acknowledging and silencing them."""
 
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from alerts.incidents.incident import IncidentEventType
+from alerts.incidents.incident import Incident, IncidentEventType
+from alerts.silences import Silence
 from tests.support.light import HOT, Light, light
 
 HOT_A01 = ({"node": "gpu-a01", "gpu": "3"}, 91.0)
@@ -17,19 +18,19 @@ def heat(stage: Light, *series: tuple[dict[str, str], float]) -> None:
     stage.prometheus.truth.say(HOT, *series, since=stage.clock.now())
 
 
-async def test_without_alerts_the_answers_say_so(tmp_path: Path) -> None:
+async def test_answers_without_alerts(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
-        assert "Nothing fires." in (await stage.asks("dana", "alert list")).said
+        assert "No firing alerts." in (await stage.asks("dana", "alert list")).said
         assert "No open incidents." in (await stage.asks("dana", "incident list")).said
         assert "No active silences." in (await stage.asks("dana", "silence list")).said
         assert "There is no incident `i9`" in (await stage.asks("dana", "incident show i9")).said
         assert (
-            "Nothing fires or waits that is called `GPUTemperatureHigh`"
+            "No alert or incident `GPUTemperatureHigh` is firing or pending"
             in (await stage.asks("dana", "alert why GPUTemperatureHigh")).said
         )
 
 
-async def test_what_fires_is_listed_explained_and_shown(tmp_path: Path) -> None:
+async def test_a_firing_alert_is_listed_explained_and_shown(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         heat(stage, HOT_A01)
         await stage.card("gpu-a01 is hot")
@@ -46,41 +47,42 @@ async def test_what_fires_is_listed_explained_and_shown(tmp_path: Path) -> None:
         assert all(word in shown for word in ("gpu-a01 is hot", "*Cordon gpu-a01*", "History", "Opened:"))
 
 
-async def test_taking_an_incident_is_told_at_once_and_by_name(tmp_path: Path) -> None:
+async def test_an_acknowledgement_is_posted_at_once_with_the_name(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         heat(stage, HOT_A01)
         card = await stage.card("gpu-a01 is hot")
         assert (
-            "You have taken incident `i1`" in (await stage.asks("dana", "alert ack GPUTemperatureHigh")).said
+            "You acknowledged incident `i1`"
+            in (await stage.asks("dana", "alert ack GPUTemperatureHigh")).said
         )
         dana = stage.slack.id("dana")
-        await stage.slack.until(lambda: f"taken by <@{dana}>" in card.said or "taken by @dana" in card.said)
+        await stage.slack.until(lambda: f"acknowledged by <@{dana}>" in card.said)
         (line,) = await stage.slack.until(lambda: stage.slack.thread(card))
-        assert "has taken it" in line.said
-        assert "You have taken incident `i1` already" in (await stage.asks("dana", "alert ack i1")).said
+        assert "Acknowledged by" in line.said
+        assert "You already acknowledged incident `i1`" in (await stage.asks("dana", "alert ack i1")).said
         assert "dana" in (await stage.asks("eli", "incident list")).said
         await stage.asks("eli", "alert ack i1")
         shown = await stage.asks("ana", "incident show i1")
-        assert shown.said.count("has taken it") == 2
+        assert shown.said.count("Acknowledged by") == 2
         await stage.next_rounds()
         assert len(stage.slack.thread(card)) == 2
 
 
-async def test_a_name_that_fires_in_several_incidents_is_asked_back(tmp_path: Path) -> None:
+async def test_a_name_that_fires_in_several_incidents_lists_them(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         heat(stage, HOT_A01, HOT_A02)
         await stage.card("gpu-a01 is hot")
         await stage.card("gpu-a02 is hot")
         answer = (await stage.asks("dana", "alert ack GPUTemperatureHigh")).said
-        assert "say which" in answer
+        assert "choose one" in answer
         assert "gpu-a01" in answer
         assert "gpu-a02" in answer
 
 
-async def test_what_is_silenced_is_kept_and_told_when_the_silence_is_expired(tmp_path: Path) -> None:
+async def test_a_silenced_alert_is_posted_once_the_silence_is_expired(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         answer = await stage.asks("dana", QUIET)
-        assert "hides nothing that fires now for 2 h" in answer.said
+        assert "matches no firing alerts, for 2 h" in answer.said
         heat(stage, HOT_A01, HOT_A02)
         await stage.card("gpu-a02 is hot")
         await stage.next_rounds()
@@ -88,13 +90,13 @@ async def test_what_is_silenced_is_kept_and_told_when_the_silence_is_expired(tmp
         assert "silenced" in (await stage.asks("eli", "alert list")).said
         listed = (await stage.asks("eli", "silence list")).said
         assert all(word in listed for word in ("s1", 'node="gpu-a01"', "dana", "fans-ordered"))
-        assert "is expired" in (await stage.presses("dana", answer, "Expire it")).said
+        assert "Silence `s1` expired" in (await stage.presses("dana", answer, "Expire")).said
         await stage.card("gpu-a01 is hot")
         assert len(stage.cards()) == 2
-        assert "Silence `s1` is over already" in (await stage.asks("eli", "silence expire s1")).said
+        assert "Silence `s1` has already ended" in (await stage.asks("eli", "silence expire s1")).said
 
 
-async def test_a_silence_ends_by_itself(tmp_path: Path) -> None:
+async def test_a_silence_ends_on_time(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         await stage.asks("dana", QUIET)
         heat(stage, HOT_A01)
@@ -104,51 +106,51 @@ async def test_a_silence_ends_by_itself(tmp_path: Path) -> None:
         await stage.card("gpu-a01 is hot")
 
 
-async def test_a_card_that_was_told_says_that_it_is_silenced_and_when_it_is_over(tmp_path: Path) -> None:
+async def test_a_posted_card_shows_that_it_is_silenced_and_resolved(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         heat(stage, HOT_A01)
         card = await stage.card("gpu-a01 is hot")
-        assert "hides 1 firing alert for 2 h" in (await stage.asks("dana", QUIET)).said
+        assert "matches 1 firing alert, for 2 h" in (await stage.asks("dana", QUIET)).said
         await stage.slack.until(lambda: "silenced until" in card.said)
         heat(stage)
         await stage.slack.until(lambda: "Resolved" in card.said)
         assert len(stage.cards()) == 1
 
 
-async def test_an_ack_during_a_silence_tells_the_ack_alone(tmp_path: Path) -> None:
+async def test_an_acknowledgement_during_a_silence_posts_nothing_else(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         heat(stage, HOT_A01)
         card = await stage.card("gpu-a01 is hot")
         await stage.next_rounds()
         await stage.asks("dana", QUIET)
-        async with stage.yard.store.unit() as unit:  # it gets worse, which the silence keeps quiet
-            incident = await unit.incidents.get("i1")
+        async with stage.yard.store.unit() as unit:  # a raised severity, which the silence mutes
+            incident = await unit.rows(Incident).get("i1")
             assert incident is not None
-            await unit.incidents.put(
+            await unit.rows(Incident).put(
                 incident.with_event(IncidentEventType.SEVERITY_RAISED, stage.clock.now(), text="worse")
             )
         await stage.asks("dana", "alert ack i1")
         (line,) = await stage.slack.until(lambda: stage.slack.thread(card))
-        assert "has taken it" in line.said
+        assert "Acknowledged by" in line.said
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("silence add 'node=~.*' --for 1h --reason all", "fit every alert"),
+        ("silence add 'node=~.*' --for 1h --reason all", "match every alert"),
         ("silence add 'node=~gpu-(' --for 1h --reason all", "gpu-("),
-        ("silence add node=gpu-a01 --for 60d --reason long", "up to 30 d"),
+        ("silence add node=gpu-a01 --for 60d --reason long", "at most 30 d"),
         ("silence add node=gpu-a01 --for 2h", "--reason"),
         ("silence expire s9", "There is no silence `s9`"),
         ("alert ack i9", "There is no open incident `i9`"),
-        ("audit --by nobody", "Nothing is recorded that fits"),
+        ("audit --by nobody", "No matching entries"),
     ],
 )
-async def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, line: str, words: str) -> None:
+async def test_an_invalid_line_is_refused_with_the_reason(tmp_path: Path, line: str, words: str) -> None:
     async with light(tmp_path) as stage:
         assert words in (await stage.asks("dana", line)).said
         async with stage.yard.store.unit() as unit:
-            assert not await unit.silences.find()
+            assert not await unit.rows(Silence).find()
 
 
 async def test_the_audit_finds_a_person_by_name_and_a_plan(tmp_path: Path) -> None:

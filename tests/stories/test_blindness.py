@@ -1,4 +1,4 @@
-"""This file tells what happens when a source goes away mid-run: nothing resolves, it is said, it is made up for."""
+"""A source that becomes unavailable: nothing resolves, the card says so, and missed evaluations are backfilled."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from alerts.alert import Alert
+from alerts.incidents.incident import Incident
 from tests.support.light import CLUSTER, HOT, Light, PushedClock, light, ready_node
 from tests.support.log_documents import host_line
 from tests.support.scripted_prometheus import Truth
@@ -45,33 +47,33 @@ CHECKED: dict[str, Any] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trouble:
-    """How a source goes away, and how it comes back."""
+class Outage:
+    """How a source becomes unavailable, and how it comes back."""
 
     source: str
     begin: Callable[[Light], Awaitable[Any]]
     end: Callable[[Light], Awaitable[Any]]
 
 
-def of_prometheus(how: str) -> Trouble:
-    return Trouble(
+def of_prometheus(how: str) -> Outage:
+    return Outage(
         source="prometheus",
         begin=lambda stage: stage.prometheus.goes(how),
         end=lambda stage: stage.prometheus.goes(""),
     )
 
 
-def of_elastic(begin: Callable[[Light], Any]) -> Trouble:
+def of_elastic(begin: Callable[[Light], Any]) -> Outage:
     async def now(stage: Light) -> None:
         begin(stage)
 
     async def heal(stage: Light) -> None:
         stage.elastic.faults.heal()
 
-    return Trouble(source="elasticsearch", begin=now, end=heal)
+    return Outage(source="elasticsearch", begin=now, end=heal)
 
 
-def of_kubernetes(begin: Callable[[Light], Callable[[], None]]) -> Trouble:
+def of_kubernetes(begin: Callable[[Light], Callable[[], None]]) -> Outage:
     heals: dict[int, Callable[[], None]] = {}
 
     async def now(stage: Light) -> None:
@@ -80,7 +82,7 @@ def of_kubernetes(begin: Callable[[Light], Callable[[], None]]) -> Trouble:
     async def heal(stage: Light) -> None:
         heals.pop(id(stage))()
 
-    return Trouble(source="kubernetes", begin=now, end=heal)
+    return Outage(source="kubernetes", begin=now, end=heal)
 
 
 def paused(stage: Light) -> Callable[[], None]:
@@ -88,12 +90,12 @@ def paused(stage: Light) -> Callable[[], None]:
     return stage.kube.resume
 
 
-TROUBLES = {
+OUTAGES = {
     "Prometheus refuses connections": of_prometheus("refused"),
     "Prometheus hangs": of_prometheus("hang"),
     "Prometheus answers 503": of_prometheus("503"),
     "Prometheus answers in part, with warnings": of_prometheus("warnings"),
-    "Elasticsearch refuses connections": Trouble(
+    "Elasticsearch refuses connections": Outage(
         source="elasticsearch", begin=lambda stage: stage.elastic.down(), end=lambda stage: stage.elastic.up()
     ),
     "Elasticsearch hangs": of_elastic(lambda stage: stage.elastic.faults.pause()),
@@ -112,8 +114,8 @@ TROUBLES = {
 }
 
 
-def not_ready(stage: Light, name: str, word: str = "False") -> None:
-    condition = {"type": "Ready", "status": word, "reason": "KubeletNotReady", "message": "PLEG"}
+def not_ready(stage: Light, name: str, status: str = "False") -> None:
+    condition = {"type": "Ready", "status": status, "reason": "KubeletNotReady", "message": "PLEG"}
     stage.kube.patch("nodes", "", name, {"status": {"conditions": [condition]}}, status=True)
 
 
@@ -124,16 +126,16 @@ async def errors(stage: Light, node: str) -> None:
 
 
 async def state(stage: Light) -> tuple[set[Any], list[Any]]:
-    """Alerts that stand and incidents as they stand, without moments and without what speaks of blindness itself."""
+    """Return the current alerts and incidents, without times and without those about blindness itself."""
     async with stage.yard.store.unit() as unit:
-        alerts = await unit.alerts.find(cluster=CLUSTER)
-        incidents = await unit.incidents.find(cluster=CLUSTER)
-    standing = {
+        alerts = await unit.rows(Alert).find(cluster=CLUSTER)
+        incidents = await unit.rows(Incident).find(cluster=CLUSTER)
+    current = {
         (alert.name, alert.labels, alert.life.state)
         for alert in alerts
         if alert.name != "YardmasterSourceBlind"
     }
-    told = sorted(
+    summaries = sorted(
         (
             one.group_key,
             one.state,
@@ -144,28 +146,30 @@ async def state(stage: Light) -> tuple[set[Any], list[Any]]:
         for one in incidents
         if "YardmasterSourceBlind" not in {member.name for member in one.members}
     )
-    return standing, told
+    return current, summaries
 
 
-async def folds(stage: Light, which: str) -> set[str]:
+async def group_keys(stage: Light, which: str) -> set[str]:
     async with stage.yard.store.unit() as unit:
-        return {one.group_key for one in await unit.incidents.find(cluster=CLUSTER) if one.state == which}
-
-
-async def has(stage: Light, which: str, *wanted: str) -> None:
-    """Wait until these are among the incidents in that state."""
-
-    async def look(unit: Any) -> bool:
-        return set(wanted) <= {
-            one.group_key for one in await unit.incidents.find(cluster=CLUSTER, state=which)
+        return {
+            one.group_key for one in await unit.rows(Incident).find(cluster=CLUSTER) if one.state == which
         }
 
-    await stage.until_kept(look)
+
+async def has(stage: Light, which: str, *expected: str) -> None:
+    """Wait until these are among the incidents in that state."""
+
+    async def has_all(unit: Any) -> bool:
+        return set(expected) <= {
+            one.group_key for one in await unit.rows(Incident).find(cluster=CLUSTER, state=which)
+        }
+
+    await stage.until_kept(has_all)
 
 
-@pytest.fixture(params=list(TROUBLES.values()), ids=list(TROUBLES))
-def trouble(request: pytest.FixtureRequest) -> Trouble:
-    found: Trouble = request.param
+@pytest.fixture(params=list(OUTAGES.values()), ids=list(OUTAGES))
+def outage(request: pytest.FixtureRequest) -> Outage:
+    found: Outage = request.param
     return found
 
 
@@ -177,15 +181,15 @@ LATER = {
 }
 
 
-async def test_a_source_that_goes_away_resolves_nothing_is_said_and_is_made_up_for(
-    tmp_path: Path, trouble: Trouble
+async def test_an_unavailable_source_resolves_nothing_and_is_backfilled(
+    tmp_path: Path, outage: Outage
 ) -> None:
     truth, clock = Truth(), PushedClock()
     async with (
-        light(tmp_path / "hurt", own_rules=CHECKED, truth=truth, clock=clock) as hurt,
-        light(tmp_path / "twin", own_rules=CHECKED, truth=truth, clock=clock) as twin,
+        light(tmp_path / "blind", own_rules=CHECKED, truth=truth, clock=clock) as blind,
+        light(tmp_path / "healthy", own_rules=CHECKED, truth=truth, clock=clock) as healthy,
     ):
-        both = (hurt, twin)
+        both = (blind, healthy)
         for stage in both:
             for name in MORE_NODES:
                 ready_node(stage.kube, name)
@@ -195,9 +199,9 @@ async def test_a_source_that_goes_away_resolves_nothing_is_said_and_is_made_up_f
         for stage in both:
             await has(stage, "open", *FIRST)
 
-        await trouble.begin(hurt)
-        evaluator = hurt.yard.evaluators[CLUSTER]
-        await hurt.until(lambda: trouble.source in evaluator.blind)
+        await outage.begin(blind)
+        evaluator = blind.yard.evaluators[CLUSTER]
+        await blind.until(lambda: outage.source in evaluator.blind)
 
         truth.say(
             HOT,
@@ -209,24 +213,26 @@ async def test_a_source_that_goes_away_resolves_nothing_is_said_and_is_made_up_f
             not_ready(stage, "sick-a01", "True")
             not_ready(stage, "sick-a02")
             await errors(stage, "log-a02")
-        await has(twin, "open", "node/gpu-a02", "node/gpu-b01", "node/log-a02", "node/sick-a02")
-        await asyncio.sleep(1)  # so that no round of either falls between
-        truth.say(HOT, ({"node": "gpu-b01", "gpu": "0"}, 99), since=clock.now())  # gpu-a02 came and went
-        await has(twin, "resolved", "node/gpu-a01", "node/gpu-a02", "node/sick-a01")
-        blind_card = await hurt.card(f"Blind: {trouble.source}")
-        await hurt.next_rounds(1)
+        await has(healthy, "open", "node/gpu-a02", "node/gpu-b01", "node/log-a02", "node/sick-a02")
+        await asyncio.sleep(1)  # so that no evaluation of either falls between
+        truth.say(HOT, ({"node": "gpu-b01", "gpu": "0"}, 99), since=clock.now())  # gpu-a02 fired and resolved
+        await has(healthy, "resolved", "node/gpu-a01", "node/gpu-a02", "node/sick-a01")
+        blind_card = await blind.card(f"Blind: {outage.source}")
+        await blind.next_rounds(1)
 
-        gone = {"prometheus": FIRST[0], "elasticsearch": FIRST[1], "kubernetes": FIRST[2]}[trouble.source]
-        assert gone in await folds(hurt, "open")
-        assert not set(LATER[trouble.source]) & (await folds(hurt, "open") | await folds(hurt, "resolved"))
-        assert trouble.source in blind_card.said
-        card = await hurt.card(f"{gone.removeprefix('node/')} ")
-        await hurt.slack.until(lambda: "Cannot see it now" in card.said, 60)
-        assert len(hurt.cards()) == len({one.said.splitlines()[0] for one in hurt.cards()})
+        gone = {"prometheus": FIRST[0], "elasticsearch": FIRST[1], "kubernetes": FIRST[2]}[outage.source]
+        assert gone in await group_keys(blind, "open")
+        assert not set(LATER[outage.source]) & (
+            await group_keys(blind, "open") | await group_keys(blind, "resolved")
+        )
+        assert outage.source in blind_card.said
+        card = await blind.card(f"{gone.removeprefix('node/')} ")
+        await blind.slack.until(lambda: "Cannot see it now" in card.said, 60)
+        assert len(blind.cards()) == len({one.said.splitlines()[0] for one in blind.cards()})
 
-        await trouble.end(hurt)
-        await hurt.until(lambda: not evaluator.blind, 60)
-        await hurt.next_rounds(2)
-        assert await state(hurt) == await state(twin)
-        await hurt.slack.until(lambda: "✅" in blind_card.said, 60)
-        await hurt.slack.until(lambda: "Cannot see it now" not in card.said, 60)
+        await outage.end(blind)
+        await blind.until(lambda: not evaluator.blind, 60)
+        await blind.next_rounds(2)
+        assert await state(blind) == await state(healthy)
+        await blind.slack.until(lambda: "✅" in blind_card.said, 60)
+        await blind.slack.until(lambda: "Cannot see it now" not in card.said, 60)

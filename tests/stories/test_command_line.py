@@ -1,4 +1,4 @@
-"""This file runs `yardmaster` as people do: check, rules, do, version, and a run that refuses broken rules."""
+"""The command line `yardmaster`: check, rules, do, version, and run with invalid settings or rules."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ BROKEN = """groups:
         expr: sum(rate(up[5m])
       - alert: NoExpression
         labels: {severity: critical}
-      - alert: BadOffer
+      - alert: BadDuration
         expr: up == 0
         for: soon
 """
@@ -45,64 +45,66 @@ def yardmaster(*words: str) -> Result:
 def settings_with(folder: Path, rules: str) -> Path:
     (folder / "rules.yaml").write_text(rules, encoding="utf-8")
     file = folder / "yardmaster.yaml"
-    said = {
+    settings = {
         "rules": {"packs": [], "files": [str(folder / "rules.yaml")]},
         "store": {"url": f"sqlite+aiosqlite:///{folder / 'yard.db'}"},
         "http": {"listen": "127.0.0.1:0"},
     }
-    file.write_text(yaml.safe_dump(said), encoding="utf-8")
+    file.write_text(yaml.safe_dump(settings), encoding="utf-8")
     return file
 
 
-def names_all_mistakes(text: str, file: Path) -> None:
+def names_every_error(text: str, file: Path) -> None:
     lines = [line for line in text.splitlines() if str(file) in line]
     assert any(f"{file}:5" in line for line in lines), text
     assert any(f"{file}:6" in line for line in lines), text
     assert any(f"{file}:10" in line for line in lines), text
 
 
-def test_check_tells_every_mistake_of_a_broken_rule_file_with_its_line(tmp_path: Path) -> None:
+def test_check_lists_every_error_of_a_rule_file_with_its_line(tmp_path: Path) -> None:
     result = yardmaster("check", "--config", str(settings_with(tmp_path, BROKEN)))
     assert result.exit_code == 1
-    names_all_mistakes(result.output, tmp_path / "rules.yaml")
+    names_every_error(result.output, tmp_path / "rules.yaml")
 
 
-def test_check_says_how_many_rules_are_in_force(tmp_path: Path) -> None:
+def test_check_prints_the_number_of_rules(tmp_path: Path) -> None:
     result = yardmaster("check", "--config", str(settings_with(tmp_path, FINE)))
-    assert (result.exit_code, result.output) == (0, "The settings are in order; 1 rules are in force.\n")
+    assert (result.exit_code, result.output) == (0, "The settings are valid; 1 rules are in force.\n")
 
 
-def test_check_finds_the_files_of_secrets_that_cannot_be_read(tmp_path: Path) -> None:
+def test_check_finds_unreadable_secret_files(tmp_path: Path) -> None:
     file, empty = settings_with(tmp_path, FINE), tmp_path / "empty"
     empty.write_text("\n")
-    said = yaml.safe_load(file.read_text())
+    settings = yaml.safe_load(file.read_text())
     token = {"type": "Bearer", "credentials_file": str(tmp_path / "gone")}
-    said["clusters"] = [{"name": "a", "prometheus": {"url": "http://127.0.0.1:1", "authorization": token}}]
-    said["slack"] = {"bot_token_file": str(empty), "app_token": "xapp-1", "channel": "C0123456"}
-    file.write_text(yaml.safe_dump(said))
+    settings["clusters"] = [
+        {"name": "a", "prometheus": {"url": "http://127.0.0.1:1", "authorization": token}}
+    ]
+    settings["slack"] = {"bot_token_file": str(empty), "app_token": "xapp-1", "channel": "C0123456"}
+    file.write_text(yaml.safe_dump(settings))
     result = yardmaster("check", "--config", str(file))
     assert result.exit_code == 1
     assert "clusters.0.prometheus.authorization.credentials_file: cannot read the secret" in result.output
     assert f"slack.bot_token_file: the secret in {empty} is empty" in result.output
 
 
-def test_check_tells_wrong_settings_with_file_and_line(tmp_path: Path) -> None:
+def test_check_reports_invalid_settings_with_file_and_line(tmp_path: Path) -> None:
     file = settings_with(tmp_path, FINE)
     file.write_text(file.read_text(encoding="utf-8") + "clusterz: []\n", encoding="utf-8")
     result = yardmaster("check", "--config", str(file))
     assert result.exit_code == 1
     assert f"{file}:" in result.output
-    assert "clusterz: there is no such setting" in result.output
+    assert "clusterz: unknown setting" in result.output
 
 
-def test_check_of_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_check_of_a_missing_file(tmp_path: Path) -> None:
     result = yardmaster("check", "--config", str(tmp_path / "none.yaml"))
     assert result.exit_code == 1
     assert "none.yaml" in result.output
     assert "Traceback" not in result.output
 
 
-def test_rules_check_judges_each_file(tmp_path: Path) -> None:
+def test_rules_check_checks_each_file(tmp_path: Path) -> None:
     settings_with(tmp_path, BROKEN)
     (tmp_path / "fine.yaml").write_text(FINE, encoding="utf-8")
     assert yardmaster("rules", "check", str(tmp_path / "fine.yaml")).exit_code == 0
@@ -132,8 +134,8 @@ def test_version() -> None:
     assert yardmaster("version").output.startswith("yardmaster ")
 
 
-async def ran(*words: str) -> tuple[int, str]:
-    """`yardmaster` as a process: its exit code, and all it said."""
+async def run(*words: str) -> tuple[int, str]:
+    """Run `yardmaster` as a process and return its exit code and output."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
@@ -146,90 +148,92 @@ async def ran(*words: str) -> tuple[int, str]:
     )
     try:
         async with asyncio.timeout(60):
-            said, _ = await process.communicate()
+            output, _ = await process.communicate()
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return process.returncode or 0, said.decode()
+    return process.returncode or 0, output.decode()
 
 
-async def test_a_run_refuses_to_begin_with_broken_rules_and_tells_all_of_them(tmp_path: Path) -> None:
-    code, said = await ran("run", "--config", str(settings_with(tmp_path, BROKEN)))
+async def test_run_refuses_invalid_rules_and_lists_every_error(tmp_path: Path) -> None:
+    code, output = await run("run", "--config", str(settings_with(tmp_path, BROKEN)))
     assert code == 1
-    names_all_mistakes(said, tmp_path / "rules.yaml")
-    assert "Traceback" not in said
+    names_every_error(output, tmp_path / "rules.yaml")
+    assert "Traceback" not in output
 
 
-def only_line(said: str) -> str:
-    """What was said, when it is one line that says that nothing begins."""
-    (line,) = said.splitlines()
-    assert line.startswith("Yardmaster cannot begin: ")
+def only_line(output: str) -> str:
+    """Return the output, which must be one line that says why Yardmaster does not start."""
+    (line,) = output.splitlines()
+    assert line.startswith("Yardmaster cannot start: ")
     return line
 
 
-async def test_a_run_whose_store_has_no_folder_ends_with_one_line(tmp_path: Path) -> None:
+async def test_run_without_the_folder_of_its_store_exits_with_one_line(tmp_path: Path) -> None:
     file = settings_with(tmp_path, FINE)
     file.write_text(file.read_text(encoding="utf-8").replace("/yard.db", "/none/yard.db"), encoding="utf-8")
-    code, said = await ran("run", "--config", str(file))
+    code, output = await run("run", "--config", str(file))
     assert code == 1
-    assert f"the store {tmp_path}/none/yard.db cannot be opened" in only_line(said)
+    assert f"the store {tmp_path}/none/yard.db cannot be opened" in only_line(output)
 
 
-async def test_a_run_on_the_store_of_a_newer_program_ends_with_its_words(tmp_path: Path) -> None:
+async def test_run_on_the_store_of_a_newer_version_exits_with_one_line(tmp_path: Path) -> None:
     store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
     await store.close()
     with sqlite3.connect(tmp_path / "yard.db") as raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")
     raw.close()
-    code, said = await ran("run", "--config", str(settings_with(tmp_path, FINE)))
+    code, output = await run("run", "--config", str(settings_with(tmp_path, FINE)))
     assert code == 1
-    assert "run the newer Yardmaster, or restore the backup" in only_line(said)
+    assert "run the newer Yardmaster, or restore the backup" in only_line(output)
 
 
-async def test_a_run_whose_port_is_taken_ends_with_one_line(tmp_path: Path) -> None:
+async def test_run_on_a_port_in_use_exits_with_one_line(tmp_path: Path) -> None:
     file = settings_with(tmp_path, FINE)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         file.write_text(file.read_text(encoding="utf-8").replace("127.0.0.1:0", listen), encoding="utf-8")
-        code, said = await ran("run", "--config", str(file))
+        code, output = await run("run", "--config", str(file))
     assert code == 1
-    assert f"cannot listen on {listen}: Address already in use: see whether another" in only_line(said)
+    assert f"cannot listen on {listen}: Address already in use: check whether another" in only_line(output)
 
 
-async def test_a_run_with_a_token_that_slack_refuses_ends_with_words(tmp_path: Path) -> None:
+async def test_run_with_a_revoked_slack_token_exits_with_the_reason(tmp_path: Path) -> None:
     async with light(tmp_path, start=False) as stage:
         stage.slack.revoke()
-        code, said = await ran("run", "--config", str(stage.write_settings()))
+        code, output = await run("run", "--config", str(stage.write_settings()))
         assert code == 1
-        assert "Yardmaster cannot begin" in said
-        assert "token_revoked" in said
-        assert stage.slack.bot_token not in said
-        assert "Traceback" not in said
+        assert "Yardmaster cannot start" in output
+        assert "token_revoked" in output
+        assert stage.slack.bot_token not in output
+        assert "Traceback" not in output
         stage.slack.restore()
 
 
-async def test_do_posts_a_line_as_its_tokens_actor(tmp_path: Path) -> None:
+async def test_do_posts_a_line_as_the_actor_of_its_token(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         file = tmp_path / "ci.token"
         file.write_text(TOKEN, encoding="utf-8")
-        where = ("--address", stage.yard.server.address, "--token-file", str(file))
-        code, said = await ran("do", *where, "node", "list")
+        server = ("--address", stage.yard.server.address, "--token-file", str(file))
+        code, output = await run("do", *server, "node", "list")
         assert code == 0
-        assert "gpu-a01" in said
-        code, said = await ran("do", *where, "--", "node", "cordon", "gpu-a01", "--reason", "fan is loud")
-        assert (code, "Cordon gpu-a01?" in said) == (0, True)
+        assert "gpu-a01" in output
+        code, output = await run("do", *server, "--", "node", "cordon", "gpu-a01", "--reason", "fan is loud")
+        assert (code, "Cordon gpu-a01?" in output) == (0, True)
         (plan,) = await stage.plans()
         assert plan.line == "node cordon gpu-a01 --reason 'fan is loud'"
         file.write_text("wrong", encoding="utf-8")
-        code, said = await ran("do", *where, "node", "list")
-        assert (code, "401" in said) == (1, True)
+        code, output = await run("do", *server, "node", "list")
+        assert (code, "401" in output) == (1, True)
 
 
-async def test_do_says_when_nobody_is_there(tmp_path: Path) -> None:
+async def test_do_reports_an_unreachable_server(tmp_path: Path) -> None:
     file = tmp_path / "ci.token"
     file.write_text(TOKEN, encoding="utf-8")
-    code, said = await ran("do", "--address", "http://127.0.0.1:9", "--token-file", str(file), "node", "list")
+    code, output = await run(
+        "do", "--address", "http://127.0.0.1:9", "--token-file", str(file), "node", "list"
+    )
     assert code == 1
-    assert "cannot reach http://127.0.0.1:9" in said
-    assert "Traceback" not in said
+    assert "cannot reach http://127.0.0.1:9" in output
+    assert "Traceback" not in output

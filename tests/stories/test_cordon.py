@@ -1,15 +1,19 @@
-"""This file tells the story of a cordon: previewed, confirmed, kept as a lease, reminded of, undone, and ours."""
+"""The life of a cordon: preview, confirmation, lease, reminder, undo, and cordons of others."""
 
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from alerts.incidents.incident import Incident
 from bot.wiring import Yardmaster
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
-from commands.plans.plan import Risk
-from commands.plans.steps import ObjectRef, Patch
+from commands.models import CordonLease
+from commands.plans.disruption import Disruption
+from commands.plans.object_refs import ObjectRef
+from commands.plans.plan import Risk, in_order
+from commands.plans.steps import Patch
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import HOT, Light, light
 
@@ -18,7 +22,7 @@ BY = "yardmaster.io/cordoned-by"
 
 
 async def cordoned(stage: Light, who: str = "dana") -> Message:
-    """Cordon gpu-a01 and give the card of the deed, once it is done and the bot has seen it."""
+    """Cordon gpu-a01 and return the card of the plan, once it is done and the bot has seen the cordon."""
     preview = await stage.asks(who, CORDON)
     await stage.presses(who, preview, "Confirm")
     await stage.cached(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
@@ -33,41 +37,41 @@ async def test_a_preview_shows_the_steps_and_changes_nothing(tmp_path: Path) -> 
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
         assert "Cordon gpu-a01?" in preview.said
-        assert "nothing new is placed there (fan)" in preview.said
+        assert "no new pods are scheduled there (fan)" in preview.said
         assert "nothing is done yet" in preview.said.lower()
         assert not stage.writes()
         assert not is_cordoned(stage)
         assert not stage.cards()
 
 
-async def test_cancelling_a_preview_leaves_everything_as_it_was(tmp_path: Path) -> None:
+async def test_cancelling_a_preview_changes_nothing(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
         answer = await stage.presses("dana", preview, "Cancel")
         assert "nothing was done" in answer.said
         (plan,) = await stage.plans()
         answer = await stage.asks("dana", f"plan confirm {plan.id}")
-        assert "is cancelled already" in answer.said
+        assert "is already cancelled" in answer.said
         assert not stage.writes()
 
 
-async def test_confirming_cordons_notes_whose_it_is_and_keeps_a_lease(tmp_path: Path) -> None:
+async def test_confirming_cordons_with_the_owner_and_a_lease(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         card = await cordoned(stage)
-        notes = stage.node("gpu-a01")["metadata"]["annotations"]
+        annotations = stage.node("gpu-a01")["metadata"]["annotations"]
         assert is_cordoned(stage)
-        assert notes[BY] == "dana"
-        assert notes["yardmaster.io/cordon-reason"] == "fan"
+        assert annotations[BY] == "dana"
+        assert annotations["yardmaster.io/cordon-reason"] == "fan"
         async with stage.yard.store.unit() as unit:
-            (lease,) = await unit.leases.find()
+            (lease,) = await unit.rows(CordonLease).find()
         assert (lease.node, lease.owner_name, lease.reason) == ("gpu-a01", "dana", "fan")
         assert lease.until == lease.since + timedelta(hours=2)
-        assert notes["yardmaster.io/cordon-until"] == f"{lease.until:%Y-%m-%dT%H:%M:%SZ}"
+        assert annotations["yardmaster.io/cordon-until"] == f"{lease.until:%Y-%m-%dT%H:%M:%SZ}"
         assert "✓" in card.said
         assert stage.slack.id("dana") in card.said
         assert len(stage.cards()) == 1
-        whats = [entry.what for entry in await stage.audit()]
-        assert whats == ["asked", "asked", "confirmed", "done"]
+        outcomes = [entry.what for entry in await stage.audit()]
+        assert outcomes == ["asked", "asked", "confirmed", "done"]
 
 
 async def test_undo_uncordons_and_ends_the_lease(tmp_path: Path) -> None:
@@ -82,23 +86,23 @@ async def test_undo_uncordons_and_ends_the_lease(tmp_path: Path) -> None:
             key for key in stage.node("gpu-a01")["metadata"].get("annotations", {}) if "cordon" in key
         ]
         async with stage.yard.store.unit() as unit:
-            assert not await unit.leases.find()
+            assert not await unit.rows(CordonLease).find()
         answer = await stage.asks("dana", "plan undo p1")
-        assert "was undone already, by plan `p2`" in answer.said
+        assert "was already undone by plan `p2`" in answer.said
 
 
 async def test_uncordon_ends_the_lease_and_a_later_undo_of_the_cordon_is_refused(tmp_path: Path) -> None:
-    """After the uncordon somebody else cordons the node by hand: undoing our old plan must not lift theirs."""
+    """After the uncordon somebody cordons the node by hand: undoing our old plan must not lift that cordon."""
     async with light(tmp_path) as stage:
         await cordoned(stage)
         preview = await stage.asks("eli", "node uncordon gpu-a01")
         await stage.presses("eli", preview, "Confirm")
         await stage.card("Uncordon gpu-a01: done")
         async with stage.yard.store.unit() as unit:
-            assert not await unit.leases.find()
+            assert not await unit.rows(CordonLease).find()
         stage.kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": True}})
         answer = await stage.asks("dana", "plan undo p1")
-        assert "look again" in answer.said
+        assert "run the command again" in answer.said
         assert is_cordoned(stage)
 
 
@@ -107,7 +111,7 @@ async def test_a_node_cordoned_by_somebody_else_is_never_touched(tmp_path: Path)
         stage.kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": True}})
         await stage.cached(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
         answer = await stage.asks("dana", CORDON)
-        assert "cordoned already, by somebody else" in answer.said
+        assert "already cordoned by someone else" in answer.said
         answer = await stage.asks("dana", "node uncordon gpu-a01")
         assert "was not cordoned by Yardmaster" in answer.said
         assert "kubectl uncordon gpu-a01" in answer.said
@@ -116,15 +120,15 @@ async def test_a_node_cordoned_by_somebody_else_is_never_touched(tmp_path: Path)
         assert is_cordoned(stage)
 
 
-async def test_a_second_cordon_of_ours_says_whose_the_first_is(tmp_path: Path) -> None:
+async def test_a_second_cordon_names_the_owner_of_the_first(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         await cordoned(stage)
         answer = await stage.asks("eli", "node cordon gpu-a01 --reason mine")
-        assert "gpu-a01 is cordoned already, by dana" in answer.said
+        assert "gpu-a01 is already cordoned by dana" in answer.said
         assert len(await stage.plans()) == 1
 
 
-async def test_past_its_time_a_cordon_is_reminded_of_once_and_stays(tmp_path: Path) -> None:
+async def test_an_overdue_cordon_gets_one_reminder_and_stays(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         card = await cordoned(stage)
         stage.clock.forward(timedelta(hours=2, minutes=1))
@@ -136,7 +140,7 @@ async def test_past_its_time_a_cordon_is_reminded_of_once_and_stays(tmp_path: Pa
         assert f"<@{stage.slack.id('dana')}>" in line.said or "@dana" in line.said
         assert "node uncordon gpu-a01" in line.said
         async with stage.yard.store.unit() as unit:
-            (lease,) = await unit.leases.find()
+            (lease,) = await unit.rows(CordonLease).find()
         assert lease.reminded_at is not None
         await stage.restart()
         await stage.next_rounds()
@@ -145,7 +149,7 @@ async def test_past_its_time_a_cordon_is_reminded_of_once_and_stays(tmp_path: Pa
         assert len(stage.writes()) == 1
 
 
-async def test_a_cordon_that_somebody_else_lifted_is_not_called_standing(tmp_path: Path) -> None:
+async def test_the_reminder_of_a_lifted_cordon_says_that_it_was_lifted(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         card = await cordoned(stage)
         stage.kube.patch("nodes", "", "gpu-a01", {"spec": {"unschedulable": None}})
@@ -153,13 +157,13 @@ async def test_a_cordon_that_somebody_else_lifted_is_not_called_standing(tmp_pat
         stage.clock.forward(timedelta(hours=2, minutes=1))
 
         (line,) = await stage.slack.until(
-            lambda: [one for one in stage.slack.thread(card) if "somebody else has ended it" in one.said], 60
+            lambda: [one for one in stage.slack.thread(card) if "somebody else removed it" in one.said], 60
         )
         assert "still cordoned" not in line.said
         assert "node uncordon gpu-a01" in line.said
 
 
-async def test_an_offer_pressed_on_a_card_is_the_incidents_deed(tmp_path: Path) -> None:
+async def test_an_action_started_from_a_card_is_recorded_as_the_incidents_fix(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91), since=stage.clock.now())
         card = await stage.card("gpu-a01 is hot")
@@ -174,17 +178,17 @@ async def test_an_offer_pressed_on_a_card_is_the_incidents_deed(tmp_path: Path) 
         action = await stage.card("Cordon gpu-a01: done")
         assert action.thread_ts == card.ts
         async with stage.yard.store.unit() as unit:
-            (incident,) = await unit.incidents.find()
+            (incident,) = await unit.rows(Incident).find()
         assert incident.fixed_by == ("p1",)
 
 
-async def test_facts_that_moved_between_preview_and_confirm_are_shown_again(tmp_path: Path) -> None:
+async def test_facts_that_changed_between_preview_and_confirm_are_shown_again(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", "node cordon gpu-a01 gpu-a02 --reason fan")
         stage.kube.patch("nodes", "", "gpu-a02", {"spec": {"unschedulable": True}})
         await stage.cached(lambda found: found.nodes["gpu-a02"].spec.unschedulable)
         answer = await stage.presses("dana", preview, "Confirm")
-        assert "Facts have moved since the first preview" in answer.said
+        assert "The cluster changed since the first preview" in answer.said
         assert not stage.writes()
         await stage.presses("dana", answer, "Confirm")
         await stage.plan_is("done")
@@ -192,7 +196,7 @@ async def test_facts_that_moved_between_preview_and_confirm_are_shown_again(tmp_
         assert [plan.state.value for plan in await stage.plans()] == ["cancelled", "done"]
 
 
-async def test_a_node_made_anew_under_the_same_name_is_not_the_one_that_was_shown(tmp_path: Path) -> None:
+async def test_a_node_recreated_with_the_same_name_is_not_the_one_in_the_preview(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
         uid = stage.node("gpu-a01")["metadata"]["uid"]
@@ -203,11 +207,11 @@ async def test_a_node_made_anew_under_the_same_name_is_not_the_one_that_was_show
         )
         await stage.cached(lambda found: found.nodes["gpu-a01"].metadata.uid != uid)
         answer = await stage.presses("dana", preview, "Confirm")
-        assert "Facts have moved" in answer.said
+        assert "The cluster changed" in answer.said
         assert not stage.writes()
 
 
-async def test_a_plan_that_was_left_too_long_cannot_be_confirmed(tmp_path: Path) -> None:
+async def test_an_expired_plan_cannot_be_confirmed(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
         stage.clock.forward(timedelta(minutes=31))
@@ -217,11 +221,11 @@ async def test_a_plan_that_was_left_too_long_cannot_be_confirmed(tmp_path: Path)
         assert not stage.writes()
 
 
-async def test_a_confirmation_bound_to_another_hash_is_refused(tmp_path: Path) -> None:
+async def test_a_confirmation_with_another_hash_is_refused(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         await stage.asks("dana", CORDON)
         answer = await stage.asks("dana", "plan confirm p1 --hash 000000000000")
-        assert "is not the one you were shown" in answer.said
+        assert "is not the plan you were shown" in answer.said
         assert not stage.writes()
 
 
@@ -230,7 +234,7 @@ async def _wipe(action: Any, context: CommandContext) -> PlanDraft:
         api="v1", kind="Node", name="gpu-a01", uid=context.cluster.inventory().nodes["gpu-a01"].metadata.uid
     )
     patch = Patch(ref=ref, description="mark it", body={"metadata": {"labels": {"wiped": "yes"}}})
-    return PlanDraft(title="Wipe gpu-a01", steps=(patch,), disrupts=("vision/detr",))
+    return PlanDraft(title="Wipe gpu-a01", stages=in_order(patch), disrupts=(Disruption(name="vision/detr"),))
 
 
 WIPE = Command(
@@ -239,19 +243,19 @@ WIPE = Command(
 
 
 def with_wipe(yard: Yardmaster) -> None:
-    """Give the bot a command that breaks things: none of the shipped ones does yet."""
+    """Add a disruptive command to the bot: no shipped command is one."""
     more = replace(yard.pipeline, catalogue=(*yard.pipeline.catalogue, WIPE))
     object.__setattr__(yard.pipeline, "catalogue", more.catalogue)
 
 
-async def test_what_breaks_things_needs_a_second_person_who_may_do_it_too(tmp_path: Path) -> None:
+async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp_path: Path) -> None:
     async with light(tmp_path, change=with_wipe) as stage:
         await stage.slack.types("dana", "#gpu-alerts", "/yard node wipe")
         preview = await stage.card("Wipe gpu-a01?")
-        assert "Takes down:" in preview.said
+        assert "Disrupts:" in preview.said
         assert "second person" in preview.said
         answer = await stage.presses("dana", preview, "Confirm")
-        assert "somebody else has to confirm" in answer.said
+        assert "someone else has to confirm" in answer.said
         answer = await stage.presses("ana", preview, "Confirm")
         assert "`node wipe` is for sre" in answer.said
         assert not stage.writes()
@@ -263,12 +267,13 @@ async def test_what_breaks_things_needs_a_second_person_who_may_do_it_too(tmp_pa
         assert stage.node("gpu-a01")["metadata"]["labels"]["wiped"] == "yes"
 
 
-async def test_whoever_confirms_the_deed_stays_its_askers(tmp_path: Path) -> None:
+async def test_the_owner_is_who_typed_the_command_not_who_confirmed_it(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         await stage.asks("dana", CORDON)
-        await stage.asks("eli", "plan confirm p1")
+        (plan,) = await stage.plans()
+        await stage.asks("eli", f"plan confirm p1 --hash {plan.hash}")
         await stage.plan_is("done")
         assert stage.node("gpu-a01")["metadata"]["annotations"][BY] == "dana"
         async with stage.yard.store.unit() as unit:
-            (lease,) = await unit.leases.find()
+            (lease,) = await unit.rows(CordonLease).find()
         assert lease.owner_name == "dana"

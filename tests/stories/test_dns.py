@@ -1,4 +1,4 @@
-"""This file tells how DNS is scaled: through whoever owns its replicas, until it is so, and back by undo."""
+"""Scaling of cluster DNS through the owner of its replicas, until they are ready, and undo."""
 
 import asyncio
 import json
@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from collectors.cluster.kinds import DEPLOYMENTS
 from tests.support.light import Light, light
 
 LINEAR = '{"nodesPerReplica":10,"min":2,"max":50,"preventSinglePointFailure":true}'
@@ -84,14 +85,14 @@ def ready(stage: Light) -> int:
 
 
 def follow_owner(stage: Light) -> None:
-    """What the proportional autoscaler, the HPA's controller and the kubelets do."""
-    wanted = 0
+    """Act as the proportional autoscaler, the HPA's controller and the kubelets."""
+    target = 0
     if stage.kube.get("configmaps", "kube-system", "dns-autoscaler") is not None:
-        wanted = json.loads(config(stage)["data"]["linear"])["min"]
+        target = json.loads(config(stage)["data"]["linear"])["min"]
     elif (hpa := stage.kube.get("horizontalpodautoscalers", "kube-system", "coredns")) is not None:
-        wanted = hpa["spec"]["minReplicas"]
-    if wanted and wanted != replicas(stage):
-        stage.kube.patch("deployments", "kube-system", "coredns", {"spec": {"replicas": wanted}})
+        target = hpa["spec"]["minReplicas"]
+    if target and target != replicas(stage):
+        stage.kube.patch("deployments", "kube-system", "coredns", {"spec": {"replicas": target}})
     for pod in stage.kube.list("pods", "kube-system", labels="k8s-app=kube-dns"):
         if pod["spec"].get("nodeName") and pod.get("status", {}).get("phase") != "Running":
             conditions = [{"type": "Ready", "status": "True"}]
@@ -100,18 +101,18 @@ def follow_owner(stage: Light) -> None:
 
 
 @asynccontextmanager
-async def living(stage: Light) -> AsyncIterator[None]:
-    """The cluster lives for as long as the block lasts."""
+async def running_controllers(stage: Light) -> AsyncIterator[None]:
+    """Run the controllers of the cluster within the block."""
 
-    async def live() -> None:
+    async def follow() -> None:
         while True:
             follow_owner(stage)
             await asyncio.sleep(0.1)
 
-    task = stage.tasks.create_task(live())
+    task = stage.tasks.create_task(follow())
     try:
         await stage.until(lambda: ready(stage) >= 2)
-        await stage.cached(lambda found: "kube-system/coredns" in found.deployments)
+        await stage.cached(lambda found: "kube-system/coredns" in found.all(DEPLOYMENTS))
         yield
     finally:
         task.cancel()
@@ -124,7 +125,7 @@ async def scaled(stage: Light, to: int) -> None:
     await stage.presses("dana", preview, "Confirm")
     await stage.plan_is("done")
     assert ready(stage) == to
-    await stage.cached(lambda found: found.deployments["kube-system/coredns"].spec.replicas == to)
+    await stage.cached(lambda found: found.all(DEPLOYMENTS)["kube-system/coredns"].spec.replicas == to)
 
 
 async def undone(stage: Light) -> None:
@@ -133,13 +134,13 @@ async def undone(stage: Light) -> None:
     await stage.plan_is("done", "p2")
 
 
-async def test_with_the_proportional_autoscaler_its_min_is_changed_and_put_back_to_the_letter(
+async def test_the_min_of_the_proportional_autoscaler_is_changed_and_restored_exactly(
     tmp_path: Path,
 ) -> None:
     async with light(tmp_path) as stage:
         add_dns(stage)
         add_autoscaler(stage)
-        async with living(stage):
+        async with running_controllers(stage):
             await scaled(stage, 6)
             assert json.loads(config(stage)["data"]["linear"]) == {**json.loads(LINEAR), "min": 6}
             assert config(stage)["metadata"]["annotations"]["yardmaster.io/old-value"] == LINEAR
@@ -152,22 +153,22 @@ async def test_with_the_proportional_autoscaler_its_min_is_changed_and_put_back_
             await stage.until(lambda: replicas(stage) == 2)
 
 
-async def test_an_autoscaler_somebody_else_changed_meanwhile_is_not_put_back_over_their_change(
+async def test_undo_does_not_overwrite_an_autoscaler_that_somebody_else_changed(
     tmp_path: Path,
 ) -> None:
     async with light(tmp_path) as stage:
         add_dns(stage)
         add_autoscaler(stage)
-        async with living(stage):
+        async with running_controllers(stage):
             await scaled(stage, 6)
             theirs = LINEAR.replace('"min":2', '"min":9')
             stage.kube.patch("configmaps", "kube-system", "dns-autoscaler", {"data": {"linear": theirs}})
             answer = await stage.asks("dana", "plan undo p1")
-            assert "look again" in answer.said
+            assert "run the command again" in answer.said
             assert config(stage)["data"]["linear"] == theirs
 
 
-async def test_with_an_hpa_its_min_replicas_are_changed_and_put_back(tmp_path: Path) -> None:
+async def test_the_min_replicas_of_an_hpa_are_changed_and_restored(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         add_dns(stage)
         add_hpa(stage)
@@ -177,17 +178,17 @@ async def test_with_an_hpa_its_min_replicas_are_changed_and_put_back(tmp_path: P
             assert found is not None
             return found["spec"]["minReplicas"], found["spec"]["maxReplicas"]
 
-        async with living(stage):
+        async with running_controllers(stage):
             await scaled(stage, 6)
             assert bounds() == (6, 6)
             await undone(stage)
             assert bounds() == (2, 4)
 
 
-async def test_without_an_owner_the_deployment_itself_is_scaled_and_put_back(tmp_path: Path) -> None:
+async def test_without_an_owner_the_deployment_itself_is_scaled_and_restored(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         add_dns(stage)
-        async with living(stage):
+        async with running_controllers(stage):
             await scaled(stage, 3)
             assert [seen.path.rsplit("/", 2)[1:] for seen in stage.writes("/kube-system/")] == [
                 ["coredns", "scale"]
@@ -196,13 +197,13 @@ async def test_without_an_owner_the_deployment_itself_is_scaled_and_put_back(tmp
             assert replicas(stage) == 2
 
 
-async def test_show_says_who_owns_the_replicas_and_what_is_measured(tmp_path: Path) -> None:
+async def test_show_names_the_owner_of_the_replicas_and_the_measured_load(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         add_dns(stage)
         add_autoscaler(stage)
         queries = "sum(rate(coredns_dns_requests_total[2m]))"
         stage.prometheus.truth.say(queries, ({}, 1234.0), since=stage.clock.now())
-        await stage.cached(lambda found: "kube-system/dns-autoscaler" in found.deployments)
+        await stage.cached(lambda found: "kube-system/dns-autoscaler" in found.all(DEPLOYMENTS))
         shown = (await stage.asks("dana", "dns show")).said
         assert all(
             word in shown for word in ("kube-system/coredns", "0 ready of 2", "dns-autoscaler", "1234/s")

@@ -1,4 +1,4 @@
-"""This file tells that text from outside stays text: never a mention, markup, a button's command, or a shown secret."""
+"""Text from outside stays text: it never becomes a mention, markup, a button's command, or a visible secret."""
 
 import json
 import re
@@ -20,7 +20,7 @@ HOSTILE = {
     "bold, code and a fence": "*bold* `code` ```fence``` ~no~ _it_",
     "HTML": "<script>alert(1)</script>&amp;&lt;!here&gt;",
     "quotes and a command": "x\" ; node uncordon gpu-b01 --reason 'y",
-    "new lines that imitate a card": "ok\n\n*Resolved* after 1 min\n<!here>",
+    "newlines that imitate a card": "ok\n\n*Resolved* after 1 min\n<!here>",
     "template braces": "{{ $labels.node }} {node} {{ query `up` }}",
     "ten thousand characters": "A" * 10_000,
     "right to left": "\u202egnp.exe",
@@ -66,8 +66,8 @@ def hostile(request: pytest.FixtureRequest) -> str:
     return found
 
 
-def wire(message: Message) -> str:
-    """All that Slack was sent for a message and reads as markup: an attachment's fallback is plain text."""
+def rendered_json(message: Message) -> str:
+    """Return what Slack renders as markup in a message: the fallback of an attachment is plain text."""
 
     def read(part: Any) -> Any:
         if isinstance(part, dict):
@@ -77,11 +77,11 @@ def wire(message: Message) -> str:
     return json.dumps(read(message.body), ensure_ascii=False)
 
 
-def is_tame(message: Message) -> None:
-    """Nothing in it is a mention, a link or markup that we did not make."""
-    sent = wire(message)
-    for sign in ("<!channel", "<!here", "<@U0ELI", "<https://evil", "<script"):
-        assert sign not in sent
+def assert_harmless(message: Message) -> None:
+    """Assert that the message has no mention, link or markup from outside."""
+    sent = rendered_json(message)
+    for markup in ("<!channel", "<!here", "<@U0ELI", "<https://evil", "<script"):
+        assert markup not in sent
     shown = json.dumps([*message.blocks, *(part.get("blocks") for part in message.attachments)])
     assert "*Resolved*" not in re.sub(r"```.*?```|`[^`]*`", "", shown)  # a notification's text has no markup
     for block in [*message.blocks, *(b for part in message.attachments for b in part.get("blocks", ()))]:
@@ -90,39 +90,37 @@ def is_tame(message: Message) -> None:
         assert len(text) <= 3000
 
 
-def pressed(message: Message) -> list[str]:
-    """The command lines behind its buttons."""
+def button_lines(message: Message) -> list[str]:
+    """Return the command lines of the buttons."""
     parts = [*message.blocks, *(b for part in message.attachments for b in part.get("blocks", ()))]
     return [one["value"] for block in parts if block["type"] == "actions" for one in block["elements"]]
 
 
-async def test_a_label_from_outside_is_shown_as_it_is_and_becomes_nothing_else(
-    tmp_path: Path, hostile: str
-) -> None:
+async def test_a_label_from_outside_is_shown_as_plain_text(tmp_path: Path, hostile: str) -> None:
     async with light(tmp_path, rules=RULES) as stage:
         stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "note": hostile}, 91), since=stage.clock.now())
         card = await stage.card("gpu-a01 is hot")
-        is_tame(card)
-        assert all(line.startswith(("alert ack i1", "alert why i1")) for line in pressed(card))
+        assert_harmless(card)
+        assert all(line.startswith(("alert ack i1", "alert why i1")) for line in button_lines(card))
         answer = await stage.asks("dana", "alert why i1")
-        is_tame(answer)
+        assert_harmless(answer)
 
 
-async def test_a_log_line_from_outside_is_shown_as_it_is_and_without_its_secrets(
+async def test_a_log_line_from_outside_is_shown_as_plain_text_without_its_secrets(
     tmp_path: Path, hostile: str
 ) -> None:
     async with light(tmp_path, own_rules=LOGS) as stage:
-        said = f"{hostile} password=hunter2 {SECRET}" if len(hostile) < 1000 else hostile
+        message = f"{hostile} password=hunter2 {SECRET}" if len(hostile) < 1000 else hostile
         await stage.elastic.index(
-            [host_line(stage.clock.now(), said, node="gpu-a01", unit="kubelet", level="error")]
+            [host_line(stage.clock.now(), message, node="gpu-a01", unit="kubelet", level="error")]
         )
         card = await stage.card("gpu-a01 logs errors")
-        is_tame(card)
-        assert "hunter2" not in wire(card)
-        assert SECRET not in wire(card)
+        assert_harmless(card)
+        assert "hunter2" not in rendered_json(card)
+        assert SECRET not in rendered_json(card)
 
 
-async def test_an_offer_whose_word_would_be_more_than_a_word_is_not_offered(tmp_path: Path) -> None:
+async def test_an_action_is_not_suggested_if_a_value_is_more_than_one_word(tmp_path: Path) -> None:
     rules = json.loads(json.dumps(RULES))
     rules["groups"][0]["rules"][0]["annotations"]["actions"] = "node cordon {node}\n"
     async with light(tmp_path, own_rules=None, rules=rules) as stage:
@@ -130,24 +128,24 @@ async def test_an_offer_whose_word_would_be_more_than_a_word_is_not_offered(tmp_
             HOT, ({"node": "gpu-b01 --reason x", "note": "n"}, 91), since=stage.clock.now()
         )
         card = await stage.card("is hot")
-        assert not [line for line in pressed(card) if line.startswith("node")]
+        assert not [line for line in button_lines(card) if line.startswith("node")]
 
 
-async def test_a_reason_and_a_node_typed_by_a_person_stay_words(tmp_path: Path, hostile: str) -> None:
+async def test_a_reason_typed_by_a_person_is_shown_as_plain_text(tmp_path: Path, hostile: str) -> None:
     async with light(tmp_path) as stage:
         reason = hostile.replace('"', "'")[:500]
         await stage.slack.types("dana", CHANNEL, f'/yard node cordon gpu-a01 --reason "{reason}"')
         preview = (await stage.slack.until(lambda: stage.slack.ephemerals("dana"), 60))[0]
-        is_tame(preview)
-        assert all(line.startswith("plan ") for line in pressed(preview))
+        assert_harmless(preview)
+        assert all(line.startswith("plan ") for line in button_lines(preview))
         await stage.presses("dana", preview, "Confirm")
         card = await stage.card("Cordon gpu-a01: done")
-        is_tame(card)
+        assert_harmless(card)
 
 
-async def test_a_pod_with_a_secret_in_the_line_that_asked_is_not_made_public(tmp_path: Path) -> None:
+async def test_an_answer_shows_no_token(tmp_path: Path) -> None:
     async with light(tmp_path, truth=Truth()) as stage:
         ready_node(stage.kube, "gpu-b09")
         answer = await stage.asks("dana", "node show gpu-b09")
-        is_tame(answer)
-        assert "xoxb-" not in wire(answer)
+        assert_harmless(answer)
+        assert "xoxb-" not in rendered_json(answer)

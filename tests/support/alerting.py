@@ -1,4 +1,4 @@
-"""This file builds rules, samples and alerts for tests: each names only what matters to it."""
+"""Rules, samples and alerts for tests; each test names only what matters to it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -64,12 +64,12 @@ def a_sample(value: float = 91, *, texts: tuple[str, ...] = (), **labels: str) -
 def seen(
     *samples: Sample, at: datetime = NOON, present: tuple[Mapping[str, str], ...] | None = None
 ) -> QueryResult:
-    watched = None if present is None else tuple(Labels(one) for one in present)
-    return Seen(source="prometheus", at=at, samples=samples, present=watched)
+    presence = None if present is None else tuple(Labels(one) for one in present)
+    return Seen(source="prometheus", at=at, samples=samples, present=presence)
 
 
 def a_topology() -> Topology:
-    """Two nodes of a rack; two ranks of detr on the first, one of asr on the second."""
+    """Return two nodes of a rack, with two ranks of detr on the first and one of asr on the second."""
     ranks = (
         PodFacts(namespace="vision", name="detr-0", node="gpu-a01", training="vision/detr", gpus=8),
         PodFacts(namespace="vision", name="detr-1", node="gpu-a01", training="vision/detr", gpus=8),
@@ -108,14 +108,14 @@ def an_alert(
     on: Mapping[str, str] | None = None,
     **labels: str,
 ) -> Alert:
-    """An alert on `gpu-a01` unless told (`on`, or by name), its subject read from its labels as in a round."""
-    told = {**(on or {}), **labels} or {"node": "gpu-a01"}
-    about = Labels({**told, "alertname": name, "severity": severity})
-    own = subject_of(about)
+    """Return an alert on `gpu-a01` unless labels are given (`on`, or by name); its subject comes from the labels."""
+    chosen = {**(on or {}), **labels} or {"node": "gpu-a01"}
+    all_labels = Labels({**chosen, "alertname": name, "severity": severity})
+    own = subject_of(all_labels)
     return Alert(
         cluster=CLUSTER,
         rule=f"gpu/heat/{name}",
-        labels=about,
+        labels=all_labels,
         own_subject=own,
         subject=(topology or a_topology()).complete(own),
         life=AlertLife(

@@ -1,4 +1,4 @@
-"""This file has a chat for tests: as strict as the real ones, with faults that follow a script."""
+"""A fake chat for tests: as strict as real ones, with scripted faults."""
 
 import asyncio
 from collections import deque
@@ -9,18 +9,23 @@ from enum import Enum
 from typing import TypeVar
 
 from alerts.cards.message import Message, Text, plain
-from bot.delivery.notifier_protocol import Duplicates, Gone, Permanent, Recoverable, UnknownOutcome
+from bot.delivery.notifier_protocol import Duplicates, Gone, Permanent, Recoverable, Refuses, UnknownOutcome
 
-LATENCY = 0.1  # seconds, half before and half after the deed
+LATENCY = 0.1  # seconds, half before and half after the action
 Answer = TypeVar("Answer")
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class LoopClock:
-    """Dates that follow the loop's time."""
+    """A clock that follows the loop's time. A test may set it: `wrong_by` is added to the wall clock alone."""
+
+    wrong_by = timedelta()
 
     def now(self) -> datetime:
-        return START + timedelta(seconds=asyncio.get_running_loop().time())
+        return START + self.elapsed() + self.wrong_by
+
+    def elapsed(self) -> timedelta:
+        return timedelta(seconds=asyncio.get_running_loop().time())
 
 
 class Fault(Enum):
@@ -30,8 +35,9 @@ class Fault(Enum):
     HANGS = "done, and the answer never comes"
     BUSY = "429 with Retry-After 7"
     DOWN = "503"
-    REFUSED = "this view is refused"
+    REFUSED = "this message is refused"
     CLOSED = "the channel is archived"
+    REVOKED = "the token is revoked"
     GONE = "the message is gone"
 
 
@@ -50,7 +56,7 @@ class ChatMessage:
 
 @dataclass(slots=True)
 class FakeChat:
-    """A Speaker. `messages` by name; `script` has the faults of the next calls of each method, None for none."""
+    """A Notifier. `messages` are by ts; `script` has the faults of the next calls of each method, None for none."""
 
     messages: dict[str, ChatMessage] = field(default_factory=dict)
     script: dict[str, deque[Fault | None]] = field(default_factory=dict)
@@ -66,7 +72,7 @@ class FakeChat:
         self.script.setdefault(method, deque()).extend(faults)
 
     def said(self, channel: str, thread: str | None = None) -> list[str]:
-        """What people see there, oldest first."""
+        """Return the texts that people see there, oldest first."""
         return [
             message.text
             for message in self.messages.values()
@@ -74,14 +80,14 @@ class FakeChat:
         ]
 
     def remove(self, text: str) -> None:
-        """Somebody deletes our message."""
+        """Delete our message, as a person would."""
         (message,) = (one for one in self.messages.values() if one.text == text and not one.is_deleted)
         self.messages[message.ts] = replace(message, is_deleted=True)
 
     async def post(
         self,
         channel: str,
-        said: Message | Text,
+        content: Message | Text,
         *,
         thread: str | None = None,
         nonce: str,
@@ -91,14 +97,14 @@ class FakeChat:
         if now - self._posted.get(channel, -9) < self.seconds_a_post:
             self.too_fast += 1
             raise Recoverable("ratelimited", retry_after=timedelta(seconds=1))
-        words = said.notification if isinstance(said, Message) else plain(said)
+        shown = content.notification if isinstance(content, Message) else plain(content)
 
         def land() -> str:
             self._number += 1
             ts = f"{self._number:06}"
             at = asyncio.get_running_loop().time()
             self.messages[ts] = ChatMessage(
-                ts=ts, channel=channel, thread=thread, nonce=nonce, text=words, at=at, broadcast=broadcast
+                ts=ts, channel=channel, thread=thread, nonce=nonce, text=shown, at=at, broadcast=broadcast
             )
             return ts
 
@@ -107,7 +113,7 @@ class FakeChat:
         self._posted[channel] = now
         return await self._call("post", channel, land)
 
-    async def edit(self, channel: str, ts: str, view: Message) -> None:
+    async def edit(self, channel: str, ts: str, message: Message) -> None:
         now = asyncio.get_running_loop().time()
         while self._edited and now - self._edited[0] >= 60:
             self._edited.popleft()
@@ -117,17 +123,17 @@ class FakeChat:
         self._edited.append(now)
 
         def change() -> None:
-            message = self.messages[ts]
-            if message.is_deleted:
+            posted = self.messages[ts]
+            if posted.is_deleted:
                 raise Gone("message_not_found")
-            self.messages[ts] = replace(message, text=view.notification, edits=message.edits + 1)
+            self.messages[ts] = replace(posted, text=message.notification, edits=posted.edits + 1)
 
         await self._call("edit", channel, change)
 
     async def find(
         self, channel: str, nonce: str, since: datetime, thread: str | None = None
     ) -> str | Duplicates | None:
-        def look() -> str | Duplicates | None:
+        def search() -> str | Duplicates | None:
             found = [
                 one.ts
                 for one in self.messages.values()
@@ -139,7 +145,7 @@ class FakeChat:
                 return Duplicates(oldest=found[0], younger=tuple(found[1:]))
             return found[0] if found else None
 
-        return await self._call("find", channel, look)
+        return await self._call("find", channel, search)
 
     async def delete(self, channel: str, ts: str) -> None:
         def remove() -> None:
@@ -165,7 +171,9 @@ class FakeChat:
             case Fault.REFUSED:
                 raise Permanent("invalid_blocks")
             case Fault.CLOSED:
-                raise Permanent("is_archived", of_channel=True)
+                raise Permanent("is_archived", refuses=Refuses.CHANNEL)
+            case Fault.REVOKED:
+                raise Permanent("token_revoked", refuses=Refuses.CHAT)
             case Fault.GONE:
                 raise Gone("edit_window_closed")
             case Fault.LOST_CALL:

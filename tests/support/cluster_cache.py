@@ -1,4 +1,4 @@
-"""This file has what tests of the cache share: a replica built from changes, a scripted API server, fast timers."""
+"""Fixtures of cache tests: a replica built from changes, a scripted API server, fast timers."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ QUICK = ReflectorTiming(watch=2, grace=0.5, first_wait=0.01, longest_wait=0.05, 
 
 
 class Replica:
-    """Follows the changes one by one and notes every one that does not fit what it knew: something was missed."""
+    """Applies the changes one by one, and records in `missed` those that do not fit its state."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -41,13 +41,13 @@ class Replica:
 
 
 async def until(cache: ClusterCache, holds: Callable[[], bool], *, seconds: float = 20) -> None:
-    """Wait for the cache to change until the condition holds; TimeoutError with its report otherwise."""
+    """Wait until the condition holds. Raises TimeoutError with the cache's status."""
     try:
         async with asyncio.timeout(seconds):
-            while not holds():  # noqa: ASYNC110 - a phase has no event of its own
+            while not holds():  # noqa: ASYNC110 - a state has no event of its own
                 await asyncio.sleep(0.01)
     except TimeoutError:
-        raise TimeoutError(f"it never came true: {cache.status()}") from None
+        raise TimeoutError(f"the condition never held: {cache.status()}") from None
 
 
 Script = Callable[[web.Request, web.StreamResponse], Awaitable[None]]
@@ -55,9 +55,9 @@ Script = Callable[[web.Request, web.StreamResponse], Awaitable[None]]
 
 @dataclass
 class ScriptedServer:
-    """An API server of one kind, Nodes: lists what `objects` holds and plays one script for each watch, in turn.
+    """An API server of one kind, Nodes: lists `objects` and plays one script for each watch, in order.
 
-    When the scripts are used up a watch stays open until the client goes.
+    After the last script a watch stays open until the client disconnects.
     """
 
     objects: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""This file runs the rounds of one cluster over a world that is a function of time, with a store in memory."""
+"""Evaluation cycles of one cluster over a world that is a function of time, with an in-memory store."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +14,7 @@ from alerts.silences import Silence
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.store.memory_store import MemoryStore
+from bot.store.sql_store import SqlStore
 from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -28,16 +29,16 @@ EVERY = timedelta(minutes=1)
 
 @dataclass(slots=True)
 class Canned:
-    """A Prometheus that remembers everything: a question about any moment has its answer, unless it is dark now.
+    """A Prometheus that can answer for any time, unless it is down now.
 
-    `dark` tells whether it can be asked at a moment of ours; `asked` is that moment.
+    `dark` returns whether it is down at a time of our clock; `asked` is that time.
     """
 
     heat: Heat
     dark: Callable[[datetime], bool] = lambda _at: False
     asked: datetime = NOON
     present: Callable[[datetime], tuple[Labels, ...] | None] = lambda _at: None
-    presence_asked: int = 0  # how often a presence query came along
+    presence_asked: int = 0  # number of queries with presence
 
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
         if self.dark(self.asked):
@@ -53,36 +54,39 @@ class Canned:
     async def health(self, *, at: datetime) -> Blind | None:
         return Blind(source="prometheus", at=at, reason="refused") if self.dark(self.asked) else None
 
+    async def hole(self, *, at: datetime) -> Blind | None:
+        return await self.health(at=at)
+
 
 @dataclass(slots=True, kw_only=True)
 class Yard:
-    """A cluster's judge and keeper. `process()` is what a restart makes anew; the store stays."""
+    """A cluster's scheduler and recorder. `process()` creates them, as a restart does; the store stays."""
 
     rules: Sequence[Rule]
     metrics: Canned
     routes: tuple[Route, ...] = ()
     topology: Topology = field(default_factory=a_topology)
-    store: MemoryStore = field(default_factory=MemoryStore)
-    judge: RuleScheduler = field(init=False)
-    keeper: IncidentRecorder = field(init=False)
+    store: MemoryStore | SqlStore = field(default_factory=MemoryStore)
+    scheduler: RuleScheduler = field(init=False)
+    recorder: IncidentRecorder = field(init=False)
 
     def __post_init__(self) -> None:
         self.process()
 
     def process(self) -> None:
         router = QueryRouter(metrics=self.metrics, logs=None, checks={}, check_input=no_cluster)
-        self.judge = RuleScheduler(CLUSTER, self.rules, router, a_renderer(self.topology))
-        self.keeper = IncidentRecorder(CLUSTER, self.store, CardRouting(routes=self.routes, default="C1"))
+        self.scheduler = RuleScheduler(CLUSTER, self.rules, router, a_renderer(self.topology))
+        self.recorder = IncidentRecorder(CLUSTER, self.store, CardRouting(routes=self.routes, default="C1"))
 
     async def restart(self, minute: float) -> None:
         self.process()
-        self.judge.restore(*await self.keeper.restore(), NOON + minute * EVERY)
+        self.scheduler.restore(*await self.recorder.restore(), NOON + minute * EVERY)
 
     async def round(self, minute: float) -> EvaluationCycle:
         self.metrics.asked = NOON + minute * EVERY
-        done = await self.judge.run_cycle(self.metrics.asked)
-        await self.keeper.record(done, rules=self.judge.rules, topology=self.topology)
-        return done
+        cycle = await self.scheduler.run_cycle(self.metrics.asked)
+        await self.recorder.record(cycle, rules=self.scheduler.rules, topology=self.topology)
+        return cycle
 
     async def run(self, minutes: int, *, start: int = 0) -> None:
         for minute in range(start, minutes):
@@ -90,36 +94,36 @@ class Yard:
 
     async def alerts(self) -> Sequence[Alert]:
         async with self.store.unit() as unit:
-            return await unit.alerts.find()
+            return await unit.rows(Alert).find()
 
     async def incidents(self) -> Sequence[Incident]:
         async with self.store.unit() as unit:
-            return await unit.incidents.find()
+            return await unit.rows(Incident).find()
 
     async def cards(self) -> Sequence[PostedCard]:
         async with self.store.unit() as unit:
-            return await unit.cards.find()
+            return await unit.rows(PostedCard).find()
 
     async def lines(self) -> Sequence[ThreadReply]:
         async with self.store.unit() as unit:
-            return await unit.replies.find()
+            return await unit.rows(ThreadReply).find()
 
     async def silence(self, silence: Silence) -> None:
         async with self.store.unit() as unit:
-            await unit.silences.put(silence)
+            await unit.rows(Silence).put(silence)
 
     async def said(self) -> list[tuple[str, str]]:
-        """Each line's card, and its words."""
+        """Return each reply's card and text."""
         return [(line.card, plain(line.text)) for line in await self.lines()]
 
 
 def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
-    gone = Blind(source="kubernetes", at=at, reason="there is none")
+    gone = Blind(source="kubernetes", at=at, reason="no cluster")
     return CheckInput(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
 
 
 def hot(*spans: tuple[int, int], node: str = "gpu-a01", value: float = 91) -> Heat:
-    """Hot from the first to before the second minute of each span."""
+    """Return a world that is hot in each span of minutes; the end is excluded."""
 
     def heat(_expr: str, at: datetime) -> Mapping[str, float]:
         minute = (at - NOON) / EVERY

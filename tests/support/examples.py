@@ -1,16 +1,16 @@
-"""This file says how long a proof looks: a little in `make test`, long in `make soak`."""
+"""The number of Hypothesis examples: few in `make test`, many in `make soak`."""
 
 from typing import Any, TypeVar
 
 from hypothesis import settings
 
-SOAK = "soak"  # the name of hypothesis' profile, and of the marker of tests that look longer in it
+SOAK = "soak"  # the Hypothesis profile, and the marker of tests that run longer in it
 
 T = TypeVar("T")
 
 
 def share(of_usual: float, **more: Any) -> settings:
-    """The profile's number of examples times this, for a test whose examples are dear."""
+    """Return the profile's number of examples times this, for a test with slow examples."""
     return settings(max_examples=max(1, round(settings().max_examples * of_usual)), **more)
 
 

@@ -1,17 +1,21 @@
-"""This file has plans to perform before a look-alike, a journal that remembers, and a process that dies."""
+"""Plans to execute on a look-alike, a store for their journal, and a process that crashes."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from alerts.store import StoreSnapshot
 from bot.store.memory_store import MemoryStore
 from commands.models import CordonLease
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, Plan, PlanState, Risk, StepRecord
+from commands.plans.object_refs import ObjectRef
+from commands.plans.plan import Origin, Plan, PlanState, Risk, StepRecord, in_order
+from commands.plans.plan_journal import records_of
+from commands.plans.preconditions import Precondition
 from commands.plans.record_steps import record
-from commands.plans.steps import Create, Delete, ObjectRef, Patch, Precondition, Scale, Step, Wait
+from commands.plans.steps import Create, Delete, Evict, Patch, Scale, Step, Wait
 from demo.lookalikes.kubernetes import KubernetesLookalike
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -28,7 +32,7 @@ LEASE = CordonLease(
 
 
 class Noon:
-    """A clock that a pause moves."""
+    """A clock that only a pause moves."""
 
     def __init__(self) -> None:
         self.at = NOON
@@ -36,21 +40,30 @@ class Noon:
     def now(self) -> datetime:
         return self.at
 
+    def elapsed(self) -> timedelta:
+        return self.at - NOON
+
     async def pause(self, seconds: float) -> None:
         self.at += timedelta(seconds=seconds)
 
+    def monotonic(self) -> float:
+        return self.at.timestamp()
+
 
 class Crash(BaseException):
-    """The process dies here."""
+    """A crash of the process."""
 
 
 class DyingStore:
-    """A store whose n-th transaction is the last thing that happens: before it lands, or just after."""
+    """A store that crashes at its n-th transaction, just before or just after the commit."""
 
     def __init__(self, store: MemoryStore, at: int, *, lands: bool) -> None:
         self._store = store
         self._left = at
         self._lands = lands
+
+    def read(self) -> AbstractAsyncContextManager[StoreSnapshot]:
+        return self._store.read()
 
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[Any]:
@@ -64,10 +77,19 @@ class DyingStore:
 
 
 def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
-    """Objects to work on, and one step of every kind."""
+    """Create objects to change, and return one step of every type."""
     node = kube.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-a01"}})
     old = kube.create(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}}, namespace="default"
+    )
+    pod = kube.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "web-0"},
+            "spec": {"containers": [{"name": "web", "image": "web:1"}]},
+        },
+        namespace="default",
     )
     labels = {"app": "dns"}
     kube.create(
@@ -94,7 +116,7 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             description="cordon",
             body={"spec": {"unschedulable": True}},
             requires=(Precondition(path=("spec", "unschedulable")),),
-            inverse={"spec": {"unschedulable": None}},
+            undo={"spec": {"unschedulable": None}},
         ),
         Create(manifest=fresh, description="create new"),
         Delete(
@@ -104,8 +126,14 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             description="delete old",
         ),
         Scale(ref=dns, description="scale", replicas=3, expected=2),
+        Evict(
+            ref=ObjectRef(
+                api="v1", kind="Pod", name="web-0", namespace="default", uid=pod["metadata"]["uid"]
+            ),
+            description="evict web-0",
+        ),
         Wait(ref=dns, description="wait", path=("spec", "replicas"), at_least=3, seconds=5),
-        record("leases", LEASE, says="note the lease"),
+        record("leases", LEASE, text="record the lease"),
     )
 
 
@@ -121,20 +149,25 @@ def plan_of(*steps: Step) -> Plan:
         origin=Origin(),
         created_at=NOON,
         expires_at=NOON + timedelta(hours=1),
-        steps=steps,
-        records=tuple(StepRecord() for _ in steps),
+        stages=in_order(*steps),
         title="Test",
         state=PlanState.CONFIRMED,
     )
 
 
-def performer(store: Any, writer: ClusterWriter, clock: Noon | None = None) -> PlanExecutor:
+def executor(store: Any, writer: ClusterWriter, clock: Noon | None = None) -> PlanExecutor:
     clock = clock or Noon()
-    return PlanExecutor(store, {CLUSTER: writer}, clock, clock.pause)
+    return PlanExecutor(store, {CLUSTER: writer}, clock, clock.pause, clock.monotonic)
 
 
-async def kept(store: MemoryStore) -> Plan:
+async def stored(store: MemoryStore) -> Plan:
     async with store.unit() as unit:
-        plan = await unit.plans.get("p1")
+        plan = await unit.rows(Plan).get("p1")
     assert plan is not None
     return plan
+
+
+async def journalled(store: Any, plan: Plan) -> tuple[StepRecord, ...]:
+    """Return the records of the plan's steps."""
+    async with store.unit() as unit:
+        return await records_of(plan, unit)

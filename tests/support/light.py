@@ -1,4 +1,4 @@
-"""This file sets up a light stage for stories: the real bot before look-alikes, with a clock that can be pushed."""
+"""The light stage of stories: the real bot with look-alikes, and a clock that can be moved."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -46,7 +46,7 @@ RULES: dict[str, Any] = {
 
 
 def ready_node(kube: KubernetesLookalike, name: str, **spec: Any) -> None:
-    """A node of 8 GPUs that is Ready."""
+    """Create a Ready node with 8 GPUs."""
     resources = {"cpu": "16", "memory": "64Gi", "pods": "110", "nvidia.com/gpu": "8"}
     kube.create(
         {
@@ -80,22 +80,20 @@ async def light(
     options: Options | None = None,
     clock: PushedClock | None = None,
 ) -> AsyncIterator[Light]:
-    """A stage with nodes and no world.
+    """Start a stage with nodes and without a simulated world.
 
-    `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` goes on top of the settings.
+    `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` overrides settings.
     """
     try:
         async with _light(folder, rules, own_rules, truth, start, change, more, options, clock) as stage:
             yield stage
-    except (
-        BaseExceptionGroup
-    ) as group:  # a failed assertion comes out of several task groups: show it plainly
-        why: BaseException = group
-        while isinstance(why, BaseExceptionGroup) and len(why.exceptions) == 1:
-            why = why.exceptions[0]
-        if isinstance(why, BaseExceptionGroup):
+    except BaseExceptionGroup as group:  # unwrap a failed assertion from nested task groups
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        if isinstance(error, BaseExceptionGroup):
             raise
-        raise why from None
+        raise error from None
 
 
 @asynccontextmanager

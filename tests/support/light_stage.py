@@ -1,4 +1,4 @@
-"""This file has the light stage as a story holds it: the bot to start and stop, people to act as, what is kept."""
+"""The light stage: start and stop the bot, act as people, read the store and the look-alikes."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -16,29 +16,38 @@ from commands.models import AuditEntry
 from commands.plans.plan import Plan
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from demo.lookalikes.kubernetes.faults import Seen
+from demo.lookalikes.kubernetes.faults import RecordedRequest
 from demo.lookalikes.slack import SlackLookalike
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.scripted_prometheus import ScriptedPrometheus
 
 CLUSTER = "prod-a"
 CHANNEL = "#gpu-alerts"
-PATIENCE = 60.0  # seconds that a story waits for anything
+WAIT = 60.0  # seconds
 
 Found = TypeVar("Found")
 
 
 @dataclass
 class PushedClock:
-    """The machine's time, and what a story added to it."""
+    """The machine's time plus an offset."""
 
     ahead: timedelta = timedelta()
+    wrong_by: timedelta = timedelta()
 
     def now(self) -> datetime:
-        return SystemClock().now() + self.ahead
+        return SystemClock().now() + self.ahead + self.wrong_by
+
+    def elapsed(self) -> timedelta:
+        return SystemClock().elapsed() + self.ahead
 
     def forward(self, by: timedelta) -> None:
+        """Let time pass."""
         self.ahead += by
+
+    def set_by(self, by: timedelta) -> None:
+        """Set the wall clock; no time passes."""
+        self.wrong_by += by
 
 
 @dataclass(kw_only=True)
@@ -54,9 +63,9 @@ class Light:
     settings: dict[str, Any]
     tasks: asyncio.TaskGroup
     bot: Yardmaster | None = None
-    change: Callable[[Yardmaster], None] | None = None  # what a story changes of the bot before it runs
+    change: Callable[[Yardmaster], None] | None = None  # changes the bot before it runs
     _running: asyncio.Task[None] | None = None
-    _blocked: list[Callable[[Seen], bool]] = field(default_factory=list)
+    _blocked: list[Callable[[RecordedRequest], bool]] = field(default_factory=list)
 
     @property
     def yard(self) -> Yardmaster:
@@ -72,14 +81,14 @@ class Light:
         return self.settings_file
 
     async def start(self) -> None:
-        """Make the bot from the settings and run it until `stop`; it hears Slack when this returns."""
+        """Start the bot from the settings. Returns once it is connected to Slack and has evaluated."""
         before = len(self.slack.sockets.connections)
         await self.begin()
-        await self.slack.until(lambda: len(self.slack.sockets.connections) > before, PATIENCE)
-        await self.until(lambda: all(one.has_begun for one in self.yard.evaluators.values()))
+        await self.slack.until(lambda: len(self.slack.sockets.connections) > before, WAIT)
+        await self.until(lambda: all(one.has_evaluated for one in self.yard.evaluators.values()))
 
     async def begin(self) -> None:
-        """The same, and wait for nothing: Slack may be away."""
+        """Start the bot without waiting: Slack may be unreachable."""
         settings = read_settings(self.write_settings())
         ready: asyncio.Future[Yardmaster] = asyncio.get_running_loop().create_future()
 
@@ -90,16 +99,16 @@ class Light:
                         self.change(yard)
                     ready.set_result(yard)
                     await yard.run()
-            except BaseException as why:
+            except BaseException as error:
                 if not ready.done():
-                    ready.set_exception(why)
+                    ready.set_exception(error)
                 raise
 
         self._running = self.tasks.create_task(live(), name="yardmaster")
         self.bot = await ready
 
     async def stop(self) -> None:
-        """End the bot at once, as a signal would."""
+        """Stop the bot at once, as a signal would."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait((self._running,))
@@ -109,15 +118,15 @@ class Light:
         await self.stop()
         await self.start()
 
-    async def until(self, is_so: Callable[[], Found | None], timeout: float = PATIENCE) -> Found:
-        """Look often until something is so, and give what was found."""
+    async def until(self, is_so: Callable[[], Found | None], timeout: float = WAIT) -> Found:
+        """Poll until the result is truthy, and return it."""
         async with asyncio.timeout(timeout):
-            while not (found := is_so()):  # noqa: ASYNC110 - what is waited for rings no bell of ours
+            while not (found := is_so()):  # noqa: ASYNC110 - there is no event to wait for
                 await asyncio.sleep(0.02)
         return found
 
-    async def until_kept(self, look: Callable[[Any], Any], timeout: float = PATIENCE) -> Any:
-        """Look into the store until something is found there; `look` gets a unit."""
+    async def until_kept(self, look: Callable[[Any], Any], timeout: float = WAIT) -> Any:
+        """Poll the store until the result is truthy, and return it; `look` gets a unit."""
         async with asyncio.timeout(timeout):
             while True:
                 async with self.yard.store.unit() as unit:
@@ -125,56 +134,56 @@ class Light:
                         return found
                 await asyncio.sleep(0.05)
 
-    # What people do, and what they see.
+    # People's actions, and what they see.
 
     async def asks(self, who: str, line: str, where: str = CHANNEL) -> Message:
-        """Type a line as a slash command and wait for the answer that only they see."""
+        """Type a line as a slash command and return the ephemeral answer."""
         known = {message.ts for message in self.slack.ephemerals(who)}
         await self.slack.types(who, where, f"/yard {line}")
-        return await self.slack.until(lambda: self._new(who, known), PATIENCE)
+        return await self.slack.until(lambda: self._new(who, known), WAIT)
 
     async def presses(self, who: str, message: Message, label: str) -> Message:
-        """Press a button and wait until the answer is there: a message of their own, or the pressed one replaced."""
+        """Press a button and return the answer: a new ephemeral message, or the replaced one."""
         known = {one.ts for one in self.slack.ephemerals(who)}
-        was = message.said
+        before = message.said
         await self.slack.presses(who, message, label)
 
         def answered() -> Message | None:
-            if message.only_for and message.said != was:
+            if message.only_for and message.said != before:
                 return message
             return self._new(who, known)
 
-        return await self.slack.until(answered, PATIENCE)
+        return await self.slack.until(answered, WAIT)
 
     def _new(self, who: str, known: set[str]) -> Message | None:
         return next((one for one in self.slack.ephemerals(who) if one.ts not in known), None)
 
     async def card(self, words: str, where: str = CHANNEL) -> Message:
-        """The message of the bot in a channel or its threads that has these words, once it is there."""
+        """Wait for the bot's message with these words, in a channel or its threads, and return it."""
 
         def found() -> Message | None:
             here = (one for one in self.slack.everything(where) if one.by_bot and not one.deleted)
             return next((one for one in here if words in one.said), None)
 
-        return await self.slack.until(found, PATIENCE)
+        return await self.slack.until(found, WAIT)
 
     def cards(self, where: str = CHANNEL) -> list[Message]:
-        """What the bot has posted in a channel, replies left out."""
+        """Return the bot's messages in a channel, without replies."""
         return [one for one in self.slack.messages(where) if one.by_bot and not one.is_reply]
 
     async def audit(self) -> list[AuditEntry]:
         async with self.yard.store.unit() as unit:
-            return list(await unit.audit.find(limit=1000))
+            return list(await unit.rows(AuditEntry).find(limit=1000))
 
     async def plans(self) -> list[Plan]:
         async with self.yard.store.unit() as unit:
-            return list(await unit.plans.find(limit=1000))
+            return list(await unit.rows(Plan).find(limit=1000))
 
     async def plan_is(self, state: str, id: str = "") -> Plan:
-        """The plan (or any) once it is in that state."""
+        """Wait until the plan (or any) is in that state, and return it."""
 
         async def look(unit: Any) -> Plan | None:
-            found = await unit.plans.find(state=state, newest=True)
+            found = await unit.rows(Plan).find(state=state, newest=True)
             return next((plan for plan in found if id in ("", plan.id)), None)
 
         found: Plan = await self.until_kept(look)
@@ -187,28 +196,28 @@ class Light:
         assert found is not None
         return found
 
-    def writes(self, path: str = "/nodes/") -> list[Seen]:
-        """The real writes of the bot to objects whose path holds this."""
+    def writes(self, path: str = "/nodes/") -> list[RecordedRequest]:
+        """Return the bot's writes, except dry runs, to objects whose path contains this."""
         return [
             seen
             for seen in self.kube.requests
             if seen.method != "GET" and not seen.dry_run and path in seen.path and seen.user == "bot"
         ]
 
-    async def cached(self, is_so: Callable[[Any], Any], timeout: float = PATIENCE) -> None:
-        """Wait until the bot's own picture of the cluster is so."""
+    async def cached(self, is_so: Callable[[Any], Any], timeout: float = WAIT) -> None:
+        """Wait until the condition holds for the bot's own inventory."""
         cluster = self.yard.clusters[CLUSTER]
         await self.until(lambda: is_so(cluster.inventory()), timeout)
 
-    def block(self, matcher: Callable[[Seen], bool], status: int) -> Callable[[], None]:
-        """Have Kubernetes refuse what the matcher likes, until the answer is called; running watches end."""
+    def block(self, matcher: Callable[[RecordedRequest], bool], status: int) -> Callable[[], None]:
+        """Make Kubernetes refuse matching requests until the returned function is called. Running watches end."""
         is_on = [True]
         self.kube.fail(lambda seen: bool(is_on) and matcher(seen), status, times=1_000_000)
         self.kube.drop_watches()
         return is_on.clear
 
     async def next_rounds(self, count: int = 2) -> None:
-        """Wait until the evaluator has finished so many whole rounds more."""
+        """Wait until the evaluator has finished `count` more whole cycles."""
         start = self._rounds()
         await self.until(lambda: self._rounds() >= start + count + 1)
 

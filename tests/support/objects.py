@@ -1,6 +1,7 @@
-"""This file makes cached objects for tests, through the API's own JSON so that reading it is tested too."""
+"""Cached objects for tests, parsed from the API's JSON so that parsing is tested too."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -8,7 +9,9 @@ import msgspec
 
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.objects import Deployment, Job, Namespace, Node, Pod, ReplicaSet, StatefulSet
+from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
+from collectors.cluster.object_store import snapshot_of
+from collectors.cluster.objects import Node, Pod
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -16,7 +19,7 @@ NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
 
 def read(type_: type[T], tree: dict[str, Any]) -> T:
-    """The object that the cache would make of this JSON."""
+    """Return the object that the cache would parse from this JSON."""
     return msgspec.json.decode(json.dumps(tree), type=type_)
 
 
@@ -29,12 +32,12 @@ def container(name: str = "main", **requests: str) -> dict[str, Any]:
 
 
 def gpus(count: int | str, resource: str = "nvidia.com/gpu", **more: Any) -> dict[str, Any]:
-    """A container that asks for GPUs by its limits alone, as most do."""
+    """Return a container that requests GPUs only by its limits, as most do."""
     return {"name": "main", "resources": {"limits": {resource: str(count)}}, **more}
 
 
 def pod(name: str, namespace: str = "default", **parts: Any) -> Pod:
-    """A pod. `parts`: spec, status, and metadata's own fields."""
+    """Return a pod. `parts`: spec, status and fields of the metadata."""
     spec = {"containers": [container()], **parts.pop("spec", {})}
     status = {"phase": "Running", **parts.pop("status", {})}
     metadata = {"name": name, "namespace": namespace, "uid": f"uid-{namespace}-{name}", **parts}
@@ -42,7 +45,7 @@ def pod(name: str, namespace: str = "default", **parts: Any) -> Pod:
 
 
 def node(name: str, **parts: Any) -> Node:
-    """A ready node with 8 GPUs unless told. `parts`: spec, status, and metadata's own fields."""
+    """Return a ready node, by default with 8 GPUs. `parts`: spec, status and fields of the metadata."""
     devices = {"nvidia.com/gpu": "8"}
     status = {
         "capacity": devices,
@@ -57,19 +60,18 @@ def node(name: str, **parts: Any) -> Node:
 
 
 def inventory(*things: KubernetesObject, missing: dict[str, str] | None = None) -> Inventory:
-    """An inventory of these objects."""
+    """Return an inventory of these objects."""
 
-    def of(type_: type[T]) -> dict[str, T]:
-        return {thing.key: thing for thing in things if type(thing) is type_}
+    found = {
+        kind.name: snapshot_of(kind, (thing for thing in things if type(thing) is kind.type), at=NOW)
+        for kind in DEFAULT_KINDS
+        if kind.name not in (missing or {})
+    }
+    return Inventory(as_of=NOW, snapshots=found, missing=missing or {})
 
-    return Inventory(
-        as_of=NOW,
-        nodes=of(Node),
-        pods=of(Pod),
-        namespaces=of(Namespace),
-        deployments=of(Deployment),
-        replicasets=of(ReplicaSet),
-        statefulsets=of(StatefulSet),
-        jobs=of(Job),
-        missing=missing or {},
-    )
+
+def hide(seen: Inventory, *kinds: ResourceKind[Any], reason: str) -> Inventory:
+    """Return the inventory without these kinds, which cannot be seen for this reason."""
+    names = {kind.name for kind in kinds}
+    left = {name: snapshot for name, snapshot in seen.snapshots.items() if name not in names}
+    return replace(seen, snapshots=left, missing={**seen.missing, **dict.fromkeys(names, reason)})

@@ -1,4 +1,4 @@
-"""This file makes rows of every kind that is kept, for tests: plain ones by hand, rich ones by Hypothesis."""
+"""Rows of every table for tests: plain ones by hand, rich ones by Hypothesis."""
 
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,9 @@ from alerts.lifecycle import AlertLife, AlertState
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
 from commands.models import AuditEntry, HandledRequest
-from commands.plans.steps import Create, Delete, ObjectRef, Patch, Precondition, Record, Scale, Step, Wait
+from commands.plans.object_refs import ObjectRef
+from commands.plans.preconditions import Precondition
+from commands.plans.steps import Create, Delete, Evict, Patch, Record, Scale, Step, Wait
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -42,10 +44,11 @@ _STEPS = st.one_of(
         requires=st.lists(
             st.builds(Precondition, path=st.lists(_TEXTS, max_size=2).map(tuple), equals=_JSON), max_size=2
         ).map(tuple),
-        inverse=st.none() | _BODIES,
+        undo=st.none() | _BODIES,
     ),
     st.builds(Create, manifest=_BODIES, description=_TEXTS, is_secret=st.booleans()),
     st.builds(Delete, ref=_REFS, description=_TEXTS),
+    st.builds(Evict, ref=_REFS, description=_TEXTS),
     st.builds(Scale, ref=_REFS, description=_TEXTS, replicas=st.integers(0, 9), expected=st.integers(0, 9)),
     st.builds(Wait, ref=_REFS, description=_TEXTS, equals=_JSON, at_least=st.none() | st.floats(0, 9)),
     st.builds(Record, table=_TEXTS, id=_TEXTS, description=_TEXTS, row=st.none() | _BODIES),
@@ -66,7 +69,7 @@ _LEAVES: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def rich(kind: Any) -> st.SearchStrategy[Any]:
-    """Values of this type with something in every field: Unicode, microseconds, values that are no numbers."""
+    """Return a strategy for values of this type, with Unicode, microseconds, NaN and infinities."""
     if kind in _LEAVES:
         return _LEAVES[kind]
     if isinstance(kind, type) and is_dataclass(kind):
@@ -102,20 +105,20 @@ def an_alert(
 def a_card(
     of: str = "7", *, channel: str = "C1", kind: CardKind = CardKind.INCIDENT, **more: Any
 ) -> PostedCard:
-    told = PostedCard(id=card_id(kind, of, channel), cluster="lab", kind=kind, row_id=of, channel=channel)
-    return replace(told, **more)
+    card = PostedCard(id=card_id(kind, of, channel), cluster="lab", kind=kind, row_id=of, channel=channel)
+    return replace(card, **more)
 
 
 def a_line(
     card: PostedCard, event: str = "1", *, said: str = "", at: datetime = NOON, **more: Any
 ) -> ThreadReply:
-    line = ThreadReply(
+    reply = ThreadReply(
         id=reply_id(card.id, event), cluster="lab", card=card.id, text=text(said or f"event {event}"), at=at
     )
-    return replace(line, **more)
+    return replace(reply, **more)
 
 
-def a_gesture(id: str = "g1", *, at: datetime = NOON) -> HandledRequest:
+def a_handled_request(id: str = "g1", *, at: datetime = NOON) -> HandledRequest:
     return HandledRequest(id=id, at=at)
 
 

@@ -1,4 +1,4 @@
-"""This file has a small Prometheus for tests: it answers from a script, or misbehaves on order."""
+"""A small Prometheus for tests: answers from a script, with fault injection."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -15,12 +15,12 @@ Series = Sequence[tuple[Mapping[str, str], float]]
 
 @dataclass
 class Truth:
-    """What each expression gave, and since when: several servers may tell the same truth."""
+    """The result of each expression over time. Several servers may share it."""
 
     said: dict[str, list[tuple[float, Series]]] = field(default_factory=dict)
 
     def say(self, expr: str, *series: tuple[Mapping[str, str], float], since: datetime) -> None:
-        """From that moment on the expression gives these series."""
+        """Set the series of the expression from that time on."""
         self.said.setdefault(expr, []).append((since.timestamp(), series))
 
     def at(self, expr: str, moment: float) -> Series:
@@ -31,7 +31,7 @@ class Truth:
 
 
 class ScriptedPrometheus:
-    """A server on 127.0.0.1. `trouble` is "", refused, hang, 503 or warnings; `queries` counts what was asked."""
+    """A server on 127.0.0.1. `trouble` is "", refused, hang, 503 or warnings; `queries` are the received queries."""
 
     def __init__(self, truth: Truth) -> None:
         self.truth = truth
@@ -56,7 +56,7 @@ class ScriptedPrometheus:
         return f"http://127.0.0.1:{self._port}"
 
     async def goes(self, trouble: str) -> None:
-        """Misbehave in that way from now on; "" heals."""
+        """Inject this fault from now on; "" ends it."""
         if trouble == "refused":
             await self._hang_up()
         elif self._runner is None:

@@ -1,4 +1,4 @@
-"""This file puts the road of commands before a cluster, for tests: site, store, pipeline and performer, no bot."""
+"""A command pipeline for a cluster in tests: cluster, store, pipeline and executor, without the bot."""
 
 import asyncio
 import itertools
@@ -26,7 +26,8 @@ from commands.core.pipeline import Pipeline
 from commands.core.request import Actor, ActorKind, Request, Upload
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, Plan, PlanState
+from commands.plans.plan import Origin, Plan, PlanState, StepRecord
+from commands.plans.plan_journal import records_of
 from tests.support.cluster_cache import QUICK, until
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -34,7 +35,7 @@ CLUSTER = "prod-a"
 ANA = Actor(id="U_ANA", name="ana", teams=frozenset({"vision"}))
 DANA = Actor(id="U_DANA", name="dana", teams=frozenset({"sre"}))
 BO = Actor(id="U_BO", name="bo", teams=frozenset({"speech"}))
-CLAIMS = Actor(id="reclaim", name="reclaim", kind=ActorKind.AUTOMATION)
+RECLAIM = Actor(id="reclaim", name="reclaim", kind=ActorKind.AUTOMATION)
 EVERYTHING = Permissions(
     teams={
         "sre": Grant(commands=("*",)),
@@ -47,38 +48,48 @@ EVERYTHING = Permissions(
 
 @dataclass
 class Hands:
-    """A clock whose hands a test moves."""
+    """A clock that a test moves."""
 
     at: datetime = NOON
+    wrong_by: timedelta = timedelta()
 
     def now(self) -> datetime:
         return self.at
 
+    def elapsed(self) -> timedelta:
+        return self.at - NOON - self.wrong_by
+
     def move(self, by: timedelta) -> None:
+        """Let time pass."""
         self.at += by
+
+    def set_by(self, by: timedelta) -> None:
+        """Set the wall clock; no time passes."""
+        self.at += by
+        self.wrong_by += by
 
 
 @dataclass
 class CannedPrometheus:
-    """Answers the question whose expression holds all words of a row, the last such row; else with no samples."""
+    """Answers a query with the last row whose words are all in its expression, else with no samples."""
 
     rows: list[tuple[tuple[str, ...], tuple[tuple[dict[str, str], float], ...] | str]] = field(
         default_factory=list
     )
-    asked: list[str] = field(default_factory=list)
+    queried: list[str] = field(default_factory=list)
 
     def say(self, *words: str, samples: Sequence[tuple[dict[str, str], float]]) -> None:
         self.rows.append((words, tuple(samples)))
 
-    def go_blind(self, *words: str, why: str) -> None:
-        self.rows.append((words, why))
+    def go_blind(self, *words: str, reason: str) -> None:
+        self.rows.append((words, reason))
 
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
-        self.asked.append(query.expr)
+        self.queried.append(query.expr)
         found: tuple[tuple[dict[str, str], float], ...] | str = ()
-        for words, said in self.rows:
+        for words, result in self.rows:
             if all(word in query.expr for word in words):
-                found = said
+                found = result
         if isinstance(found, str):
             return Blind(source="prometheus", at=at, reason=found)
         samples = tuple(Sample(labels=Labels(labels), value=value) for labels, value in found)
@@ -87,21 +98,21 @@ class CannedPrometheus:
 
 @dataclass
 class Yard:
-    """One cluster behind the road. `say` writes a line; `do` writes it, confirms the plan and performs it."""
+    """One cluster and its pipeline. `say` sends a line; `do` sends it, confirms the plan and executes it."""
 
     cluster: LiveCluster
     store: MemoryStore
     pipeline: Pipeline
-    performer: PlanExecutor
+    executor: PlanExecutor
     clock: Hands
     prometheus: CannedPrometheus
     writer: ClusterWriter
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     async def say(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> str:
-        """What is answered, as a text."""
+        """Send a line and return the answer as text."""
         answer = await self.answer(line, actor, uploads=uploads)
-        return "" if answer is None else told(answer.message)
+        return "" if answer is None else text_of(answer.message)
 
     async def answer(
         self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()
@@ -117,32 +128,37 @@ class Yard:
         return await self.pipeline.handle(request)
 
     async def plan(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> Plan:
-        """The plan that a line proposes. Fails with the answer when it is refused."""
-        said = await self.say(line, actor, uploads=uploads)
+        """Return the plan that a line proposes. Fails with the answer if it is refused."""
+        reply = await self.say(line, actor, uploads=uploads)
         newest = await self.newest()
-        assert newest is not None, said
-        assert newest.line == line, said
+        assert newest is not None, reply
+        assert newest.line == line, reply
         return newest
 
     async def newest(self) -> Plan | None:
         async with self.store.unit() as unit:
-            found = await unit.plans.find(newest=True, limit=1)
+            found = await unit.rows(Plan).find(newest=True, limit=1)
         return found[0] if found else None
 
     async def confirmed(self, plan: Plan, actor: Actor = DANA) -> Plan:
-        said = await self.say(f"plan confirm {plan.id} --hash {plan.hash}", actor)
+        reply = await self.say(f"plan confirm {plan.id} --hash {plan.hash}", actor)
         async with self.store.unit() as unit:
-            kept = await unit.plans.get(plan.id)
-        assert kept is not None
-        assert kept.state is PlanState.CONFIRMED, said
-        return kept
+            stored = await unit.rows(Plan).get(plan.id)
+        assert stored is not None
+        assert stored.state is PlanState.CONFIRMED, reply
+        return stored
+
+    async def records(self, plan: Plan) -> tuple[StepRecord, ...]:
+        """Return the journal of the plan's steps."""
+        async with self.store.unit() as unit:
+            return await records_of(plan, unit)
 
     async def do(self, line: str, actor: Actor = DANA, *, uploads: tuple[Upload, ...] = ()) -> Plan:
         plan = await self.plan(line, actor, uploads=uploads)
-        return await self.performer.execute(await self.confirmed(plan, actor))
+        return await self.executor.execute(await self.confirmed(plan, actor))
 
     async def seen(self, holds: Callable[[], bool]) -> None:
-        """Wait until the cache shows it."""
+        """Wait until the cache fulfils the condition."""
         assert self.cluster.cache is not None
         await until(self.cluster.cache, holds)
 
@@ -158,19 +174,21 @@ async def yard_before(
     logs: Any = None,
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncGenerator[Yard]:
-    """A yard before the cluster of this kubeconfig, its cache synced."""
+    """Yield a yard for the cluster of this kubeconfig, with a synced cache."""
     hands = clock or Hands()
     async with AsyncExitStack() as stack:
         client = await KubernetesClient.connect(
             KubernetesOptions(kubeconfig=str(kubeconfig), context=context, timeout=timedelta(seconds=10))
         )
-        stack.push_async_callback(client.close)
+        stack.push_async_callback(closed, client)
         source = KubernetesSource(client)
-        # Tests jump hours ahead; the cache would rightly call all that it knows too old.
+        # Tests jump hours ahead, which would make the cache stale.
         cache = ClusterCache(source, clock=hands, timing=QUICK, stale_after=timedelta(days=30))
         writer = ClusterWriter(client)
         prometheus = CannedPrometheus()
-        cluster = LiveCluster(CLUSTER, clock=hands, cache=cache, pod_logs=source, writer=writer, logs=logs)
+        cluster = LiveCluster(
+            CLUSTER, clock=hands, cache=cache, pod_logs=source, writer=writer, logs=logs, snapshot_every=0
+        )
         cluster.prometheus = prometheus  # type: ignore[assignment]
         store = MemoryStore()
         pipeline = Pipeline(
@@ -183,7 +201,7 @@ async def yard_before(
             defaults=policy or Defaults(),
             rules=dict,
         )
-        performer = PlanExecutor(store, {CLUSTER: writer}, hands, pause)
+        executor = PlanExecutor(store, {CLUSTER: writer}, hands, pause)
         async with asyncio.TaskGroup() as group:
             task = group.create_task(cache.run())
             try:
@@ -192,7 +210,7 @@ async def yard_before(
                     cluster=cluster,
                     store=store,
                     pipeline=pipeline,
-                    performer=performer,
+                    executor=executor,
                     clock=hands,
                     prometheus=prometheus,
                     writer=writer,
@@ -201,10 +219,17 @@ async def yard_before(
                 task.cancel()
 
 
-def told(view: Message) -> str:
-    """All words of a view, a line each, without the marks of code."""
-    lines = [plain(view.title)]
-    for block in view.blocks:
+async def closed(client: KubernetesClient) -> None:
+    """Close the client. TLS connections end a moment later, and a loop that ends before would leave their sockets."""
+    await client.close()
+    if client.where.startswith("https"):
+        await asyncio.sleep(0.25)
+
+
+def text_of(message: Message) -> str:
+    """Return the text of a message, one line per part, without backticks."""
+    lines = [plain(message.title)]
+    for block in message.blocks:
         match block:
             case Paragraph() | Context():
                 lines.append(plain(block.text))

@@ -1,4 +1,4 @@
-"""This file speaks to the console where there is no chat: a card is printed when it is new or has changed."""
+"""The console notifier, for runs without chat: prints each card when it is new or has changed."""
 
 from datetime import datetime
 from uuid import uuid4
@@ -14,22 +14,22 @@ _log = structlog.get_logger()
 
 
 class ConsoleNotifier:
-    """A Speaker of `bot/delivery/notifier_protocol.py`. What was printed cannot be found again or taken back."""
+    """A Notifier of `bot/delivery/notifier_protocol.py`. It cannot find or delete what it printed."""
 
     async def post(
         self,
         channel: str,
-        said: Message | Text,
+        content: Message | Text,
         *,
         thread: str | None = None,
         nonce: str,
         broadcast: bool = False,
     ) -> str:
-        _log.info("told", channel=channel, thread=thread or "", text=_text(said))
+        _log.info("message posted", channel=channel, thread=thread or "", text=_text(content))
         return uuid4().hex
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:
-        _log.info("told", channel=channel, text=_text(message))
+        _log.info("message updated", channel=channel, text=_text(message))
 
     async def find(self, channel: str, nonce: str, since: datetime, thread: str | None = None) -> None:
         return None
@@ -38,5 +38,5 @@ class ConsoleNotifier:
         return None
 
 
-def _text(said: Message | Text) -> str:
-    return plain_text(said) if isinstance(said, Message) else plain(said)
+def _text(content: Message | Text) -> str:
+    return plain_text(content) if isinstance(content, Message) else plain(content)

@@ -1,4 +1,4 @@
-"""This file renders neutral views as plain text, for terminals and logs."""
+"""Plain-text rendering of messages, for terminals and logs."""
 
 from alerts.cards.message import (
     Block,
@@ -12,11 +12,11 @@ from alerts.cards.message import (
     plain,
 )
 
-CELL_AT_MOST = 60
+MAX_CELL = 60
 
 
 def plain_text(message: Message) -> str:
-    """The view as lines of text. Buttons become the command lines that they stand for."""
+    """Return the message as lines of text. Buttons become their command lines."""
     parts = [plain(message.title), *(_block(block) for block in message.blocks)]
     return "\n".join(part for part in parts if part)
 
@@ -36,11 +36,11 @@ def _block(block: Block) -> str:
             return "\n".join(f"  [{button.label}] {button.line}" for button in block.buttons)
 
 
-def table(block: Table, *, cell_at_most: int = CELL_AT_MOST) -> str:
-    """Rows under their heading, in columns; a column that is empty everywhere is left out."""
+def table(block: Table, *, max_cell: int = MAX_CELL) -> str:
+    """Return the heading and the rows in columns; a column that is empty in every row is left out."""
     rows = [block.heading, *block.rows]
     used = [number for number in range(len(block.heading)) if any(row[number] for row in block.rows)]
-    cells = [[_cut(row[number], cell_at_most) for number in used] for row in rows]
+    cells = [[_cut(row[number], max_cell) for number in used] for row in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(len(used))]
     lines = [
         "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,1 +1,1 @@
-"""Slack: hearing gestures, answering them, speaking cards and lines, rendering."""
+"""Slack: receiving and answering interactions, posting cards and replies, rendering."""

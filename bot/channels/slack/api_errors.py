@@ -1,4 +1,4 @@
-"""This file says what each refusal of Slack means for us, as data."""
+"""Slack's error codes and what each means for delivery."""
 
 from datetime import timedelta
 from enum import Enum
@@ -6,15 +6,16 @@ from enum import Enum
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, SendError, UnknownOutcome
+from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError, UnknownOutcome
 
 
 class ErrorMeaning(Enum):
-    RETRY = "surely not done, may be later"
-    UNKNOWN_OUTCOME = "nobody knows whether it was done"
-    GONE = "the message is not there to be changed"
-    CHANNEL_REFUSED = "everything in this channel is refused until somebody helps"
-    MESSAGE_REFUSED = "this message is refused as it is"
+    RETRY = "not done; try again later"
+    UNKNOWN_OUTCOME = "it is unknown whether it was done"
+    GONE = "the message cannot be changed"
+    CHANNEL_REFUSED = "the channel refuses every message until somebody fixes it"
+    CHAT_REFUSED = "every call is refused until somebody fixes our access"
+    MESSAGE_REFUSED = "this message is refused"
 
 
 # https://docs.slack.dev/reference/methods/chat.postMessage, chat.update, chat.delete, conversations.history
@@ -45,13 +46,20 @@ MEANINGS: dict[str, ErrorMeaning] = {
             "restricted_action",
             "restricted_action_non_threadable_channel",
             "restricted_action_read_only_channel",
-            "restricted_action_thread_locked",
             "restricted_action_thread_only_channel",
             "messages_tab_disabled",
             "no_permission",
             "missing_scope",
-            "team_access_not_granted",
             "ekm_access_denied",
+            "not_allowed_token_type",
+            "external_channel_migrating",
+            "method_deprecated",
+        ),
+        ErrorMeaning.CHANNEL_REFUSED,
+    ),
+    **dict.fromkeys(
+        (
+            "team_access_not_granted",
             "access_denied",
             "not_authed",
             "invalid_auth",
@@ -60,17 +68,14 @@ MEANINGS: dict[str, ErrorMeaning] = {
             "token_expired",
             "org_login_required",
             "two_factor_setup_required",
-            "not_allowed_token_type",
-            "external_channel_migrating",
-            "method_deprecated",
         ),
-        ErrorMeaning.CHANNEL_REFUSED,
+        ErrorMeaning.CHAT_REFUSED,
     ),
 }
 
 
 def meaning_of(error: str, status: int = 200) -> ErrorMeaning:
-    """What Slack's word means; a word that we do not know refuses this one message."""
+    """Return the meaning of an error code; an unknown code refuses this one message."""
     if status == 429:
         return ErrorMeaning.RETRY
     if status >= 500:
@@ -79,7 +84,7 @@ def meaning_of(error: str, status: int = 200) -> ErrorMeaning:
 
 
 def send_error(error: BaseException, method: str) -> SendError:
-    """The failure of a call, in our words. Never the body: it may hold what others wrote."""
+    """Return the SendError for a failed call. It never includes the body, which may hold text that others wrote."""
     if isinstance(error, SlackApiError):
         return _refusal(error, method)
     if isinstance(error, aiohttp.ClientConnectorError):
@@ -93,19 +98,21 @@ def _refusal(error: SlackApiError, method: str) -> SendError:
     response = error.response
     status: int = getattr(response, "status_code", 0) or getattr(response, "status", 200)
     body = getattr(response, "data", None)
-    word = str(body.get("error", "")) if isinstance(body, dict) else ""
-    words = f"{method}: {word or status}"
-    match meaning_of(word, status):
+    code = str(body.get("error", "")) if isinstance(body, dict) else ""
+    reason = f"{method}: {code or status}"
+    match meaning_of(code, status):
         case ErrorMeaning.RETRY:
-            return Recoverable(words, retry_after=_retry_after(response))
+            return Recoverable(reason, retry_after=_retry_after(response))
         case ErrorMeaning.UNKNOWN_OUTCOME:
-            return UnknownOutcome(words)
+            return UnknownOutcome(reason)
         case ErrorMeaning.GONE:
-            return Gone(words)
+            return Gone(reason)
         case ErrorMeaning.CHANNEL_REFUSED:
-            return Permanent(words, of_channel=True)
+            return Permanent(reason, refuses=Refuses.CHANNEL)
+        case ErrorMeaning.CHAT_REFUSED:
+            return Permanent(reason, refuses=Refuses.CHAT)
         case ErrorMeaning.MESSAGE_REFUSED:
-            return Permanent(words)
+            return Permanent(reason)
 
 
 def _retry_after(response: object) -> timedelta | None:

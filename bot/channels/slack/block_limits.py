@@ -1,8 +1,8 @@
-"""This file has the limits of Slack that we keep within. Source: docs.slack.dev, reference/block-kit."""
+"""Slack's limits on messages and blocks. Source: docs.slack.dev, reference/block-kit."""
 
 BLOCKS = 50  # in a message, its attachments included
-CHARACTERS = 12_000  # in all blocks of a message; it refuses more than about 13,200
-BLOCK_COSTS = 42  # characters that every block counts as beside its text (slackapi/bolt-js#2867)
+CHARACTERS = 12_000  # in all blocks of a message; Slack refuses more than about 13,200
+BLOCK_COSTS = 42  # characters that each block adds to its text (slackapi/bolt-js#2867)
 SECTION = 3000
 FIELDS = 10
 FIELD = 2000
@@ -10,5 +10,5 @@ CONTEXT = 3000
 BUTTONS = 25
 BUTTON_LABEL = 75
 BUTTON_VALUE = 2000
-TEXT = 3500  # the text of a message; an edit takes 4,000
-FILE_AT_MOST = 1_000_000  # bytes of what we attach ourselves
+TEXT = 3500  # the text of a message; an edit allows 4,000
+MAX_FILE_SIZE = 1_000_000  # bytes of a file that we attach

@@ -1,4 +1,4 @@
-"""This file renders a neutral view as a Slack message: text, Block Kit, a coloured bar, files."""
+"""Rendering of messages for Slack: text, Block Kit, a coloured bar, files."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -35,14 +35,14 @@ COLOURS = {
 }
 ACTION = "line"  # action ids begin with it; a button's value is a command line
 _STYLES = {ButtonStyle.PRIMARY: "primary", ButtonStyle.DANGER: "danger"}
-_KEPT_BACK = 2  # blocks: the title, and the word that something is missing
+_RESERVED = 2  # blocks: the title, and the note that something is left out
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackMessage:
-    """What goes to chat.postMessage and its like; `files` are uploaded into the message's thread."""
+    """The arguments of chat.postMessage and similar calls; `files` are uploaded to the message's thread."""
 
     text: str
     blocks: tuple[Json, ...] = ()
@@ -50,26 +50,26 @@ class SlackMessage:
     files: tuple[Attachment, ...] = ()
 
     def arguments(self) -> Json:
-        """For the Web API. Empty parts are sent too: an edit without them would leave the old ones."""
+        """Return the Web API arguments. Empty parts are sent too: an edit without them would leave the old ones."""
         return {"text": self.text, "blocks": list(self.blocks), "attachments": list(self.attachments)}
 
 
 @dataclass(slots=True)
 class _Page:
-    """Blocks as they are gathered, and what had to be left out of them."""
+    """The blocks so far, and the files with what was left out of them."""
 
     blocks: list[Json] = field(default_factory=list)
     files: list[Attachment] = field(default_factory=list)
     buttons: int = 0
 
 
-def render_line(said: Text) -> SlackMessage:
-    """A line in a thread: words only."""
-    return SlackMessage(text=mrkdwn(cut_spans(said, block_limits.TEXT)))
+def render_line(content: Text) -> SlackMessage:
+    """Render a reply in a thread: text only."""
+    return SlackMessage(text=mrkdwn(cut_spans(content, block_limits.TEXT)))
 
 
 def render(message: Message) -> SlackMessage:
-    """The view within all of Slack's limits; what is cut says so, and is attached whole."""
+    """Render the message within Slack's limits. Content that is cut is marked and attached in full."""
     page = _Page()
     for block in message.blocks:
         page.blocks += _rendered(block, page)
@@ -77,7 +77,7 @@ def render(message: Message) -> SlackMessage:
     if left_out:
         shown.append(_context(f"… {left_out} more parts: see the attached card.txt"))
         page.files.append(
-            Attachment(name="card.txt", content="\n\n".join(_written(b) for b in message.blocks))
+            Attachment(name="card.txt", content="\n\n".join(_plain_block(b) for b in message.blocks))
         )
     title = _section(f"*{mrkdwn(cut_spans(_not_bold(message.title), 1000))}*")
     body = {"color": COLOURS[message.color], "fallback": cut(message.notification, 1000), "blocks": shown}
@@ -90,13 +90,13 @@ def render(message: Message) -> SlackMessage:
 
 
 def _not_bold(title: Text) -> Text:
-    """The whole title is bold already: bold in bold would end it."""
+    """Return the title without bold spans: the whole title is bold, and nested bold would end it."""
     return tuple(replace(span, style=Style.PLAIN) if span.style is Style.BOLD else span for span in title)
 
 
 def _fitting(blocks: list[Json]) -> tuple[list[Json], int]:
-    """The blocks that fit, and how many do not. Buttons are kept, whatever goes."""
-    count, room = block_limits.BLOCKS - _KEPT_BACK, block_limits.CHARACTERS
+    """Return the blocks that fit and how many do not. Buttons are always kept."""
+    count, room = block_limits.BLOCKS - _RESERVED, block_limits.CHARACTERS
     for block in blocks:
         if block["type"] == "actions":
             count, room = count - 1, room - _size(block)
@@ -144,9 +144,9 @@ def _rendered(block: Block, page: _Page) -> list[Json]:
             return _actions(buttons, page)
 
 
-def _fields(facts: Fields) -> list[Json]:
+def _fields(block: Fields) -> list[Json]:
     fields = []
-    for name, value in facts.rows:
+    for name, value in block.rows:
         head = f"*{escaped_within(name, 200)}*\n"
         words = mrkdwn(cut_spans(value, block_limits.FIELD - len(head)))
         fields.append({"type": "mrkdwn", "text": head + (words if words.strip() else "–")})
@@ -164,7 +164,7 @@ def _table(table: Table, page: _Page) -> list[Json]:
 
 
 def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
-    """Lines in fixed width; those that do not fit are counted, and attached."""
+    """Return the lines in fixed width; if some do not fit, the count is shown and the whole is attached."""
     room, shown = block_limits.SECTION - 100, list[str]()
     for line in lines:
         short = cut(line, 1000)
@@ -186,7 +186,7 @@ def _actions(buttons: tuple[Button, ...], page: _Page) -> list[Json]:
     elements: list[Json] = []
     blocks: list[Json] = []
     for button in buttons:
-        if len(button.line) > block_limits.BUTTON_VALUE:  # half a command must never be pressed
+        if len(button.line) > block_limits.BUTTON_VALUE:  # a button must never run half a command
             blocks.append(_context(f"“{escaped(button.label)}” is too long for a button: type it"))
             continue
         element: Json = {
@@ -218,7 +218,7 @@ def _context(words: str) -> Json:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": words}]}
 
 
-def _written(block: Block) -> str:
+def _plain_block(block: Block) -> str:
     match block:
         case Paragraph(text=words) | Context(text=words):
             return plain(words)

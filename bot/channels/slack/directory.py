@@ -1,50 +1,49 @@
-"""This file asks Slack who somebody is, and who is in a user group."""
+"""Slack's users and user groups."""
 
-from collections.abc import Sequence
-
-import aiohttp
-from slack_sdk.errors import SlackClientError
+from collections.abc import Awaitable, Sequence
+from typing import Any
 
 from bot.channels.slack.web_client import SlackClient
-from bot.delivery.notifier_protocol import SendError
+from bot.delivery.notifier_protocol import Permanent, Refuses, SendError
 from bot.people import Account
 from collectors.facts.results import SourceError
 
 
 class SlackDirectory:
-    """Slack's people. Whoever is of another workspace than we are is an outsider."""
+    """A Directory of Slack's users. Users of another workspace are outsiders."""
 
     def __init__(self, client: SlackClient) -> None:
         self._client = client
 
     async def account(self, id: str) -> Account:
-        """The person behind an id. Raises SourceError, also while we do not know which workspace is ours."""
+        """Return the account of an id. Raises SourceError, also while our own workspace is unknown."""
         team = await self._team()
-        try:
-            user = (await self._client.web.users_info(user=id))["user"]
-        except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise SourceError(f"Slack does not say who {id} is: {type(error).__name__}") from error
+        user = (await self._call("users.info", self._client.web.users_info(user=id), id))["user"]
         is_guest = user.get("is_restricted") or user.get("is_ultra_restricted") or user.get("is_stranger")
-        is_nobody = user.get("deleted") or user.get("is_bot")
+        is_inactive_or_bot = user.get("deleted") or user.get("is_bot")
         is_foreign = user.get("team_id", team) != team
         profile = user.get("profile", {})
         name = profile.get("display_name") or user.get("name") or profile.get("real_name") or id
-        return Account(id=id, name=name, is_outsider=bool(is_guest or is_nobody or is_foreign))
-
-    async def _team(self) -> str:
-        """Our own workspace's id: asked for until Slack has said it once."""
-        try:
-            team = (await self._client.ourselves()).get("team_id")
-        except SendError as error:
-            raise SourceError(f"Slack does not say which workspace is ours: {error}") from error
-        if not team:
-            raise SourceError("Slack does not say which workspace is ours")
-        return str(team)
+        return Account(id=id, name=name, is_outsider=bool(is_guest or is_inactive_or_bot or is_foreign))
 
     async def members(self, group: str) -> Sequence[str]:
-        """The ids of a user group's members. Raises SourceError."""
+        """Return the ids of a user group's members. Raises SourceError."""
+        call = self._client.web.usergroups_users_list(usergroup=group)
+        return [str(user) for user in (await self._call("usergroups.users.list", call, group))["users"]]
+
+    async def _team(self) -> str:
+        """Return our own workspace's id. It is queried until Slack has answered once."""
         try:
-            users = (await self._client.web.usergroups_users_list(usergroup=group))["users"]
-        except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise SourceError(f"Slack does not say who is in {group}: {type(error).__name__}") from error
-        return [str(user) for user in users]
+            team = (await self._client.identity()).get("team_id")
+        except SendError as error:
+            raise SourceError(f"cannot look up our own workspace in Slack: {error}") from error
+        if not team:
+            raise SourceError("cannot look up our own workspace in Slack: no team_id in the answer")
+        return str(team)
+
+    async def _call(self, method: str, call: Awaitable[Any], of: str) -> Any:
+        try:
+            return await self._client.call(method, call)
+        except SendError as error:
+            is_temporary = not isinstance(error, Permanent) or error.refuses is Refuses.CHAT
+            raise SourceError(f"cannot look up {of} in Slack: {error}", temporary=is_temporary) from error

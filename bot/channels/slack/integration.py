@@ -1,16 +1,18 @@
-"""This file opens the source to Slack: the client, and what hears, speaks, answers and looks up over it."""
+"""The Slack integration: one client, and the notifier, responder, directory and listeners that use it."""
 
-import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from json import JSONDecodeError
 
 import structlog
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
 
+from alerts.store import Store
+from bot.channels.intake import Intake
 from bot.channels.slack.directory import SlackDirectory
-from bot.channels.slack.interactions import Interaction
 from bot.channels.slack.listeners import listen
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.responder import SlackResponder
@@ -22,33 +24,35 @@ from collectors.facts.clock import Clock
 
 log = structlog.get_logger(__name__)
 
-INBOX_AT_MOST = 1_000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackIntegration:
-    """Everything of Slack. With an app token gestures come through a socket, else through `/slack/events`."""
+    """All parts of the integration. With an app token events arrive by Socket Mode, else at `/slack/events`."""
 
     notifier: SlackNotifier
     responder: SlackResponder
     directory: SlackDirectory
-    inbox: "asyncio.Queue[Interaction]"
+    intake: Intake
     app: AsyncApp
     socket: Socket | None
 
     async def receive(self, request: web.Request) -> web.StreamResponse:
-        """Slack's HTTP request: bolt checks its signature; it is acknowledged at once."""
+        """Handle an HTTP request from Slack: Bolt checks its signature, and 200 says that it is stored."""
         try:
-            response = await self.app.async_dispatch(await to_bolt_request(request))
-        except UnicodeDecodeError:
-            return web.Response(status=400, text="the body is not UTF-8")
+            received = await to_bolt_request(request)
+        except (UnicodeDecodeError, JSONDecodeError, RecursionError, AttributeError, TypeError):
+            # Bolt's parser expects an object, and raises the last two for a list or a number.
+            return web.Response(status=400, text="the body is neither JSON nor a form with JSON in `payload`")
+        response = await self.app.async_dispatch(received)
         return await to_aiohttp_response(response)
 
 
-async def open_slack(settings: SlackSettings, *, clock: Clock, stack: AsyncExitStack) -> SlackIntegration:
-    """Open it; `stack` closes it. Raises Permanent when Slack refuses the token.
+async def open_slack(
+    settings: SlackSettings, store: Store, *, clock: Clock, stack: AsyncExitStack
+) -> SlackIntegration:
+    """Open the integration; `stack` closes it. Raises Permanent when Slack refuses the token.
 
-    While Slack is away it is opened all the same: who we are is asked again when that is needed.
+    It also opens while Slack is unreachable: our own identity is then queried when it is needed.
     """
     token = secret(settings.bot_token, settings.bot_token_file)
     assert token is not None
@@ -56,24 +60,45 @@ async def open_slack(settings: SlackSettings, *, clock: Clock, stack: AsyncExitS
     signing = secret(settings.signing_secret, settings.signing_secret_file)
     client = await stack.enter_async_context(SlackClient(token(), api_url=settings.api_url))
     try:
-        await client.ourselves()
+        await client.identity()
     except (Recoverable, UnknownOutcome) as error:
-        log.warning("slack.away_at_the_start", error=str(error))
-    app = AsyncApp(
-        client=client.web,
-        signing_secret=signing() if signing else None,
-        request_verification_enabled=app_token is None,
-        logger=quiet_logger(),
-    )
-    inbox: asyncio.Queue[Interaction] = asyncio.Queue(INBOX_AT_MOST)
-    answers = SlackResponder(client)
+        log.warning("slack is unreachable at start", error=str(error))
+    app = bolt_app(client, signing_secret=signing() if signing and app_token is None else None)
+    intake = Intake(store)
+    responder = SlackResponder(client)
     directory = SlackDirectory(client)
-    listen(app, inbox, answers=answers, directory=directory, clock=clock)
+    listen(app, intake, answers=responder, directory=directory, clock=clock)
     return SlackIntegration(
         notifier=SlackNotifier(client),
-        responder=answers,
+        responder=responder,
         directory=directory,
-        inbox=inbox,
+        intake=intake,
         app=app,
         socket=Socket(app, app_token) if app_token else None,
+    )
+
+
+def bolt_app(client: SlackClient, *, signing_secret: str | None = None) -> AsyncApp:
+    """Return a Bolt app that acknowledges after its listener is done, and makes no call of its own.
+
+    Bolt would call auth.test for its first request, and tell people to install the app anew when that is refused.
+    """
+
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
+        identity = client.known_identity
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            bot_user_id=identity.get("user_id"),
+            bot_id=identity.get("bot_id"),
+            bot_token=client.web.token,
+        )
+
+    return AsyncApp(
+        client=client.without_token(),
+        authorize=authorize,
+        signing_secret=signing_secret,
+        request_verification_enabled=signing_secret is not None,
+        process_before_response=True,
+        logger=quiet_logger(),
     )

@@ -1,48 +1,20 @@
-"""This file has what was heard: a gesture in neutral words, whatever Slack sent for it."""
+"""Slack's slash commands, messages, button clicks and modals as interactions."""
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from shlex import quote
 from typing import Any
 
+from bot.channels.interaction import Interaction, InteractionFile
 from bot.channels.slack.unescaping import unescape
 
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InteractionFile:
-    """A file that came along; its content is fetched when the line is answered."""
-
-    name: str
-    address: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interaction:
-    """A typed line or a click. `gesture_id` is the same however often Slack delivers it."""
-
-    id: str
-    user_id: str
-    team_id: str  # the workspace of the person
-    text: str
-    channel: str
-    at: datetime
-    thread_ts: str = ""
-    message_ts: str = ""  # of the message that was typed, or that a pressed button stands on
-    is_click: bool = False
-    is_ephemeral: bool = False  # the button stands on a message for one person
-    trigger_id: str = ""
-    response_url: str = ""
-    files: tuple[InteractionFile, ...] = ()
-
-
 def from_slash(body: Json, at: datetime) -> Interaction:
-    """A slash command."""
+    """Return the interaction of a slash command."""
     return Interaction(
         id=f"slash/{body['trigger_id']}",
         user_id=body["user_id"],
@@ -56,9 +28,10 @@ def from_slash(body: Json, at: datetime) -> Interaction:
 
 
 def from_message(body: Json, at: datetime, *, bot: str) -> Interaction | None:
-    """A mention or a direct message; None for what is not typed to us by a person.
+    """Return the interaction of a mention or a direct message; None for any other message, or a bot's.
 
-    One message may come as two events, so its identity is its place and not the event's id.
+    `bot` is our own user id, empty while Slack has not answered since the start: then any leading mention is ours.
+    One message may arrive as two events, so its channel and timestamp identify it, not the event's id.
     """
     event = body["event"]
     is_typed = event.get("subtype") in (None, "file_share", "thread_broadcast")
@@ -67,12 +40,13 @@ def from_message(body: Json, at: datetime, *, bot: str) -> Interaction | None:
         return None
     if event["type"] == "message" and not is_direct:
         return None
-    said = re.sub(rf"^\s*<@{re.escape(bot)}(?:\|[^>]*)?>[\s:,]*", "", event.get("text", ""))
+    ours = re.escape(bot) if bot else "[^>|]+"
+    line = re.sub(rf"^\s*<@{ours}(?:\|[^>]*)?>[\s:,]*", "", event.get("text", ""))
     return Interaction(
         id=f"message/{body.get('team_id', '')}/{event['channel']}/{event['ts']}",
         user_id=event["user"],
         team_id=event.get("user_team") or event.get("team") or body.get("team_id", ""),
-        text=unescape(said),
+        text=unescape(line),
         channel=event["channel"],
         at=at,
         thread_ts=event.get("thread_ts", ""),
@@ -82,7 +56,7 @@ def from_message(body: Json, at: datetime, *, bot: str) -> Interaction | None:
 
 
 def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
-    """A pressed button, or a choice from a menu, whose value is a command line."""
+    """Return the interaction of a button or menu choice whose value is a command line, else None."""
     line = action.get("value") or (action.get("selected_option") or {}).get("value") or ""
     if not line:
         return None
@@ -108,15 +82,15 @@ def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
 
 
 def from_view(body: Json, at: datetime) -> Interaction | None:
-    """A modal that was sent off: the line in its private metadata, and each filled input as an option of its name."""
+    """Return the command line of a submitted modal: its private metadata, plus each filled input as an option."""
     view = body["view"]
     try:
-        kept = json.loads(view.get("private_metadata") or "{}")
+        metadata = json.loads(view.get("private_metadata") or "{}")
     except ValueError:
         return None
-    if not kept.get("line"):
+    if not metadata.get("line"):
         return None
-    words = [kept["line"]]
+    words = [metadata["line"]]
     for name, elements in (view.get("state") or {}).get("values", {}).items():
         for element in elements.values():
             value = element.get("value") or (element.get("selected_option") or {}).get("value")
@@ -127,9 +101,9 @@ def from_view(body: Json, at: datetime) -> Interaction | None:
         user_id=body["user"]["id"],
         team_id=body["user"].get("team_id") or (body.get("team") or {}).get("id", ""),
         text=" ".join(words),
-        channel=kept.get("channel", ""),
+        channel=metadata.get("channel", ""),
         at=at,
-        thread_ts=kept.get("thread", ""),
+        thread_ts=metadata.get("thread", ""),
         is_click=True,
         trigger_id=body.get("trigger_id", ""),
     )

@@ -1,4 +1,4 @@
-"""This file hears Slack: bolt's listeners acknowledge, translate and put on our inbox; nothing is done in them."""
+"""Bolt's listeners: they parse interactions and have them stored, and only then acknowledge them."""
 
 import asyncio
 import re
@@ -6,101 +6,106 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 
+from bot.channels.intake import InboxFullError, Intake
+from bot.channels.interaction import Interaction
 from bot.channels.slack.blocks import ACTION
 from bot.channels.slack.directory import SlackDirectory
-from bot.channels.slack.interactions import (
-    Interaction,
-    InteractionFile,
-    from_action,
-    from_message,
-    from_slash,
-    from_view,
-)
+from bot.channels.slack.interactions import from_action, from_message, from_slash, from_view
 from bot.channels.slack.responder import SlackResponder
 from collectors.facts.clock import Clock, SystemClock
 from commands.core.pipeline import refused
 
-__all__ = ["BUSY", "Interaction", "InteractionFile", "listen"]
-
 log = structlog.get_logger(__name__)
 
-BUSY = "I have more to do than I can hold. Nothing was done: please try again in a moment."
-BUSY_WITHIN = 2.0  # seconds to say that in
+BUSY = "Too many commands are waiting. Nothing was done: try again in a moment."
+NOT_STORED = (
+    "Yardmaster's store does not answer, this may be lost: if nothing follows, send or press it again."
+)
+TELL_TIMEOUT = 2.0  # seconds to send one of those answers
 
 Ack = Callable[..., Awaitable[Any]]
 
 
 def listen(
     app: AsyncApp,
-    inbox: "asyncio.Queue[Interaction]",
+    intake: Intake,
     *,
     answers: SlackResponder,
     directory: SlackDirectory,
     clock: Clock | None = None,
     command: str = "/yard",
 ) -> None:
-    """Make `app` put every gesture that is meant for us on `inbox`. When it is full, the person is told so."""
-    ears = _Listeners(inbox, answers, directory, clock or SystemClock())
-    app.command(command)(ears.slash)
-    app.event("app_mention")(ears.message)
-    app.event("message")(ears.message)
-    app.action(re.compile(rf"^{ACTION}(/|$)"))(ears.action)
-    app.view(ACTION)(ears.view)
-    # What else comes is acknowledged, or Slack would deliver it again.
-    app.action(re.compile(".*"))(ears.nothing)
-    app.event(re.compile(".*"))(ears.nothing)
+    """Make `app` store every interaction meant for us. It must be one that processes before it responds.
+
+    An interaction that is not stored is not acknowledged, so that Slack shows an error or delivers it again, and the
+    person gets NOT_STORED. When too many are waiting, the person gets BUSY.
+    """
+    listeners = _Listeners(intake, answers, directory, clock or SystemClock())
+    app.command(command)(listeners.slash)
+    app.event("app_mention")(listeners.message)
+    app.event("message")(listeners.message)
+    app.action(re.compile(rf"^{ACTION}(/|$)"))(listeners.action)
+    app.view(ACTION)(listeners.view)
+    # Everything else is acknowledged, or Slack would deliver it again.
+    app.action(re.compile(".*"))(listeners.nothing)
+    app.event(re.compile(".*"))(listeners.nothing)
 
 
 class _Listeners:
     def __init__(
-        self,
-        inbox: "asyncio.Queue[Interaction]",
-        answers: SlackResponder,
-        directory: SlackDirectory,
-        clock: Clock,
+        self, intake: Intake, answers: SlackResponder, directory: SlackDirectory, clock: Clock
     ) -> None:
-        self._inbox = inbox
+        self._intake = intake
         self._responder = answers
         self._directory = directory
         self._clock = clock
 
-    async def slash(self, ack: Ack, body: dict[str, Any]) -> None:
-        await ack()
-        await self._receive(from_slash(body, self._clock.now()))
+    async def slash(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
+        return await self._receive(from_slash(body, self._clock.now()), ack)
 
-    async def message(self, ack: Ack, body: dict[str, Any], context: dict[str, Any]) -> None:
-        await ack()
-        bot = context.get("bot_user_id") or ""
-        await self._receive(from_message(body, self._clock.now(), bot=bot))
+    async def message(
+        self, ack: Ack, body: dict[str, Any], context: dict[str, Any], request: AsyncBoltRequest
+    ) -> BoltResponse | None:
+        interaction = from_message(body, self._clock.now(), bot=context.get("bot_user_id") or "")
+        is_first = request.headers.get("x-slack-retry-num", ["0"])[0] == "0"
+        return await self._receive(interaction, ack, tells=is_first)
 
-    async def action(self, ack: Ack, body: dict[str, Any], action: dict[str, Any]) -> None:
-        await ack()
-        await self._receive(from_action(body, action, self._clock.now()))
+    async def action(self, ack: Ack, body: dict[str, Any], action: dict[str, Any]) -> BoltResponse | None:
+        return await self._receive(from_action(body, action, self._clock.now()), ack)
 
-    async def view(self, ack: Ack, body: dict[str, Any]) -> None:
-        await ack()
-        await self._receive(from_view(body, self._clock.now()))
+    async def view(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
+        return await self._receive(from_view(body, self._clock.now()), ack)
 
     async def nothing(self, ack: Ack) -> None:
         await ack()
 
-    async def _receive(self, interaction: Interaction | None) -> None:
-        if interaction is None:
-            return
+    async def _receive(
+        self, interaction: Interaction | None, ack: Ack, *, tells: bool = True
+    ) -> BoltResponse | None:
+        """Acknowledge it once it is stored; else return the response that keeps Bolt from acknowledging it."""
         try:
-            self._inbox.put_nowait(interaction)
-        except asyncio.QueueFull:
-            log.warning("slack.inbox_full", interaction=interaction.id)
-            await self._say_busy(interaction)
-
-    async def _say_busy(self, interaction: Interaction) -> None:
-        """Not to an outsider, who gets nothing. We run in bolt's task: whatever fails here ends here."""
-        try:
-            async with asyncio.timeout(BUSY_WITHIN):
-                account = await self._directory.account(interaction.user_id)
-                if not account.is_outsider:
-                    await self._responder.respond(interaction, refused(BUSY))
+            if interaction is not None:
+                await self._intake.accept(interaction)
+        except InboxFullError:
+            log.warning("inbox is full", interaction=interaction.id if interaction else "")
+            await self._tell(interaction, BUSY)
         except Exception as error:
-            log.warning("slack.busy_not_said", reason=type(error).__name__)
+            log.warning("interaction not stored", error=repr(error)[:500])
+            if tells:
+                await self._tell(interaction, NOT_STORED)
+            return BoltResponse(status=503)
+        await ack()
+        return None
+
+    async def _tell(self, interaction: Interaction | None, reason: str) -> None:
+        """Answer with the reason, except to an outsider. This runs in Bolt's task, so no error may leave it."""
+        try:
+            async with asyncio.timeout(TELL_TIMEOUT):
+                if interaction is None or (await self._directory.account(interaction.user_id)).is_outsider:
+                    return
+                await self._responder.respond(interaction, refused(reason))
+        except Exception as error:
+            log.warning("refusal not delivered", reason=type(error).__name__)

@@ -1,4 +1,4 @@
-"""This file writes text as Slack's mrkdwn: each span escaped once, so that nothing from outside becomes markup."""
+"""Text as Slack's mrkdwn: each span is escaped once, so text from outside never becomes markup."""
 
 import re
 from datetime import datetime
@@ -12,7 +12,7 @@ _INVISIBLE = "\u200b"
 
 
 def escaped(text: str) -> str:
-    """The three characters that Slack reads as control, as it wants them. Source: docs.slack.dev, formatting text."""
+    """Escape Slack's three control characters. Source: docs.slack.dev, formatting text."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -21,12 +21,12 @@ def mrkdwn(text: Text) -> str:
 
 
 def fenced(text: str) -> str:
-    """Words in fixed width, as they are; a fence within them is broken by an invisible sign."""
+    """Return the text in a code block; a fence inside it is broken by an invisible character."""
     return f"```{escaped(text).replace('```', f'``{_INVISIBLE}`')}```"
 
 
 def cut(text: str, most: int) -> str:
-    """The text, or its beginning and how much more there is."""
+    """Return the text, or its beginning and its full length."""
     if len(text) <= most:
         return text
     tail = f" … {len(text)} characters in all"
@@ -34,7 +34,7 @@ def cut(text: str, most: int) -> str:
 
 
 def escaped_within(text: str, most: int) -> str:
-    """The text escaped, cut so that it has at most so many characters then: a `<` alone becomes four."""
+    """Return the escaped text, cut to at most `most` characters after escaping: a `<` alone becomes four."""
     whole = escaped(text)
     if len(whole) <= most:
         return whole
@@ -43,25 +43,25 @@ def escaped_within(text: str, most: int) -> str:
 
 
 def cut_spans(text: Text, most: int) -> Text:
-    """The text within so many characters of mrkdwn, cut between or inside spans and never inside markup."""
+    """Return the text cut to `most` characters of mrkdwn, between or inside spans and never inside markup."""
     if len(mrkdwn(text)) <= most:
         return text
-    tail, kept = Span(" … cut here"), []
+    tail, shown = Span(" … cut here"), []
     room = most - len(tail.text)
     for span in text:
         size = len(_span(span))
         if size > room:
             if span.style in (Style.PLAIN, Style.BOLD, Style.CODE):
                 short = Span(_fitting(span.text, room - (size - len(escaped(span.text)))), span.style)
-                kept += [short] if short.text else []
+                shown += [short] if short.text else []
             break
-        kept.append(span)
+        shown.append(span)
         room -= size
-    return (*kept, tail)
+    return (*shown, tail)
 
 
 def _fitting(text: str, room: int) -> str:
-    """As much of the text as fits once it is escaped."""
+    """Return as much of the text as fits once it is escaped."""
     used = 0
     for number, character in enumerate(text):
         used += len(escaped(character))
@@ -91,7 +91,7 @@ def _span(span: Span) -> str:
 
 
 def _bold(words: str) -> str:
-    """Slack knows bold only by stars that touch the words: spaces at the ends stay outside of them."""
+    """Slack only accepts stars that touch the text, so spaces at the ends stay outside."""
     bare = words.strip()
     if not bare:
         return words
@@ -108,7 +108,7 @@ def _moment(span: Span, words: str) -> str:
 
 
 def _unmarked(words: str) -> str:
-    """Plain words that Slack would read as bold, code or a strike are kept as they are by an invisible sign."""
+    """Add invisible characters so that Slack does not read plain text as bold, code or strikethrough."""
     return re.sub(r"(?<!\w)([*_~`])(?=\S)", rf"{_INVISIBLE}\1{_INVISIBLE}", words)
 
 

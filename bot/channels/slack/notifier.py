@@ -1,4 +1,4 @@
-"""This file speaks to Slack: cards and lines out, and our own messages found again by their metadata."""
+"""The Slack notifier: posts cards and replies, and finds our own messages by their metadata."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -17,30 +17,30 @@ log = structlog.get_logger(__name__)
 
 EVENT = "yardmaster_card"
 PAGE = 200
-PAGES_AT_MOST = 10
-FILES_AT_MOST = 10
-REMEMBERED = 5_000  # messages whose files we know
+MAX_PAGES = 10
+MAX_FILES = 10
+KNOWN_MESSAGES = 5_000  # messages whose uploaded files are cached
 
 
 class SlackNotifier:
-    """`bot/delivery/notifier_protocol.py`'s Speaker. Files that go with a card stand in its thread; losing one is only
+    """A Notifier of `bot/delivery/notifier_protocol.py`. A card's files go to its thread; a failed upload is only
     logged.
     """
 
     def __init__(self, client: SlackClient) -> None:
         self._client = client
-        self._files: dict[str, set[str]] = {}  # by channel/ts: the names that stand in its thread
+        self._files: dict[str, set[str]] = {}  # channel/ts -> names of the files in its thread
 
     async def post(
         self,
         channel: str,
-        said: Message | Text,
+        content: Message | Text,
         *,
         thread: str | None = None,
         nonce: str,
         broadcast: bool = False,
     ) -> str:
-        rendered = render(said) if isinstance(said, Message) else render_line(said)
+        rendered = render(content) if isinstance(content, Message) else render_line(content)
         answer = await self._client.call(
             "chat.postMessage",
             self._client.web.chat_postMessage(
@@ -61,22 +61,21 @@ class SlackNotifier:
     async def edit(self, channel: str, ts: str, message: Message) -> None:
         rendered = render(message)
         await self._client.call(
-            "chat.update",
-            self._client.web.chat_update(channel=channel, ts=ts, **rendered.arguments()),
+            "chat.update", self._client.web.chat_update(channel=channel, ts=ts, **rendered.arguments())
         )
         await self._attach(rendered, channel, ts, ts)
 
     async def find(
         self, channel: str, nonce: str, since: datetime, thread: str | None = None
     ) -> str | Duplicates | None:
-        ours = str((await self._client.ourselves())["bot_id"])
+        ours = str((await self._client.identity())["bot_id"])
         found = []
         async for rendered in self._messages(channel, since, thread):
             metadata = rendered.get("metadata") or {}
             if (
                 metadata.get("event_type") == EVENT
                 and metadata.get("event_payload", {}).get("nonce") == nonce
-                and rendered.get("bot_id") == ours  # anybody may post the same metadata
+                and rendered.get("bot_id") == ours  # another app may post the same metadata
             ):
                 found.append(str(rendered["ts"]))
         found.sort(key=lambda ts: tuple(map(int, ts.split("."))))
@@ -90,53 +89,53 @@ class SlackNotifier:
     async def _messages(
         self, channel: str, since: datetime, thread: str | None
     ) -> AsyncIterator[dict[str, Any]]:
-        """All messages since then, of the channel or of a thread. Raises Permanent when they are too many to read."""
+        """Yield the messages since then, of the channel or a thread. Raises Permanent when there are too many."""
         cursor = ""
-        for _ in range(PAGES_AT_MOST):
-            asked: dict[str, Any] = {
+        for _ in range(MAX_PAGES):
+            parameters: dict[str, Any] = {
                 "channel": channel,
                 "oldest": f"{since.timestamp():.6f}",
                 "limit": PAGE,
                 "include_all_metadata": True,
             }
             if cursor:
-                asked["cursor"] = cursor
+                parameters["cursor"] = cursor
             if thread is None:
                 answer = await self._client.call(
-                    "conversations.history", self._client.web.conversations_history(**asked)
+                    "conversations.history", self._client.web.conversations_history(**parameters)
                 )
             else:
                 answer = await self._client.call(
-                    "conversations.replies", self._client.web.conversations_replies(ts=thread, **asked)
+                    "conversations.replies", self._client.web.conversations_replies(ts=thread, **parameters)
                 )
             for rendered in answer["messages"]:
                 yield rendered
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 return
-        raise Permanent(f"more than {PAGE * PAGES_AT_MOST} messages since the one in doubt: not read further")
+        raise Permanent(f"more than {PAGE * MAX_PAGES} messages since the one with unknown outcome")
 
     def _remember(self, channel: str, ts: str) -> set[str]:
-        if len(self._files) >= REMEMBERED:
+        if len(self._files) >= KNOWN_MESSAGES:
             self._files.pop(next(iter(self._files)))
         return self._files.setdefault(f"{channel}/{ts}", set())
 
     async def _attach(self, rendered: SlackMessage, channel: str, ts: str, thread: str) -> None:
-        """Upload what is not in the thread yet. A file is a courtesy: its loss must not cost the card."""
+        """Upload the files that are not in the thread yet. A failed upload must not fail the card."""
         if not rendered.files:
             return
         try:
             known = self._files.get(f"{channel}/{ts}")
-            if known is None:  # told by an earlier life of ours
+            if known is None:  # posted by an earlier process
                 known = self._remember(channel, ts)
                 known |= await self._names_in(channel, thread)
-            for file in rendered.files[:FILES_AT_MOST]:
+            for file in rendered.files[:MAX_FILES]:
                 name = _unique(file)
                 if name not in known:
                     await upload(self._client, file, name, channel=channel, thread=thread)
                     known.add(name)
         except SendError as error:
-            log.warning("slack.file_lost", channel=channel, ts=ts, reason=str(error))
+            log.warning("file upload failed", channel=channel, ts=ts, reason=str(error))
 
     async def _names_in(self, channel: str, thread: str) -> set[str]:
         answer = await self._client.call(
@@ -149,7 +148,7 @@ class SlackNotifier:
 
 
 def _unique(file: Attachment) -> str:
-    """The file's name with a few digits of its content, so that the same file is known again."""
+    """Return the file's name with a digest of its content, so that the same file is recognized."""
     digest = blake2b(file.content.encode(), digest_size=4).hexdigest()
     stem, dot, kind = file.name.rpartition(".")
     return f"{stem}-{digest}.{kind}" if dot else f"{file.name}-{digest}"

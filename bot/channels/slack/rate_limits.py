@@ -1,6 +1,6 @@
-"""Slack's rate limits that we keep within: a message a second and channel, 50 edits and reads a minute.
+"""Slack's rate limits: one message per second and channel, 50 edits and reads per minute.
 
-Bursts leave room: burst and a minute's calls together stay below what is allowed in any minute.
+A burst and the calls of a minute together stay below the limit per minute.
 Source: https://docs.slack.dev/apis/web-api/rate-limits
 """
 

@@ -1,12 +1,12 @@
-"""This file answers one person where they made their gesture, and fetches what they sent along."""
+"""Answers to a person where they interacted, and downloads of the files they attached."""
 
 from typing import Any
 
 import structlog
 
+from bot.channels.interaction import Interaction
 from bot.channels.slack.blocks import SlackMessage, render
 from bot.channels.slack.files import download, upload
-from bot.channels.slack.interactions import Interaction
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
 from collectors.facts.results import SourceError
@@ -15,21 +15,21 @@ from commands.core.request import Upload
 
 log = structlog.get_logger(__name__)
 
-FILE_AT_MOST = 1_000_000  # bytes of a file that comes with a line
-FILES_AT_MOST = 5
+MAX_FILE_SIZE = 1_000_000  # bytes of an attached file
+MAX_FILES = 5
 
 
 class SlackResponder:
-    """`bot/channels/inbox.py`'s Answers: for one person's eyes, unless the answer is for everybody there.
+    """A Responder of `bot/channels/inbox.py`. Answers are ephemeral unless they are public.
 
-    A click on a message for one person (a preview) replaces that message; a click on a card leaves the card.
+    A click on an ephemeral message (a preview) replaces that message; a click on a card leaves the card.
     """
 
     def __init__(self, client: SlackClient) -> None:
         self._client = client
 
     async def respond(self, interaction: Interaction, answer: Answer) -> None:
-        """Say it by the nearest way that works. Raises SendError when none does."""
+        """Send the answer by the first way that works. Raises SendError when none does."""
         message = render(answer.message)
         if interaction.channel.startswith("D"):
             channel = interaction.channel
@@ -42,24 +42,23 @@ class SlackResponder:
             await self._attach(interaction, message, channel)
 
     async def files(self, interaction: Interaction) -> tuple[Upload, ...]:
-        """What came with the gesture, fetched. Raises SourceError."""
-        if len(interaction.files) > FILES_AT_MOST:
-            raise SourceError(
-                f"{len(interaction.files)} files came along, I take {FILES_AT_MOST}", temporary=False
-            )
-        found = []
+        """Download the attached files. Raises SourceError."""
+        if len(interaction.files) > MAX_FILES:
+            reason = f"{len(interaction.files)} files are attached; at most {MAX_FILES} are allowed"
+            raise SourceError(reason, temporary=False)
+        uploads = []
         for file in interaction.files:
             try:
-                content = await download(self._client, file.address, at_most=FILE_AT_MOST)
+                content = await download(self._client, file.address, at_most=MAX_FILE_SIZE)
             except SendError as error:
                 raise SourceError(
                     f"{file.name}: {error}", temporary=not isinstance(error, Permanent)
                 ) from error
-            found.append(Upload(name=file.name, content=content))
-        return tuple(found)
+            uploads.append(Upload(name=file.name, content=content))
+        return tuple(uploads)
 
     async def _responded(self, interaction: Interaction, message: SlackMessage, *, is_public: bool) -> bool:
-        """Answer through the gesture's own address; it is good for five answers and half an hour."""
+        """Answer through the interaction's response_url, which allows five answers within half an hour."""
         if not interaction.response_url:
             return False
         body = {
@@ -72,18 +71,18 @@ class SlackResponder:
         try:
             await self._client.call("response_url", self._respond(interaction.response_url, body))
         except SendError as error:
-            log.info("slack.response_refused", reason=str(error))
+            log.info("slack refused a response", reason=str(error))
             return False
         return True
 
     async def _respond(self, address: str, body: dict[str, Any]) -> None:
         async with self._client.session.post(address, json=body) as answer:
-            words = (await answer.text())[:200]
-            if answer.status != 200 or '"ok":false' in words.replace(" ", ""):
+            reply = (await answer.text())[:200]
+            if answer.status != 200 or '"ok":false' in reply.replace(" ", ""):
                 raise Permanent(f"response_url: {answer.status}")
 
     async def _direct(self, interaction: Interaction, message: SlackMessage) -> None:
-        """In a conversation of two, everything is for one person: a message that stays is best."""
+        """Answer in a direct conversation with a message that stays: only one person reads it anyway."""
         await self._client.call(
             "chat.postMessage",
             self._client.web.chat_postMessage(
@@ -96,23 +95,23 @@ class SlackResponder:
 
     async def _in_channel(self, interaction: Interaction, message: SlackMessage, *, is_public: bool) -> str:
         client, thread = self._client.web, interaction.thread_ts or None
-        said = message.arguments()
+        content = message.arguments()
         try:
             if is_public:
-                call = client.chat_postMessage(channel=interaction.channel, thread_ts=thread, **said)
+                call = client.chat_postMessage(channel=interaction.channel, thread_ts=thread, **content)
                 await self._client.call("chat.postMessage", call)
                 return interaction.channel
             call = client.chat_postEphemeral(
-                channel=interaction.channel, user=interaction.user_id, thread_ts=thread, **said
+                channel=interaction.channel, user=interaction.user_id, thread_ts=thread, **content
             )
             await self._client.call("chat.postEphemeral", call)
         except Permanent as error:
-            log.info("slack.answered_directly", reason=str(error))
+            log.info("answered in a direct message", reason=str(error))
             return await self._to_person(interaction, message)
         return ""
 
     async def _to_person(self, interaction: Interaction, message: SlackMessage) -> str:
-        """They, or we, are not in that channel: answer in our own conversation with them."""
+        """Answer in a direct message: the person or the bot is not in the channel."""
         channel = await self._conversation(interaction.user_id)
         await self._client.call(
             "chat.postMessage", self._client.web.chat_postMessage(channel=channel, **message.arguments())
@@ -126,10 +125,10 @@ class SlackResponder:
         return str(opened["channel"]["id"])
 
     async def _attach(self, interaction: Interaction, message: SlackMessage, channel: str) -> None:
-        """Files cannot be for one person in a channel: they go to our conversation with them."""
+        """Upload the files. A channel has no ephemeral files, so they go to a direct message."""
         try:
             where = channel or await self._conversation(interaction.user_id)
-            for file in message.files[:FILES_AT_MOST]:
+            for file in message.files[:MAX_FILES]:
                 await upload(self._client, file, file.name, channel=where, thread=None)
         except SendError as error:
-            log.warning("slack.file_lost", user=interaction.user_id, reason=str(error))
+            log.warning("file upload failed", user=interaction.user_id, reason=str(error))

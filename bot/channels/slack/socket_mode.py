@@ -1,8 +1,10 @@
-"""This file keeps the socket to Slack open: watched by pings, and opened again when it dies."""
+"""The Socket Mode connection: watched by pings, and reopened when it dies."""
 
 import asyncio
 import contextlib
 import logging
+import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -14,23 +16,30 @@ from slack_sdk.errors import SlackClientError
 
 from bot.settings.secrets import Secret
 
-LOOKED_AT = timedelta(seconds=2)
+CHECK_EVERY = timedelta(seconds=2)
 PING = timedelta(seconds=5)  # a socket without a pong for four of these is dead
-DEAD = timedelta(seconds=45)  # without a connection: then we force a new one
+DEAD = timedelta(seconds=45)  # without a connection; then a new one is forced
 
 log = structlog.get_logger(__name__)
 
 
+_TICKET = re.compile(r"ticket=[^&'\"\s]+")
+
+
 class Socket:
-    """An edge: its owner runs it, and starts it again when it fails. `is_connected`: gestures can come."""
+    """The socket. Its owner runs it, and restarts it when it fails.
+
+    `is_connected`: interactions can arrive. `on_connected` is called after each connection that was opened.
+    """
 
     def __init__(self, app: AsyncApp, token: Secret) -> None:
         self.is_connected = False
+        self.on_connected: Callable[[], None] = lambda: None
         self._app = app
         self._token = token
 
     async def run(self) -> None:
-        """Connect, and stay connected until cancelled. Raises what connecting raises."""
+        """Connect, and stay connected until cancelled. Errors of the first connection are raised."""
         handler = AsyncSocketModeHandler(
             self._app,
             self._token(),
@@ -47,22 +56,24 @@ class Socket:
             await self._close(handler.client)
 
     async def _watch(self, client: Any) -> None:
-        """The client mends its socket by itself; when it does not, we make it."""
+        """Force a new connection when the client does not reconnect by itself."""
         loop = asyncio.get_running_loop()
-        alive_at = loop.time()
+        alive_at, session = loop.time(), ""
         while True:
             self.is_connected = bool(await client.is_connected())
             if self.is_connected:
                 alive_at = loop.time()
+                if session != (session := str(await client.session_id())):
+                    self.on_connected()
             elif loop.time() - alive_at > DEAD.total_seconds():
-                log.warning("slack.socket_dead", since=round(loop.time() - alive_at))
+                log.warning("slack socket is dead", since=round(loop.time() - alive_at))
                 try:
                     async with asyncio.timeout(DEAD.total_seconds()):
                         await client.connect_to_new_endpoint(force=True)
                 except (TimeoutError, aiohttp.ClientError, SlackClientError, OSError) as error:
-                    log.warning("slack.socket_not_mended", reason=type(error).__name__)
+                    log.warning("slack socket reconnect failed", reason=type(error).__name__)
                 alive_at = loop.time()
-            await asyncio.sleep(LOOKED_AT.total_seconds())
+            await asyncio.sleep(CHECK_EVERY.total_seconds())
 
     async def _close(self, client: Any) -> None:
         tasks = [client.current_session_monitor, client.message_receiver, client.message_processor]
@@ -75,8 +86,19 @@ class Socket:
         await asyncio.gather(*owned, return_exceptions=True)
 
 
+class WithoutTicket(logging.Filter):
+    """Removes the socket's ticket from log lines: a refused connection is logged with its whole address."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = _TICKET.sub("ticket=[redacted]", record.getMessage()), ()
+        record.exc_info = record.exc_text = None  # its text has the address again
+        return True
+
+
 def quiet_logger() -> logging.Logger:
-    """Bolt's and the socket's own words: only what went wrong."""
+    """Return the logger of Bolt and the socket: warnings and errors only."""
     logger = logging.getLogger("yardmaster.slack")
     logger.setLevel(logging.WARNING)
+    if not any(isinstance(one, WithoutTicket) for one in logger.filters):
+        logger.addFilter(WithoutTicket())
     return logger

@@ -1,21 +1,21 @@
-"""This file lays tables out as text that is readable in a narrow window."""
+"""Tables as text that is readable in a narrow window."""
 
 from unicodedata import east_asian_width
 
 from alerts.cards.message import Table
 
-WIDTH = 36  # characters of fixed width that fit into 400 pixels beside a face and a coloured bar
-CELL_AT_MOST = 60
+WIDTH = 36  # fixed-width characters that fit into 400 pixels beside an avatar and a coloured bar
+MAX_CELL = 60
 GAP = "  "
 
 
 def width_of(text: str) -> int:
-    """How many columns a text takes: Chinese characters take two."""
+    """Return the number of columns of a text: Chinese characters take two."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def layout(table: Table) -> str:
-    """Aligned columns if they fit into a narrow window; else a paragraph a row, its values named."""
+    """Return aligned columns if they fit into a narrow window, else one paragraph of named values per row."""
     rows = [[_cell(cell) for cell in row] for row in (table.heading, *table.rows)]
     widths = [
         max(width_of(row[column]) for row in rows if column < len(row)) for column in range(_columns(rows))
@@ -26,7 +26,7 @@ def layout(table: Table) -> str:
 
 
 def aligned(table: Table) -> str:
-    """Aligned columns however wide, for a file."""
+    """Return aligned columns of any width, for a file."""
     rows = [list(row) for row in (table.heading, *table.rows)]
     widths = [
         max(width_of(row[column]) for row in rows if column < len(row)) for column in range(_columns(rows))
@@ -46,20 +46,20 @@ def _aligned(row: list[str], widths: list[int]) -> str:
 def _named(heading: list[str], row: list[str]) -> str:
     first, *rest = row or [""]
     named = [f"{name}: {cell}" for name, cell in zip(heading[1:], rest, strict=False) if cell]
-    return "\n".join([first, *(f"  {words}" for words in _filled(named))])
+    return "\n".join([first, *(f"  {line}" for line in _filled(named))])
 
 
-def _filled(words: list[str]) -> list[str]:
-    """Joined while they fit into a line."""
+def _filled(values: list[str]) -> list[str]:
+    """Join the values while they fit into a line."""
     lines: list[str] = []
-    for word in words:
-        if lines and width_of(lines[-1]) + width_of(word) + 5 <= WIDTH:
-            lines[-1] += f" · {word}"
+    for value in values:
+        if lines and width_of(lines[-1]) + width_of(value) + 5 <= WIDTH:
+            lines[-1] += f" · {value}"
         else:
-            lines.append(word)
+            lines.append(value)
     return lines
 
 
 def _cell(text: str) -> str:
-    one = " ".join(text.split())
-    return one if len(one) <= CELL_AT_MOST else one[: CELL_AT_MOST - 1] + "…"
+    cell = " ".join(text.split())
+    return cell if len(cell) <= MAX_CELL else cell[: MAX_CELL - 1] + "…"

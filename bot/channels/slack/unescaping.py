@@ -1,4 +1,4 @@
-"""This file undoes what Slack and phones do to a typed line: entities, links, smart quotes, long dashes."""
+"""Unescaping: undoes what Slack and phones do to a typed line (entities, links, smart quotes, long dashes)."""
 
 import re
 
@@ -6,7 +6,7 @@ _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _QUOTES = str.maketrans({**dict.fromkeys("“”„‟«»″＂", '"'), **dict.fromkeys("‘’‚‛′＇", "'")})
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
-# Before an option's name: phones and macOS make one long dash of two short ones.
+# Before an option's name: phones and macOS replace two hyphens by one long dash.
 _DASHES = re.compile(r"(?:(?<=\s)|^)(?:[–—―−]+-*|-[–—―−]+)(?=[A-Za-z])")
 _LONE_DASH = re.compile(r"(?:(?<=\s)|^)[–—―](?=\s|$)")  # the end of options: `--`
 _MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<target>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
@@ -16,8 +16,8 @@ _REFERENCE = re.compile(
 
 
 def unescape(text: str) -> str:
-    """The line as it was meant. People, groups and channels become their ids, links what was typed."""
-    text = _MARKUP.sub(_meant, text)
+    """Return the line as it was typed. People, groups and channels become their ids, links their typed text."""
+    text = _MARKUP.sub(_typed, text)
     for entity, sign in _ENTITIES:
         text = text.replace(entity, sign)
     text = _INVISIBLE.sub("", _SPACES.sub(" ", text)).translate(_QUOTES)
@@ -29,10 +29,10 @@ def unescape(text: str) -> str:
     return text
 
 
-def _meant(markup: re.Match[str]) -> str:
+def _typed(markup: re.Match[str]) -> str:
     target, shown = str(markup["target"]), str(markup["shown"] or "")
     if not _REFERENCE.fullmatch(target):
-        return markup[0]  # somebody's own brackets
+        return markup[0]  # brackets that the person typed
     if markup["sign"] in ("@", "#"):
         return target
     if markup["sign"] == "!":
@@ -40,5 +40,5 @@ def _meant(markup: re.Match[str]) -> str:
     if target.startswith(("mailto:", "tel:")):
         return shown or target.partition(":")[2]
     if shown and target.partition("://")[2].rstrip("/") == shown.rstrip("/"):
-        return shown  # Slack made a link of a bare host name
+        return shown  # Slack turned a bare host name into a link
     return target

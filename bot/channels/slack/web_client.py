@@ -1,10 +1,9 @@
-"""This file has the one way to call Slack: a client of ours, without its own retries, each call with a deadline."""
+"""The Slack Web API client: every call has a timeout, and the SDK's own retries are off."""
 
 import asyncio
 from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from types import TracebackType
 from typing import Any
 
 import aiohttp
@@ -13,15 +12,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.channels.slack.api_errors import send_error
 from bot.delivery.notifier_protocol import SendError
 
-TIMEOUT = timedelta(seconds=7)  # of one call; telling's patience is longer
+TIMEOUT = timedelta(seconds=7)  # of one call; the delivery timeout is longer
 
 
 class SlackClient:
-    """Owns the client and its connections: use it as an async context manager.
+    """Owns the SDK's client and its connections: use it as an async context manager.
 
-    Args:
-        token: the bot's token.
-        api_url: of any Slack-compatible API; it ends in a slash.
+    `api_url` is the URL of any Slack-compatible API.
     """
 
     def __init__(
@@ -31,7 +28,7 @@ class SlackClient:
         self._api_url = api_url if api_url.endswith("/") else api_url + "/"
         self._timeout = timeout.total_seconds()
         self._stack = AsyncExitStack()
-        self._who: dict[str, Any] = {}
+        self._identity: dict[str, Any] = {}
 
     async def __aenter__(self) -> "SlackClient":
         timeout = aiohttp.ClientTimeout(total=self._timeout)
@@ -40,21 +37,27 @@ class SlackClient:
             token=self._token,
             base_url=self._api_url,
             session=self.session,
-            retry_handlers=[],  # its own retries would post twins
+            retry_handlers=[],  # they would post duplicates
             timeout=max(1, round(self._timeout)),
         )
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def without_token(self) -> AsyncWebClient:
+        """Return a client for calls with another token, with the same address and connections."""
+        return AsyncWebClient(
+            base_url=self._api_url, session=self.session, retry_handlers=[], timeout=self.web.timeout
+        )
+
+    @property
+    def known_identity(self) -> dict[str, Any]:
+        """What `identity` returned, without a call; empty if it has not been answered yet."""
+        return self._identity
+
+    async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
     async def call(self, method: str, answer: Awaitable[Any]) -> Any:
-        """Await a call of the client. Raises SendError and nothing else."""
+        """Await a call of the SDK's client. Raises only SendError."""
         try:
             async with asyncio.timeout(self._timeout):
                 return await answer
@@ -63,8 +66,8 @@ class SlackClient:
         except Exception as error:
             raise send_error(error, method) from error
 
-    async def ourselves(self) -> dict[str, Any]:
-        """auth.test, asked once: `user_id`, `bot_id`, `team_id`. Raises SendError."""
-        if not self._who:
-            self._who = (await self.call("auth.test", self.web.auth_test())).data
-        return self._who
+    async def identity(self) -> dict[str, Any]:
+        """Return auth.test, queried once: `user_id`, `bot_id`, `team_id`. Raises SendError."""
+        if not self._identity:
+            self._identity = (await self.call("auth.test", self.web.auth_test())).data
+        return self._identity

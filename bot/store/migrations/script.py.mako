@@ -1,4 +1,4 @@
-"""This file ${message}."""
+"""${message}."""
 
 from alembic import op
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
-"""The source to Elasticsearch."""
+"""Elasticsearch as a source: log searches and log lines."""
 
-from collectors.sources.elasticsearch.hits import LogLine
-from collectors.sources.elasticsearch.log_lines import ServerFacts
 from collectors.sources.elasticsearch.options import (
     DEFAULT_FIELDS,
     Credentials,
@@ -16,8 +14,6 @@ __all__ = [
     "Credentials",
     "ElasticsearchOptions",
     "ElasticsearchSource",
-    "LogLine",
-    "ServerFacts",
     "escape_query",
     "fields_with",
     "quote_query",

@@ -1,22 +1,21 @@
-"""This file builds the bodies of searches. It uses what every Elasticsearch since 7.17 has, and no scripts."""
+"""Bodies of searches. They use only features of Elasticsearch 7.17 and later, and no scripts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.query_strings import in_fields
+from collectors.sources.elasticsearch.wire import Json, Scalar
 
-Json = dict[str, Any]
-Combination = tuple[tuple[str, object], ...]  # (field, value or None when a document lacks it)
+Combination = tuple[tuple[str, Scalar], ...]  # (field, value); None: the document has no value
 
 _TIME_FORMAT = "strict_date_optional_time"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """From a moment (inclusive) to another (exclusive)."""
+    """A time range: `since` is inclusive, `until` exclusive."""
 
     since: datetime
     until: datetime
@@ -26,13 +25,13 @@ class Window:
 
 
 def moment(when: datetime) -> str:
-    """A moment as Elasticsearch reads it, in milliseconds, as `date` fields keep it."""
+    """Return a time as Elasticsearch parses it, in milliseconds, the precision of `date` fields."""
     return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def in_window(fields: FieldMap, window: Window) -> Json:
-    limits = {"gte": moment(window.since), "lt": moment(window.until), "format": _TIME_FORMAT}
-    return {"range": {fields.time: limits}}
+    bounds = {"gte": moment(window.since), "lt": moment(window.until), "format": _TIME_FORMAT}
+    return {"range": {fields.time: bounds}}
 
 
 def in_any(filters: Sequence[Json]) -> Json:
@@ -47,7 +46,7 @@ def in_all(filters: Sequence[Json], *, but_not: Sequence[Json] = ()) -> Json:
 
 
 def matching(match: str, fields: FieldMap) -> Json:
-    """The filter of a rule's or a person's query string. An empty one matches all."""
+    """Return the filter of a query string, from a rule or a person. An empty one matches all."""
     if not match.strip() or match.strip() == "*":
         return {"match_all": {}}
     return {
@@ -69,31 +68,29 @@ def lacking(field: str) -> Json:
 
 
 def of_combination(combination: Combination) -> Json:
-    """The filter of the documents that carry exactly these values."""
+    """Return the filter of the documents with exactly these values."""
     return in_all(
         [lacking(field) if value is None else equal(field, [value]) for field, value in combination]
     )
 
 
 def phrase(text: str, fields: FieldMap) -> Json:
-    """The filter of the lines in which these words follow each other."""
+    """Return the filter of the lines that contain this phrase."""
     names = fields.reading("message")
     return in_any([{"match_phrase": {name: {"query": text}}} for name in names])
 
 
 def per_window(fields: FieldMap, windows: Sequence[Window]) -> Json:
-    """An aggregation that counts each window, under the window's number."""
+    """Return an aggregation that counts the lines of each window, keyed by the window's number."""
     ranges = [
         {"key": str(number), "from": moment(window.since), "to": moment(window.until)}
         for number, window in enumerate(windows)
     ]
-    return {
-        "date_range": {"field": fields.time, "format": _TIME_FORMAT, "ranges": ranges, "keyed": True},
-    }
+    return {"date_range": {"field": fields.time, "format": _TIME_FORMAT, "ranges": ranges, "keyed": True}}
 
 
 def composite(names: Sequence[str], *, size: int, after: Json | None) -> Json:
-    """An aggregation with one bucket for every combination of the fields' values, missing ones too."""
+    """Return an aggregation with a bucket for every combination of the fields' values, including missing ones."""
     sources = [
         {str(number): {"terms": {"field": name, "missing_bucket": True}}} for number, name in enumerate(names)
     ]
@@ -103,9 +100,9 @@ def composite(names: Sequence[str], *, size: int, after: Json | None) -> Json:
     return {"composite": inside}
 
 
-def shown(fields: FieldMap, words: Sequence[str] = ()) -> list[Json | str]:
-    """The `fields` of a search's hits: the time, the text, and what our words need; never whole documents."""
-    names = {name for word in words for name in fields.exact.get(word, ())}
+def shown(fields: FieldMap, by: Sequence[str] = ()) -> list[Json | str]:
+    """Return the `fields` of a search's hits: time, text and labels, never whole documents."""
+    names = {name for label in by for name in fields.exact.get(label, ())}
     return [{"field": fields.time, "format": _TIME_FORMAT}, *fields.reading("message"), *sorted(names)]
 
 

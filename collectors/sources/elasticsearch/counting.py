@@ -1,14 +1,13 @@
-"""This file counts log lines by groups, on the server: no line is fetched to be counted."""
+"""Counts of log lines by group. The server counts; only the texts of the largest groups are fetched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from collectors.facts.labels import Labels
-from collectors.facts.results import SourceError
+from collectors.facts.results import SourceError, TooLargeError
 from collectors.sources.elasticsearch.bodies import (
     Combination,
-    Json,
     Window,
     composite,
     in_all,
@@ -17,21 +16,23 @@ from collectors.sources.elasticsearch.bodies import (
     of_combination,
     per_window,
 )
-from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.fields import FieldMap
-from collectors.sources.elasticsearch.hits import labels_of
+from collectors.sources.elasticsearch.log_lines import distinct, labels_of
 from collectors.sources.elasticsearch.log_search import LogSearch
+from collectors.sources.elasticsearch.wire import CombinationBucket, Combinations, Json, Windows
 
-_PAGE = 2_000  # buckets of one call
+_PAGE = 2_000  # buckets of one request
 _COUNTS = ("key", "doc_count", "windows.buckets.*.doc_count")
+_TEXTS = 3  # of a group
+_AT_ONCE = 50  # groups of one request for texts
+_WITH_TEXTS = 200  # groups with texts, the largest first; the others are only counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineGroup:
-    """The lines with the same values of our words.
+    """The lines with the same labels.
 
     `counts`: how many fell into each window. `combinations`: the fields' values that make up the group; more than
-    one when shippers put the same word into different fields.
+    one when log shippers put the same label into different fields.
     """
 
     labels: Labels
@@ -40,99 +41,121 @@ class LineGroup:
 
     @property
     def count(self) -> int:
-        """Of the first window."""
+        """The count in the first window."""
         return self.counts[0]
 
     def filter(self) -> Json:
-        """The filter of this group's lines."""
+        """Return the filter of this group's lines."""
         if not self.combinations:
             return {"match_all": {}}
         return in_any([of_combination(combination) for combination in self.combinations])
 
+    def and_also(self, other: "LineGroup") -> "LineGroup":
+        """Return the group with the lines of another that has the same labels."""
+        return LineGroup(
+            labels=self.labels,
+            counts=tuple(one + more for one, more in zip(self.counts, other.counts, strict=True)),
+            combinations=(*self.combinations, *other.combinations),
+        )
 
-async def groups_of(search: LogSearch, *, cap: int, earlier: Sequence[Window] = ()) -> tuple[LineGroup, ...]:
-    """Count the matching lines by the words, in the window and in the earlier ones; a group needs one in the window.
 
-    One call for up to 2,000 groups. Raises SourceError when there are more than `cap` groups, since the rest
-    would be missing.
-    """
-    fields, by, windows = search.fields, search.by, (search.window, *earlier)
-    query = in_all([search.match, in_any([in_window(fields, window) for window in windows])])
-    windowed: Json = {"windows": per_window(fields, windows)} if len(windows) > 1 else {}
-    if not by:
-        whole = await _ungrouped(search.client, query, windowed, len(windows))
-        return (whole,) if whole.count else ()
-    names = list(dict.fromkeys(name for word in by for name in fields.grouping(word)))
-    found: dict[Labels, LineGroup] = {}
-    after: Json | None = None
-    seen = 0
-    while True:
-        page: Json = {**composite(names, size=min(_PAGE, cap), after=after)}
-        if windowed:
-            page["aggs"] = windowed
-        body: Json = {"size": 0, "track_total_hits": False, "query": query, "aggs": {"groups": page}}
-        kept = [f"aggregations.groups.buckets.{path}" for path in _COUNTS] + ["aggregations.groups.after_key"]
-        answer = (await search.client.search(body, keep=kept)).get("aggregations", {}).get("groups", {})
-        buckets = answer.get("buckets", [])
-        seen += len(buckets)
-        for bucket in buckets:
-            _add(found, bucket, names, fields, by, len(windows))
-        after = answer.get("after_key")
-        if after is None or len(buckets) < min(_PAGE, cap):
-            return tuple(group for group in found.values() if group.count)
-        if seen >= cap:
-            raise SourceError(
-                f"more than {cap} groups by {', '.join(by)}: narrow `match` or group by fewer words",
-                temporary=False,
-            )
+class Counting:
+    """The counts of a search: of its window, and of earlier windows to compare with."""
+
+    def __init__(self, search: LogSearch, *, earlier: Sequence[Window] = ()) -> None:
+        self._search = search
+        self._windows = (search.window, *earlier)
+
+    async def groups(self, *, cap: int) -> tuple[LineGroup, ...]:
+        """Count the matching lines by label. A group needs a line in the search's own window.
+
+        One request per 2,000 groups. Raises SourceError when there are more than `cap` groups, since the others
+        would be missing.
+        """
+        search, by = self._search, self._search.by
+        query = in_all([search.match, self._in_any_window()])
+        if not by:
+            total = LineGroup(labels=Labels(), counts=await self._ungrouped(query))
+            return (total,) if total.count else ()
+        names = list(dict.fromkeys(name for label in by for name in search.fields.grouping(label)))
+        found: dict[Labels, LineGroup] = {}
+        after: Json | None = None
+        seen = 0
+        while True:
+            page: Json = {**composite(names, size=min(_PAGE, cap), after=after), **self._per_window}
+            body: Json = {"size": 0, "track_total_hits": False, "query": query, "aggs": {"groups": page}}
+            keep = [f"aggregations.groups.buckets.{path}" for path in _COUNTS]
+            answer = await search.client.search(body, keep=[*keep, "aggregations.groups.after_key"])
+            response = answer.aggregation("groups", Combinations)
+            seen += len(response.buckets)
+            for bucket in response.buckets:
+                group = self._group(bucket, names)
+                before = found.get(group.labels)
+                found[group.labels] = before.and_also(group) if before else group
+            after = response.after_key
+            if after is None or len(response.buckets) < min(_PAGE, cap):
+                return tuple(group for group in found.values() if group.count)
+            if seen >= cap:
+                raise SourceError(
+                    f"more than {cap} groups by {', '.join(by)}: narrow `match` or group by fewer labels",
+                    temporary=False,
+                )
+
+    async def totals(self) -> tuple[int, ...]:
+        """Return the number of all lines in each window, whether or not they match."""
+        return await self._ungrouped(self._in_any_window())
+
+    async def _ungrouped(self, query: Json) -> tuple[int, ...]:
+        body: Json = {"size": 0, "track_total_hits": True, "query": query, **self._per_window}
+        keep = ("hits.total.value", "aggregations.windows.buckets.*.doc_count")
+        answer = await self._search.client.search(body, keep=keep)
+        if len(self._windows) == 1:
+            return (answer.total,)
+        return answer.aggregation("windows", Windows).counts(len(self._windows))
+
+    def _in_any_window(self) -> Json:
+        return in_any([in_window(self._search.fields, window) for window in self._windows])
+
+    @property
+    def _per_window(self) -> Json:
+        """What counts by window; nothing for a single one."""
+        if len(self._windows) == 1:
+            return {}
+        return {"aggs": {"windows": per_window(self._search.fields, self._windows)}}
+
+    def _group(self, bucket: CombinationBucket, names: Sequence[str]) -> LineGroup:
+        combination = tuple((name, bucket.key.get(str(number))) for number, name in enumerate(names))
+        windows = len(self._windows)
+        return LineGroup(
+            labels=labels_of(dict(combination), self._search.fields, self._search.by),
+            counts=(bucket.doc_count,) if windows == 1 else (bucket.windows or Windows()).counts(windows),
+            combinations=(combination,),
+        )
 
 
 def usual_of(group: LineGroup, totals: Sequence[int]) -> float:
-    """The median of a group's counts in the earlier windows; windows from which no log at all is left don't count.
+    """Return the median of a group's counts in the earlier windows, without windows that no longer hold any line.
 
-    `totals`: how many lines of any kind each window holds, the first being the present.
+    `totals`: the number of all lines in each window, the current window first.
     """
     known = [count for count, total in zip(group.counts[1:], totals[1:], strict=True) if total]
     return float(median(known)) if known else 0.0
 
 
-async def _ungrouped(client: ElasticsearchClient, query: Json, windowed: Json, windows: int) -> LineGroup:
-    body: Json = {"size": 0, "track_total_hits": True, "query": query}
-    if windowed:
-        body["aggs"] = windowed
-    answer = await client.search(body, keep=("hits.total.value", "aggregations.windows.buckets.*.doc_count"))
-    bucket = {"doc_count": answer["hits"]["total"]["value"], **answer.get("aggregations", {})}
-    return LineGroup(labels=Labels(), counts=_counts(bucket, windows))
+async def texts_of(search: LogSearch, groups: Sequence[LineGroup]) -> dict[Labels, tuple[str, ...]]:
+    """Return up to three of the newest lines of each of the largest groups, for people.
 
-
-async def totals_of(search: LogSearch, earlier: Sequence[Window]) -> tuple[int, ...]:
-    """How many lines of any kind the window and the earlier ones hold."""
-    fields, windows = search.fields, (search.window, *earlier)
-    query = in_any([in_window(fields, window) for window in windows])
-    windowed: Json = {"windows": per_window(fields, windows)}
-    return (await _ungrouped(search.client, query, windowed, len(windows))).counts
-
-
-def _add(
-    found: dict[Labels, LineGroup],
-    bucket: Json,
-    names: Sequence[str],
-    fields: FieldMap,
-    by: Sequence[str],
-    windows: int,
-) -> None:
-    combination = tuple((name, bucket["key"].get(str(number))) for number, name in enumerate(names))
-    labels = labels_of(dict(combination), fields, by)
-    counts = _counts(bucket, windows)
-    combinations: tuple[Combination, ...] = (combination,)
-    if before := found.get(labels):
-        counts = tuple(one + other for one, other in zip(before.counts, counts, strict=True))
-        combinations = (*before.combinations, combination)
-    found[labels] = LineGroup(labels=labels, counts=counts, combinations=combinations)
-
-
-def _counts(bucket: Json, windows: int) -> tuple[int, ...]:
-    if windows == 1:
-        return (int(bucket["doc_count"]),)
-    held = bucket["windows"]["buckets"]
-    return tuple(int(held[str(number)]["doc_count"]) for number in range(windows))
+    Lines that are too large to fetch are replaced by a note; the group's count is still valid.
+    """
+    found: dict[Labels, tuple[str, ...]] = {}
+    largest = sorted(groups, key=lambda group: -group.count)[:_WITH_TEXTS]
+    for start in range(0, len(largest), _AT_ONCE):
+        batch = largest[start : start + _AT_ONCE]
+        try:
+            lines = await search.newest([group.filter() for group in batch], size=_TEXTS)
+        except TooLargeError:
+            found |= {group.labels: ("(these lines are too large to show)",) for group in batch}
+            continue
+        for group, own in zip(batch, lines, strict=True):
+            found[group.labels] = distinct(line.shown().text for line in own)
+    return found

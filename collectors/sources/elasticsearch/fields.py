@@ -1,24 +1,24 @@
-"""This file finds the document fields behind our words, as the index maps them today."""
+"""The document fields behind each label, as the index currently maps them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from collectors.facts.results import SourceError
 from collectors.sources.elasticsearch.client import ElasticsearchClient
+from collectors.sources.elasticsearch.wire import Capabilities, FieldCapability
 
-_TRUST = timedelta(minutes=5)  # how long a mapping is believed; a new index may bring a field
+_CACHED_FOR = timedelta(minutes=5)  # a new index may add a field
 _TEXTS = ("text", "match_only_text", "annotated_text", "semantic_text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldMap:
-    """The fields behind our words.
+    """The document fields behind each label.
 
-    `exact`: fields whose values can be compared and grouped by, each word's in order: the first that a document
-    has is its value. `read`: fields to search words in and to show. `unusable`: why a word has none.
-    `without_phrases`: fields of `message` that know whole values only, so that phrases in them find nothing.
+    `exact`: fields to filter and group by; the first one that a document has gives the label's value. `read`: fields
+    to search in and to show. `unusable`: why a label has no exact field. `without_phrases`: fields of `message` that
+    match whole values only, so that a phrase finds nothing in them.
     """
 
     exact: Mapping[str, tuple[str, ...]]
@@ -26,17 +26,17 @@ class FieldMap:
     unusable: Mapping[str, str]
     without_phrases: frozenset[str]
 
-    def grouping(self, word: str) -> tuple[str, ...]:
-        """The fields to group by for a word. Raises SourceError, saying what to set, when there is none."""
-        if found := self.exact.get(word):
+    def grouping(self, label: str) -> tuple[str, ...]:
+        """Return the fields to group by for a label. Raises SourceError that says what to set when there is none."""
+        if found := self.exact.get(label):
             return found
-        raise SourceError(self.unusable.get(word, _unknown(word)), temporary=False)
+        raise SourceError(self.unusable.get(label, _unknown(label)), temporary=False)
 
-    def reading(self, word: str) -> tuple[str, ...]:
-        """The fields to search in for a word. Raises SourceError, saying what to set, when there is none."""
-        if found := self.read.get(word):
+    def reading(self, label: str) -> tuple[str, ...]:
+        """Return the fields to search in for a label. Raises SourceError that says what to set when there is none."""
+        if found := self.read.get(label):
             return found
-        raise SourceError(self.unusable.get(word, _unknown(word)), temporary=False)
+        raise SourceError(self.unusable.get(label, _unknown(label)), temporary=False)
 
     @property
     def time(self) -> str:
@@ -44,100 +44,98 @@ class FieldMap:
 
 
 class FieldFinder:
-    """Asks the index for its fields, and remembers the answer for some minutes."""
+    """Finds the fields of the index, and caches them for a few minutes."""
 
-    def __init__(self, calls: ElasticsearchClient, names: Mapping[str, Sequence[str]], index: str) -> None:
-        self._calls = calls
+    def __init__(self, client: ElasticsearchClient, names: Mapping[str, Sequence[str]], index: str) -> None:
+        self._client = client
         self._names = names
         self._index = index
         self._known: tuple[datetime, FieldMap] | None = None
 
     async def at(self, moment: datetime) -> FieldMap:
-        """The fields as of about `moment`. Raises SourceError when the index cannot be asked or does not exist."""
-        if self._known is not None and abs(moment - self._known[0]) < _TRUST:
+        """Return the fields as of about `moment`. Raises SourceError when the index is missing or cannot be read."""
+        if self._known is not None and abs(moment - self._known[0]) < _CACHED_FOR:
             return self._known[1]
-        asked = {name for names in self._names.values() for name in names}
-        answer = await self._calls.field_caps(sorted(asked | {f"{name}.keyword" for name in asked}))
-        if not answer.get("indices"):
+        wanted = {name for names in self._names.values() for name in names}
+        caps = await self._client.field_caps(sorted(wanted | {f"{name}.keyword" for name in wanted}))
+        if not caps.indices:
             raise SourceError(
-                f"no index matches `{self._index}`: check elasticsearch.index and the shipper",
+                f"no index matches `{self._index}`: check elasticsearch.index and the log shipper",
                 temporary=False,
             )
-        found = fields_in(answer.get("fields", {}), self._names, self._index)
-        # What is not there yet may come with the next document, so only an index that has the basics is believed.
+        found = fields_in(caps.fields, self._names, self._index)
+        # The next document may add missing fields, so only a mapping with time and message is cached.
         if "time" in found.exact and "message" in found.read:
             self._known = moment, found
         return found
 
     def forget(self) -> None:
-        """Ask again next time: an answer did not fit what we knew."""
+        """Drop the cached fields: a query did not fit them."""
         self._known = None
 
 
-def fields_in(caps: Mapping[str, Any], names: Mapping[str, Sequence[str]], index: str) -> FieldMap:
-    """What the `fields` of a _field_caps answer mean for our words."""
+def fields_in(caps: Capabilities, names: Mapping[str, Sequence[str]], index: str) -> FieldMap:
+    """Map the labels to the `fields` of a _field_caps response."""
     exact: dict[str, tuple[str, ...]] = {}
     read: dict[str, tuple[str, ...]] = {}
     unusable: dict[str, str] = {}
-    for word, candidates in names.items():
+    for label, candidates in names.items():
         if readable := [name for name in candidates if _leaves(caps, name)]:
-            read[word] = tuple(readable)
+            read[label] = tuple(readable)
         usable = [found for name in candidates if (found := _exact_of(name, caps))]
-        # Grouping by the field in one half of the indices would lose the other half's lines without a word.
-        if usable and not any(_is_torn(_leaves(caps, name)) for name in candidates):
-            exact[word] = tuple(usable)
+        # Grouping by a field that only some indices can aggregate would silently lose the lines of the others.
+        if usable and not any(_is_inconsistent(_leaves(caps, name)) for name in candidates):
+            exact[label] = tuple(usable)
         else:
-            unusable[word] = _why_not(word, candidates, caps, index)
-    stiff = (
+            unusable[label] = _reason(label, candidates, caps, index)
+    keyword_only = (
         name for name in read.get("message", ()) if not any(kind in _TEXTS for kind in caps.get(name, {}))
     )
-    return FieldMap(exact=exact, read=read, unusable=unusable, without_phrases=frozenset(stiff))
+    return FieldMap(exact=exact, read=read, unusable=unusable, without_phrases=frozenset(keyword_only))
 
 
-def _leaves(caps: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """What the field is mapped as, kind by kind, apart from the indices where it is only a parent of others."""
+def _leaves(caps: Capabilities, name: str) -> Mapping[str, FieldCapability]:
+    """Return the capabilities of a field by type, without the indices where it is only a parent of other fields."""
     return {
-        kind: told
-        for kind, told in caps.get(name, {}).items()
-        if kind not in ("object", "nested") and told["searchable"]
+        kind: field
+        for kind, field in caps.get(name, {}).items()
+        if kind not in ("object", "nested") and field.searchable
     }
 
 
-def _exact_of(name: str, caps: Mapping[str, Any]) -> str | None:
-    for spelled in (name, f"{name}.keyword"):
-        kinds = _leaves(caps, spelled)
-        if kinds and all(told["aggregatable"] for told in kinds.values()):
-            return spelled
+def _exact_of(name: str, caps: Capabilities) -> str | None:
+    for candidate in (name, f"{name}.keyword"):
+        kinds = _leaves(caps, candidate)
+        if kinds and all(field.aggregatable for field in kinds.values()):
+            return candidate
     return None
 
 
-def _is_torn(kinds: Mapping[str, Any]) -> bool:
-    return len({told["aggregatable"] for told in kinds.values()}) > 1
+def _is_inconsistent(kinds: Mapping[str, FieldCapability]) -> bool:
+    return len({field.aggregatable for field in kinds.values()}) > 1
 
 
-def _why_not(word: str, candidates: Iterable[str], caps: Mapping[str, Any], index: str) -> str:
+def _reason(label: str, candidates: Iterable[str], caps: Capabilities, index: str) -> str:
     mapped = {name: kinds for name in candidates if (kinds := _leaves(caps, name))}
     for name, kinds in mapped.items():
-        if _is_torn(kinds):
-            apart = ", ".join(
-                f"{kind} in {_some(told.get('indices', ()))}" for kind, told in sorted(kinds.items())
+        if _is_inconsistent(kinds):
+            types = ", ".join(
+                f"{kind} in {_some(field.indices or ())}" for kind, field in sorted(kinds.items())
             )
             return (
-                f"`{name}` ({word}) is mapped differently across `{index}`: {apart}; mend the index template"
+                f"`{name}` ({label}) is mapped differently across `{index}`: {types}; fix the index template"
             )
     for name, kinds in mapped.items():
         return (
-            f"`{name}` ({word}) is mapped as {next(iter(kinds))} without a `.keyword` sub-field in `{index}`"
+            f"`{name}` ({label}) is mapped as {next(iter(kinds))} without a `.keyword` sub-field in `{index}`"
         )
     tried = ", ".join(f"`{name}`" for name in candidates)
-    return (
-        f"no document in `{index}` has a field for `{word}` (tried {tried}): set elasticsearch.fields.{word}"
-    )
+    return f"no document in `{index}` has a field for `{label}` (tried {tried}): set elasticsearch.fields.{label}"
 
 
 def _some(indices: Sequence[str]) -> str:
     return ", ".join(indices[:2]) + (" and more" if len(indices) > 2 else "")
 
 
-def _unknown(word: str) -> str:
-    return f"`{word}` has no document field: set elasticsearch.fields.{word}"
+def _unknown(label: str) -> str:
+    return f"`{label}` has no document field: set elasticsearch.fields.{label}"

@@ -1,87 +1,85 @@
-"""This file reads log lines for people, and what the server is."""
+"""Log lines as hits hold them, and tallies of lines by their labels."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from collectors.sources.elasticsearch.bodies import (
-    Json,
-    Window,
-    equal,
-    in_all,
-    in_any,
-    in_window,
-    shown,
-)
-from collectors.sources.elasticsearch.client import ElasticsearchClient
+from collectors.facts.labels import Labels
+from collectors.facts.one_line import IDENTITY, SENTENCE, one_line
+from collectors.facts.results import LogLine, Sample
 from collectors.sources.elasticsearch.fields import FieldMap
-from collectors.sources.elasticsearch.hits import LogLine, line_of
-from collectors.sources.elasticsearch.log_search import LogSearch
+from collectors.sources.elasticsearch.wire import Hit, Scalar
 
-LINE_WORDS = ("node", "namespace", "pod", "container", "component", "level")
-_READ_ONLY = ("message",)  # words that nobody groups by
+_TEXTS = 3  # of a sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerFacts:
-    """What a server is and whether we can use it. `versions` is empty when we may not ask for them.
+class StoredLine:
+    """One line as the index has it. `text` is redacted, and is shown only through `shown`."""
 
-    `fields`: our words and the document fields behind them; `missing`: the words without one, and why.
-    `newest`: the time of the newest line of the last week, None when there is none.
-    """
+    at: datetime
+    text: str
+    labels: Labels
 
-    versions: tuple[str, ...]
-    shards: int
-    newest: datetime | None
-    fields: Mapping[str, tuple[str, ...]]
-    missing: Mapping[str, str]
+    def shown(self) -> LogLine:
+        """Return the line for people."""
+        return LogLine(at=self.at, text=one_line(self.text, SENTENCE), labels=self.labels)
 
 
-async def lines_in(
-    search: LogSearch, where: Mapping[str, Sequence[str]], *, size: int, oldest: bool = False
-) -> list[LogLine]:
-    """The newest (or the oldest) matching lines whose words have these values exactly, in the order of time."""
-    fields, filters = search.fields, [search.query]
-    for word, values in where.items():
-        filters.append(in_any([equal(name, list(values)) for name in fields.grouping(word)]))
-    order = "asc" if oldest else "desc"
-    sort: list[Json] = [{fields.time: {"order": order, "unmapped_type": "date"}}]
-    sort += [{name: {"order": order, "unmapped_type": "long"}} for name in fields.exact.get("offset", ())]
-    sort.append({"_doc": {"order": order}})
-    known = [word for word in LINE_WORDS if word in fields.exact]
-    body: Json = {
-        "size": size,
-        "track_total_hits": False,
-        "query": in_all(filters),
-        "sort": sort,
-        "_source": False,
-        "fields": shown(fields, known),
-    }
-    answer = await search.client.search(body, keep=("hits.hits.fields", "hits.hits.ignored_field_values"))
-    hits = answer.get("hits", {}).get("hits", [])
-    found = [line_of(hit, fields, known, search.redact) for hit in hits]
-    return found if oldest else found[::-1]
-
-
-async def server_facts(client: ElasticsearchClient, fields: FieldMap, at: datetime) -> ServerFacts:
-    """Ask the server what it is, and the index how fresh it is. Raises SourceError when it cannot be read."""
-    week = in_window(fields, Window(since=at - timedelta(days=7), until=at + timedelta(days=7)))
-    body: Json = {
-        "size": 0,
-        "track_total_hits": False,
-        "query": week,
-        "aggs": {"newest": {"max": {"field": fields.time}}},
-    }
-    answer = await client.search(body, keep=("aggregations.newest.value",))
-    newest = answer.get("aggregations", {}).get("newest", {}).get("value")
-    return ServerFacts(
-        versions=await client.versions(),
-        shards=answer["_shards"]["total"],
-        newest=None if newest is None else datetime.fromtimestamp(newest / 1000, UTC),
-        fields={**fields.read, **fields.exact},
-        missing={
-            word: reason
-            for word, reason in fields.unusable.items()
-            if word not in _READ_ONLY or word not in fields.read
-        },
+def line_of(hit: Hit, fields: FieldMap, by: Sequence[str], redact: Callable[[str], str]) -> StoredLine:
+    """Return the line in a hit of a search with the `fields` of `bodies.shown`. Raises ValueError without its time."""
+    names = [name for label in by for name in fields.exact.get(label, ())]
+    text = hit.first(*fields.reading("message"))
+    return StoredLine(
+        at=_time_of(hit, fields),
+        text=redact("" if text is None else str(text)),
+        labels=labels_of({name: hit.first(name) for name in names}, fields, by),
     )
+
+
+def labels_of(values: Mapping[str, Scalar], fields: FieldMap, by: Sequence[str]) -> Labels:
+    """Return the labels from the fields' values: the first field with a value gives the label's."""
+    found: dict[str, str] = {}
+    for label in by:
+        candidates = (values.get(name) for name in fields.exact.get(label, ()))
+        found[label] = next(
+            (one_line(str(value), IDENTITY) for value in candidates if value not in (None, "")), ""
+        )
+    return Labels(found)
+
+
+class LineTally:
+    """Counts of lines by their labels, with the newest lines of each."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[Labels] = Counter()
+        self._texts: dict[Labels, list[str]] = {}
+
+    def add(self, labels: Labels, line: StoredLine) -> None:
+        """Count a line. Lines are added the newest first."""
+        self._counts[labels] += 1
+        texts = self._texts.setdefault(labels, [])
+        if len(texts) < _TEXTS:
+            texts.append(line.shown().text)
+
+    def samples(self, *, above: float, note: str = "") -> tuple[Sample, ...]:
+        """Return a sample for each set of labels whose count is above the threshold, with `note` as its last text."""
+        return tuple(
+            Sample(labels=labels, value=float(count), texts=distinct((*self._texts[labels], note)))
+            for labels, count in sorted(self._counts.items(), key=lambda item: tuple(item[0].items()))
+            if count > above
+        )
+
+
+def distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts without duplicates: a kernel line often arrives twice, from the journal and from a file."""
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _time_of(hit: Hit, fields: FieldMap) -> datetime:
+    at = hit.first(fields.time)
+    try:
+        return datetime.fromisoformat(str(at)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"`{fields.time}` of a hit is missing or is not a time") from error

@@ -1,4 +1,4 @@
-"""This file has what the source to Elasticsearch must be told: where, as whom, which fields, how much."""
+"""Options of the Elasticsearch source: address, credentials, fields, limits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from collectors.facts.redaction import Redactor
 
-# Our words and the document fields that may hold them, the surest first. Filebeat's names, then Fluent Bit's and
-# Fluentd's, then what comes from the journal or a syslog. Several may exist in one index: a document's first counts.
+# The document fields of each label, the most reliable first: Filebeat's names, then Fluent Bit's and Fluentd's, then
+# those of the journal and syslog. Several may exist in one index: the first that a document has is used.
 DEFAULT_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "time": ("@timestamp",),
@@ -45,14 +45,14 @@ DEFAULT_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "kubernetes.labels.batch_kubernetes_io/job-name",
             "kubernetes.labels.job-name",
         ),
-        "offset": ("log.offset",),  # orders lines of one file that carry the same time
+        "offset": ("log.offset",),  # orders lines of one file with the same time
     }
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """One way to log in: an API key (as Elasticsearch gives it, base64), a user and password, or a bearer token."""
+    """One of: an API key (base64, as Elasticsearch returns it), a user and a password, or a bearer token."""
 
     api_key: str = field(default="", repr=False)
     username: str = ""
@@ -60,50 +60,50 @@ class Credentials:
     bearer: str = field(default="", repr=False)
 
 
-def nobody() -> Credentials | None:
-    """The credentials of a server that asks for none."""
+def no_credentials() -> Credentials | None:
+    """Return the credentials of a server that needs none."""
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElasticsearchOptions:
-    """Where the logs are and how to look at them. Raises ValueError for an address that cannot be used.
+    """Where the logs are and how to search them. Raises ValueError for an unusable address.
 
-    `credentials` is asked before every call, so that a rotated file is read again. `fields`: see `fields_with`.
-    `lag`: windows end that long before the moment that is asked for, since a line is searchable only some seconds
-    after it was written. `bytes_cap`: of one answer, in bytes; a larger one is given up while it arrives.
+    `credentials` is called before every request, so that a rotated file is read again. `fields`: see `fields_with`.
+    `lag`: windows end this long before the query's time, since a line becomes searchable only some seconds after it
+    was written. `bytes_cap`: of one response; a larger one is aborted while it arrives.
     """
 
     urls: tuple[str, ...]
     index: str = "filebeat-*"  # patterns, aliases, data streams; several with commas
-    name: str = "elasticsearch"  # how observations call us
+    name: str = "elasticsearch"  # the `source` of its results
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: DEFAULT_FIELDS)
-    credentials: Callable[[], Credentials | None] = nobody
+    credentials: Callable[[], Credentials | None] = no_credentials
     ca_file: str | None = None
     verify: bool = True
-    timeout: timedelta = timedelta(seconds=10)  # of one look, however many calls it takes
+    timeout: timedelta = timedelta(seconds=10)  # of one query, including all its requests
     lag: timedelta = timedelta(seconds=10)
-    stale_after: timedelta = timedelta(minutes=10)  # without a younger line: blind; 0: never
+    stale_after: timedelta = timedelta(minutes=10)  # blind without a newer line; 0: never
     bytes_cap: int = 8 * 1024 * 1024
-    groups_cap: int = 10_000  # groups of one answer
-    lines_cap: int = 2_000  # log lines that one look reads
+    groups_cap: int = 10_000  # groups of one result
+    lines_cap: int = 2_000  # log lines that one query reads
     redact: Callable[[str], str] = field(default_factory=lambda: Redactor().clean)
 
     def __post_init__(self) -> None:
         if not self.urls:
-            raise ValueError("elasticsearch.url is empty: give the address of the server")
+            raise ValueError("elasticsearch.url is empty: set it to the address of the server")
         for url in self.urls:
             address_of(url)
 
 
 def address_of(url: str) -> str:
-    """The address with its port, as the client wants it. Raises ValueError, never repeating a password."""
+    """Return the address with its port, as the client requires. Raises ValueError without the password in its text."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("elasticsearch.url is not an address: write it like https://logs.example.com:9200")
     if parts.username or parts.password:
         raise ValueError(
-            f"elasticsearch.url for {parts.hostname} holds a user or password: give them as basic_auth or api_key_file"
+            f"elasticsearch.url for {parts.hostname} contains a user or password: use basic_auth or api_key_file"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -111,6 +111,6 @@ def address_of(url: str) -> str:
 
 
 def fields_with(own: Mapping[str, str | Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
-    """The shipped fields, with the user's own in the place of those of the same word."""
-    given = {word: (names,) if isinstance(names, str) else tuple(names) for word, names in own.items()}
+    """Return the default fields, with those of a label replaced by the user's own."""
+    given = {label: (names,) if isinstance(names, str) else tuple(names) for label, names in own.items()}
     return MappingProxyType({**DEFAULT_FIELDS, **given})

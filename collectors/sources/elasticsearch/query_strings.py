@@ -1,39 +1,39 @@
-"""This file writes Elasticsearch query strings: values escaped, our own words turned into document fields."""
+"""Elasticsearch query strings: escaping of values, and replacement of labels by document fields."""
 
 import re
 from collections.abc import Mapping, Sequence
 
-_SIGNS = re.compile(r'[+\-=&|!(){}\[\]^"~*?:\\/]')
-_REFUSED = re.compile(r"[<>]")  # these cannot be escaped at all
-_WORDS = re.compile(r"(?:^|(?<=\s))(AND|OR|NOT)(?=\s|$)")
+_SPECIAL = re.compile(r'[+\-=&|!(){}\[\]^"~*?:\\/]')
+_UNESCAPABLE = re.compile(r"[<>]")
+_OPERATORS = re.compile(r"(?:^|(?<=\s))(AND|OR|NOT)(?=\s|$)")
 
 
 def escape_query(text: str) -> str:
-    """The text as a literal for a query string, safe beside others: `a:b` becomes `a\\:b`.
+    """Escape the text as a literal in a query string, safe next to others: `a:b` becomes `a\\:b`.
 
     `<` and `>` become spaces, since Elasticsearch has no escape for them. An empty text becomes `""`.
     """
-    plain = _REFUSED.sub(" ", text)
-    escaped = _SIGNS.sub(lambda found: f"\\{found.group()}", plain)
-    return _WORDS.sub(lambda found: f"\\{found.group(1)}", escaped).strip() or '""'
+    plain = _UNESCAPABLE.sub(" ", text)
+    escaped = _SPECIAL.sub(lambda found: f"\\{found.group()}", plain)
+    return _OPERATORS.sub(lambda found: f"\\{found.group(1)}", escaped).strip() or '""'
 
 
 def quote_query(text: str) -> str:
-    """The text as a phrase for a query string: `say "no"` becomes `"say \\"no\\""`."""
+    """Quote the text as a phrase in a query string: `say "no"` becomes `"say \\"no\\""`."""
     inside = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inside}"'
 
 
 def in_fields(match: str, fields: Mapping[str, Sequence[str]]) -> str:
-    """The query string with our words (`node:`, `message:`, `_exists_:pod`) replaced by document fields.
+    """Replace labels in a query string (`node:`, `message:`, `_exists_:pod`) with their document fields.
 
-    Where a word has several fields, either may hold the value: `pod:x` becomes `(a:x OR b:x)`. What is quoted,
-    escaped or not a word of ours stays as it is, so a real field's name works too.
+    With several fields, any may hold the value: `pod:x` becomes `(a:x OR b:x)`. Text that is quoted, escaped or no
+    label stays unchanged, so names of document fields work too.
     """
     out: list[str] = []
-    place = 0
-    while place < len(match):
-        found = _FIELD.match(match, place) if _starts_here(match, place) else None
+    position = 0
+    while position < len(match):
+        found = _FIELD.match(match, position) if _starts_here(match, position) else None
         names = fields.get(found.group(1)) if found else None
         if found and found.group(1) == "_exists_" and (known := fields.get(_name_at(match, found.end()))):
             end = found.end() + len(_name_at(match, found.end()))
@@ -42,19 +42,19 @@ def in_fields(match: str, fields: Mapping[str, Sequence[str]]) -> str:
             end = _end_of_clause(match, found.end())
             out.append(_either([f"{escape_name(name)}:{match[found.end() : end]}" for name in names]))
         else:
-            end = _end_of_piece(match, place)
-            out.append(match[place:end])
-        place = end
+            end = _end_of_piece(match, position)
+            out.append(match[position:end])
+        position = end
     return "".join(out)
 
 
 _FIELD = re.compile(r"(\w+):(?=\S)")
 _NAME = re.compile(r"\w*")
-_WEIGHT = re.compile(r"(?:~\d*(?:\.\d+)?)?(?:\^\d+(?:\.\d+)?)?")
+_MODIFIERS = re.compile(r"(?:~\d*(?:\.\d+)?)?(?:\^\d+(?:\.\d+)?)?")
 
 
 def escape_name(name: str) -> str:
-    """A field's name for a query string: what has a meaning there is escaped, dots stay."""
+    """Escape a field's name for a query string; dots stay."""
     return re.sub(r'[+\-=&|!(){}\[\]^"~*?:\\/ <>]', lambda found: f"\\{found.group()}", name)
 
 
@@ -62,33 +62,33 @@ def _either(clauses: Sequence[str]) -> str:
     return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
 
 
-def _name_at(match: str, place: int) -> str:
-    found = _NAME.match(match, place)
+def _name_at(match: str, position: int) -> str:
+    found = _NAME.match(match, position)
     return found.group() if found else ""
 
 
-def _starts_here(match: str, place: int) -> bool:
-    """Whether a field's name may begin here: at the start, after a blank, a bracket or a sign."""
-    return place == 0 or match[place - 1] in " \t\n(+-!"
+def _starts_here(match: str, position: int) -> bool:
+    """Whether a field's name may start here: at the start, after whitespace, a bracket or an operator."""
+    return position == 0 or match[position - 1] in " \t\n(+-!"
 
 
-def _end_of_piece(match: str, place: int) -> int:
-    """The end of what stands here and is not ours: a quoted phrase, a regular expression, an escape, one sign."""
-    sign = match[place]
-    if sign == "\\":
-        return min(len(match), place + 2)
-    if sign in '"/':
-        return _closing(match, place, sign)
-    return place + 1
+def _end_of_piece(match: str, position: int) -> int:
+    """Return the end of the text here that is no label: a phrase, a regular expression, an escape, a character."""
+    char = match[position]
+    if char == "\\":
+        return min(len(match), position + 2)
+    if char in '"/':
+        return _closing(match, position, char)
+    return position + 1
 
 
-def _end_of_clause(match: str, place: int) -> int:
-    """The end of a field's value: a phrase, a group, a range, a regular expression, or a word."""
-    sign = match[place]
-    if sign in '"/':
-        end = _closing(match, place, sign)
-    elif sign in "([{":
-        depth, end = 0, place
+def _end_of_clause(match: str, position: int) -> int:
+    """Return the end of a field's value: a phrase, a group, a range, a regular expression or a word."""
+    char = match[position]
+    if char in '"/':
+        end = _closing(match, position, char)
+    elif char in "([{":
+        depth, end = 0, position
         while end < len(match):
             depth += (match[end] in "([{") - (match[end] in ")]}")
             if depth == 0:
@@ -96,19 +96,19 @@ def _end_of_clause(match: str, place: int) -> int:
                 break
             end = _end_of_piece(match, end)
     else:
-        end = place
+        end = position
         while end < len(match) and match[end] not in " \t\n()":
             end += 2 if match[end] == "\\" else 1
-    weight = _WEIGHT.match(match, min(end, len(match)))
-    return weight.end() if weight else end
+    modifiers = _MODIFIERS.match(match, min(end, len(match)))
+    return modifiers.end() if modifiers else end
 
 
-def _closing(match: str, place: int, sign: str) -> int:
-    end = place + 1
+def _closing(match: str, position: int, char: str) -> int:
+    end = position + 1
     while end < len(match):
         if match[end] == "\\":
             end += 2
-        elif match[end] == sign:
+        elif match[end] == char:
             return end + 1
         else:
             end += 1

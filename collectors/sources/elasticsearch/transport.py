@@ -1,4 +1,4 @@
-"""This file has the wire under the Elasticsearch client: answers are read up to a cap and no further."""
+"""The HTTP transport of the Elasticsearch client: responses are read up to a byte cap."""
 
 import asyncio
 import io
@@ -21,27 +21,27 @@ from elasticsearch import AsyncElasticsearch
 
 from collectors.sources.elasticsearch.options import ElasticsearchOptions, address_of
 
-_LARGE = 256 * 1024  # bytes of a body that is sent in pieces
+_LARGE = 256 * 1024  # bytes; a larger body is sent in chunks
 
 
-class AnswerTooLargeError(TransportError):
-    """The answer was larger than the cap; it was given up while it arrived."""
+class ResponseTooLargeError(TransportError):
+    """The response exceeded the cap and was aborted while it arrived."""
 
 
 def client_of(settings: ElasticsearchOptions) -> AsyncElasticsearch:
-    """A client for the settings. It opens its connections on the first call; close it."""
+    """Create a client for the settings. It connects on the first request; the caller closes it."""
     secure: dict[str, Any] = {}
     if any(url.startswith("https:") for url in settings.urls):
         secure["verify_certs"] = settings.verify
         if settings.verify:
             secure["ca_certs"] = settings.ca_file or _system_roots()
         else:
-            secure["ssl_show_warn"] = False  # a setting said so; `doctor` tells it
+            secure["ssl_show_warn"] = False  # the settings turn it off; `doctor` reports it
     return AsyncElasticsearch(
         [address_of(url) for url in settings.urls],
         node_class=_node_with_cap(settings.bytes_cap),
         request_timeout=settings.timeout.total_seconds(),
-        # A second address is tried, the same one is not: the next look comes soon enough.
+        # Only another address is tried again, not the same one: the next query comes soon enough.
         max_retries=len(settings.urls) - 1,
         retry_on_status=(502, 503, 504),
         retry_on_timeout=False,
@@ -52,7 +52,7 @@ def client_of(settings: ElasticsearchOptions) -> AsyncElasticsearch:
 
 def _system_roots() -> str | None:
     roots = ssl.get_default_verify_paths()
-    return roots.cafile or roots.capath  # None: what comes with the client
+    return roots.cafile or roots.capath  # None: those bundled with the client
 
 
 def _node_with_cap(bytes_cap: int) -> type[AiohttpHttpNode]:
@@ -63,11 +63,11 @@ def _node_with_cap(bytes_cap: int) -> type[AiohttpHttpNode]:
 
 
 class _CappedNode(AiohttpHttpNode):
-    """The library's node reads a body whole, whatever its size; this one stops."""
+    """A node that stops at the cap; the library's own reads a body of any size."""
 
     cap: int
 
-    async def perform_request(  # type: ignore[override]  # as the library's own node does
+    async def perform_request(  # type: ignore[override]  # as in the library's own node
         self,
         method: str,
         target: str,
@@ -104,15 +104,15 @@ class _CappedNode(AiohttpHttpNode):
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         raw = bytearray()
-        async for piece in response.content.iter_chunked(65_536):
-            raw += piece
+        async for chunk in response.content.iter_chunked(65_536):
+            raw += chunk
             if len(raw) > self.cap:
                 response.close()
-                raise AnswerTooLargeError(f"the answer is larger than {self.cap} bytes")
+                raise ResponseTooLargeError(f"the response exceeded {self.cap} bytes")
         return bytes(raw)
 
     def _meta(self, status: int, headers: Mapping[str, str], took: float) -> ApiResponseMeta:
-        # A `Warning` header speaks of deprecations to whoever runs the server; the client would raise it at us.
+        # `Warning` headers report deprecations to the server's operator; the client would emit them as warnings here.
         kept = HttpHeaders([(name, value) for name, value in headers.items() if name.lower() != "warning"])
         return ApiResponseMeta(
             node=self.config, duration=took, http_version="1.1", status=status, headers=kept

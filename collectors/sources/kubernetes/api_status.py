@@ -1,4 +1,4 @@
-"""This file turns what a Kubernetes API server refuses, or fails to say, into errors that help."""
+"""Errors for requests that a Kubernetes API server rejects or does not answer."""
 
 import asyncio
 import ssl
@@ -8,13 +8,14 @@ from datetime import timedelta
 import aiohttp
 import msgspec
 
+from collectors.facts.one_line import one_line
 from collectors.facts.results import SourceError
 
-_LONGEST_MESSAGE = 400  # characters; a 422 may hold the whole object
+_CUT = 400  # characters; a 422 may hold the whole object
 
 
 class KubernetesError(SourceError):
-    """The API server said no. `reason` is its word (Conflict, AlreadyExists, Forbidden, Expired, ...)."""
+    """The API server rejected the request. `reason` is that of its Status (Conflict, AlreadyExists, Expired, ...)."""
 
     def __init__(
         self,
@@ -28,7 +29,7 @@ class KubernetesError(SourceError):
     ) -> None:
         super().__init__(text, temporary=status >= 500 or status in (408, 429), status=status)
         self.reason = reason
-        self.message = message  # the server's own sentence
+        self.message = message  # as the server wrote it
         self.causes = causes  # (field or reason, message)
         self.retry_after = retry_after
 
@@ -47,7 +48,7 @@ class Details(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The object that Kubernetes answers with when it refuses; also the body of a watch's ERROR line."""
+    """The object in the response to a rejected request; also the object of a watch's ERROR event."""
 
     message: str = ""
     reason: str = ""
@@ -61,59 +62,56 @@ _status = msgspec.json.Decoder(Status)
 def error_of(
     status: int, body: bytes, headers: Mapping[str, str], where: str, attempt: str
 ) -> KubernetesError:
-    """The error for an answer that is not 2xx. `attempt` is the method and the path."""
+    """Return the error for a response that is not 2xx. `attempt` is the method and the path."""
     try:
-        said = _status.decode(body)
+        refusal = _status.decode(body)
     except msgspec.DecodeError:  # a proxy's page, or plain text
-        said = Status(message="" if body[:1] == b"<" else body[:200].decode(errors="replace").strip())
-    return error_from(said, where, attempt, status=status, headers=headers)
+        refusal = Status(message="" if body[:1] == b"<" else body[:200].decode(errors="replace").strip())
+    return error_from(refusal, where, attempt, status=status, headers=headers)
 
 
 def error_from(
-    said: Status,
-    where: str,
-    attempt: str,
-    *,
-    status: int = 0,
-    headers: Mapping[str, str] | None = None,
+    refusal: Status, where: str, attempt: str, *, status: int = 0, headers: Mapping[str, str] | None = None
 ) -> KubernetesError:
-    """The error for a Status, as in a refused call or in a watch's ERROR line."""
-    status = status or said.code
-    details = said.details or Details()
-    message = said.message if len(said.message) <= _LONGEST_MESSAGE else said.message[:_LONGEST_MESSAGE] + "…"
+    """Return the error for the Status of a rejected request or of a watch's ERROR event."""
+    status = status or refusal.code
+    details = refusal.details or Details()
+    message = one_line(refusal.message, _CUT)
     advice = {
-        401: "the credentials are not valid (any more): check the token or certificate of the kubeconfig",
-        403: "grant this right to the account in a ClusterRole or Role",
+        401: "the credentials are invalid or expired: check the token or certificate of the kubeconfig",
+        403: "grant this permission to the account in a ClusterRole or Role",
         404: "it does not exist, or the cluster does not serve this kind",
-        409: "somebody changed it meanwhile, or it exists already: read it again",
-        410: "the version asked for is too old: list again",
-        429: "it limits our requests, or a disruption budget forbids it now",
-    }.get(status, "look at the API server" if status >= 500 else "correct the request")
+        409: "it was changed in the meantime, or it already exists: read it again",
+        410: "the requested resourceVersion is too old: list again",
+        429: "it limits the rate of requests, or a disruption budget forbids it now",
+    }.get(status, "check the API server" if status >= 500 else "correct the request")
     words = f": {message}" if message else ""
     seconds = details.retry_after_seconds or _seconds((headers or {}).get("Retry-After", ""))
     return KubernetesError(
         f"{where} answered {status} to {attempt}{words}; {advice}",
         status=status,
-        reason=said.reason,
+        reason=refusal.reason,
         message=message,
-        causes=tuple((cause.field or cause.reason, cause.message) for cause in details.causes or ()),
+        causes=tuple(
+            (cause.field or cause.reason, one_line(cause.message, _CUT)) for cause in details.causes or ()
+        ),
         retry_after=timedelta(seconds=seconds) if seconds else None,
     )
 
 
-def words_of(failure: BaseException, where: str, patience: float) -> str:
-    """What to tell of a request that got no answer."""
+def error_text(failure: BaseException, where: str, limit: float) -> str:
+    """Return the error text for a request without a response; `limit` is its timeout in seconds."""
     if isinstance(failure, aiohttp.ClientConnectorCertificateError | ssl.SSLError):
-        return f"{where} shows a certificate that the kubeconfig's authority has not signed"
+        return f"the certificate of {where} is not signed by the certificate authority in the kubeconfig"
     if isinstance(failure, aiohttp.ClientProxyConnectionError):
         return f"{where} cannot be reached through its proxy"
     if isinstance(failure, aiohttp.ClientConnectorError):
         return f"{where} cannot be reached ({failure.os_error.strerror or failure.os_error}): is the API server up?"
     if isinstance(failure, asyncio.TimeoutError):
-        return f"{where} gave no whole answer within {patience:g} s"
+        return f"{where} did not answer completely within {limit:g} s"
     if isinstance(failure, aiohttp.ClientPayloadError):
-        return f"{where} broke its answer off in the middle"
-    return f"the connection to {where} broke: {type(failure).__name__}"
+        return f"{where} closed the connection in the middle of the response"
+    return f"the connection to {where} failed: {type(failure).__name__}"
 
 
 def _seconds(text: str) -> int:

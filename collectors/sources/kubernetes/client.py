@@ -1,4 +1,4 @@
-"""This file makes the client to one Kubernetes API server, shared by the reader and by the one writer."""
+"""The client of one Kubernetes API server, shared by the source and the cluster writer."""
 
 import asyncio
 import ssl
@@ -15,26 +15,26 @@ from kubernetes.aio.config import ConfigException, load_incluster_config, load_k
 from multidict import CIMultiDict
 
 from collectors.facts.results import SourceError
-from collectors.sources.kubernetes.api_status import KubernetesError, error_of, words_of
+from collectors.sources.kubernetes.api_status import KubernetesError, error_of, error_text
 
 _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KubernetesOptions:
-    """Which API server, as whom, and how much an answer may cost. Without both names: the pod's own account."""
+    """The API server, the credentials and the limits. Without `kubeconfig` and `context`: the pod's service account."""
 
     kubeconfig: str = ""
     context: str = ""
     timeout: timedelta = timedelta(seconds=10)
-    byte_cap: int = 64 << 20  # of one answer; lists come in pages
+    byte_cap: int = 64 << 20  # of one response; lists come in pages
     connections: int = 32
     user_agent: str = "yardmaster"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KubernetesRequest:
-    """One request to the API server; `body` is what JSON can hold."""
+    """One request to the API server; `body` must be serializable as JSON."""
 
     method: str
     path: str
@@ -45,10 +45,10 @@ class KubernetesRequest:
 
 
 class KubernetesClient:
-    """Two connection pools, for calls and for watches, over one configuration. Made inside the running loop.
+    """Two connection pools, for calls and for watches, with one configuration. Create it inside the running loop.
 
-    Watches have their own pool because each holds a connection for its whole life, and a pool that is used
-    up makes the next call wait in silence.
+    Watches have their own pool, because each holds a connection while it runs, and an exhausted pool makes the next
+    call wait silently.
     """
 
     def __init__(self, settings: KubernetesOptions, configuration: Configuration) -> None:
@@ -62,15 +62,14 @@ class KubernetesClient:
 
     @classmethod
     async def connect(cls, settings: KubernetesOptions) -> "KubernetesClient":
-        """Read the credentials; nothing is asked yet. Raises SourceError when they are missing or broken."""
+        """Read the credentials, without a request. Raises SourceError when they are missing or invalid."""
         configuration = Configuration(connection_pool_maxsize=settings.connections)
         await _load(settings, configuration)
         try:
             return cls(settings, configuration)
         except (OSError, ssl.SSLError) as failure:
             raise SourceError(
-                f"the certificates named in {_source_of(settings)} cannot be used: {failure}",
-                temporary=False,
+                f"the certificates in {_source_of(settings)} cannot be used: {failure}", temporary=False
             ) from failure
 
     async def call(
@@ -84,9 +83,9 @@ class KubernetesClient:
         headers: Iterable[tuple[str, str]] = (),
         timeout: timedelta | None = None,
     ) -> bytes:
-        """One request and its whole answer. Raises KubernetesError, or SourceError when none came.
+        """Send a request and return the response's body. Raises KubernetesError, or SourceError without a response.
 
-        Nothing is repeated but a request that was refused with 401, once, after reading the credentials anew.
+        Only a request rejected with 401 is repeated, once, after reading the credentials again.
         """
         request = KubernetesRequest(
             method=method,
@@ -97,17 +96,17 @@ class KubernetesClient:
             headers=tuple(headers),
         )
         limit = (timeout or self.settings.timeout).total_seconds()
-        for is_second in (False, True):
+        for is_retry in (False, True):
             try:
                 async with asyncio.timeout(limit):
                     response = await self.open(self.api, request, seconds=limit)
                     async with response:
                         answer = await self._whole(response)
             except _BROKEN as failure:
-                raise SourceError(words_of(failure, self.where, limit)) from failure
+                raise SourceError(error_text(failure, self.where, limit)) from failure
             if response.status < 300:
                 return answer
-            if response.status == 401 and not is_second:
+            if response.status == 401 and not is_retry:
                 await self.reload()
                 continue
             raise error_of(response.status, answer, response.headers, self.where, f"{method} {path}")
@@ -116,7 +115,7 @@ class KubernetesClient:
     async def open(
         self, api: ApiClient, request: KubernetesRequest, *, seconds: float
     ) -> aiohttp.ClientResponse:
-        """The answer, its body unread; the caller closes it. Raises what aiohttp raises."""
+        """Send a request and return the response, its body unread; the caller closes it. Raises aiohttp's errors."""
         plain: dict[str, str] = {"Accept": "application/json", **api.default_headers}
         await api.update_params_for_auth(
             plain, [], ["BearerToken"], request.path, request.method, request.body
@@ -125,8 +124,8 @@ class KubernetesClient:
         headers["Content-Type"] = request.content_type
         for name, value in request.headers:
             if any(sign in value for sign in "\r\n\0"):
-                raise ValueError(f"the header {name} may not hold a line break")
-            if name == "Impersonate-Group":  # the one that repeats
+                raise ValueError(f"the header {name} must not contain a line break")
+            if name == "Impersonate-Group":  # the only one that may repeat
                 headers.add(name, value)
             else:
                 headers[name] = value
@@ -139,7 +138,7 @@ class KubernetesClient:
         return response
 
     async def reload(self) -> None:
-        """Read tokens and log-in helpers anew; a failure leaves the old ones, and the next 401 says so."""
+        """Read tokens and exec credentials again; after a failure the old ones stay, and the next 401 shows it."""
         async with self._reloading:
             with suppress(SourceError):
                 await _load(self.settings, self._configuration)
@@ -156,7 +155,7 @@ class KubernetesClient:
             size += len(part)
             if size > self.settings.byte_cap:
                 raise SourceError(
-                    f"{self.where} answered with more than {self.settings.byte_cap >> 20} MiB to one request",
+                    f"{self.where} answered one request with more than {self.settings.byte_cap >> 20} MiB",
                     temporary=False,
                 )
         return b"".join(parts)
@@ -176,13 +175,13 @@ async def _load(settings: KubernetesOptions, configuration: Configuration) -> No
     except yaml.YAMLError as failure:
         raise SourceError(f"{_source_of(settings)} is not YAML: {failure}", temporary=False) from failure
     except (ConfigException, OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
-        said = str(failure) or type(failure).__name__
+        reason = str(failure) or type(failure).__name__
         advice = (
-            "give kubernetes.kubeconfig, or run in a pod with a service account"
+            "set kubernetes.kubeconfig, or run in a pod with a service account"
             if not (settings.kubeconfig or settings.context)
             else "check the file and the context's name"
         )
-        raise SourceError(f"{_source_of(settings)}: {said}; {advice}", temporary=False) from failure
+        raise SourceError(f"{_source_of(settings)}: {reason}; {advice}", temporary=False) from failure
 
 
 def _source_of(settings: KubernetesOptions) -> str:

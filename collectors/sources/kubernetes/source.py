@@ -1,4 +1,4 @@
-"""This file has the source through which Kubernetes is read: single objects, lists in pages, watches, logs."""
+"""The Kubernetes source: single objects, lists in pages, watches and pod logs."""
 
 import asyncio
 import re
@@ -11,7 +11,7 @@ import aiohttp
 import msgspec
 
 from collectors.facts.results import SourceError
-from collectors.sources.kubernetes.api_status import error_of, words_of
+from collectors.sources.kubernetes.api_status import error_of, error_text
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesRequest
 
 _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
@@ -29,12 +29,12 @@ class _Page(msgspec.Struct):
 
 _page = msgspec.json.Decoder(_Page)
 _meta = msgspec.json.Decoder(_ListMeta)
-# Of the built-in kinds the server writes the list's metadata before its items: the rest need not be scanned for it.
+# For built-in kinds the server writes a list's metadata before its items, so the items need not be scanned.
 _HEAD = re.compile(rb'\{(?:"(?:kind|apiVersion)":"[^"\\]*",)*"metadata":(\{[^{}]*\})')
 
 
 class KubernetesSource:
-    """Reads one cluster. Every method raises SourceError (KubernetesError when the server said no)."""
+    """Reads one cluster. Every method raises SourceError (KubernetesError when the server rejected the request)."""
 
     def __init__(self, client: KubernetesClient) -> None:
         self.client = client
@@ -50,17 +50,17 @@ class KubernetesSource:
     async def pages(
         self, path: str, *, limit: int = 500, params: Mapping[str, str] | None = None
     ) -> AsyncGenerator[bytes, None]:
-        """The pages of one list. All carry the same version; an expired token raises with status 410."""
+        """Yield the pages of one list. All have the same version; an expired token raises an error with status 410."""
         token = ""
         while True:
-            asked = {**(params or {}), "limit": str(limit)}
+            query = {**(params or {}), "limit": str(limit)}
             if token:
-                asked["continue"] = token
-            body = await self.client.call("GET", path, params=asked)
+                query["continue"] = token
+            body = await self.client.call("GET", path, params=query)
             try:
                 token = _token(body)
             except msgspec.DecodeError as failure:
-                raise SourceError(f"{self.where} answered GET {path} with no list: {failure}") from failure
+                raise SourceError(f"{self.where} answered GET {path} without a list: {failure}") from failure
             yield body
             if not token:
                 return
@@ -74,12 +74,12 @@ class KubernetesSource:
         seconds: float = 40,
         grace: float = 10,
     ) -> AsyncGenerator[bytes, None]:
-        """The lines of one watch from that version on: one empty piece once it is open, then JSON, a line each.
+        """Yield the lines of one watch from this version on: an empty one once it is open, then one JSON event each.
 
-        The server ends it after `seconds`, which is no error. When not even that comes, `grace` later it is
-        given up, so a connection that is dead in silence costs no more than both together.
+        The server ends it after `seconds`, which is not an error. Without that end it is aborted `grace` later, so a
+        dead connection costs no more than the sum of both.
         """
-        asked = {
+        query = {
             **(params or {}),
             "watch": "true",
             "resourceVersion": version,
@@ -87,11 +87,11 @@ class KubernetesSource:
             "timeoutSeconds": f"{seconds:.0f}",
         }
         attempt = f"GET {path}?watch=true"
-        whole = seconds + grace
+        limit = seconds + grace
         try:
-            async with asyncio.timeout(min(_WATCH_OPENS_IN, whole)):
-                request = KubernetesRequest(method="GET", path=path, params=asked)
-                response = await self.client.open(self.client.watches, request, seconds=whole)
+            async with asyncio.timeout(min(_WATCH_OPENS_IN, limit)):
+                request = KubernetesRequest(method="GET", path=path, params=query)
+                response = await self.client.open(self.client.watches, request, seconds=limit)
             async with response:
                 if response.status != 200:
                     if response.status == 401:
@@ -103,7 +103,7 @@ class KubernetesSource:
                     async for line in lines:
                         yield line
         except _BROKEN as failure:
-            raise SourceError(words_of(failure, self.where, whole)) from failure
+            raise SourceError(error_text(failure, self.where, limit)) from failure
 
     async def logs(
         self,
@@ -116,21 +116,21 @@ class KubernetesSource:
         byte_limit: int = 1 << 20,
         timeout: timedelta | None = None,
     ) -> str:
-        """The last lines that a container wrote. Undecodable bytes are replaced; nothing is escaped."""
-        asked = {"tailLines": str(tail), "limitBytes": str(byte_limit)}
+        """Return the last lines of a container's log. Undecodable bytes are replaced; nothing is escaped."""
+        query = {"tailLines": str(tail), "limitBytes": str(byte_limit)}
         if container:
-            asked["container"] = container
+            query["container"] = container
         if previous:
-            asked["previous"] = "true"
+            query["previous"] = "true"
         path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod, safe='')}/log"
         body = await self.client.call(
-            "GET", path, params=asked, headers=(("Accept", "*/*"),), timeout=timeout
+            "GET", path, params=query, headers=(("Accept", "*/*"),), timeout=timeout
         )
         return body.decode(errors="replace")
 
 
 def _token(body: bytes) -> str:
-    """What asks for the next page; empty on the last. Raises msgspec.DecodeError for what is no list."""
+    """Return the continue token; empty on the last page. Raises msgspec.DecodeError for a body that is not a list."""
     if head := _HEAD.match(body):
         try:
             return _meta.decode(head[1]).continue_
@@ -140,11 +140,11 @@ def _token(body: bytes) -> str:
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
-    """Whole lines, however the bytes are cut. (aiohttp's own reader refuses lines above its buffer.)"""
+    """Yield complete lines, however the bytes arrive. (aiohttp's own reader rejects lines longer than its buffer.)"""
     rest: list[bytes] = []
     size = 0
-    async for piece in response.content.iter_any():
-        *done, last = piece.split(b"\n")
+    async for chunk in response.content.iter_any():
+        *done, last = chunk.split(b"\n")
         for part in done:
             rest.append(part)
             if line := b"".join(rest):
@@ -154,6 +154,6 @@ async def _lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None
             rest.append(last)
             size += len(last)
             if size > _LONGEST_LINE:
-                raise SourceError(f"one line of the watch is longer than {_LONGEST_LINE >> 20} MiB")
+                raise SourceError(f"an event of the watch is longer than {_LONGEST_LINE >> 20} MiB")
     if rest:
-        raise SourceError("the watch broke off in the middle of a line")
+        raise SourceError("the watch ended in the middle of an event")

@@ -1,40 +1,42 @@
-"""This file has the source to Prometheus: a question in, Seen or Blind out. It never raises for trouble outside."""
+"""The Prometheus source: a query returns Seen or Blind, and never raises for an error outside."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 
-from collectors.facts.clock import in_words
-from collectors.facts.labels import Labels
+from collectors.facts.clock import humanize, moment_of
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, SourceError
-from collectors.sources.prometheus import wire as wire
-from collectors.sources.prometheus.connection import PrometheusConnection, PrometheusOptions
-from collectors.sources.prometheus.wire import Series, Target
+from collectors.sources.prometheus import wire
+from collectors.sources.prometheus.client import PrometheusClient
+from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
+from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.unreadable_items import UnreadableItems
 
-__all__ = ["PrometheusOptions", "PrometheusSource", "Series", "Target"]
-
-T = TypeVar("T")
+GAP_HOLDS = timedelta(minutes=10)
 
 
 class PrometheusSource:
-    """Asks one Prometheus. The client blocks, so each question takes a thread of the source's own small pool.
+    """Queries one Prometheus. Create it in a running event loop."""
 
-    `close()` waits for the threads that are under way, each of which ends by itself within the timeout.
-    """
-
-    def __init__(self, settings: PrometheusOptions, *, name: str = "prometheus") -> None:
+    def __init__(
+        self,
+        settings: PrometheusOptions,
+        *,
+        name: str = "prometheus",
+        unreadable: UnreadableItems | None = None,
+    ) -> None:
+        self._unreadable = unreadable or UnreadableItems()
         self.name = name
         self.settings = settings
-        self._connection = PrometheusConnection(settings)
-        self._threads = ThreadPoolExecutor(settings.concurrency, thread_name_prefix=f"ask-{name}")
-        self._under_way: set[Future[object]] = set()
-        self._closed = False
+        self._client = PrometheusClient(settings)
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._waiting = 0  # queries that run or wait
+        self._is_closed = False
+        self._gap: tuple[datetime, timedelta] | None = None  # the longest that is no hole, and as of when
 
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
-        """The samples at that moment, labels exactly as returned; with `presence`, what is present too."""
+        """Return the samples at that moment, with their labels exactly as returned, and the presence query's result."""
         expressions = [query.expr] if query.presence is None else [query.expr, query.presence]
         found = await asyncio.gather(*(self._instant(expr, at) for expr in expressions))
         for one in found:
@@ -45,111 +47,101 @@ class PrometheusSource:
         return Seen(source=self.name, at=at, samples=samples, present=present)
 
     async def health(self, *, at: datetime) -> Blind | None:
-        """Why nothing that this server says now may be believed, or None. Ask it once a cycle.
+        """Return Blind when the server's results cannot be trusted now. Call it once per cycle.
 
-        A server that has just started answers every query, with nothing: its silence is not health.
+        A server that has just started answers every query with an empty result, which does not mean healthy.
         """
         if not self.settings.freshness_query:
             return None
+        return await self._stale(at, self.settings.stale_after)
+
+    async def hole(self, *, at: datetime) -> Blind | None:
+        """Return Blind when the server scraped nothing just before that moment, or when it had just begun again.
+
+        A result as of then shows the hole: rates decay, and what was active seems to have ended. A rate needs two
+        samples, so the moments after the hole count again when scraping has gone on for a while.
+        """
+        if not self.settings.freshness_query:
+            return None
+        gap = await self._longest_gap(at)
+        if isinstance(gap, Blind):
+            return gap
+        return await self._stale(at, gap) or await self._stale(at - gap, gap)
+
+    async def _stale(self, at: datetime, limit: timedelta) -> Blind | None:
+        """Return Blind when the newest scrape as of that moment is older than `limit`."""
         found = await self._instant(self.settings.freshness_query, at)
         if isinstance(found, Blind):
             return found
         if not found or not found[0].value > 0:
-            reason = "it answers but holds no fresh sample of `up`: it has just started, or scrapes nothing"
-            return self._blind(at, f"{self._connection.where}: {reason}", is_lasting=True)
-        age = at - datetime.fromtimestamp(found[0].value, UTC)
-        if age > self.settings.stale_after:
-            reason = (
-                f"its newest scrape is {in_words(age)} old: it has just restarted, is stuck, or clocks differ"
-            )
-            return self._blind(at, f"{self._connection.where}: {reason}", is_lasting=True)
+            reason = "it answers, but has no fresh sample of `up`: it has just started, or scrapes nothing"
+            return self._blind(at, f"{self._client.where}: {reason}", is_lasting=True)
+        newest = moment_of(found[0].value)
+        if newest is None:
+            reason = f"`freshness_query` returned {found[0].value:g}, which is not a time in seconds"
+            return self._blind(at, f"{self._client.where}: {reason}", is_lasting=True)
+        age = at - newest
+        if age > limit:
+            reason = f"its newest scrape as of {at:%H:%M:%S} UTC is {humanize(age)} old: "
+            reason += "it has just restarted, is stuck, or clocks differ"
+            return self._blind(at, reason, is_lasting=True)
         return None
 
-    async def range(
-        self, expr: str, *, start: datetime, end: datetime, step: timedelta
-    ) -> tuple[Series, ...] | Blind:
-        """The expression over time, for charts and evidence."""
-        form = {
-            "query": expr,
-            "start": _moment(start),
-            "end": _moment(end),
-            "step": f"{step.total_seconds():g}",
-            "timeout": self._patience(),
-        }
-        cap = self.settings.series_cap
-        return await self._try("/api/v1/query_range", form, end, lambda body: wire.ranges(body, cap=cap))
-
-    async def series(self, match: str, *, start: datetime, end: datetime) -> tuple[Labels, ...] | Blind:
-        """The label sets that a selector matched in a window: which dialect is spoken here?"""
-        form: dict[str, str | list[str]] = {
-            "match[]": [match],
-            "start": _moment(start),
-            "end": _moment(end),
-        }
-        cap = self.settings.series_cap
-        return await self._try("/api/v1/series", form, end, lambda body: wire.label_sets(body, cap=cap))
-
-    async def targets(self, *, at: datetime) -> tuple[Target, ...] | Blind:
-        """The scrape targets and how they are. Thanos and Mimir do not have them and give Blind."""
-        return await self._try("/api/v1/targets", {"state": "active"}, at, wire.targets, method="GET")
+    async def _longest_gap(self, at: datetime) -> timedelta | Blind:
+        if self._gap is None or abs(at - self._gap[0]) > GAP_HOLDS:
+            found = await self._instant(SCRAPES_QUERY, at)
+            if isinstance(found, Blind) and not found.is_lasting:
+                return found
+            scrapes = 0.0 if isinstance(found, Blind) or not found else found[0].value  # no subqueries there
+            self._gap = at, longest_gap(scrapes, self.settings.stale_after)
+        return self._gap[1]
 
     async def close(self) -> None:
-        self._closed = True
-        self._threads.shutdown(wait=False)  # those in line end at once, see `_try`
-        if running := [asyncio.wrap_future(one) for one in self._under_way if not one.done()]:
-            await asyncio.wait(running, timeout=2 * self.settings.timeout.total_seconds())
-        self._connection.close()
+        """Close the connections. Queries that run or wait become Blind."""
+        self._is_closed = True
+        await self._client.close()
 
     async def _instant(self, expr: str, at: datetime) -> tuple[Sample, ...] | Blind:
-        form = {"query": expr, "time": _moment(at), "timeout": self._patience()}
-        cap = self.settings.series_cap
-        return await self._try("/api/v1/query", form, at, lambda body: wire.instant(body, cap=cap))
-
-    async def _try(
-        self,
-        path: str,
-        form: Mapping[str, str | list[str]],
-        at: datetime,
-        read: Callable[[bytes], T],
-        *,
-        method: str = "POST",
-    ) -> T | Blind:
-        """Ask in a thread and read the answer there too. A cancelled asker does not stop the thread."""
-
-        def job() -> T | Blind:
-            if self._closed:  # it stood in line when the source closed
-                return self._blind(at, f"the source to {self._connection.where} is closed")
-            try:
-                body = self._connection.ask(path, form, method=method)
-            except SourceError as failure:
-                return self._blind(at, str(failure), is_lasting=not failure.temporary)
-            try:
-                return read(body)
-            except SourceError as failure:
-                return self._blind(
-                    at, f"{self._connection.where}: {failure}", is_lasting=not failure.temporary
-                )
-
-        if self._closed:
-            return self._blind(at, f"the source to {self._connection.where} is closed")
-        if len(self._under_way) >= self.settings.waiting_cap:
+        if self._waiting >= self.settings.waiting_cap:
             return self._blind(
                 at,
-                f"{len(self._under_way)} questions wait for {self._connection.where} already: "
+                f"{self._waiting} queries already wait for {self._client.where}: "
                 "it is too slow for so many rules",
             )
-        under_way = self._threads.submit(job)
-        self._under_way.add(under_way)  # type: ignore[arg-type]
-        under_way.add_done_callback(self._under_way.discard)
-        return await asyncio.wrap_future(under_way)
+        self._waiting += 1
+        try:
+            async with self._slots:
+                if self._is_closed:
+                    return self._blind(at, f"the source to {self._client.where} is closed")
+                try:
+                    body = await self._client.query(self._form(expr, at))
+                except SourceError as failure:
+                    return self._blind(at, str(failure), is_lasting=not failure.temporary)
+                try:
+                    return await self._samples(body)
+                except SourceError as failure:
+                    return self._blind(
+                        at, f"{self._client.where}: {failure}", is_lasting=not failure.temporary
+                    )
+        finally:
+            self._waiting -= 1
+
+    def _form(self, expr: str, at: datetime) -> Mapping[str, str]:
+        """Return the form; the server's own limit keeps it from working on an abandoned query."""
+        limit = f"{self.settings.timeout.total_seconds():g}s"
+        return {"query": expr, "time": f"{at.timestamp():.3f}", "timeout": limit}
+
+    async def _samples(self, body: bytes) -> tuple[Sample, ...]:
+        samples: list[Sample] = []
+
+        def skip(reason: str) -> None:
+            self._unreadable.skip(self.name, reason)
+
+        for number, batch in enumerate(wire.instant(body, cap=self.settings.series_cap, skip=skip)):
+            if number:
+                await asyncio.sleep(0)
+            samples += batch
+        return tuple(samples)
 
     def _blind(self, at: datetime, reason: str, *, is_lasting: bool = False) -> Blind:
         return Blind(source=self.name, at=at, reason=reason, is_lasting=is_lasting)
-
-    def _patience(self) -> str:
-        """The server's own limit for one query, so that it does not work for nobody."""
-        return f"{self.settings.timeout.total_seconds():g}s"
-
-
-def _moment(at: datetime) -> str:
-    return f"{at.timestamp():.3f}"

@@ -1,1 +1,1 @@
-"""The Elasticsearch of the cluster in a box: how its log documents look, and a look-alike of the server."""
+"""The demo's Elasticsearch: the shape of its log documents, and a look-alike of the server."""

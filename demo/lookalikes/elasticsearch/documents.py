@@ -1,17 +1,17 @@
-"""This file has the shape of the demo's log documents, as Filebeat would ship them, and their index template."""
+"""The demo's log documents as Filebeat would ship them: their index template and index names."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 Json = dict[str, Any]
 
-PATTERN = "filebeat-*"  # what the source is told to search
+PATTERN = "filebeat-*"  # what our source is configured to search
 TEMPLATE_NAME = "filebeat-demo"
 
 _KEYWORD: Json = {"type": "keyword", "ignore_above": 1024}
 _NAME: Json = {"properties": {"name": _KEYWORD}}
 
-# What Filebeat's own template says of these fields, and nothing of its other thousands.
+# These fields as in Filebeat's own template, without its thousands of others.
 TEMPLATE: Json = {
     "index_patterns": [PATTERN],
     "priority": 200,

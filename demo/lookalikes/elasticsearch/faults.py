@@ -1,4 +1,4 @@
-"""This file makes the look-alike misbehave, as real servers do, for tests and scenarios."""
+"""Fault injection for the look-alike of Elasticsearch, for tests and scenarios."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ Json = dict[str, Any]
 
 @dataclass(slots=True)
 class Faults:
-    """What is wrong at present. Each holds for the next `times` searches, or until it is taken back.
+    """The faults in force. Each lasts for the next `times` searches, or until `heal`.
 
-    Searches are `_search`, `_msearch`, `_count`, `_field_caps` and points in time; shipping is not hurt by `fail`,
-    `partial` and `time_out`, but by the others.
+    Searches are `_search`, `_msearch`, `_count`, `_field_caps` and points in time. `fail`, `partial` and `time_out`
+    do not affect indexing; the other faults do.
     """
 
     is_down: bool = False
     latency: timedelta = timedelta()
-    _failing: tuple[int, int] = (0, 0)  # status, how often still
-    _partial: tuple[int, int] = (0, 0)  # shards, how often still
-    _whole_before: int = 0  # searches that are spared before the partial ones
+    _failing: tuple[int, int] = (0, 0)  # status, times left
+    _partial: tuple[int, int] = (0, 0)  # failed shards, times left
+    _whole_before: int = 0  # complete searches before the partial ones
     _timed_out: int = 0
     _running: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -32,12 +32,12 @@ class Faults:
         self._failing = status, times
 
     def partial(self, shards_failed: int = 1, times: int = 1, *, after: int = 0) -> None:
-        """Answer searches without some shards, and say so in the answer; the next `after` searches are spared."""
+        """Answer searches without some shards and report them as failed; the next `after` searches stay complete."""
         self._partial = shards_failed, times
         self._whole_before = after
 
     def time_out(self, times: int = 1) -> None:
-        """Answer searches with what was found until the time was up, and say so in the answer."""
+        """Answer searches with what was found before the timeout, and set `timed_out`."""
         self._timed_out = times
 
     def slow(self, latency: timedelta) -> None:
@@ -52,7 +52,7 @@ class Faults:
         self._running.set()
 
     def heal(self) -> None:
-        """Take all of it back."""
+        """Clear all faults."""
         self._failing = self._partial = 0, 0
         self._timed_out = self._whole_before = 0
         self.latency = timedelta()
@@ -65,13 +65,13 @@ class Faults:
         await self._running.wait()
 
     def status(self) -> int:
-        """The status that this search is to fail with, 0 for none."""
+        """Return the status that this search fails with; 0 for none."""
         status, left = self._failing
         self._failing = (status, left - 1) if left > 1 else (0, 0)
         return status
 
-    def hurt(self, answer: Json) -> Json:
-        """A search's answer as a hurt server would give it."""
+    def apply(self, answer: Json) -> Json:
+        """Return the answer to a search with the faults applied."""
         failed, left = self._partial
         if left and self._whole_before:
             self._whole_before -= 1

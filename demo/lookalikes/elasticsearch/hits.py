@@ -1,4 +1,4 @@
-"""This file sorts documents and shows them as hits."""
+"""Hits: documents sorted, and in the form of an answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,12 +16,12 @@ SortKey = Callable[[Document], tuple[tuple[bool, float], ...]]
 
 
 def sort_key(sort: Sequence[Any]) -> SortKey:
-    """The key of documents for a `sort`. Documents without a value come last, in either direction."""
+    """The sort key for a `sort`. Documents without a value come last, in either direction."""
     orders: list[tuple[str, int]] = []
     for one in sort:
-        ((name, said),) = one.items() if isinstance(one, dict) else ((one, {}),)
-        only(said, {"order", "unmapped_type"}, "sort")
-        orders.append((name, -1 if said.get("order", "asc") == "desc" else 1))
+        ((name, options),) = one.items() if isinstance(one, dict) else ((one, {}),)
+        only(options, {"order", "unmapped_type"}, "sort")
+        orders.append((name, -1 if options.get("order", "asc") == "desc" else 1))
 
     def key(document: Document) -> tuple[tuple[bool, float], ...]:
         return tuple(_part(document, name, sign) for name, sign in orders)
@@ -30,15 +30,15 @@ def sort_key(sort: Sequence[Any]) -> SortKey:
 
 
 def must_be_sortable(sort: Sequence[Any], kinds: Kinds) -> None:
-    """Refuse, for one index, to sort by what it has not or cannot sort."""
+    """Refuse to sort an index by a field that it lacks or cannot sort by."""
     for one in sort:
-        ((name, said),) = one.items() if isinstance(one, dict) else ((one, {}),)
+        ((name, options),) = one.items() if isinstance(one, dict) else ((one, {}),)
         kind = kinds.get(name)
         if name in _INSERTION or kind in _SORTABLE:
             continue
         if kind is not None:
             raise not_imitated(f"sorting by `{name}`, a {kind}")
-        if "unmapped_type" not in said:
+        if "unmapped_type" not in options:
             raise RefusalError(
                 400, "query_shard_exception", f"No mapping found for [{name}] in order to sort on"
             )
@@ -47,7 +47,7 @@ def must_be_sortable(sort: Sequence[Any], kinds: Kinds) -> None:
 def hits_of(
     documents: Sequence[Document], shown: Json, size: int, kinds_of: Callable[[str], Kinds]
 ) -> list[Json]:
-    """The first `size` documents in the asked order, with what was asked to be shown."""
+    """The first `size` documents in the order of `shown`, with the fields that it names."""
     only({name: value for name, value in shown.items() if name in _SHOWN}, _SHOWN, "hits")
     sort = shown.get("sort", [])
     key = sort_key(sort) if sort else None
@@ -56,7 +56,7 @@ def hits_of(
 
 
 def after_key(sort: Sequence[Any], after: Sequence[Any]) -> tuple[tuple[bool, float], ...]:
-    """The place of a `search_after` in the order of `sort_key`."""
+    """The position of a `search_after` in the order of `sort_key`."""
     if len(after) != len(sort):
         raise RefusalError(
             400,
@@ -65,8 +65,8 @@ def after_key(sort: Sequence[Any], after: Sequence[Any]) -> tuple[tuple[bool, fl
         )
     parts = []
     for one, value in zip(sort, after, strict=True):
-        said = next(iter(one.values())) if isinstance(one, dict) else {}
-        sign = -1 if said.get("order", "asc") == "desc" else 1
+        options = next(iter(one.values())) if isinstance(one, dict) else {}
+        sign = -1 if options.get("order", "asc") == "desc" else 1
         parts.append((value is None, 0.0 if value is None else sign * value))
     return tuple(parts)
 
@@ -74,10 +74,10 @@ def after_key(sort: Sequence[Any], after: Sequence[Any]) -> tuple[tuple[bool, fl
 def _part(document: Document, name: str, sign: int) -> tuple[bool, float]:
     if name in _INSERTION:
         return False, sign * document.number
-    held = document.values.get(name)
-    if not held:
+    values = document.values.get(name)
+    if not values:
         return True, 0.0
-    return False, sign * (min(held) if sign > 0 else max(held))
+    return False, sign * (min(values) if sign > 0 else max(values))
 
 
 def _hit(document: Document, shown: Json, sort: Sequence[Any], kinds: Kinds) -> Json:
@@ -97,17 +97,17 @@ def _hit(document: Document, shown: Json, sort: Sequence[Any], kinds: Kinds) -> 
     return hit
 
 
-def _fields(document: Document, asked: Sequence[Any], kinds: Kinds) -> tuple[Json, Json]:
+def _fields(document: Document, requested: Sequence[Any], kinds: Kinds) -> tuple[Json, Json]:
     found: Json = {}
     ignored: Json = {}
-    for one in asked:
+    for one in requested:
         name = one["field"] if isinstance(one, Mapping) else one
         if "*" in name:
             raise not_imitated("wildcards in `fields`")
-        if held := document.values.get(name):
-            found[name] = [date_of(value) if kinds.get(name) == "date" else value for value in held]
-        if left := document.ignored.get(name):
-            ignored[name] = list(left)
+        if values := document.values.get(name):
+            found[name] = [date_of(value) if kinds.get(name) == "date" else value for value in values]
+        if too_long := document.ignored.get(name):
+            ignored[name] = list(too_long)
     return found, ignored
 
 
@@ -115,5 +115,5 @@ def _sort_value(document: Document, one: Any) -> Any:
     name = next(iter(one)) if isinstance(one, dict) else one
     if name in _INSERTION:
         return document.number
-    held = document.values.get(name)
-    return held[0] if held else None
+    values = document.values.get(name)
+    return values[0] if values else None

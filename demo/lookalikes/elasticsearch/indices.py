@@ -1,4 +1,4 @@
-"""This file keeps the look-alike's documents: indices in memory, sorted by time, the oldest dropped when full."""
+"""Indices in memory: documents sorted by time, the oldest dropped when full."""
 
 import re
 from bisect import bisect_left
@@ -12,24 +12,24 @@ from demo.lookalikes.elasticsearch.refusals import RefusalError, no_index, only
 
 TIME = "@timestamp"
 _NAME = re.compile(r"[^A-Z\\/*?\"<>|,# ]+")
-_TIMELESS = -(2**62)  # where documents without a time are kept
+_TIMELESS = -(2**62)  # the time of documents without one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A document: as it was given, and its values by field (dates in milliseconds)."""
+    """A document: its source, and its values by field (dates in milliseconds)."""
 
     index: str
     id: str
-    number: int  # in the order of arrival
+    number: int  # in order of arrival
     source: Json
     values: Values
     ignored: Values
 
     @property
     def time(self) -> int:
-        held = self.values.get(TIME)
-        return held[0] if held else _TIMELESS
+        times = self.values.get(TIME)
+        return times[0] if times else _TIMELESS
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,15 +42,15 @@ class Index:
 
     def add(self, document: Document) -> None:
         key = document.time, document.number
-        if not self.documents or _place(self.documents[-1]) < key:
+        if not self.documents or _position(self.documents[-1]) < key:
             self.documents.append(document)
         else:
-            self.documents.insert(bisect_left(self.documents, key, key=_place), document)
+            self.documents.insert(bisect_left(self.documents, key, key=_position), document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """What a search sees of an index, which has one shard: its documents at one moment."""
+    """What a search sees of an index, which has a single shard: its documents at one moment."""
 
     index: str
     kinds: Mapping[str, str]
@@ -59,14 +59,14 @@ class Shard:
     def between(self, since: float, until: float) -> Iterator[Document]:
         """The documents from `since` to `until`, both inclusive, in milliseconds."""
         start = bisect_left(self.documents, since, key=lambda document: document.time)
-        for place in range(start, len(self.documents)):
-            if self.documents[place].time > until:
+        for position in range(start, len(self.documents)):
+            if self.documents[position].time > until:
                 return
-            yield self.documents[place]
+            yield self.documents[position]
 
 
 class Indices:
-    """All indices and templates. Past `keep` documents in all, the oldest index loses its oldest."""
+    """All indices and templates. Above `keep` documents in total, the oldest index loses its oldest documents."""
 
     def __init__(self, *, keep: int) -> None:
         self.indices: dict[str, Index] = {}
@@ -77,27 +77,27 @@ class Indices:
 
     @property
     def count(self) -> int:
-        """The documents in all indices."""
+        """The number of documents in all indices."""
         return sum(len(index.documents) for index in self.indices.values())
 
     def put_template(self, name: str, template: Json) -> None:
         only(template, {"index_patterns", "priority", "template", "version", "_meta"}, "index template")
         only(template.get("template", {}), {"settings", "mappings"}, "index template")
-        IndexMapping(template.get("template", {}).get("mappings", {}))  # refuses what is not imitated
+        IndexMapping(template.get("template", {}).get("mappings", {}))  # refuses unknown mappings
         self.templates[name] = template
 
     def create(self, name: str, body: Json) -> None:
-        """Make an empty index, with mappings of its own on top of its template's."""
+        """Create an empty index, with its own mappings on top of its template's."""
         only(body, {"settings", "mappings"}, "index")
-        _must_be_a_name(name)
+        _check_name(name)
         if name in self.indices:
             raise RefusalError(400, "resource_already_exists_exception", f"index [{name}] already exists")
         mapping = mapping_for(name, self.templates, own=body.get("mappings", {}))
         self.indices[name] = Index(name=name, mapping=mapping)
 
     def add(self, name: str, source: Json, *, id_: str | None = None) -> Document:
-        """Index a document, making the index when it is not there. Raises RefusalError."""
-        _must_be_a_name(name)
+        """Index a document, and create its index where it is missing. Raises RefusalError."""
+        _check_name(name)
         number = next(self._numbers)
         if id_ is not None and (name, id_) in self._ids:
             raise RefusalError(
@@ -114,7 +114,7 @@ class Indices:
         if id_ is not None:
             self._ids[name, id_] = number
         index.add(document)
-        self._drop_the_oldest()
+        self._drop_oldest()
         return document
 
     def delete(self, names: str, *, lenient: bool) -> None:
@@ -131,7 +131,7 @@ class Indices:
             self._ids = {key: number for key, number in self._ids.items() if key[0] != name}
 
     def resolve(self, expression: str, *, lenient: bool = False) -> list[Index]:
-        """The indices that a pattern names, sorted. A name without a wildcard must exist."""
+        """The indices that an expression matches, sorted. A name without a wildcard must exist."""
         found: dict[str, Index] = {}
         for part in (expression or "*").split(","):
             if part == "_all" or any(sign in part for sign in "*?"):
@@ -144,13 +144,13 @@ class Indices:
         return [found[name] for name in sorted(found)]
 
     def shards(self, expression: str) -> list[Shard]:
-        """What a search of these indices sees now; documents that come later are not in it."""
+        """What a search of these indices sees now, without later documents."""
         return [
             Shard(index=index.name, kinds=dict(index.mapping.kinds), documents=list(index.documents))
             for index in self.resolve(expression)
         ]
 
-    def _drop_the_oldest(self) -> None:
+    def _drop_oldest(self) -> None:
         if self.count <= self._keep:
             return
         oldest = min(
@@ -158,18 +158,18 @@ class Indices:
             key=lambda index: index.documents[0].time,
         )
         # A tenth of it at a time: dropping one by one would move all the others each time.
-        gone = max(1, len(oldest.documents) // 10)
-        for document in oldest.documents[:gone]:
+        dropped = max(1, len(oldest.documents) // 10)
+        for document in oldest.documents[:dropped]:
             self._ids.pop((oldest.name, document.id), None)
-        del oldest.documents[:gone]
+        del oldest.documents[:dropped]
         if not oldest.documents:
             del self.indices[oldest.name]
 
 
-def _place(document: Document) -> tuple[int, int]:
+def _position(document: Document) -> tuple[int, int]:
     return document.time, document.number
 
 
-def _must_be_a_name(name: str) -> None:
+def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name) or name[0] in "-_+." or name in (".", ".."):
         raise RefusalError(400, "invalid_index_name_exception", f"Invalid index name [{name}]")

@@ -1,4 +1,4 @@
-"""This file is a look-alike of Elasticsearch in this process: start it, index documents, hurt it, stop it."""
+"""A look-alike of Elasticsearch in this process: start it, index documents, inject faults, stop it."""
 
 import time
 from collections.abc import AsyncIterator, Iterable
@@ -19,7 +19,7 @@ _KEEP = 150_000  # documents
 
 
 class ElasticsearchLookalike:
-    """A server that answers what our source and the demo's shipper ask, and refuses everything else by name.
+    """A server that answers the requests of our source and the demo's log shipper, and refuses others by name.
 
     `faults` makes it misbehave. Documents are searchable as soon as they are indexed.
     """
@@ -36,7 +36,7 @@ class ElasticsearchLookalike:
     @classmethod
     @asynccontextmanager
     async def running(cls, *, port: int = 0, keep: int = _KEEP) -> AsyncIterator["ElasticsearchLookalike"]:
-        """A look-alike for the length of an `async with` block, on a free port unless one is given."""
+        """Run a look-alike for an `async with` block, on a free port unless one is given."""
         server = cls(port=port, keep=keep)
         await server.start()
         try:
@@ -46,17 +46,17 @@ class ElasticsearchLookalike:
 
     @property
     def url(self) -> str:
-        """Its address; stays the same while it is down."""
+        """The address, which stays the same while the server is down."""
         return f"http://{_HOST}:{self._port}"
 
     @property
     def count(self) -> int:
-        """The documents it holds."""
+        """The number of documents in all indices."""
         return self._indices.count
 
     @property
     def open_points(self) -> int:
-        """The points in time that nobody closed."""
+        """The number of open points in time."""
         return self._searches.open_points
 
     async def start(self) -> None:
@@ -73,20 +73,20 @@ class ElasticsearchLookalike:
             self._runner = self._site = None
 
     async def index(self, documents: Iterable[Json], *, into: str = "") -> None:
-        """Index documents, each into the daily index of its time unless told. Raises RefusalError for a misfit."""
+        """Index documents, each into `into` or the daily index of its time. Raises RefusalError for a misfit."""
         for document in documents:
             name = into or index_of(datetime.fromisoformat(str(document[TIME])))
             self._indices.add(name, document)
 
     async def down(self) -> None:
-        """Refuse connections, and break those that are open; documents are kept."""
+        """Refuse connections and break the open ones; documents stay."""
         self.faults.is_down = True
         if self._site is not None:
             await self._site.stop()
             self._site = None
 
     async def up(self) -> None:
-        """Listen again, at the same address."""
+        """Listen again, on the same address."""
         self.faults.is_down = False
         await self._listen()
 

@@ -1,4 +1,4 @@
-"""This file says what each field of an index is, as told by its template or guessed from its first value."""
+"""Mappings: the type of each field of an index, from its template or guessed from its first value."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,14 +12,12 @@ Json = dict[str, Any]
 Values = dict[str, list[Any]]
 
 KINDS = ("text", "keyword", "date", "long", "double", "boolean")
-_LOOKS_LIKE_A_DATE = re.compile(
-    r"\d{4}-\d\d-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
-)
+_DATE_LIKE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 _GUESSED_LIMIT = 256  # characters of a guessed keyword
 
 
 class IndexMapping:
-    """The fields of one index. It grows with the documents, as in Elasticsearch; a field never changes its kind."""
+    """The fields of one index. It grows with the documents, as in Elasticsearch; a field never changes its type."""
 
     def __init__(self, declared: Mapping[str, Any]) -> None:
         self.kinds: dict[str, str] = {}
@@ -29,43 +27,43 @@ class IndexMapping:
         self.declare(declared)
 
     def declare(self, declared: Mapping[str, Any]) -> None:
-        """Add what a template or a request says; what is not imitated is refused."""
+        """Add the mappings of a template or a request. Refuses what the look-alike does not imitate."""
         only(dict(declared), {"properties", "dynamic", "dynamic_templates"}, "mappings")
         self._strings = _string_template(declared.get("dynamic_templates", ())) or self._strings
         self._declare("", declared.get("properties", {}))
 
     def read(self, source: Json) -> tuple[Values, Values]:
         """The values of a document by field, and those too long to be indexed. Raises RefusalError for a misfit."""
-        held: Values = {}
+        values: Values = {}
         ignored: Values = {}
-        for name, value in _leaves("", source):
+        for name, value in _leaf_values("", source):
             self._learn(name, value)
-            for spelled in (name, f"{name}.keyword"):
-                kind = self.kinds.get(spelled)
-                if kind is None or (spelled != name and self.kinds.get(name) != "text"):
+            for path in (name, f"{name}.keyword"):
+                kind = self.kinds.get(path)
+                if kind is None or (path != name and self.kinds.get(name) != "text"):
                     continue
-                if kind == "keyword" and len(str(value)) > self._limits.get(spelled, 2**31):
-                    ignored.setdefault(spelled, []).append(value)
+                if kind == "keyword" and len(str(value)) > self._limits.get(path, 2**31):
+                    ignored.setdefault(path, []).append(value)
                 else:
-                    held.setdefault(spelled, []).append(_typed(value, kind, spelled))
-        return held, ignored
+                    values.setdefault(path, []).append(_typed(value, kind, path))
+        return values, ignored
 
     def is_parent(self, path: str) -> bool:
-        """Whether the field only holds others."""
+        """Whether the field only has fields below it."""
         return path in self._parents
 
     def _declare(self, above: str, properties: Mapping[str, Any]) -> None:
-        for name, said in properties.items():
+        for name, spec in properties.items():
             path = f"{above}{name}"
-            if "properties" in said:
+            if "properties" in spec:
                 self._parents.add(path)
-                self._declare(f"{path}.", said["properties"])
+                self._declare(f"{path}.", spec["properties"])
                 continue
-            only(said, {"type", "ignore_above", "fields"}, f"mapping of {path}")
-            if said["type"] not in KINDS:
-                raise not_imitated(f"fields of type `{said['type']}`")
-            self._set(path, said["type"], said.get("ignore_above"))
-            for part, inner in said.get("fields", {}).items():
+            only(spec, {"type", "ignore_above", "fields"}, f"mapping of {path}")
+            if spec["type"] not in KINDS:
+                raise not_imitated(f"fields of type `{spec['type']}`")
+            self._set(path, spec["type"], spec.get("ignore_above"))
+            for part, inner in spec.get("fields", {}).items():
                 self._set(f"{path}.{part}", inner["type"], inner.get("ignore_above"))
 
     def _set(self, path: str, kind: str, limit: int | None) -> None:
@@ -90,7 +88,7 @@ class IndexMapping:
             self._set(path, "boolean", None)
         elif isinstance(value, int | float):
             self._set(path, "long" if isinstance(value, int) else "double", None)
-        elif _LOOKS_LIKE_A_DATE.fullmatch(str(value)):
+        elif _DATE_LIKE.fullmatch(str(value)):
             self._set(path, "date", None)
         elif self._strings is not None:
             self._set(path, self._strings["type"], self._strings.get("ignore_above"))
@@ -101,13 +99,13 @@ class IndexMapping:
 
 
 def mapping_for(index: str, templates: Mapping[str, Json], *, own: Mapping[str, Any]) -> IndexMapping:
-    """The mapping of a new index: the template's with the highest priority that fits its name, and its own on top."""
-    fitting = [
+    """The mapping of a new index: of the matching template with the highest priority, with its own on top."""
+    matching = [
         template
         for template in templates.values()
         if any(fnmatchcase(index, pattern) for pattern in template["index_patterns"])
     ]
-    best = max(fitting, key=lambda template: template.get("priority", 0), default=None)
+    best = max(matching, key=lambda template: template.get("priority", 0), default=None)
     mapping = IndexMapping((best or {}).get("template", {}).get("mappings", {}))
     mapping.declare(own)
     return mapping
@@ -126,13 +124,13 @@ def date_of(millis: int) -> str:
     return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _leaves(above: str, value: object) -> Iterator[tuple[str, Any]]:
+def _leaf_values(above: str, value: object) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for name, inside in value.items():
-            yield from _leaves(f"{above}.{name}" if above else str(name), inside)
+            yield from _leaf_values(f"{above}.{name}" if above else str(name), inside)
     elif isinstance(value, list):
         for one in value:
-            yield from _leaves(above, one)
+            yield from _leaf_values(above, one)
     elif value is not None:
         yield above, value
 
@@ -160,9 +158,9 @@ def _misfit(reason: str) -> RefusalError:
 
 def _string_template(templates: Any) -> Json | None:
     for named in templates:
-        for said in named.values():
-            if set(said) != {"match_mapping_type", "mapping"} or said["match_mapping_type"] != "string":
-                raise not_imitated("dynamic templates other than of all strings")
-            found: Json = said["mapping"]
-            return found
+        for spec in named.values():
+            if set(spec) != {"match_mapping_type", "mapping"} or spec["match_mapping_type"] != "string":
+                raise not_imitated("dynamic templates other than for all strings")
+            mapping: Json = spec["mapping"]
+            return mapping
     return None

@@ -1,4 +1,4 @@
-"""This file reads the query language's bodies, as far as our source speaks it, into tests of documents."""
+"""The query DSL, as far as our source uses it, turned into tests of documents."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _EVER = (float("-inf"), float("inf"))
 
 
 def query_test(body: Json, kinds: Kinds) -> Test:
-    """The test of a query. Refuses what is not imitated."""
+    """The test of a query. Refuses what the look-alike does not imitate."""
     if len(body) != 1:
         raise RefusalError(400, "parsing_exception", "a query has exactly one name")
     ((name, inside),) = body.items()
@@ -35,8 +35,8 @@ def query_test(body: Json, kinds: Kinds) -> Test:
         case "bool":
             return _bool(inside, kinds)
         case "term":
-            ((field, said),) = inside.items()
-            return equal(field, said["value"] if isinstance(said, dict) else said, kinds)
+            ((field, value),) = inside.items()
+            return equal(field, value["value"] if isinstance(value, dict) else value, kinds)
         case "terms":
             ((field, values),) = inside.items()
             return any_of([equal(field, value, kinds) for value in values]) if values else nothing
@@ -48,9 +48,9 @@ def query_test(body: Json, kinds: Kinds) -> Test:
             only(limits, {"gte", "gt", "lte", "lt", "format"}, name)
             return ranged(field, {sign: limits[sign] for sign in limits if sign != "format"}, kinds)
         case "match_phrase":
-            ((field, said),) = inside.items()
-            only(said, {"query"}, name)
-            return phrase(field, said["query"], kinds) or nothing
+            ((field, options),) = inside.items()
+            only(options, {"query"}, name)
+            return phrase(field, options["query"], kinds) or nothing
         case "query_string":
             only(inside, {"query", "fields", "lenient", "allow_leading_wildcard"}, name)
             return query_string_test(inside["query"], inside["fields"], kinds)
@@ -59,7 +59,7 @@ def query_test(body: Json, kinds: Kinds) -> Test:
 
 
 def times_of(body: Json) -> tuple[float, float]:
-    """Between which times (inclusive, in milliseconds) a document must lie to fit: wide rather than wrong."""
+    """The first and last time (in milliseconds) of documents that can match: too wide rather than too narrow."""
     ((name, inside),) = body.items()
     if name == "range" and TIME in inside:
         limits = inside[TIME]
@@ -88,7 +88,7 @@ def _bool(inside: Json, kinds: Kinds) -> Test:
     either = [query_test(part, kinds) for part in _listed(inside.get("should", []))]
     banned = [query_test(part, kinds) for part in _listed(inside.get("must_not", []))]
     tests = list(wanted)
-    # Beside a filter, `should` only adds to a score, unless it is said that one must hold.
+    # Next to a filter, `should` only adds to the score unless the query sets `minimum_should_match`.
     if either and (not wanted or "minimum_should_match" in inside):
         tests.append(any_of(either))
     if banned:

@@ -1,4 +1,4 @@
-"""This file has the look-alike's refusals: in Elasticsearch's own form, and saying what is not imitated."""
+"""Errors in Elasticsearch's own form, which name what the look-alike does not imitate."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ Json = dict[str, Any]
 
 
 class RefusalError(Exception):
-    """A request that is answered with an error: status, type and reason as Elasticsearch gives them."""
+    """A request that is answered with an error: its status, type and reason, as in Elasticsearch."""
 
     def __init__(self, status: int, kind: str, reason: str) -> None:
         super().__init__(reason)
@@ -20,7 +20,7 @@ class RefusalError(Exception):
 
 
 def not_imitated(what: str) -> RefusalError:
-    """The refusal of something that a real server may know and this one does not."""
+    """The refusal of what a real server may support and this one does not."""
     return RefusalError(400, "not_imitated_exception", f"this look-alike does not imitate {what}")
 
 
@@ -29,6 +29,6 @@ def no_index(name: str) -> RefusalError:
 
 
 def only(given: Json, known: set[str], where: str) -> None:
-    """Refuse a part of a body that nobody here reads, instead of passing over it."""
+    """Refuse a body with unknown keys instead of ignoring them."""
     if unknown := sorted(set(given) - known):
         raise not_imitated(f"`{unknown[0]}` in `{where}`")

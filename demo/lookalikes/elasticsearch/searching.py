@@ -1,4 +1,4 @@
-"""This file answers searches: over indices or a point in time, one or several in a request."""
+"""Searches over indices or a point in time."""
 
 from collections.abc import Callable, Mapping
 from secrets import token_urlsafe
@@ -31,7 +31,7 @@ _PER_SHARD = ("query_shard_exception", "illegal_argument_exception", "parse_exce
 
 
 class Searches:
-    """Searches over the indices. `clock` gives seconds that only grow, for points in time that end by themselves."""
+    """Searches over the indices. `clock` gives monotonic seconds, by which points in time expire."""
 
     def __init__(self, indices: Indices, clock: Callable[[], float]) -> None:
         self._indices = indices
@@ -39,34 +39,34 @@ class Searches:
         self._points: dict[str, tuple[list[Shard], float]] = {}
 
     def search(self, expression: str | None, body: Json) -> Json:
-        """Answer one search. Raises RefusalError; a refusal of some shards only makes the answer partial."""
+        """Answer one search. Raises RefusalError; when only some shards refuse, the answer is partial."""
         only(body, _KNOWN, "search")
-        shards, pit = self._seen(expression, body)
+        shards, pit = self._searched_shards(expression, body)
         sort = list(body.get("sort", ()))
         if pit and sort:
-            sort.append("_shard_doc")  # what Elasticsearch adds itself, so that pages do not overlap
+            sort.append("_shard_doc")  # as Elasticsearch does, so that pages do not overlap
         failures: list[Json] = []
         found: list[Document] = []
         kinds = {shard.index: shard.kinds for shard in shards}
-        was_cut = False
+        was_terminated = False
         for shard in shards:
             try:
                 must_be_sortable(sort, shard.kinds)
                 must_fit(body.get("aggs", {}), shard.kinds, shard.index)
-                some = _matching(shard, body)
+                matching, is_terminated = _matching(shard, body)
             except RefusalError as refusal:
                 if refusal.kind not in _PER_SHARD:
                     raise
                 failures.append(_failure(shard.index, refusal))
                 continue
-            was_cut = was_cut or some[1]
-            found += some[0]
+            was_terminated = was_terminated or is_terminated
+            found += matching
         if shards and len(failures) == len(shards):
             raise _all_failed(failures)
         answer: Json = {"took": 1, "timed_out": False}
         if pit:
             answer["pit_id"] = pit
-        if was_cut:
+        if was_terminated:
             answer["terminated_early"] = True
         counts = {"total": len(shards), "successful": len(shards) - len(failures), "skipped": 0}
         answer["_shards"] = {**counts, "failed": len(failures)}
@@ -89,7 +89,7 @@ class Searches:
         return sum(len(_matching(shard, body)[0]) for shard in self._indices.shards(expression))
 
     def open_point(self, expression: str, seconds: float) -> str:
-        """Keep what the indices hold now, for some seconds."""
+        """Open a point in time over the indices for some seconds, and return its id."""
         now = self._clock()
         self._points = {name: point for name, point in self._points.items() if point[1] > now}
         if len(self._points) >= _MOST_POINTS:
@@ -106,40 +106,40 @@ class Searches:
         return len(self._points)
 
     def field_caps(self, expression: str, names: list[str]) -> Json:
-        """What the indices know of the fields."""
+        """The types of the fields in the indices."""
         indices = self._indices.resolve(expression)
         fields: dict[str, Json] = {}
         for name in names:
-            where: dict[str, list[str]] = {}
+            indices_by_kind: dict[str, list[str]] = {}
             for index in indices:
                 kind = index.mapping.kinds.get(name)
                 if kind is None and index.mapping.is_parent(name):
                     kind = "object"
                 if kind is not None:
-                    where.setdefault(kind, []).append(index.name)
-            for kind, held in where.items():
-                told: Json = {
+                    indices_by_kind.setdefault(kind, []).append(index.name)
+            for kind, with_kind in indices_by_kind.items():
+                capability: Json = {
                     "type": kind,
                     "metadata_field": False,
                     "searchable": kind != "object",
                     "aggregatable": kind not in ("object", "text"),
                 }
-                if len(where) > 1:
-                    told["indices"] = held
-                fields.setdefault(name, {})[kind] = told
+                if len(indices_by_kind) > 1:
+                    capability["indices"] = with_kind
+                fields.setdefault(name, {})[kind] = capability
         return {"indices": [index.name for index in indices], "fields": fields}
 
-    def _seen(self, expression: str | None, body: Json) -> tuple[list[Shard], str]:
+    def _searched_shards(self, expression: str | None, body: Json) -> tuple[list[Shard], str]:
         if "pit" not in body:
             return self._indices.shards(expression or "*"), ""
         only(body["pit"], {"id", "keep_alive"}, "pit")
         name = body["pit"]["id"]
-        held = self._points.get(name)
-        if held is None or held[1] <= self._clock():
+        point = self._points.get(name)
+        if point is None or point[1] <= self._clock():
             raise RefusalError(404, "search_context_missing_exception", "No search context found for id")
         if keep := body["pit"].get("keep_alive"):
-            self._points[name] = held[0], self._clock() + seconds_of(keep)
-        return held[0], name
+            self._points[name] = point[0], self._clock() + seconds_of(keep)
+        return point[0], name
 
     def _hits(
         self, found: list[Document], body: Json, sort: list[Any], kinds: Mapping[str, Mapping[str, str]]
@@ -165,7 +165,7 @@ class Searches:
 
 
 def seconds_of(text: str) -> float:
-    """A time like `1m`, `30s` or `500ms` in seconds."""
+    """The seconds of a time like `1m`, `30s` or `500ms`."""
     for unit, size in (("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)):
         if text.endswith(unit) and text[: -len(unit)].isdigit():
             return int(text[: -len(unit)]) * size
@@ -173,15 +173,15 @@ def seconds_of(text: str) -> float:
 
 
 def _matching(shard: Shard, body: Json) -> tuple[list[Document], bool]:
-    """The shard's documents that fit, and whether the search stopped at `terminate_after`."""
+    """The matching documents of a shard, and whether the search stopped at `terminate_after`."""
     query = body.get("query", {"match_all": {}})
     test = query_test(query, shard.kinds)
-    enough = body.get("terminate_after", 0)
+    limit = body.get("terminate_after", 0)
     found: list[Document] = []
     for document in shard.between(*times_of(query)):
         if test(document):
             found.append(document)
-            if enough and len(found) >= enough:
+            if limit and len(found) >= limit:
                 return found, True
     return found, False
 

@@ -1,4 +1,4 @@
-"""This file is the look-alike's HTTP side: its routes, bodies and headers."""
+"""The HTTP server of the look-alike: routes, bodies and headers."""
 
 import asyncio
 import json
@@ -8,13 +8,13 @@ from typing import Any
 from aiohttp import web
 
 from demo.lookalikes.elasticsearch.faults import Faults
-from demo.lookalikes.elasticsearch.filter_paths import kept
+from demo.lookalikes.elasticsearch.filter_paths import filtered
 from demo.lookalikes.elasticsearch.indices import Indices
 from demo.lookalikes.elasticsearch.mappings import Json
 from demo.lookalikes.elasticsearch.refusals import RefusalError, not_imitated
 from demo.lookalikes.elasticsearch.searching import Searches, seconds_of
 
-VERSION = "8.19.21"  # what it says it is, and what it was compared with
+VERSION = "8.19.21"  # the version that it reports, and that it was compared with
 _BODY_LIMIT = 100 * 1024 * 1024  # http.max_content_length
 _PARAMETERS = {"filter_path", "keep_alive", "ignore_unavailable", "refresh", "index", "format", "h"}
 
@@ -22,7 +22,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def application(indices: Indices, searches: Searches, faults: Faults) -> web.Application:
-    """The web application over one set of indices."""
+    """Return the web application over a set of indices."""
     routes = _Routes(indices, searches, faults)
 
     @web.middleware
@@ -61,7 +61,7 @@ class _Routes:
         self._faults = faults
 
     async def answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """What holds for every request: faults, refusals in Elasticsearch's form, its headers."""
+        """Do what all requests share: faults, errors in Elasticsearch's form, and headers."""
         await self._faults.wait()
         if self._faults.is_down:
             if request.transport is not None:
@@ -75,8 +75,8 @@ class _Routes:
         except RefusalError as refusal:
             response = _json(request, refusal.body(), status=refusal.status)
         except web.HTTPException as error:
-            wrong = not_imitated(f"{request.method} {request.path}")
-            response = _json(request, wrong.body(), status=error.status if error.status == 413 else 400)
+            route = not_imitated(f"{request.method} {request.path}")
+            response = _json(request, route.body(), status=error.status if error.status == 413 else 400)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             unread = RefusalError(400, "parsing_exception", f"cannot read the body: {error!r}")
             response = _json(request, unread.body(), status=400)
@@ -84,36 +84,36 @@ class _Routes:
         return response
 
     async def search(self, request: web.Request) -> web.Response:
-        self._fail_if_told()
+        self._fail_if_injected()
         # In a thread: the loop may be the bot's own, and a search over many documents takes a while.
-        asked = await _body(request)
-        found = await asyncio.to_thread(self._searches.search, request.match_info.get("index"), asked)
-        return _json(request, self._faults.hurt(found))
+        body = await _body(request)
+        found = await asyncio.to_thread(self._searches.search, request.match_info.get("index"), body)
+        return _json(request, self._faults.apply(found))
 
     async def msearch(self, request: web.Request) -> web.Response:
-        self._fail_if_told()
+        self._fail_if_injected()
         lines = _lines(await request.text())
         answers: list[Json] = []
         for header, body in zip(lines[::2], lines[1::2], strict=True):
             try:
                 found = await asyncio.to_thread(self._searches.search, header.get("index"), body)
-                answers.append({**self._faults.hurt(found), "status": 200})
+                answers.append({**self._faults.apply(found), "status": 200})
             except RefusalError as refusal:
                 answers.append(refusal.body())
         return _json(request, {"took": 1, "responses": answers})
 
     async def field_caps(self, request: web.Request) -> web.Response:
-        self._fail_if_told()
-        asked = await _body(request)
-        return _json(request, self._searches.field_caps(request.match_info["index"], asked["fields"]))
+        self._fail_if_injected()
+        fields = (await _body(request))["fields"]
+        return _json(request, self._searches.field_caps(request.match_info["index"], fields))
 
     async def count(self, request: web.Request) -> web.Response:
-        self._fail_if_told()
+        self._fail_if_injected()
         count = self._searches.count(request.match_info.get("index", "*"), await _body(request))
         return _json(request, {"count": count})
 
     async def open_point(self, request: web.Request) -> web.Response:
-        self._fail_if_told()
+        self._fail_if_injected()
         name = self._searches.open_point(request.match_info["index"], seconds_of(request.query["keep_alive"]))
         return _json(request, {"id": name})
 
@@ -125,24 +125,24 @@ class _Routes:
         items: list[Json] = []
         lines = iter(_lines(await request.text()))
         for action in lines:
-            ((what, meta),) = action.items()
-            if what not in ("create", "index"):
-                raise not_imitated(f"`{what}` in _bulk")
+            ((operation, meta),) = action.items()
+            if operation not in ("create", "index"):
+                raise not_imitated(f"`{operation}` in _bulk")
             name = meta.get("_index") or request.match_info.get("index", "")
             source = next(lines, None)
             if source is None:
                 raise RefusalError(400, "illegal_argument_exception", "the last action has no document")
             try:
                 document = self._indices.add(name, source, id_=meta.get("_id"))
-                told = {"_index": name, "_id": document.id, "result": "created", "status": 201}
+                result = {"_index": name, "_id": document.id, "result": "created", "status": 201}
             except RefusalError as refusal:
-                told = {"_index": name, "status": refusal.status, "error": refusal.body()["error"]}
-            items.append({what: told})
-        is_hurt = any("error" in told for item in items for told in item.values())
-        return _json(request, {"took": 1, "errors": is_hurt, "items": items})
+                result = {"_index": name, "status": refusal.status, "error": refusal.body()["error"]}
+            items.append({operation: result})
+        has_errors = any("error" in result for item in items for result in item.values())
+        return _json(request, {"took": 1, "errors": has_errors, "items": items})
 
     async def refresh(self, request: web.Request) -> web.Response:
-        # A document can be found as soon as it is indexed.
+        # There is nothing to do: documents are searchable as soon as they are indexed.
         shards = len(self._indices.resolve(request.match_info.get("index", "*")))
         return _json(request, {"_shards": {"total": shards, "successful": shards, "failed": 0}})
 
@@ -172,9 +172,9 @@ class _Routes:
     async def cat_health(self, request: web.Request) -> web.Response:
         return web.Response(text=f"demo green 1 1 {len(self._indices.indices)}\n")
 
-    def _fail_if_told(self) -> None:
+    def _fail_if_injected(self) -> None:
         if status := self._faults.status():
-            raise RefusalError(status, "look_alike_exception", "told to fail")
+            raise RefusalError(status, "look_alike_exception", "failed by fault injection")
 
 
 async def _body(request: web.Request) -> Json:
@@ -202,7 +202,7 @@ def _read(text: str) -> Any:
 
 def _json(request: web.Request, answer: Json, *, status: int = 200) -> web.Response:
     if status == 200 and (paths := request.query.get("filter_path")):  # an error stays whole
-        answer = kept(answer, paths.split(","))
+        answer = filtered(answer, paths.split(","))
     wants = request.headers.get("accept", "")
     kind = "application/vnd.elasticsearch+json" if "vnd.elasticsearch" in wants else "application/json"
     response = web.Response(text=json.dumps(answer, ensure_ascii=False), status=status)

@@ -1,4 +1,4 @@
-"""This file has the smallest tests of a document: does this field hold that word, value, phrase or range?"""
+"""Tests of one field of a document: for a value, a word, a phrase, a pattern or a range."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from demo.lookalikes.elasticsearch.refusals import RefusalError, not_imitated
 from demo.lookalikes.elasticsearch.words import has_phrase, stands_alone, words_of
 
 Test = Callable[[Document], bool]
-Kinds = Mapping[str, str]  # field -> what it is mapped as
+Kinds = Mapping[str, str]  # field -> its type
 
 _NUMBERS = ("long", "double", "date")
 
@@ -47,23 +47,23 @@ def exists(field: str, kinds: Kinds) -> Test:
 
 
 def equal(field: str, value: object, kinds: Kinds) -> Test:
-    """A `term`: the value as it is kept, without analysis. Refuses a number that is none."""
+    """A `term`: the value as it is stored, without analysis. Refuses a value that does not fit the field's type."""
     kind = kinds.get(field)
     if kind is None:
         return nothing
-    wanted = _kept(value, kind, field)
+    wanted = _converted(value, kind, field)
     if kind == "text":
         return _with_words(field, lambda words: wanted in words, [str(wanted)], sure=str(wanted))
     return lambda document: wanted in document.values.get(field, ())
 
 
 def phrase(field: str, text: str, kinds: Kinds) -> Test | None:
-    """A phrase, analysed as the field is. None when nothing of it is left to look for."""
+    """A phrase, analyzed as the field is. None when the analysis leaves it empty."""
     kind = kinds.get(field)
     if kind is None:
         return nothing
     if kind != "text":
-        return _leniently(field, text, kinds)
+        return _lenient_equal(field, text, kinds)
     wanted = words_of(text)
     if not wanted:
         return None
@@ -71,41 +71,41 @@ def phrase(field: str, text: str, kinds: Kinds) -> Test | None:
 
 
 def words(field: str, text: str, kinds: Kinds) -> Test | None:
-    """An unquoted piece of a query string: any of its words. None when there is none."""
+    """An unquoted part of a query string: any of its words. None when it has none."""
     kind = kinds.get(field)
     if kind is None:
         return nothing
     if kind != "text":
-        return _leniently(field, text, kinds)
+        return _lenient_equal(field, text, kinds)
     wanted = frozenset(words_of(text))
     if not wanted:
         return None
     if len(wanted) == 1:
         (word,) = wanted
-        return _with_words(field, lambda held: word in held, [word], sure=word)
-    return _with_words(field, lambda held: not wanted.isdisjoint(held), [])
+        return _with_words(field, lambda words: word in words, [word], sure=word)
+    return _with_words(field, lambda words: not wanted.isdisjoint(words), [])
 
 
 def wildcard(field: str, pattern: str, kinds: Kinds) -> Test:
-    """`*` and `?`: in a text against each word, in lower case; in a keyword against the whole value."""
+    """A pattern with `*` and `?`: for a text each word in lower case, for a keyword the whole value."""
     kind = kinds.get(field)
     if kind == "text":
-        shape = _shape(pattern.lower())
-        return _with_words(field, lambda held: any(shape.fullmatch(word) for word in held), [])
+        shape = _pattern(pattern.lower())
+        return _with_words(field, lambda words: any(shape.fullmatch(word) for word in words), [])
     if kind == "keyword":
-        shape = _shape(pattern)
+        shape = _pattern(pattern)
         return lambda document: any(shape.fullmatch(value) for value in document.values.get(field, ()))
     return nothing
 
 
 def ranged(field: str, limits: Mapping[str, object], kinds: Kinds) -> Test:
-    """A range over numbers, dates or keywords: gte, gt, lte, lt."""
+    """A range of numbers, dates or keywords: gte, gt, lte, lt."""
     kind = kinds.get(field)
     if kind is None:
         return nothing
     if kind in ("text", "boolean"):
         raise not_imitated(f"a range over the {kind} field `{field}`")
-    bounds = {sign: _kept(value, kind, field) for sign, value in limits.items() if value is not None}
+    bounds = {sign: _converted(value, kind, field) for sign, value in limits.items() if value is not None}
 
     def fits(value: Any) -> bool:
         return (
@@ -118,7 +118,7 @@ def ranged(field: str, limits: Mapping[str, object], kinds: Kinds) -> Test:
     return lambda document: any(fits(value) for value in document.values.get(field, ()))
 
 
-def _leniently(field: str, text: str, kinds: Kinds) -> Test:
+def _lenient_equal(field: str, text: str, kinds: Kinds) -> Test:
     try:
         return equal(field, text, kinds)
     except RefusalError:
@@ -126,9 +126,9 @@ def _leniently(field: str, text: str, kinds: Kinds) -> Test:
 
 
 def _with_words(field: str, test: Callable[[list[str]], bool], needed: list[str], *, sure: str = "") -> Test:
-    """A test of the words of a text, which is only taken apart where a look at its letters does not decide.
+    """A test of the words of a text, which is only split where a substring search does not decide.
 
-    `needed`: words that must be in it as letters. `sure`: what settles it when it stands there between blanks.
+    `needed`: substrings that a match must contain. `sure`: a substring that, between blanks, proves a match.
     """
 
     def holds(document: Document) -> bool:
@@ -143,8 +143,8 @@ def _with_words(field: str, test: Callable[[list[str]], bool], needed: list[str]
     return holds
 
 
-def _shape(pattern: str) -> re.Pattern[str]:
-    """A wildcard pattern as a regular expression; a backslash takes the next sign's meaning."""
+def _pattern(pattern: str) -> re.Pattern[str]:
+    """A wildcard pattern as a regular expression; a backslash escapes the next character."""
     parts: list[str] = []
     for found in re.finditer(r"\\(.)|(\*+)|(\?)|(.)", pattern, re.DOTALL):
         escaped, many, one, plain = found.groups()
@@ -152,7 +152,7 @@ def _shape(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.DOTALL)
 
 
-def _kept(value: object, kind: str, field: str) -> Any:
+def _converted(value: object, kind: str, field: str) -> Any:
     try:
         if kind == "date":
             return value if isinstance(value, int | float) else millis_of(str(value))

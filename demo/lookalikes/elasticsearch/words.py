@@ -1,9 +1,9 @@
-"""This file splits text into words as Elasticsearch's standard analyser does (Unicode's rules, in lower case)."""
+"""Text split into words as by Elasticsearch's standard analyzer (Unicode's rules, in lower case)."""
 
 import re
 
-# Letters join across one of . : ' and the like, digits across . , ; and the like; every Han and Hiragana sign is a
-# word of its own; an underscore joins all. This covers what logs hold, not every script of the world.
+# A . : ' or the like joins letters, a . , ; or the like joins digits, an underscore joins both; each Han and Hiragana
+# character is a word. This covers what logs contain, not every script.
 _HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
@@ -22,7 +22,7 @@ _LONGEST = 255  # characters; a longer word is cut into several
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in their order."""
+    """The words of a text, in order."""
     found: list[str] = []
     for word in _WORD.findall(text.lower()):
         if word[0] == "_" and _ONLY_UNDERSCORES.match(word):
@@ -35,7 +35,7 @@ def words_of(text: str) -> list[str]:
 
 
 def stands_alone(words: str, lower: str) -> bool:
-    """Whether these words, with single blanks between, stand in the text between blanks: a sure sign, quickly found."""
+    """Whether the words, joined by single blanks, stand between blanks in the text: a quick proof of a match."""
     start = lower.find(words)
     if start < 0:
         return False
@@ -44,6 +44,6 @@ def stands_alone(words: str, lower: str) -> bool:
 
 
 def has_phrase(words: list[str], phrase: list[str]) -> bool:
-    """Whether the words of the phrase follow each other somewhere."""
+    """Whether the words of the phrase follow each other in the text."""
     first, size = phrase[0], len(phrase)
-    return any(word == first and words[place : place + size] == phrase for place, word in enumerate(words))
+    return any(word == first and words[start : start + size] == phrase for start, word in enumerate(words))

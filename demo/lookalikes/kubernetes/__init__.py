@@ -1,4 +1,4 @@
-"""An in-process look-alike of the Kubernetes API server with its own small controllers."""
+"""An in-process look-alike of the Kubernetes API server, with small controllers of its own."""
 
 from demo.lookalikes.kubernetes.authorization import User
 from demo.lookalikes.kubernetes.controllers import Settings

@@ -1,6 +1,4 @@
-"""This file does what the real server's admission does to new objects: priorities of pods, names of classes."""
-
-from __future__ import annotations
+"""Admission of new objects: the priority and preemption policy of pods."""
 
 from demo.lookalikes.kubernetes.errors import forbidden
 from demo.lookalikes.kubernetes.kinds import Kind, Kinds
@@ -11,7 +9,7 @@ _SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-cri
 
 
 def admit(store: Store, kinds: Kinds, kind: Kind, tree: Json) -> Json:
-    """Return the object as admission leaves it; refuses with 403."""
+    """Return the object as admission changes it, or refuse with 403."""
     if kind.listing != "pods" or not isinstance(tree.get("spec"), dict):
         return tree
     spec = tree["spec"]

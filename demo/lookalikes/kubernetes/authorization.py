@@ -1,6 +1,4 @@
-"""This file decides who is asking and what they may do: tokens, impersonation and RBAC read from the objects."""
-
-from __future__ import annotations
+"""Authentication by tokens and impersonation, and authorization by the RBAC objects in the store."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +14,7 @@ AUTHENTICATED = "system:authenticated"
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody who asks, as a token or an impersonation names them."""
+    """The user of a request, by token or by impersonation."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -28,7 +26,7 @@ ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """What somebody wants to do, in the words of RBAC; with a `path` it is no resource."""
+    """What a request does, in the words of RBAC. With a `path` it is not on a resource."""
 
     verb: str
     group: str = ""
@@ -37,13 +35,13 @@ class Attributes:
     name: str = ""
     path: str = ""
 
-    def where(self) -> str:
+    def scope(self) -> str:
         return f'in the namespace "{self.namespace}"' if self.namespace else "at the cluster scope"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """The answer, with the reason as a review shows it ("" for a plain no)."""
+class Decision:
+    """Whether a request is allowed, with the reason as in a review ("" for a denial)."""
 
     allowed: bool
     reason: str = ""
@@ -56,10 +54,10 @@ class Authorizer:
         self._store = store
         self._kinds = kinds
 
-    def decide(self, user: User, attributes: Attributes) -> Verdict:
-        """Return whether the user may do it, and by which binding."""
+    def decide(self, user: User, attributes: Attributes) -> Decision:
+        """Decide whether the user may do it, and name the binding that allows it."""
         if MASTERS in user.groups:
-            return Verdict(True)
+            return Decision(True)
         for binding in self._bindings(attributes.namespace):
             if not any(
                 _names(subject, user, namespace_of(binding)) for subject in binding.get("subjects") or ()
@@ -67,9 +65,9 @@ class Authorizer:
                 continue
             role = self._role(binding)
             if role is not None and any(_permits(rule, attributes) for rule in role.get("rules") or ()):
-                who = next(s for s in binding["subjects"] if _names(s, user, namespace_of(binding)))
-                return Verdict(True, _reason(binding, who))
-        return Verdict(False)
+                subject = next(s for s in binding["subjects"] if _names(s, user, namespace_of(binding)))
+                return Decision(True, _reason(binding, subject))
+        return Decision(False)
 
     def _bindings(self, namespace: str) -> Iterator[Json]:
         for stored in self._store.all(self._kinds.named("clusterrolebindings")):
@@ -81,19 +79,20 @@ class Authorizer:
     def _role(self, binding: Json) -> Json | None:
         reference = binding.get("roleRef") or {}
         plural = "clusterroles" if reference.get("kind") == "ClusterRole" else "roles"
-        home = "" if plural == "clusterroles" else namespace_of(binding)
-        found = self._store.get(self._kinds.named(plural), home, reference.get("name", ""))
+        namespace = "" if plural == "clusterroles" else namespace_of(binding)
+        found = self._store.get(self._kinds.named(plural), namespace, reference.get("name", ""))
         return found.tree if found else None
 
 
-def _names(subject: Json, user: User, home: str) -> bool:
+def _names(subject: Json, user: User, namespace: str) -> bool:
     match subject.get("kind"):
         case "User":
             return bool(subject["name"] == user.name)
         case "Group":
             return subject["name"] in user.groups
         case "ServiceAccount":
-            return user.name == f"system:serviceaccount:{subject.get('namespace') or home}:{subject['name']}"
+            account = f"{subject.get('namespace') or namespace}:{subject['name']}"
+            return user.name == f"system:serviceaccount:{account}"
         case _:
             return False
 
@@ -122,17 +121,17 @@ def _permits(rule: Json, attributes: Attributes) -> bool:
 
 def _reason(binding: Json, subject: Json) -> str:
     reference = binding["roleRef"]
-    whole = f"{subject['namespace']}/{subject['name']}" if subject.get("namespace") else subject["name"]
-    bound = f"{namespace_of(binding)}/{name_of(binding)}" if namespace_of(binding) else name_of(binding)
+    name = f"{subject['namespace']}/{subject['name']}" if subject.get("namespace") else subject["name"]
+    source = f"{namespace_of(binding)}/{name_of(binding)}" if namespace_of(binding) else name_of(binding)
     kind = "RoleBinding" if namespace_of(binding) else "ClusterRoleBinding"
     return (
-        f'RBAC: allowed by {kind} "{bound}" of {reference["kind"]} "{reference["name"]}" to '
-        f'{subject["kind"]} "{whole}"'
+        f'RBAC: allowed by {kind} "{source}" of {reference["kind"]} "{reference["name"]}" to '
+        f'{subject["kind"]} "{name}"'
     )
 
 
 def refused(user: User, attributes: Attributes) -> RefusedError:
-    """Return the 403 for a attributes, in the real server's words."""
+    """Return the 403 for these attributes, in the real server's words."""
     if attributes.path:
         text = f'User "{user.name}" cannot {attributes.verb} path "{attributes.path}"'
         return RefusedError(403, "Forbidden", f"forbidden: {text}", details={})
@@ -141,7 +140,7 @@ def refused(user: User, attributes: Attributes) -> RefusedError:
     subject = f'{qualified} "{attributes.name}"' if attributes.name else qualified
     text = (
         f'{subject} is forbidden: User "{user.name}" cannot {attributes.verb} '
-        f'resource "{attributes.resource}" in API group "{attributes.group}" {attributes.where()}'
+        f'resource "{attributes.resource}" in API group "{attributes.group}" {attributes.scope()}'
     )
     details = {key: value for key, value in
                (("name", attributes.name), ("group", attributes.group), ("kind", plural)) if value}  # fmt: skip
@@ -149,7 +148,7 @@ def refused(user: User, attributes: Attributes) -> RefusedError:
 
 
 def token_user(tokens: Mapping[str, User], header: str | None) -> User:
-    """Return the user of an Authorization header; refuses an unknown token with 401."""
+    """Return the user of an Authorization header, or refuse an unknown token with 401."""
     if not header:
         return ANONYMOUS
     scheme, _, token = header.partition(" ")
@@ -160,25 +159,25 @@ def token_user(tokens: Mapping[str, User], header: str | None) -> User:
 
 
 def impersonated(authorizer: Authorizer, user: User, headers: list[tuple[str, str]]) -> User:
-    """Return whom the headers make of the user; refuses with 403 whom they may not become."""
-    said = [(name.lower(), value) for name, value in headers if name.lower().startswith("impersonate-")]
-    if not said:
+    """Return the user that the headers impersonate, or refuse with 403 when that is not allowed."""
+    requested = [(name.lower(), value) for name, value in headers if name.lower().startswith("impersonate-")]
+    if not requested:
         return user
-    names = [value for name, value in said if name == "impersonate-user"]
-    groups = tuple(value for name, value in said if name == "impersonate-group")
+    names = [value for name, value in requested if name == "impersonate-user"]
+    groups = tuple(value for name, value in requested if name == "impersonate-group")
     if not names or not names[0]:
-        raise bad_request(f"requested {said} without impersonating a user name")
+        raise bad_request(f"requested {requested} without impersonating a user name")
     wanted: list[Attributes] = []
     if names[0].startswith("system:serviceaccount:") and names[0].count(":") == 3:
-        _, _, home, account = names[0].split(":")
+        _, _, namespace, account = names[0].split(":")
         wanted.append(
-            Attributes(verb="impersonate", resource="serviceaccounts", namespace=home, name=account)
+            Attributes(verb="impersonate", resource="serviceaccounts", namespace=namespace, name=account)
         )
-        groups = groups or ("system:serviceaccounts", f"system:serviceaccounts:{home}")
+        groups = groups or ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
     else:
         wanted.append(Attributes(verb="impersonate", resource="users", name=names[0]))
         wanted += [Attributes(verb="impersonate", resource="groups", name=group) for group in groups]
-    for name, value in said:
+    for name, value in requested:
         if name.startswith("impersonate-extra-"):
             extra = f"userextras/{name.removeprefix('impersonate-extra-')}"
             wanted.append(

@@ -1,6 +1,4 @@
-"""This file puts into a new cluster what every real one has: namespaces, basic roles, priority classes."""
-
-from __future__ import annotations
+"""The objects that every new cluster has: namespaces, basic roles, priority classes."""
 
 from demo.lookalikes.kubernetes.cluster import Cluster
 from demo.lookalikes.kubernetes.objects import Json
@@ -47,8 +45,8 @@ _BINDINGS = {
 }
 
 
-def furnish(cluster: Cluster) -> None:
-    """Create the basic objects."""
+def create_first_objects(cluster: Cluster) -> None:
+    """Create the objects that every new cluster has."""
     kinds = cluster.kinds
     for name in ("default", "kube-system", "kube-public", "kube-node-lease"):
         cluster.create(kinds.named("namespaces"), "", {"metadata": {"name": name}})

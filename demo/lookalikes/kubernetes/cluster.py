@@ -1,9 +1,7 @@
-"""This file does the verbs: create, update, patch and delete as the real server does them, each in one step.
+"""The verbs of the API: create, update, patch and delete, as in the real server.
 
-HTTP requests and the controllers use the same functions. Nothing here waits, so nothing here can interleave.
+HTTP requests and the controllers use the same functions. None of them awaits, so they cannot interleave.
 """
-
-from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
@@ -11,8 +9,8 @@ from typing import Any
 
 from demo.lookalikes.kubernetes import defaults, validation
 from demo.lookalikes.kubernetes.admission import admit
-from demo.lookalikes.kubernetes.custom_kinds import abandon, adopt
-from demo.lookalikes.kubernetes.deletion import Deletion, delete_stored, finish_if_free
+from demo.lookalikes.kubernetes.custom_kinds import establish, withdraw
+from demo.lookalikes.kubernetes.deletion import DeleteOptions, delete_stored, finish_if_free
 from demo.lookalikes.kubernetes.errors import (
     RefusedError,
     already_exists,
@@ -35,9 +33,9 @@ from demo.lookalikes.kubernetes.objects import (
 )
 from demo.lookalikes.kubernetes.store import Store, Stored
 
-Change = Callable[[Json], Json]
+Edit = Callable[[Json], Json]
 
-# What a client cannot set or change.
+# The metadata that a client cannot set or change.
 _OWNED = (
     "uid",
     "creationTimestamp",
@@ -49,7 +47,7 @@ _OWNED = (
 
 
 class Cluster:
-    """The state of one cluster and what may be done to it."""
+    """The objects of one cluster, and the operations on them."""
 
     def __init__(self, clock: Clock, *, history: int = 20_000) -> None:
         self.clock = clock
@@ -57,7 +55,7 @@ class Cluster:
         self.store = Store(history=history)
 
     def get(self, kind: Kind, namespace: str, name: str) -> Stored:
-        """Return the object; refuses with 404."""
+        """Return the object, or refuse with 404."""
         found = self.store.get(kind, namespace, name)
         if found is None:
             raise not_found(kind.plural, name, kind.group)
@@ -66,11 +64,11 @@ class Cluster:
     def create(
         self, kind: Kind, namespace: str, tree: Json, *, dry_run: bool = False, keep_status: bool = False
     ) -> Stored:
-        """Create an object; refuses as the real server: 400, 403, 404 (namespace), 409, 422."""
+        """Create an object, or refuse as the real server does: 400, 403, 404 (namespace), 409, 422."""
         meta = dict(validation.checked_metadata(tree))
         if not meta.get("name") and meta.get("generateName"):
             meta["name"] = f"{meta['generateName']}{suffix()}"
-        self._place(kind, namespace, tree, meta)
+        self._set_namespace(kind, namespace, tree, meta)
         for field in (*_OWNED, "resourceVersion"):
             if field != "resourceVersion" or meta.get(field) in (None, ""):
                 meta.pop(field, None)
@@ -93,12 +91,12 @@ class Cluster:
         if dry_run:
             return Store.stored(kind, own, 0)
         stored = self.store.put(kind, own)
-        return self._noticed(kind, stored)
+        return self._served(kind, stored)
 
     def replace(
         self, kind: Kind, namespace: str, name: str, tree: Json, *, dry_run: bool = False, part: str = ""
     ) -> Stored:
-        """Put a whole object in the place of the old one; refuses 404, 409 (stale), 422."""
+        """Replace an object, or refuse with 404, 409 (stale) or 422."""
         meta = validation.checked_metadata(tree)
         if meta.get("name", name) != name:
             raise bad_request(
@@ -106,21 +104,21 @@ class Cluster:
             )
         old = self.get(kind, namespace, name)
         if kind.listing == "leases.coordination.k8s.io" and not meta.get("resourceVersion"):
-            fault = ("metadata.resourceVersion", "FieldValueInvalid",
+            error = ("metadata.resourceVersion", "FieldValueInvalid",
                      "Invalid value: 0: must be specified for an update")  # fmt: skip
-            raise invalid(kind.kind, name, kind.group, [fault])
+            raise invalid(kind.kind, name, kind.group, [error])
         return self.update(old, tree, dry_run=dry_run, part=part)
 
     def patch(
-        self, kind: Kind, namespace: str, name: str, change: Change, *, dry_run: bool = False, part: str = ""
+        self, kind: Kind, namespace: str, name: str, change: Edit, *, dry_run: bool = False, part: str = ""
     ) -> Stored:
-        """Write the object that `change` makes of the old one; `part` is "" or "status"."""
+        """Write what `change` returns for the old object; `part` is "" or "status"."""
         old = self.get(kind, namespace, name)
         tree = change(old.tree)
         if dig(tree, "metadata", "name") != name:
-            fault = ("metadata.name", "FieldValueInvalid",
+            error = ("metadata.name", "FieldValueInvalid",
                      f'Invalid value: "{dig(tree, "metadata", "name")}": field is immutable')  # fmt: skip
-            raise invalid(kind.kind, name, kind.group, [fault])
+            raise invalid(kind.kind, name, kind.group, [error])
         return self.update(old, tree, dry_run=dry_run, part=part)
 
     def update(self, old: Stored, tree: Json, *, dry_run: bool = False, part: str = "") -> Stored:
@@ -145,32 +143,40 @@ class Cluster:
                 new = with_value(new, ("status",), old.tree.get("status"))
             new = defaults.filled(kind.listing, _with_parts(kind, new))
             validation.check(kind, new, old.tree)
-            if (kind.counts or kind.custom) and _meant(new) != _meant(old.tree):
+            if (kind.counts or kind.custom) and _generation_content(new) != _generation_content(old.tree):
                 new["metadata"] = {**new["metadata"], "generation": old_meta.get("generation", 1) + 1}
         if new == old.tree:
-            return old  # as the real server: a write that changes nothing is no event and no new version
+            return old  # as in the real server: no event and no new version without a change
         if dry_run:
             return Store.stored(kind, new, old.version)
         stored = self.store.put(kind, new)
         finish_if_free(self.store, stored)
-        return self._noticed(kind, stored)
+        return self._served(kind, stored)
 
     def delete(
-        self, kind: Kind, namespace: str, name: str, how: Deletion | None = None, *, dry_run: bool = False
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        options: DeleteOptions | None = None,
+        *,
+        dry_run: bool = False,
     ) -> tuple[Stored, bool]:
-        """Begin or finish the end of an object; returns its last state and whether it is gone."""
+        """Start or finish a deletion, and return the object's last state and whether it is gone."""
         stored = self.get(kind, namespace, name)
-        last, gone = delete_stored(self.store, stored, how or Deletion(), now=self.clock(), dry_run=dry_run)
+        last, gone = delete_stored(
+            self.store, stored, options or DeleteOptions(), now=self.clock(), dry_run=dry_run
+        )
         if gone and not dry_run and kind.plural == "customresourcedefinitions":
-            abandon(self.store, self.kinds, stored.tree)
+            withdraw(self.store, self.kinds, stored.tree)
         return last, gone
 
     def set_status(self, kind: Kind, namespace: str, name: str, status: Json) -> Stored:
-        """Replace the whole status, as a controller or a kubelet does."""
+        """Replace the status, as a controller or a kubelet does."""
         return self.patch(kind, namespace, name, lambda old: {**old, "status": status}, part="status")
 
     def resize(self, old: Stored, tree: Json, *, dry_run: bool = False) -> Stored:
-        """Write a pod whose resources were checked by the resize rules."""
+        """Write a pod whose resources have passed the resize checks."""
         if tree == old.tree:
             return old
         meta = metadata(old.tree)
@@ -178,12 +184,12 @@ class Cluster:
         return Store.stored(old.kind, new, old.version) if dry_run else self.store.put(old.kind, new)
 
     def bind(self, namespace: str, name: str, node: str, *, dry_run: bool = False) -> None:
-        """Give a pod to a node, as a scheduler does; refuses 404, and 409 when it has one."""
+        """Bind a pod to a node, as a scheduler does, or refuse with 404, or with 409 when it is bound."""
         kind = self.kinds.named("pods")
         old = self.get(kind, namespace, name)
         if dig(old.tree, "spec", "nodeName"):
-            why = f'pod {name} is already assigned to node "{dig(old.tree, "spec", "nodeName")}"'
-            raise conflict("pods/binding", name, why)
+            reason = f'pod {name} is already assigned to node "{dig(old.tree, "spec", "nodeName")}"'
+            raise conflict("pods/binding", name, reason)
         if dry_run:
             return
         status = old.tree.get("status") or {}
@@ -192,7 +198,7 @@ class Cluster:
         tree = with_value(old.tree, ("spec", "nodeName"), node)
         self.store.put(kind, {**tree, "status": {**status, "conditions": conditions}})
 
-    def _place(self, kind: Kind, namespace: str, tree: Json, meta: Json) -> None:
+    def _set_namespace(self, kind: Kind, namespace: str, tree: Json, meta: Json) -> None:
         if not kind.namespaced:
             meta.pop("namespace", None)
             return
@@ -201,45 +207,45 @@ class Cluster:
                 "the namespace of the provided object does not match the namespace sent on the request"
             )
         meta["namespace"] = namespace
-        home = self.store.get(self.kinds.named("namespaces"), "", namespace)
-        if home is None:
+        found = self.store.get(self.kinds.named("namespaces"), "", namespace)
+        if found is None:
             raise not_found("namespaces", namespace)
-        if "deletionTimestamp" in metadata(home.tree):
-            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+        if "deletionTimestamp" in metadata(found.tree):
+            reason = f"unable to create new content in namespace {namespace} because it is being terminated"
             cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated",
                      "field": "metadata.namespace"}  # fmt: skip
-            message = f'{kind.plural} "{meta.get("name", "")}" is forbidden: {why}'
+            message = f'{kind.plural} "{meta.get("name", "")}" is forbidden: {reason}'
             details = {"name": meta.get("name", ""), "kind": kind.plural, "causes": [cause]}
             raise RefusedError(403, "Forbidden", message, details=details)
 
     @staticmethod
     def _status_only(kind: Kind, old: Json, new: Json) -> Json:
-        kept = with_value(old, ("status",), new.get("status"))
+        merged = with_value(old, ("status",), new.get("status"))
         if kind.custom:
-            return kept
-        for field in ("labels", "annotations"):  # the built-in kinds let a status write change these
-            kept = with_value(kept, ("metadata", field), metadata(new).get(field))
-        return kept
+            return merged
+        for field in ("labels", "annotations"):  # built-in kinds let a status write change these
+            merged = with_value(merged, ("metadata", field), metadata(new).get(field))
+        return merged
 
-    def _noticed(self, kind: Kind, stored: Stored) -> Stored:
+    def _served(self, kind: Kind, stored: Stored) -> Stored:
         if kind.plural == "customresourcedefinitions":
-            return adopt(self.store, self.kinds, stored, now=self.clock())
+            return establish(self.store, self.kinds, stored, now=self.clock())
         return stored
 
 
 def _with_parts(kind: Kind, tree: Json) -> Json:
-    """Return the object with spec and status: those of built-in kinds are structs, which are always written."""
+    """Return the object with spec and status, which built-in kinds always write because they are structs."""
     if kind.custom or not kind.keeps_status:
         return tree
     return {**tree, "spec": tree.get("spec") or {}, "status": tree.get("status") or {}}
 
 
 def _without_empties(meta: Json) -> Json:
-    """Return metadata without empty maps and lists, which the real server does not write."""
-    left_out = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")
-    return {key: value for key, value in meta.items() if value or key not in left_out}
+    """Return the metadata without the empty maps and lists that the real server omits."""
+    omitted = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")
+    return {key: value for key, value in meta.items() if value or key not in omitted}
 
 
-def _meant(tree: Json) -> dict[str, Any]:
-    """Return what the generation follows: everything but metadata and status."""
+def _generation_content(tree: Json) -> dict[str, Any]:
+    """Return the part whose changes raise the generation: everything but metadata and status."""
     return {key: value for key, value in tree.items() if key not in ("metadata", "status")}

@@ -1,6 +1,4 @@
-"""This file turns CustomResourceDefinitions into rows of the table of kinds."""
-
-from __future__ import annotations
+"""CustomResourceDefinitions, served as rows of the table of kinds."""
 
 from datetime import datetime
 
@@ -10,7 +8,7 @@ from demo.lookalikes.kubernetes.store import Store, Stored
 
 
 def kind_of(definition: Json) -> Kind | None:
-    """Return the row that a CustomResourceDefinition stands for; None when it serves no version."""
+    """Return the row of a CustomResourceDefinition; None when it serves no version."""
     spec = definition["spec"]
     served = [version for version in spec.get("versions") or () if version.get("served")]
     if not served:
@@ -36,8 +34,8 @@ def kind_of(definition: Json) -> Kind | None:
     )
 
 
-def adopt(store: Store, kinds: Kinds, stored: Stored, *, now: datetime) -> Stored:
-    """Serve what the definition describes and say so in its status."""
+def establish(store: Store, kinds: Kinds, stored: Stored, *, now: datetime) -> Stored:
+    """Serve the kind of a definition, and set the status of the definition."""
     kind = kind_of(stored.tree)
     names = stored.tree["spec"]["names"]
     kinds.remove(stored.tree["spec"]["group"], names["plural"])
@@ -57,8 +55,8 @@ def adopt(store: Store, kinds: Kinds, stored: Stored, *, now: datetime) -> Store
     return store.put(stored.kind, with_value(stored.tree, ("status",), status))
 
 
-def abandon(store: Store, kinds: Kinds, definition: Json) -> None:
-    """Drop the objects of a deleted definition and serve their kind no more."""
+def withdraw(store: Store, kinds: Kinds, definition: Json) -> None:
+    """Remove the objects of a deleted definition and stop serving their kind."""
     kind = kind_of(definition)
     if kind is not None:
         for stored in store.all(kind):

@@ -1,6 +1,4 @@
-"""This file fills in what the real server fills in when an object is written without it."""
-
-from __future__ import annotations
+"""Default values, as the real server sets them on objects."""
 
 import base64
 import itertools
@@ -13,13 +11,13 @@ _addresses = itertools.count(2)
 
 
 def filled(listing: str, tree: Json) -> Json:
-    """Return the object with its defaults; the given one is untouched."""
+    """Return a copy of the object with its defaults, or the object itself when its kind has none."""
     fill = _FILLERS.get(listing)
     if fill is None:
         return tree
-    own = copy_of(tree)
-    fill(own)
-    return own
+    copy = copy_of(tree)
+    fill(copy)
+    return copy
 
 
 def _defaults(tree: Json, **values: Any) -> None:
@@ -68,12 +66,12 @@ def qos_class(spec: Json) -> str:
     basic = ("cpu", "memory")
     if not any(part.get(name) for pair in named for part in pair for name in basic):
         return "BestEffort"
-    whole = all(
+    is_guaranteed = all(
         limits.get(name) is not None and requests.get(name, limits[name]) == limits[name]
         for requests, limits in named
         for name in basic
     )
-    return "Guaranteed" if whole else "Burstable"
+    return "Guaranteed" if is_guaranteed else "Burstable"
 
 
 def _pod(tree: Json) -> None:
@@ -84,10 +82,10 @@ def _pod(tree: Json) -> None:
     _defaults(spec, enableServiceLinks=True, preemptionPolicy="PreemptLowerPriority")
     tolerations = list(spec.get("tolerations") or ())
     for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
-        blanket = any(
+        is_tolerated = any(
             t.get("key") in (key, None) and t.get("effect") in ("NoExecute", None) for t in tolerations
         )
-        if not blanket:
+        if not is_tolerated:
             tolerations.append(
                 {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
             )
@@ -133,7 +131,7 @@ def _daemonset(tree: Json) -> None:
 
 
 def job_spec(spec: Json) -> None:
-    """Fill in a Job's spec in place, of a Job or of a CronJob's template."""
+    """Set the defaults of a Job's spec in place, for a Job or a CronJob's template."""
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = spec["parallelism"] = 1
     _defaults(
@@ -224,7 +222,7 @@ _FILLERS: dict[str, Callable[[Json], None]] = {
     "priorityclasses.scheduling.k8s.io": _priority_class,
 }
 
-# What the status of a newborn object is, for kinds whose server writes it. Others start without one.
+# The first status of new objects, for kinds whose status the server writes. Other kinds start without one.
 FIRST_STATUS: dict[str, Json] = {
     "deployments.apps": {},
     "jobs.batch": {},

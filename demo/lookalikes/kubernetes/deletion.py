@@ -1,6 +1,4 @@
-"""This file ends objects: preconditions, propagation, grace periods and finalizers."""
-
-from __future__ import annotations
+"""Deletion of objects: preconditions, propagation, grace periods and finalizers."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,8 +13,8 @@ ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deletion:
-    """How an object shall end. `grace` is in seconds; None leaves a choice to the kind."""
+class DeleteOptions:
+    """How to delete an object. `grace` is in seconds; None leaves a choice to the kind."""
 
     grace: int | None = None
     propagation: str | None = None
@@ -24,8 +22,8 @@ class Deletion:
     version: str | None = None
 
 
-def deletion_from(body: Any, query: dict[str, str]) -> Deletion:
-    """Read DeleteOptions from a body or a query; refuses with 400 or 422 what the real server refuses."""
+def delete_options_from(body: Any, query: dict[str, str]) -> DeleteOptions:
+    """Read DeleteOptions from a body or a query, or refuse with 400 or 422 as the real server does."""
     options: Json = body if isinstance(body, dict) else {}
     grace = options.get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
     if grace is not None and not str(grace).lstrip("-").isdigit():
@@ -36,31 +34,33 @@ def deletion_from(body: Any, query: dict[str, str]) -> Deletion:
     if policy is not None and policy not in _POLICIES:
         text = f'Invalid value: "{policy}": must be one of: "Foreground", "Background", "Orphan"'
         raise invalid("DeleteOptions", "", "meta.k8s.io", [("propagationPolicy", "FieldValueInvalid", text)])
-    wanted = options.get("preconditions") or {}
-    return Deletion(
+    preconditions = options.get("preconditions") or {}
+    return DeleteOptions(
         grace=None if grace is None else int(grace),
         propagation=policy,
-        uid=wanted.get("uid"),
-        version=wanted.get("resourceVersion"),
+        uid=preconditions.get("uid"),
+        version=preconditions.get("resourceVersion"),
     )
 
 
 def delete_stored(
-    store: Store, stored: Stored, how: Deletion, *, now: datetime, dry_run: bool
+    store: Store, stored: Stored, options: DeleteOptions, *, now: datetime, dry_run: bool
 ) -> tuple[Stored, bool]:
-    """Begin or finish the end of an object; returns its last state and whether it is gone."""
+    """Start or finish a deletion, and return the object's last state and whether it is gone."""
     kind, tree = stored.kind, stored.tree
     meta = metadata(tree)
-    _check_preconditions(stored, how)
-    grace = _grace(stored, how)
-    finalizers = _finalizers(stored, how)
-    held = bool(finalizers) or (kind.listing == "namespaces" and bool(dig(tree, "spec", "finalizers")))
-    if not held and grace == 0:
+    _check_preconditions(stored, options)
+    grace = _grace(stored, options)
+    finalizers = _finalizers(stored, options)
+    has_finalizers = bool(finalizers) or (
+        kind.listing == "namespaces" and bool(dig(tree, "spec", "finalizers"))
+    )
+    if not has_finalizers and grace == 0:
         if dry_run:
             return stored, True
         return store.remove(kind, namespace_of(tree), name_of(tree)), True
-    was = meta.get("deletionGracePeriodSeconds")
-    if deleting(tree) and was is not None and (was <= grace) and finalizers == (meta.get("finalizers") or []):
+    old = meta.get("deletionGracePeriodSeconds")
+    if deleting(tree) and old is not None and (old <= grace) and finalizers == (meta.get("finalizers") or []):
         return stored, False
     ends = now + timedelta(seconds=grace)
     new_meta = {**meta, "deletionTimestamp": stamp(ends), "deletionGracePeriodSeconds": grace}
@@ -77,7 +77,7 @@ def delete_stored(
 
 
 def finish_if_free(store: Store, stored: Stored) -> None:
-    """Remove an object that waits for its end when nothing holds it any more."""
+    """Remove an object that is being deleted once nothing blocks its removal."""
     tree, kind = stored.tree, stored.kind
     meta = metadata(tree)
     if not deleting(tree) or meta.get("finalizers"):
@@ -90,40 +90,40 @@ def finish_if_free(store: Store, stored: Stored) -> None:
         store.remove(kind, namespace_of(tree), name_of(tree), last=tree)
 
 
-def _check_preconditions(stored: Stored, how: Deletion) -> None:
+def _check_preconditions(stored: Stored, options: DeleteOptions) -> None:
     kind, meta = stored.kind, metadata(stored.tree)
-    if how.uid is not None and how.uid != meta["uid"]:
-        why = f"Precondition failed: UID in precondition: {how.uid}, UID in object meta: {meta['uid']}"
-        raise conflict(kind.plural, meta["name"], why, kind.group)
-    if how.version is not None and how.version != meta["resourceVersion"]:
-        why = (
-            f"Precondition failed: ResourceVersion in precondition: {how.version}, "
+    if options.uid is not None and options.uid != meta["uid"]:
+        reason = f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: {meta['uid']}"
+        raise conflict(kind.plural, meta["name"], reason, kind.group)
+    if options.version is not None and options.version != meta["resourceVersion"]:
+        reason = (
+            f"Precondition failed: ResourceVersion in precondition: {options.version}, "
             f"ResourceVersion in object meta: {meta['resourceVersion']}"
         )
-        raise conflict(kind.plural, meta["name"], why, kind.group)
+        raise conflict(kind.plural, meta["name"], reason, kind.group)
 
 
-def _grace(stored: Stored, how: Deletion) -> int:
+def _grace(stored: Stored, options: DeleteOptions) -> int:
     if stored.kind.listing != "pods":
         return 0
     spec, phase = stored.tree.get("spec") or {}, dig(stored.tree, "status", "phase")
     if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
         return 0
-    if how.grace is not None:
-        return max(how.grace, 0)
+    if options.grace is not None:
+        return max(options.grace, 0)
     return int(spec.get("terminationGracePeriodSeconds", 30))
 
 
-def _finalizers(stored: Stored, how: Deletion) -> list[str]:
-    """Return the finalizers that the wanted propagation leaves on the object."""
-    policy = how.propagation
+def _finalizers(stored: Stored, options: DeleteOptions) -> list[str]:
+    """Return the finalizers of the object under the requested propagation."""
+    policy = options.propagation
     kept = [
         f
         for f in metadata(stored.tree).get("finalizers") or ()
         if f not in (ORPHAN, FOREGROUND) or policy is None
     ]
     if policy is None and stored.kind.listing == "jobs.batch" and ORPHAN not in kept:
-        policy = "Orphan"  # the old default of batch/v1, kept by the real server to this day
+        policy = "Orphan"  # the old default of batch/v1, which the real server still has
     if policy == "Orphan":
         return [*kept, ORPHAN]
     return [*kept, FOREGROUND] if policy == "Foreground" else kept

@@ -1,6 +1,4 @@
-"""This file tells clients what is served: versions, groups and resources."""
-
-from __future__ import annotations
+"""Discovery documents: the versions, groups and resources that are served."""
 
 from demo.lookalikes.kubernetes.errors import no_such_path
 from demo.lookalikes.kubernetes.kinds import Kind, Kinds
@@ -19,7 +17,7 @@ VERSION: Json = {
     "platform": "linux/amd64",
 }
 
-# What the kinds of subresources are called and which verbs they know.
+# subresource -> group, version and kind of its objects ("" for those of the resource), and its verbs
 _SUBRESOURCES: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "status": ("", "", "", ("get", "patch", "update")),
     "finalize": ("", "", "", ("update",)),
@@ -33,7 +31,7 @@ _SUBRESOURCES: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
 
 
 def discovered(kinds: Kinds, path: str) -> Json:
-    """Return the discovery document at a path; refuses with 404 any other path."""
+    """Return the discovery document at a path, or refuse with 404."""
     parts = [part for part in path.split("/") if part]
     groups = kinds.groups()
     for group, version, _ in REVIEWS:
@@ -95,9 +93,9 @@ def _resources(group: str, version: str, kinds: list[Kind]) -> Json:
             if sub_group:
                 part |= {"group": sub_group, "version": sub_version}
             found.append(part)
-    for (review_group, review_version, plural), word in REVIEWS.items():
+    for (review_group, review_version, plural), name in REVIEWS.items():
         if (review_group, review_version) == (group, version):
-            found.append({"name": plural, "singularName": word.lower(), "namespaced": False, "kind": word,
+            found.append({"name": plural, "singularName": name.lower(), "namespaced": False, "kind": name,
                           "verbs": ["create"]})  # fmt: skip
     return {
         "kind": "APIResourceList",

@@ -1,6 +1,4 @@
-"""This file says how the look-alike refuses: one exception that carries a `Status` as the real server words it."""
-
-from __future__ import annotations
+"""Refusals: one exception that carries a `Status` in the real server's words."""
 
 from typing import Any
 
@@ -8,7 +6,7 @@ from demo.lookalikes.kubernetes.objects import Json
 
 
 class RefusedError(Exception):
-    """A request that is answered with a `Status` of status Failure. `code` is the HTTP status."""
+    """A request that is answered with a `Status` of `Failure`. `code` is the HTTP status."""
 
     def __init__(
         self,
@@ -47,7 +45,7 @@ class RefusedError(Exception):
         return status
 
 
-def _about(resource: str, name: str, group: str = "") -> Json:
+def _details(resource: str, name: str, group: str = "") -> Json:
     return {key: value for key, value in (("name", name), ("group", group), ("kind", resource)) if value}
 
 
@@ -57,7 +55,7 @@ def _qualified(resource: str, group: str) -> str:
 
 def not_found(resource: str, name: str, group: str = "") -> RefusedError:
     message = f'{_qualified(resource, group)} "{name}" not found'
-    return RefusedError(404, "NotFound", message, details=_about(resource, name, group))
+    return RefusedError(404, "NotFound", message, details=_details(resource, name, group))
 
 
 def no_such_path() -> RefusedError:
@@ -66,32 +64,32 @@ def no_such_path() -> RefusedError:
 
 def already_exists(resource: str, name: str, group: str = "") -> RefusedError:
     message = f'{_qualified(resource, group)} "{name}" already exists'
-    return RefusedError(409, "AlreadyExists", message, details=_about(resource, name, group))
+    return RefusedError(409, "AlreadyExists", message, details=_details(resource, name, group))
 
 
 def conflict(
-    resource: str, name: str, why: str, group: str = "", causes: list[Json] | None = None
+    resource: str, name: str, reason: str, group: str = "", causes: list[Json] | None = None
 ) -> RefusedError:
-    details = _about(resource, name, group)
+    details = _details(resource, name, group)
     if causes:
         details["causes"] = causes
-    message = f'Operation cannot be fulfilled on {_qualified(resource, group)} "{name}": {why}'
+    message = f'Operation cannot be fulfilled on {_qualified(resource, group)} "{name}": {reason}'
     return RefusedError(409, "Conflict", message, details=details)
 
 
 def stale(resource: str, name: str, group: str = "") -> RefusedError:
-    why = "the object has been modified; please apply your changes to the latest version and try again"
-    return conflict(resource, name, why, group)
+    reason = "the object has been modified; please apply your changes to the latest version and try again"
+    return conflict(resource, name, reason, group)
 
 
-def invalid(kind: str, name: str, group: str, faults: list[tuple[str, str, str]]) -> RefusedError:
-    """Return a 422 for faults of (field, reason such as FieldValueRequired, text as the server words it)."""
-    texts = [f"{field}: {text}" for field, _, text in faults]
-    said = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
-    causes = [{"reason": reason, "message": text, "field": field} for field, reason, text in faults]
-    details = {**_about(kind, name, group), "causes": causes}
+def invalid(kind: str, name: str, group: str, errors: list[tuple[str, str, str]]) -> RefusedError:
+    """Return a 422 for errors of (field, reason such as FieldValueRequired, the real server's text)."""
+    texts = [f"{field}: {text}" for field, _, text in errors]
+    message = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
+    causes = [{"reason": reason, "message": text, "field": field} for field, reason, text in errors]
+    details = {**_details(kind, name, group), "causes": causes}
     return RefusedError(
-        422, "Invalid", f'{_qualified(kind, group)} "{name}" is invalid: {said}', details=details
+        422, "Invalid", f'{_qualified(kind, group)} "{name}" is invalid: {message}', details=details
     )
 
 
@@ -100,13 +98,13 @@ def bad_request(message: str) -> RefusedError:
 
 
 def forbidden(
-    resource: str, name: str, why: str, group: str = "", causes: list[Json] | None = None
+    resource: str, name: str, reason: str, group: str = "", causes: list[Json] | None = None
 ) -> RefusedError:
     subject = _qualified(resource, group) + (f' "{name}"' if name else "")
-    details = _about(resource, name, group)
+    details = _details(resource, name, group)
     if causes:
         details["causes"] = causes
-    return RefusedError(403, "Forbidden", f"{subject} is forbidden: {why}", details=details)
+    return RefusedError(403, "Forbidden", f"{subject} is forbidden: {reason}", details=details)
 
 
 def expired(message: str, resume: str | None = None) -> RefusedError:

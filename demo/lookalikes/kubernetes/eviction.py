@@ -1,12 +1,10 @@
-"""This file answers evictions: the arithmetic of disruption budgets, then the pod's end."""
-
-from __future__ import annotations
+"""Evictions: the arithmetic of disruption budgets, then the deletion of the pod."""
 
 import math
 from typing import Any
 
 from demo.lookalikes.kubernetes.cluster import Cluster
-from demo.lookalikes.kubernetes.deletion import deletion_from
+from demo.lookalikes.kubernetes.deletion import delete_options_from
 from demo.lookalikes.kubernetes.errors import RefusedError, bad_request, not_found
 from demo.lookalikes.kubernetes.objects import (
     Json,
@@ -18,7 +16,7 @@ from demo.lookalikes.kubernetes.objects import (
     name_of,
     with_condition,
 )
-from demo.lookalikes.kubernetes.requests import Asked, dry_run_of
+from demo.lookalikes.kubernetes.requests import ResourceRequest, dry_run_of
 from demo.lookalikes.kubernetes.selectors import selector_test
 
 
@@ -27,20 +25,20 @@ def ready(pod: Json) -> bool:
     return (condition(pod, "Ready") or {}).get("status") == "True"
 
 
-def budget_status(budget: Json, pods: list[Json], wanted_scale: int) -> Json:
+def budget_status(budget: Json, pods: list[Json], expected_scale: int) -> Json:
     """Return the numbers of a budget's status for the pods it selects.
 
-    `wanted_scale` is how many pods their controllers want; percentages are of that.
+    `expected_scale` is the number of pods that their controllers want; percentages refer to it.
     """
     spec = budget.get("spec") or {}
     healthy = sum(1 for pod in pods if ready(pod) and not deleting(pod))
-    expected = wanted_scale
-    if (most := spec.get("maxUnavailable")) is not None:
-        desired = max(expected - _share(most, expected), 0)
-    elif isinstance(least := spec.get("minAvailable", 1), str):
-        desired = _share(least, expected)
+    expected = expected_scale
+    if (max_unavailable := spec.get("maxUnavailable")) is not None:
+        desired = max(expected - _share(max_unavailable, expected), 0)
+    elif isinstance(min_available := spec.get("minAvailable", 1), str):
+        desired = _share(min_available, expected)
     else:
-        desired, expected = least, len(pods)
+        desired, expected = min_available, len(pods)
     return {
         "currentHealthy": healthy,
         "desiredHealthy": desired,
@@ -54,31 +52,31 @@ def _share(amount: int | str, of: int) -> int:
     return math.ceil(int(amount.rstrip("%")) * of / 100) if isinstance(amount, str) else amount
 
 
-def evict(cluster: Cluster, asked: Asked, body: Any) -> tuple[int, bytes]:
-    """Begin a pod's end if its budget allows it; refuses 400, 404, 409, 429 and 500 as the real server."""
+def evict(cluster: Cluster, request: ResourceRequest, body: Any) -> tuple[int, bytes]:
+    """Delete a pod if its budget allows it, or refuse with 400, 404, 409, 429 or 500 as the real server does."""
     if not isinstance(body, dict):
         raise bad_request("the request body holds no Eviction")
-    if dig(body, "metadata", "name") not in (None, "", asked.name):
+    if dig(body, "metadata", "name") not in (None, "", request.name):
         raise bad_request("name in URL does not match name in Eviction object")
     options = body.get("deleteOptions") or {}
-    dry_run = asked.dry_run or dry_run_of(options.get("dryRun") or [])
-    stored = cluster.store.get(asked.kind, asked.namespace, asked.name)
+    dry_run = request.dry_run or dry_run_of(options.get("dryRun") or [])
+    stored = cluster.store.get(request.kind, request.namespace, request.name)
     if stored is None:
-        raise not_found("pods", asked.name)
+        raise not_found("pods", request.name)
     pod = stored.tree
-    exempt = dig(pod, "status", "phase") in ("Succeeded", "Failed", "Pending") or deleting(pod)
-    budgets = [] if exempt else _budgets(cluster, pod, asked.namespace)
+    is_exempt = dig(pod, "status", "phase") in ("Succeeded", "Failed", "Pending") or deleting(pod)
+    budgets = [] if is_exempt else _budgets(cluster, pod, request.namespace)
     if len(budgets) > 1:
         message = (
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
         )
         raise RefusedError(500, "InternalError", f"Internal error occurred: {message}")
     for budget in budgets:
-        _spend(cluster, budget, pod, asked.namespace, dry_run=dry_run)
-    how = deletion_from(options, {})
-    if not dry_run and not exempt:
-        _mark(cluster, asked)
-    cluster.delete(asked.kind, asked.namespace, asked.name, how, dry_run=dry_run)
+        _spend(cluster, budget, pod, request.namespace, dry_run=dry_run)
+    delete_options = delete_options_from(options, {})
+    if not dry_run and not is_exempt:
+        _add_disruption_target(cluster, request)
+    cluster.delete(request.kind, request.namespace, request.name, delete_options, dry_run=dry_run)
     return 201, encode(
         {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
     )
@@ -92,7 +90,7 @@ def _budgets(cluster: Cluster, pod: Json, namespace: str) -> list[Json]:
 def _spend(cluster: Cluster, budget: Json, pod: Json, namespace: str, *, dry_run: bool) -> None:
     status = budget.get("status") or {}
     name = name_of(budget)
-    if not ready(pod):  # what is broken already may go while the rest is whole, or always where that is said
+    if not ready(pod):  # an unhealthy pod may go while the others are healthy, or always under AlwaysAllow
         if dig(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow":
             return
         if status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0) > 0:
@@ -120,8 +118,8 @@ def _too_many(cause: Json, *, retry_after: int | None = None) -> RefusedError:
     return RefusedError(429, "TooManyRequests", message, details={"causes": [cause]}, retry_after=retry_after)
 
 
-def _mark(cluster: Cluster, asked: Asked) -> None:
-    """Note on the pod that it was evicted, as the API server does before it deletes."""
+def _add_disruption_target(cluster: Cluster, request: ResourceRequest) -> None:
+    """Set the pod's DisruptionTarget condition, as the API server does before it deletes the pod."""
     target = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -134,4 +132,4 @@ def _mark(cluster: Cluster, asked: Asked) -> None:
         conditions = with_condition(status.get("conditions") or [], target, cluster.clock())
         return {**old, "status": {**status, "conditions": conditions}}
 
-    cluster.patch(asked.kind, asked.namespace, asked.name, marked, part="status")
+    cluster.patch(request.kind, request.namespace, request.name, marked, part="status")

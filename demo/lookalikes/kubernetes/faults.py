@@ -1,6 +1,4 @@
-"""This file makes the look-alike misbehave on purpose: failures, silence, slowness and torn watches."""
-
-from __future__ import annotations
+"""Fault injection for the look-alike of Kubernetes: failures, silence, latency and dropped watches."""
 
 import asyncio
 from collections import deque
@@ -14,8 +12,8 @@ from demo.lookalikes.kubernetes.errors import RefusedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """One request as it came in. `body` is decoded JSON, or None without one."""
+class RecordedRequest:
+    """One request as it arrived. `body` is decoded JSON, or None without one."""
 
     method: str
     path: str
@@ -25,7 +23,7 @@ class Seen:
     body: Any
 
 
-Matcher = Callable[[Seen], bool]
+Matcher = Callable[[RecordedRequest], bool]
 
 
 @dataclass(slots=True)
@@ -65,13 +63,13 @@ class Faults:
     def fail(self, matcher: Matcher, status: int, times: int, retry_after: int | None) -> None:
         self._failures.append(_Failure(matcher, status, times, retry_after))
 
-    def strike(self, seen: Seen) -> None:
-        """Refuse the request when a planned failure meets it."""
+    def check(self, request: RecordedRequest) -> None:
+        """Refuse the request when a planned failure matches it."""
         for failure in self._failures:
-            if failure.left > 0 and failure.matcher(seen):
+            if failure.left > 0 and failure.matcher(request):
                 failure.left -= 1
                 reason = _REASONS.get(failure.status, "InternalError")
-                message = f"planned failure {failure.status} of {seen.method} {seen.path}"
+                message = f"planned failure {failure.status} of {request.method} {request.path}"
                 raise RefusedError(failure.status, reason, message, retry_after=failure.retry_after)
 
     def pause(self) -> None:
@@ -85,13 +83,13 @@ class Faults:
         await self._running.wait()
 
     async def delay(self) -> None:
-        """Wait as long as an answer takes now."""
+        """Wait while paused, then for the latency."""
         await self.unpaused()
         if self.latency:
             await asyncio.sleep(self.latency.total_seconds())
 
     def drop(self, *, abruptly: bool) -> None:
-        """End all watches: with a clean end, or with a torn connection."""
+        """End all watches, cleanly or by breaking the connection."""
         self.generation += 1
         self.abrupt = abruptly
         for waker in self._droppable:

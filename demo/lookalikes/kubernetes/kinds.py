@@ -1,6 +1,4 @@
-"""This file is the table of the kinds that the look-alike serves; custom resources add rows while it runs."""
-
-from __future__ import annotations
+"""The table of the kinds that the look-alike serves; custom resources add rows at run time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ _ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "u
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One row: how a resource is called and which of the common behaviours it has."""
+    """One row: the names of a resource, and which of the common behaviours it has."""
 
     group: str
     version: str
@@ -32,17 +30,17 @@ class Kind:
 
     @property
     def listing(self) -> str:
-        """The key of its objects in the store: one for all versions."""
+        """The key of its objects in the store, the same for all versions."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
     def keeps_status(self) -> bool:
-        """Whether a write to the object itself leaves its status alone."""
+        """Whether a write to the object itself leaves the status unchanged."""
         return "status" in self.subresources
 
 
 def _rows(group: str, version: str, text: str) -> Iterator[Kind]:
-    """Read rows of `plural Kind scope flags subresources short`, one a line, `-` for none."""
+    """Parse rows of `plural Kind scope flags subresources short`, one per line, `-` for none."""
     for line in text.strip().splitlines():
         plural, kind, scope, flags, subresources, short = line.split()
         yield Kind(
@@ -58,7 +56,7 @@ def _rows(group: str, version: str, text: str) -> Iterator[Kind]:
         )
 
 
-# Flags: g = has metadata.generation, r = DELETE returns the object. Read from a 1.36 server's discovery.
+# Flags: g = has metadata.generation, r = DELETE returns the object. From the discovery of a 1.36 server.
 BUILT_IN: tuple[Kind, ...] = (
     *_rows(
         "",
@@ -128,25 +126,25 @@ BUILT_IN: tuple[Kind, ...] = (
 
 
 class Kinds:
-    """The rows in force, found by address (group, version, plural) or by the words of an object."""
+    """The rows that are served, by address (group, version, plural) or by `apiVersion` and `kind`."""
 
     def __init__(self) -> None:
         self._by_address: dict[tuple[str, str, str], Kind] = {}
-        self._by_words: dict[tuple[str, str], Kind] = {}
+        self._by_type: dict[tuple[str, str], Kind] = {}
         for kind in BUILT_IN:
             self.add(kind)
 
     def add(self, kind: Kind) -> None:
-        """Serve this kind under all its versions; replaces a row of the same address."""
+        """Serve this kind under all its versions, and replace a row of the same address."""
         for version in (kind.version, *kind.served_as):
             api_version = f"{kind.group}/{version}" if kind.group else version
             self._by_address[kind.group, version, kind.plural] = kind
-            self._by_words[api_version, kind.kind] = kind
+            self._by_type[api_version, kind.kind] = kind
 
     def remove(self, group: str, plural: str) -> None:
-        """Serve this kind no more."""
+        """Stop serving this kind."""
         self._by_address = {k: v for k, v in self._by_address.items() if (k[0], k[2]) != (group, plural)}
-        self._by_words = {k: v for k, v in self._by_words.items() if (v.group, v.plural) != (group, plural)}
+        self._by_type = {k: v for k, v in self._by_type.items() if (v.group, v.plural) != (group, plural)}
 
     def at(self, group: str, version: str, plural: str) -> Kind | None:
         """Return the kind at an address of the API, or None."""
@@ -154,14 +152,14 @@ class Kinds:
 
     def of(self, api_version: str, kind: str) -> Kind | None:
         """Return the kind that an object's `apiVersion` and `kind` name, or None."""
-        return self._by_words.get((api_version, kind))
+        return self._by_type.get((api_version, kind))
 
-    def named(self, word: str) -> Kind:
-        """Return the kind for `pods`, `Pod`, `po` or `jobs.batch`; raises KeyError for an unknown word."""
+    def named(self, name: str) -> Kind:
+        """Return the kind for `pods`, `Pod`, `po` or `jobs.batch`. Raises KeyError for an unknown name."""
         for kind in self._by_address.values():
-            if word in (kind.plural, kind.kind, kind.listing, *kind.short):
+            if name in (kind.plural, kind.kind, kind.listing, *kind.short):
                 return kind
-        raise KeyError(f"no kind is called {word!r}; say a plural, a kind, a short name or plural.group")
+        raise KeyError(f"no kind is called {name!r}; use a plural, a kind, a short name or plural.group")
 
     def __iter__(self) -> Iterator[Kind]:
         return iter(dict.fromkeys(self._by_address.values()))

@@ -1,6 +1,4 @@
-"""This file answers lists: selectors, pages of one snapshot, and tokens that expire with the history."""
-
-from __future__ import annotations
+"""Lists: selectors, pages of one snapshot, and continue tokens that expire with the history."""
 
 import base64
 import binascii
@@ -8,7 +6,7 @@ from dataclasses import dataclass
 
 from demo.lookalikes.kubernetes.errors import RefusedError, bad_request, expired
 from demo.lookalikes.kubernetes.objects import Json, decode, encode, name_of, namespace_of
-from demo.lookalikes.kubernetes.requests import Asked
+from demo.lookalikes.kubernetes.requests import ResourceRequest
 from demo.lookalikes.kubernetes.selectors import selection
 from demo.lookalikes.kubernetes.store import Store, Stored
 
@@ -22,7 +20,7 @@ _TOO_OLD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A part of a list: all of it where `resume` is empty."""
+    """A page of a list; the last one when `resume` is empty."""
 
     items: list[Stored]
     version: int
@@ -30,50 +28,54 @@ class Page:
     remaining: int | None = None
 
 
-def page(store: Store, asked: Asked) -> Page:
-    """Return what a list request gets; refuses with 400 or 410 as the real server does."""
-    query = asked.query
+def page(store: Store, request: ResourceRequest) -> Page:
+    """Return the page for a list request, or refuse with 400 or 410 as the real server does."""
+    query = request.query
     limit = _number(query.get("limit"), "limit")
     version, after = store.version, ""
     if token := query.get("continue"):
         wanted, after = _read_token(token)
-        found = store.all(asked.kind, asked.namespace)
+        found = store.all(request.kind, request.namespace)
         if wanted >= 0:
             version = wanted
-            snapshot = store.all_at(asked.kind, wanted, asked.namespace)
+            snapshot = store.all_at(request.kind, wanted, request.namespace)
             if snapshot is None:
                 raise expired(_TOO_OLD, resume=_token(-1, after))
             found = snapshot
         found = [stored for stored in found if _start(stored) > after]
     elif query.get("resourceVersionMatch") == "Exact":
         version = _number(query.get("resourceVersion"), "resourceVersion")
-        snapshot = store.all_at(asked.kind, version, asked.namespace)
+        snapshot = store.all_at(request.kind, version, request.namespace)
         if snapshot is None:
             raise expired(f"The resourceVersion for the provided list is too old: {version}")
         found = snapshot
     else:
         _check_not_future(store, query.get("resourceVersion", ""))
-        found = store.all(asked.kind, asked.namespace)
-    if asked.name:
-        found = [stored for stored in found if name_of(stored.tree) == asked.name]
-    test = selection(asked.kind, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+        found = store.all(request.kind, request.namespace)
+    if request.name:
+        found = [stored for stored in found if name_of(stored.tree) == request.name]
+    test = selection(request.kind, query.get("labelSelector", ""), query.get("fieldSelector", ""))
     if test is not None:
         found = [stored for stored in found if test(stored.tree)]
     if not limit or len(found) <= limit:
         return Page(items=found, version=version)
     shown = found[:limit]
-    remaining = None if test is not None else len(found) - limit  # the real server does not count selections
+    remaining = (
+        None if test is not None else len(found) - limit
+    )  # the real server does not count filtered lists
     return Page(items=shown, version=version, resume=_token(version, _start(shown[-1])), remaining=remaining)
 
 
-def body(asked: Asked, part: Page) -> bytes:
-    """Return a page as the JSON of a list."""
+def body(request: ResourceRequest, part: Page) -> bytes:
+    """Return the page as the JSON of a list."""
     meta: Json = {"resourceVersion": str(part.version)}
     if part.resume:
         meta["continue"] = part.resume
     if part.remaining is not None:
         meta["remainingItemCount"] = part.remaining
-    head = encode({"kind": f"{asked.kind.kind}List", "apiVersion": asked.kind.api_version, "metadata": meta})
+    head = encode(
+        {"kind": f"{request.kind.kind}List", "apiVersion": request.kind.api_version, "metadata": meta}
+    )
     return head[:-1] + b',"items":[' + b",".join(stored.item for stored in part.items) + b"]}"
 
 

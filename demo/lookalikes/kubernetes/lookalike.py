@@ -1,6 +1,4 @@
-"""This file starts and stops the Kubernetes look-alike and is what tests and the demo hold of it."""
-
-from __future__ import annotations
+"""The Kubernetes look-alike as tests and the demo use it: start, stop, objects and faults."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -11,35 +9,35 @@ from pathlib import Path
 from aiohttp import web
 
 from demo.lookalikes.kubernetes.authorization import MASTERS, User
-from demo.lookalikes.kubernetes.bootstrap import furnish
+from demo.lookalikes.kubernetes.bootstrap import create_first_objects
 from demo.lookalikes.kubernetes.cluster import Cluster
 from demo.lookalikes.kubernetes.controllers import Settings, run_controllers
-from demo.lookalikes.kubernetes.deletion import Deletion
-from demo.lookalikes.kubernetes.faults import Faults, Matcher, Seen
+from demo.lookalikes.kubernetes.deletion import DeleteOptions
+from demo.lookalikes.kubernetes.faults import Faults, Matcher, RecordedRequest
 from demo.lookalikes.kubernetes.kinds import Kind
 from demo.lookalikes.kubernetes.logs import Logs
 from demo.lookalikes.kubernetes.objects import Clock, Json, copy_of, encode, namespace_of
 from demo.lookalikes.kubernetes.patches import merge_patch, strategic_merge_patch
 from demo.lookalikes.kubernetes.selectors import selection
-from demo.lookalikes.kubernetes.server import TOKEN_PREFIX, Front
+from demo.lookalikes.kubernetes.server import TOKEN_PREFIX, ApiServer
 from demo.lookalikes.kubernetes.store import Store
 
 ADMIN_TOKEN = "admin-token"
 
 
 def wall_clock() -> datetime:
-    """Return the machine's time: the default clock of a server that no test steers."""
-    return datetime.now(UTC)  # noqa: TID251 - the one place here that reads the machine's clock
+    """Return the machine's time, the default clock of the server."""
+    return datetime.now(UTC)  # noqa: TID251 - the only place here that reads the machine's clock
 
 
 class KubernetesLookalike:
-    """A running look-alike. Objects given out by `get` and `list` are shared: read them, do not change them."""
+    """A running look-alike. Objects from `get` and `list` are shared: do not change them."""
 
-    def __init__(self, cluster: Cluster, front: Front, faults: Faults, url: str) -> None:
+    def __init__(self, cluster: Cluster, server: ApiServer, faults: Faults, url: str) -> None:
         self.cluster = cluster
         self.url = url
         self.admin_token = ADMIN_TOKEN
-        self._front = front
+        self._server = server
         self._faults = faults
 
     @classmethod
@@ -54,18 +52,18 @@ class KubernetesLookalike:
         controllers: bool = True,
         settings: Settings | None = None,
         history: int = 20_000,
-    ) -> AsyncIterator[KubernetesLookalike]:
+    ) -> AsyncIterator["KubernetesLookalike"]:
         """Serve on 127.0.0.1 until the block ends. `tokens` are added to the admin's own.
 
-        A controller that crashes is logged and goes on; the block then ends with an ExceptionGroup of all crashes.
+        A controller that crashes is logged and continues; the block then ends with an ExceptionGroup of all crashes.
         """
         cluster = Cluster(clock, history=history)
-        furnish(cluster)
+        create_first_objects(cluster)
         faults = Faults()
         known = {ADMIN_TOKEN: User("admin", (MASTERS,)), **(tokens or {})}
-        front = Front(cluster, known, logs, faults, clock)
+        server = ApiServer(cluster, known, logs, faults, clock)
         runner = web.AppRunner(
-            front.application(), access_log=None, shutdown_timeout=0.5, handler_cancellation=True
+            server.application(), access_log=None, shutdown_timeout=0.5, handler_cancellation=True
         )
         await runner.setup()
         crashes: list[Exception] = []
@@ -77,7 +75,7 @@ class KubernetesLookalike:
                 if controllers:
                     task = group.create_task(run_controllers(cluster, settings or Settings(), crashes))
                 try:
-                    yield cls(cluster, front, faults, f"http://{host}:{bound}")
+                    yield cls(cluster, server, faults, f"http://{host}:{bound}")
                 finally:
                     faults.resume()
                     faults.drop(abruptly=False)
@@ -88,32 +86,32 @@ class KubernetesLookalike:
         if crashes:
             raise ExceptionGroup("controllers of the look-alike crashed", crashes)
 
-    # What a person with kubectl does, without HTTP. Kinds are named `pods`, `Pod`, `po` or `jobs.batch`.
+    # The verbs of kubectl, without HTTP. Kinds are named `pods`, `Pod`, `po` or `jobs.batch`.
 
     def create(self, tree: Json, *, namespace: str = "", keep_status: bool = False) -> Json:
-        """Create an object; `keep_status` seeds one with its status. Raises RefusedError as the API answers."""
+        """Create an object, with its status if `keep_status`. Raises RefusedError as the API would answer."""
         kind = self._kind_of(tree)
-        home = (namespace or namespace_of(tree) or "default") if kind.namespaced else ""
-        return self.cluster.create(kind, home, copy_of(tree), keep_status=keep_status).tree
+        target = (namespace or namespace_of(tree) or "default") if kind.namespaced else ""
+        return self.cluster.create(kind, target, copy_of(tree), keep_status=keep_status).tree
 
     def get(self, kind: str, namespace: str, name: str) -> Json | None:
-        """Return the object as it stands, or None."""
+        """Return the object, or None."""
         found = self.cluster.store.get(self.cluster.kinds.named(kind), namespace, name)
         return found.tree if found else None
 
     def list(self, kind: str, namespace: str = "", *, labels: str = "", fields: str = "") -> Sequence[Json]:
-        """Return the objects of a namespace ("" for all) that selectors choose, in key order."""
+        """Return the objects of a namespace ("" for all) that match the selectors, in key order."""
         row = self.cluster.kinds.named(kind)
         test = selection(row, labels, fields) or (lambda tree: True)
         return [s.tree for s in self.cluster.store.all(row, namespace) if test(s.tree)]
 
     def patch(self, kind: str, namespace: str, name: str, patch: Json, *, status: bool = False) -> Json:
-        """Patch by strategic merge (merge patch for custom kinds), the object or its status."""
+        """Patch the object or its status by strategic merge, or by merge patch for custom kinds."""
         row = self.cluster.kinds.named(kind)
         apply = merge_patch if row.custom else strategic_merge_patch
         part = "status" if status else ""
-        own = copy_of(patch)
-        return self.cluster.patch(row, namespace, name, lambda old: apply(old, own), part=part).tree
+        copy = copy_of(patch)
+        return self.cluster.patch(row, namespace, name, lambda old: apply(old, copy), part=part).tree
 
     def delete(
         self,
@@ -124,9 +122,9 @@ class KubernetesLookalike:
         grace: int | None = None,
         propagation: str | None = None,
     ) -> bool:
-        """Delete; returns whether it is gone already."""
-        how = Deletion(grace=grace, propagation=propagation)
-        return self.cluster.delete(self.cluster.kinds.named(kind), namespace, name, how)[1]
+        """Delete the object, and return whether it is already gone."""
+        options = DeleteOptions(grace=grace, propagation=propagation)
+        return self.cluster.delete(self.cluster.kinds.named(kind), namespace, name, options)[1]
 
     def _kind_of(self, tree: Json) -> Kind:
         kind = self.cluster.kinds.of(str(tree.get("apiVersion")), str(tree.get("kind")))
@@ -138,35 +136,35 @@ class KubernetesLookalike:
 
     @property
     def store(self) -> Store:
-        """The objects and their history; `store.listen` tells of each change as it happens."""
+        """The objects and their history; `store.listen` reports each change as it happens."""
         return self.cluster.store
 
     def kubeconfig(self, path: Path, *, token: str = ADMIN_TOKEN, context: str = "lookalike") -> Path:
         """Write a kubeconfig with one context for this server and return its path.
 
-        The token stands in the address too: kubectl and all of client-go keep tokens back over plain HTTP.
+        The token is also in the address: kubectl and client-go do not send tokens over plain HTTP.
         """
-        named = {"name": context}
+        name = {"name": context}
         config = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{**named, "cluster": {"server": f"{self.url}{TOKEN_PREFIX}{token}"}}],
-            "users": [{**named, "user": {"token": token}}],
-            "contexts": [{**named, "context": {"cluster": context, "user": context}}],
+            "clusters": [{**name, "cluster": {"server": f"{self.url}{TOKEN_PREFIX}{token}"}}],
+            "users": [{**name, "user": {"token": token}}],
+            "contexts": [{**name, "context": {"cluster": context, "user": context}}],
             "current-context": context,
         }
         path.write_bytes(encode(config))  # JSON is YAML
         return path
 
-    # How to make it misbehave, and what it saw.
+    # Fault injection, and the requests that arrived.
 
     @property
-    def requests(self) -> Sequence[Seen]:
+    def requests(self) -> Sequence[RecordedRequest]:
         """The last requests, oldest first (10,000 at most)."""
-        return list(self._front.seen)
+        return list(self._server.requests)
 
     def fail(self, matcher: Matcher, status: int, times: int = 1, *, retry_after: int | None = None) -> None:
-        """Answer the next `times` requests that the matcher likes with this HTTP status."""
+        """Answer the next `times` requests that match with this HTTP status."""
         self._faults.fail(matcher, status, times, retry_after)
 
     def pause(self) -> None:
@@ -178,16 +176,16 @@ class KubernetesLookalike:
         self._faults.resume()
 
     def drop_watches(self, *, abruptly: bool = True) -> None:
-        """End all running watches: by a torn connection, or with a clean end."""
+        """End all running watches, by breaking the connection or cleanly."""
         self._faults.drop(abruptly=abruptly)
 
     def compact(self) -> None:
-        """Forget the history: watches and pages at older versions get 410."""
+        """Drop the history: watches and pages at older versions get 410."""
         self.cluster.store.forget()
 
     @property
     def latency(self) -> timedelta:
-        """How long every answer is held back."""
+        """The delay of every answer."""
         return self._faults.latency
 
     @latency.setter

@@ -1,10 +1,7 @@
-"""This file holds what every part needs to handle Kubernetes objects as plain JSON trees.
+"""Kubernetes objects as plain JSON trees.
 
-An object is never changed in place once it is stored: whoever wants another value builds a new tree with
-`with_value` and shares the rest.
+A stored object never changes in place: `with_value` returns a new tree that shares the rest with the old one.
 """
-
-from __future__ import annotations
 
 import random
 from collections.abc import Callable
@@ -18,8 +15,8 @@ Clock = Callable[[], datetime]
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder()
-# The alphabet of the real server's name suffixes: no vowels, nothing that looks like another sign.
-_SUFFIX_SIGNS = "bcdfghjklmnpqrstvwxz2456789"
+# The alphabet of the real server's name suffixes: no vowels and no characters that look alike.
+_SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def encode(tree: Any) -> bytes:
@@ -28,18 +25,18 @@ def encode(tree: Any) -> bytes:
 
 
 def decode(body: bytes | str) -> Any:
-    """Return the tree of a JSON text; raises `msgspec.DecodeError`."""
+    """Return the tree of a JSON text. Raises `msgspec.DecodeError`."""
     return _decoder.decode(body)
 
 
 def copy_of(tree: Json) -> Json:
-    """Return a deep copy, so that the caller may keep or change its own."""
+    """Return a deep copy."""
     copied: Json = decode(encode(tree))
     return copied
 
 
 def dig(tree: Any, *path: str) -> Any:
-    """Return the value at the path, or None where a step is missing or is no object."""
+    """Return the value at the path, or None where a step is missing or not an object."""
     for step in path:
         if not isinstance(tree, dict):
             return None
@@ -48,18 +45,18 @@ def dig(tree: Any, *path: str) -> Any:
 
 
 def with_value(tree: Json, path: tuple[str, ...], value: Any) -> Json:
-    """Return a tree in which the path holds the value (None removes the key); the old one is untouched."""
+    """Return a new tree with the value at the path; None removes the key."""
     first, rest = path[0], path[1:]
     if rest:
         inner = tree.get(first)
         value = with_value(inner if isinstance(inner, dict) else {}, rest, value)
     if value is None:
-        return {key: kept for key, kept in tree.items() if key != first}
+        return {key: other for key, other in tree.items() if key != first}
     return {**tree, first: value}
 
 
 def metadata(tree: Json) -> Json:
-    """Return the object's metadata; an empty one where there is none."""
+    """Return the object's metadata, or an empty dict."""
     found = tree.get("metadata")
     return found if isinstance(found, dict) else {}
 
@@ -77,23 +74,23 @@ def labels_of(tree: Json) -> dict[str, str]:
 
 
 def deleting(tree: Json) -> bool:
-    """Whether the object waits for its end (grace period or finalizers)."""
+    """Whether the object is being deleted and waits for its grace period or finalizers."""
     return "deletionTimestamp" in metadata(tree)
 
 
 def stamp(moment: datetime) -> str:
-    """Return the moment as `metav1.Time` writes it: UTC, whole seconds."""
+    """Return the moment in the format of `metav1.Time`: UTC, whole seconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def moment_of(text: str | None) -> datetime | None:
-    """Return the aware moment of a Kubernetes time, or None for none."""
+    """Return the aware datetime of a Kubernetes time, or None for an empty one."""
     return datetime.fromisoformat(text) if text else None
 
 
 def suffix(length: int = 5) -> str:
     """Return a random name suffix in the server's alphabet."""
-    return "".join(random.choices(_SUFFIX_SIGNS, k=length))
+    return "".join(random.choices(_SUFFIX_ALPHABET, k=length))
 
 
 def condition(tree: Json, kind: str) -> Json | None:
@@ -105,11 +102,11 @@ def condition(tree: Json, kind: str) -> Json | None:
 
 
 def with_condition(conditions: list[Json], wanted: Json, now: datetime) -> list[Json]:
-    """Return the conditions with the wanted one in place; its transition time moves only with its status."""
+    """Return the conditions with this one set; its transition time changes only with its status."""
     others = [c for c in conditions if c.get("type") != wanted["type"]]
-    before = next((c for c in conditions if c.get("type") == wanted["type"]), None)
-    if before is not None and before.get("status") == wanted["status"]:
-        since = before.get("lastTransitionTime", stamp(now))
+    old = next((c for c in conditions if c.get("type") == wanted["type"]), None)
+    if old is not None and old.get("status") == wanted["status"]:
+        since = old.get("lastTransitionTime", stamp(now))
     else:
         since = stamp(now)
     return [*others, {**wanted, "lastTransitionTime": since}]

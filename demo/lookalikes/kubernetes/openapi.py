@@ -1,6 +1,4 @@
-"""This file tells kubectl just enough of the schema: which paths there are, and that the server checks fields."""
-
-from __future__ import annotations
+"""The part of the OpenAPI schema that kubectl needs: the paths, and that the server validates fields."""
 
 from collections.abc import Sequence
 
@@ -14,7 +12,7 @@ _PARAMETERS = [
 
 
 def described(kinds: Kinds, parts: Sequence[str]) -> Json:
-    """Return the index of `/openapi/v3`, or the document of one group and version; refuses others with 404."""
+    """Return the index of `/openapi/v3` or the document of one group and version, or refuse with 404."""
     groups = kinds.groups()
     if not parts:
         paths = [
@@ -32,7 +30,9 @@ def described(kinds: Kinds, parts: Sequence[str]) -> Json:
 
 def _paths(kind: Kind, version: str) -> list[tuple[str, Json]]:
     root = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
-    home = f"{root}/namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else f"{root}/{kind.plural}"
+    collection = (
+        f"{root}/namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else f"{root}/{kind.plural}"
+    )
     named = {"group": kind.group, "version": version, "kind": kind.kind}
 
     def operation(action: str) -> Json:
@@ -40,6 +40,6 @@ def _paths(kind: Kind, version: str) -> list[tuple[str, Json]]:
                 "x-kubernetes-group-version-kind": named}  # fmt: skip
 
     return [
-        (home, {"post": operation("post")}),
-        (f"{home}/{{name}}", {"put": operation("put"), "patch": operation("patch")}),
+        (collection, {"post": operation("post")}),
+        (f"{collection}/{{name}}", {"put": operation("put"), "patch": operation("patch")}),
     ]

@@ -1,14 +1,12 @@
-"""This file applies the three kinds of patch: JSON patch, merge patch and strategic merge patch."""
-
-from __future__ import annotations
+"""The three kinds of patch: JSON patch, merge patch and strategic merge patch."""
 
 from typing import Any
 
 from demo.lookalikes.kubernetes.errors import RefusedError, bad_request
 from demo.lookalikes.kubernetes.objects import Json
 
-# How the real types merge their lists (the patchMergeKey of each field). A list that is not here is replaced
-# whole: taints, tolerations, command, args, containerStatuses and every list of a custom resource are.
+# The patchMergeKey of each list in the real types. Lists that are not here are replaced, such as taints,
+# tolerations, command, args, containerStatuses and every list of a custom resource.
 _MERGE_KEYS: dict[str, str] = {
     "addresses": "type",
     "conditions": "type",
@@ -35,19 +33,19 @@ _ORDER = "$setElementOrder/"
 _RETAIN = "$retainKeys"
 
 
-class _FailedError(Exception):
-    """A JSON patch that does not apply."""
+class _CannotApplyError(Exception):
+    """A JSON patch that cannot be applied."""
 
 
 def json_patch(tree: Json, operations: Any) -> Json:
-    """Return the tree after the operations (RFC 6902). One that does not apply refuses the whole with 422."""
+    """Return the tree after the operations (RFC 6902), or refuse with 422 when one of them cannot be applied."""
     if not isinstance(operations, list):
         raise bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
     result: Any = tree
     try:
         for operation in operations:
-            result = _operate(result, operation)
-    except (_FailedError, KeyError, TypeError, ValueError, IndexError) as error:
+            result = _apply(result, operation)
+    except (_CannotApplyError, KeyError, TypeError, ValueError, IndexError) as error:
         message = "the server rejected our request due to an error in our request"
         raise RefusedError(422, "Invalid", message) from error
     if not isinstance(result, dict):
@@ -59,7 +57,7 @@ def _steps(pointer: str) -> list[str]:
     if pointer == "":
         return []
     if not pointer.startswith("/"):
-        raise _FailedError(pointer)
+        raise _CannotApplyError(pointer)
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
 
 
@@ -69,12 +67,12 @@ def _at(tree: Any, steps: list[str]) -> Any:
     return tree
 
 
-def _operate(tree: Any, operation: Json) -> Any:
+def _apply(tree: Any, operation: Json) -> Any:
     steps = _steps(operation["path"])
     match operation["op"]:
         case "test":
             if _at(tree, steps) != operation.get("value"):
-                raise _FailedError("test")
+                raise _CannotApplyError("test")
             return tree
         case "add":
             return _added(tree, steps, operation["value"])
@@ -89,12 +87,12 @@ def _operate(tree: Any, operation: Json) -> Any:
             source = _steps(operation["from"])
             return _added(_removed(tree, source), steps, _at(tree, source))
         case unknown:
-            raise _FailedError(unknown)
+            raise _CannotApplyError(unknown)
 
 
 def _changed(tree: Any, step: str, value: Any) -> Any:
     if isinstance(tree, list):
-        return [value if place == int(step) else item for place, item in enumerate(tree)]
+        return [value if position == int(step) else item for position, item in enumerate(tree)]
     return {**tree, step: value}
 
 
@@ -110,10 +108,10 @@ def _added(tree: Any, steps: list[str], value: Any) -> Any:
     if len(steps) > 1:
         return _changed(tree, steps[0], _added(_at(tree, steps[:1]), steps[1:], value))
     if isinstance(tree, list):
-        place = len(tree) if steps[0] == "-" else int(steps[0])
-        if not 0 <= place <= len(tree):
-            raise _FailedError("index")
-        return [*tree[:place], value, *tree[place:]]
+        position = len(tree) if steps[0] == "-" else int(steps[0])
+        if not 0 <= position <= len(tree):
+            raise _CannotApplyError("index")
+        return [*tree[:position], value, *tree[position:]]
     return {**tree, steps[0]: value}
 
 
@@ -122,12 +120,12 @@ def _removed(tree: Any, steps: list[str]) -> Any:
         return _changed(tree, steps[0], _removed(_at(tree, steps[:1]), steps[1:]))
     _at(tree, steps)
     if isinstance(tree, list):
-        return [item for place, item in enumerate(tree) if place != int(steps[0])]
+        return [item for position, item in enumerate(tree) if position != int(steps[0])]
     return {key: value for key, value in tree.items() if key != steps[0]}
 
 
 def merge_patch(tree: Any, patch: Any) -> Any:
-    """Return the tree after a merge patch (RFC 7386): null removes, lists are replaced."""
+    """Return the tree after a merge patch (RFC 7386): null removes a key, lists are replaced."""
     if not isinstance(patch, dict):
         return patch
     result = dict(tree) if isinstance(tree, dict) else {}
@@ -140,7 +138,7 @@ def merge_patch(tree: Any, patch: Any) -> Any:
 
 
 def strategic_merge_patch(tree: Any, patch: Json) -> Json:
-    """Return the tree after a strategic merge patch, with `$patch` and its kin."""
+    """Return the tree after a strategic merge patch, with its directives such as `$patch`."""
     match patch.get("$patch"):
         case "replace":
             return {key: value for key, value in patch.items() if key != "$patch"}
@@ -183,18 +181,18 @@ def _merged_list(field: str, old: Any, patch: list[Any]) -> list[Any]:
     for item in patch:
         if key not in item:
             raise bad_request(f"map: {item} does not contain declared merge key: {key}")
-        place = next((i for i, kept in enumerate(result) if kept.get(key) == item[key]), None)
+        position = next((i for i, kept in enumerate(result) if kept.get(key) == item[key]), None)
         if item.get("$patch") == "delete":
             result = [kept for kept in result if kept.get(key) != item[key]]
-        elif place is None:
+        elif position is None:
             result.append(strategic_merge_patch({}, item))
         else:
-            result[place] = strategic_merge_patch(result[place], item)
+            result[position] = strategic_merge_patch(result[position], item)
     return result
 
 
 def _merge_key(field: str, patch: list[Any]) -> str | None:
-    if field == "ports":  # of a container, of a service, of endpoints (which have no merge key)
+    if field == "ports":  # of a container, a service, or endpoints (which have no merge key)
         first = next((item for item in patch if isinstance(item, dict)), {})
         return next((key for key in ("containerPort", "port") if key in first), None)
     return _MERGE_KEYS.get(field)

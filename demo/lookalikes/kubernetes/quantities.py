@@ -1,6 +1,4 @@
-"""This file reads resource quantities (`500m`, `16Gi`, `1e3`) into exact numbers and writes them back."""
-
-from __future__ import annotations
+"""Resource quantities (`500m`, `16Gi`, `1e3`), parsed into exact numbers and written back."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -19,7 +17,7 @@ _SCALES: dict[str, Decimal] = {
 
 @lru_cache(maxsize=4096)
 def quantity(text: str | int | float) -> Decimal:
-    """Return the number a quantity stands for; raises ValueError for what the real server refuses."""
+    """Return the number of a quantity. Raises ValueError for what the real server refuses."""
     found = _QUANTITY.fullmatch(str(text))
     if found is None:
         raise ValueError(
@@ -35,10 +33,10 @@ def quantity(text: str | int | float) -> Decimal:
 
 
 def milli(text: str | int | float) -> int:
-    """Return a quantity in thousandths, rounded up, as the scheduler counts cpu."""
+    """Return a quantity in thousandths, rounded up, as the scheduler counts CPU."""
     return -int(-(quantity(text) * 1000) // 1)
 
 
 def plain(number: Decimal) -> str:
-    """Return the number as a quantity without unit, or in thousandths where it is no whole one."""
+    """Return the number as a quantity without a unit, or in thousandths when it is not whole."""
     return str(int(number)) if number == int(number) else f"{int(number * 1000)}m"

@@ -1,6 +1,4 @@
-"""This file reads a request's path and query into what is asked of which resource."""
-
-from __future__ import annotations
+"""Requests on resources, parsed from paths and queries."""
 
 from dataclasses import dataclass
 
@@ -11,8 +9,8 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One request on a resource. `verb` is the one that RBAC knows; `subresource` is "" for the object itself."""
+class ResourceRequest:
+    """A request on a resource. `verb` is RBAC's; `subresource` is "" for the object itself."""
 
     kind: Kind
     verb: str
@@ -28,8 +26,10 @@ class Asked:
         return f"{self.kind.plural}/{self.subresource}" if self.subresource else self.kind.plural
 
 
-def read_request(kinds: Kinds, method: str, path: str, query: dict[str, str], dry_runs: list[str]) -> Asked:
-    """Return what is asked; refuses with 404 what is served nowhere and with 422 a wrong `dryRun`."""
+def read_request(
+    kinds: Kinds, method: str, path: str, query: dict[str, str], dry_runs: list[str]
+) -> ResourceRequest:
+    """Return the parsed request, or refuse an unknown path with 404 and an invalid `dryRun` with 422."""
     parts = [part for part in path.split("/") if part]
     if parts[:1] == ["api"] and len(parts) > 2:
         group, version, rest = "", parts[1], parts[2:]
@@ -47,7 +47,7 @@ def read_request(kinds: Kinds, method: str, path: str, query: dict[str, str], dr
     subresource = rest[2] if len(rest) > 2 else ""
     if (subresource and subresource not in kind.subresources) or (name and kind.namespaced and not namespace):
         raise no_such_path()
-    return Asked(
+    return ResourceRequest(
         kind=kind,
         verb=_verb(method, name, query),
         namespace=namespace,
@@ -69,7 +69,7 @@ def _verb(method: str, name: str, query: dict[str, str]) -> str:
 
 
 def dry_run_of(values: list[str]) -> bool:
-    """Return whether nothing shall be kept; refuses with 422 any value but All."""
+    """Return whether this is a dry run, or refuse any value but `All` with 422."""
     for value in values:
         if value != "All":
             shown = "[" + ", ".join(f'"{v}"' for v in values) + "]"

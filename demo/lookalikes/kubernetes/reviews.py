@@ -1,12 +1,10 @@
-"""This file answers the reviews: may I, may they, who am I."""
+"""Access reviews: SelfSubjectAccessReview, SubjectAccessReview and SelfSubjectReview."""
 
-from __future__ import annotations
-
-from demo.lookalikes.kubernetes.authorization import Attributes, Authorizer, User, Verdict
+from demo.lookalikes.kubernetes.authorization import Attributes, Authorizer, Decision, User
 from demo.lookalikes.kubernetes.errors import invalid
 from demo.lookalikes.kubernetes.objects import Json, dig
 
-# (group, version, plural) -> kind; a POST to one of these is answered and nothing is kept.
+# (group, version, plural) -> kind. A POST to one of these stores nothing.
 REVIEWS: dict[tuple[str, str, str], str] = {
     ("authorization.k8s.io", "v1", "selfsubjectaccessreviews"): "SelfSubjectAccessReview",
     ("authorization.k8s.io", "v1", "subjectaccessreviews"): "SubjectAccessReview",
@@ -15,7 +13,7 @@ REVIEWS: dict[tuple[str, str, str], str] = {
 
 
 def answered(authorizer: Authorizer, user: User, kind: str, review: Json) -> Json:
-    """Return the review with its status; refuses with 422 one that asks nothing."""
+    """Return the review with its status, or refuse an incomplete one with 422."""
     if kind == "SelfSubjectReview":
         return {
             "kind": kind,
@@ -29,35 +27,35 @@ def answered(authorizer: Authorizer, user: User, kind: str, review: Json) -> Jso
         if not user.name and not user.groups:
             text = "Required value: at least one of user or group must be specified"
             raise invalid(kind, "", "authorization.k8s.io", [("spec.user", "FieldValueInvalid", text)])
-    verdict = authorizer.decide(user, _deed(kind, spec))
+    decision = authorizer.decide(user, _attributes(kind, spec))
     return {
         "kind": kind,
         "apiVersion": "authorization.k8s.io/v1",
         "metadata": {},
         "spec": spec,
-        "status": _status(verdict),
+        "status": _status(decision),
     }
 
 
-def _deed(kind: str, spec: Json) -> Attributes:
+def _attributes(kind: str, spec: Json) -> Attributes:
     if isinstance(path := dig(spec, "nonResourceAttributes"), dict):
         return Attributes(verb=path.get("verb", ""), path=path.get("path", ""))
-    asked = dig(spec, "resourceAttributes")
-    if not isinstance(asked, dict):
+    resource_attributes = dig(spec, "resourceAttributes")
+    if not isinstance(resource_attributes, dict):
         text = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        fault = ("spec.resourceAttributes", "FieldValueInvalid", text)
-        raise invalid(kind, "", "authorization.k8s.io", [fault])
-    resource = asked.get("resource", "")
-    if asked.get("subresource"):
-        resource = f"{resource}/{asked['subresource']}"
+        error = ("spec.resourceAttributes", "FieldValueInvalid", text)
+        raise invalid(kind, "", "authorization.k8s.io", [error])
+    resource = resource_attributes.get("resource", "")
+    if resource_attributes.get("subresource"):
+        resource = f"{resource}/{resource_attributes['subresource']}"
     return Attributes(
-        verb=asked.get("verb", ""),
-        group=asked.get("group", ""),
+        verb=resource_attributes.get("verb", ""),
+        group=resource_attributes.get("group", ""),
         resource=resource,
-        namespace=asked.get("namespace", ""),
-        name=asked.get("name", ""),
+        namespace=resource_attributes.get("namespace", ""),
+        name=resource_attributes.get("name", ""),
     )
 
 
-def _status(verdict: Verdict) -> Json:
-    return {"allowed": verdict.allowed, **({"reason": verdict.reason} if verdict.reason else {})}
+def _status(decision: Decision) -> Json:
+    return {"allowed": decision.allowed, **({"reason": decision.reason} if decision.reason else {})}

@@ -1,6 +1,4 @@
-"""This file reads label and field selectors, from query strings and from objects, into predicates."""
-
-from __future__ import annotations
+"""Label and field selectors, from query strings and from objects, as predicates."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -26,7 +24,7 @@ _REQUIREMENT = re.compile(
     re.VERBOSE,
 )
 
-# Fields by which the real server can select, besides metadata.name and metadata.namespace.
+# The fields that the real server can select by, besides metadata.name and metadata.namespace.
 _FIELDS: dict[str, tuple[str, ...]] = {
     "pods": (
         "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
@@ -47,19 +45,19 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 
 
 def labels_test(text: str) -> LabelTest:
-    """Return the test of a `labelSelector`; refuses one that cannot be read with 400."""
+    """Return the test of a `labelSelector`, or refuse with 400 one that cannot be parsed."""
     tests: list[LabelTest] = []
     position = 0
     while position < len(text):
         found = _REQUIREMENT.match(text, position)
         if found is None or found.end() == position:
             raise bad_request(f"unable to parse requirement: found {text[position:]!r} in {text!r}")
-        tests.append(_one(found))
+        tests.append(_requirement_test(found))
         position = found.end()
     return lambda labels: all(test(labels) for test in tests)
 
 
-def _one(found: re.Match[str]) -> LabelTest:
+def _requirement_test(found: re.Match[str]) -> LabelTest:
     if key := found["absent_key"]:
         return lambda labels: key not in labels
     key = found["key"]
@@ -121,9 +119,9 @@ def expression_test(expression: Json) -> LabelTest:
 
 
 def selector_text(selector: Json | None) -> str:
-    """Return a `metav1.LabelSelector` in the words of a query string."""
+    """Return a `metav1.LabelSelector` in the syntax of a query string."""
     selector = selector or {}
-    words = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
     for e in selector.get("matchExpressions") or ():
         values = ",".join(sorted(e.get("values") or ()))
         forms = {
@@ -131,12 +129,12 @@ def selector_text(selector: Json | None) -> str:
             "NotIn": f"{e['key']} notin ({values})",
             "Exists": e["key"],
         }
-        words.append(forms.get(e["operator"], f"!{e['key']}"))
-    return ",".join(words)
+        terms.append(forms.get(e["operator"], f"!{e['key']}"))
+    return ",".join(terms)
 
 
 def fields_test(kind: Kind, text: str) -> ObjectTest:
-    """Return the test of a `fieldSelector`; an unknown field is refused with 400, as the real server does."""
+    """Return the test of a `fieldSelector`, or refuse an unknown field with 400 as the real server does."""
     tests: list[ObjectTest] = []
     for term in filter(None, (part.strip() for part in text.split(","))):
         found = re.fullmatch(r"([^=!]+?)\s*(==|!=|=)\s*(.*)", term)
@@ -172,7 +170,7 @@ def _unsupported(field: str) -> RefusedError:
 
 
 def selection(kind: Kind, label_selector: str, field_selector: str) -> ObjectTest | None:
-    """Return one test for both selectors, or None when everything is wanted."""
+    """Return one test for both selectors, or None when both are empty."""
     if not label_selector and not field_selector:
         return None
     by_label = labels_test(label_selector)

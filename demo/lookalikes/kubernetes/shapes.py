@@ -1,6 +1,4 @@
-"""This file gives answers the shape that a client asked for: whole objects, metadata only, or tables."""
-
-from __future__ import annotations
+"""The shape of answers by the Accept header: whole objects, metadata only, or tables."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,17 +7,17 @@ from datetime import datetime
 from demo.lookalikes.kubernetes.kinds import Kind
 from demo.lookalikes.kubernetes.listing import Page
 from demo.lookalikes.kubernetes.objects import encode
-from demo.lookalikes.kubernetes.requests import Asked
+from demo.lookalikes.kubernetes.requests import ResourceRequest
 from demo.lookalikes.kubernetes.store import Stored
 from demo.lookalikes.kubernetes.tables import table
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How one object and a page of them are written; `many` None is the plain list."""
+    """How to encode one object and a page of them. Without `many` a page is a plain list."""
 
     one: Callable[[Stored], bytes]
-    many: Callable[[Asked, Page], bytes] | None = None
+    many: Callable[[ResourceRequest, Page], bytes] | None = None
 
 
 WHOLE = Shape(Stored.whole)
@@ -40,7 +38,7 @@ def list_meta(part: Page) -> dict[str, object]:
     return meta
 
 
-def _metadata_list(asked: Asked, part: Page) -> bytes:
+def _metadata_list(request: ResourceRequest, part: Page) -> bytes:
     head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": list_meta(part)}
     return encode({**head, "items": [_meta_of(stored) for stored in part.items]})
 
@@ -50,7 +48,7 @@ def _table(kind: Kind, now: datetime) -> Shape:
         version = {"resourceVersion": str(stored.version)}
         return encode(table(kind.listing, [stored.tree], dict(version), now))
 
-    def many(asked: Asked, part: Page) -> bytes:
+    def many(request: ResourceRequest, part: Page) -> bytes:
         return encode(table(kind.listing, [stored.tree for stored in part.items], list_meta(part), now))
 
     return Shape(one, many)
@@ -59,11 +57,11 @@ def _table(kind: Kind, now: datetime) -> Shape:
 def shape_of(accept: str, kind: Kind, now: datetime) -> Shape:
     """Return the first shape in the Accept header that is served for this kind."""
     for wanted in accept.split(","):
-        words = dict(word.strip().partition("=")[::2] for word in wanted.split(";")[1:])
-        if words.get("as") in ("PartialObjectMetadata", "PartialObjectMetadataList"):
+        parameters = dict(parameter.strip().partition("=")[::2] for parameter in wanted.split(";")[1:])
+        if parameters.get("as") in ("PartialObjectMetadata", "PartialObjectMetadataList"):
             return Shape(lambda stored: encode(_meta_of(stored)), _metadata_list)
-        if words.get("as") == "Table":
+        if parameters.get("as") == "Table":
             return _table(kind, now)
-        if "as" not in words:
+        if "as" not in parameters:
             return WHOLE
     return WHOLE

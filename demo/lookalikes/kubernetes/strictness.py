@@ -1,13 +1,11 @@
-"""This file refuses unknown fields where a client asked for strictness: those of an object's first two levels."""
-
-from __future__ import annotations
+"""Strict field validation of the first two levels of an object."""
 
 from demo.lookalikes.kubernetes.errors import RefusedError, bad_request
 from demo.lookalikes.kubernetes.kinds import Kind
 from demo.lookalikes.kubernetes.objects import Json, name_of
 
 _TOP = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
-# The spec's fields of the kinds that are written most. Other kinds are not checked.
+# The spec fields of the most written kinds. Other kinds are not checked.
 _SPECS: dict[str, frozenset[str]] = {
     "nodes": frozenset({"configSource", "externalID", "podCIDR", "podCIDRs", "providerID", "taints", "unschedulable"}),
     "deployments.apps": frozenset(
@@ -35,7 +33,7 @@ _SPECS: dict[str, frozenset[str]] = {
 
 
 def check_known_fields(kind: Kind, tree: Json, *, patched: bool = False) -> None:
-    """Refuse an object with unknown fields: 400 for a whole object, 422 for a patched one, as the real server."""
+    """Refuse an object with unknown fields as the real server does: 400 for a whole object, 422 for a patched one."""
     known = _SPECS.get(kind.listing)
     if known is None or kind.custom:
         return
@@ -43,10 +41,10 @@ def check_known_fields(kind: Kind, tree: Json, *, patched: bool = False) -> None
     unknown += [f"spec.{key}" for key in tree.get("spec") or {} if key not in known]
     if not unknown:
         return
-    said = ", ".join(f'unknown field "{field}"' for field in unknown)
+    errors = ", ".join(f'unknown field "{field}"' for field in unknown)
     if not patched:
         raise bad_request(f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: '
-                          f"strict decoding error: {said}")  # fmt: skip
-    message = f' "" is invalid: patch: Invalid value: "{name_of(tree)}": strict decoding error: {said}'
+                          f"strict decoding error: {errors}")  # fmt: skip
+    message = f' "" is invalid: patch: Invalid value: "{name_of(tree)}": strict decoding error: {errors}'
     raise RefusedError(422, "Invalid", message, details={"causes": [
-        {"reason": "FieldValueInvalid", "message": f"strict decoding error: {said}", "field": "patch"}]})  # fmt: skip
+        {"reason": "FieldValueInvalid", "message": f"strict decoding error: {errors}", "field": "patch"}]})  # fmt: skip

@@ -1,6 +1,4 @@
-"""This file prints objects as tables, as the real server does for kubectl: columns are functions of an object."""
-
-from __future__ import annotations
+"""Tables of objects, as the real server prints them for kubectl: columns are functions of an object."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -22,7 +20,7 @@ Column = tuple[str, Callable[[Json, datetime], Any]]
 
 
 def age(since: str | None, now: datetime) -> str:
-    """Return how long ago that was, as kubectl says it: 45s, 12m, 3h, 2d."""
+    """Return the time since then in the format of kubectl: 45s, 12m, 3h, 2d."""
     if not since:
         return "<unknown>"
     seconds = max(int((now - (moment_of(since) or now)).total_seconds()), 0)
@@ -38,8 +36,8 @@ def _created(tree: Json, now: datetime) -> str:
 
 def _node_status(node: Json, _: datetime) -> str:
     state = (condition(node, "Ready") or {}).get("status")
-    word = {"True": "Ready", "False": "NotReady", "Unknown": "NotReady"}.get(str(state), "Unknown")
-    return f"{word},SchedulingDisabled" if dig(node, "spec", "unschedulable") else word
+    text = {"True": "Ready", "False": "NotReady", "Unknown": "NotReady"}.get(str(state), "Unknown")
+    return f"{text},SchedulingDisabled" if dig(node, "spec", "unschedulable") else text
 
 
 def _roles(node: Json, _: datetime) -> str:

@@ -1,6 +1,4 @@
-"""This file checks objects as the real server does, where a diagnostic there is likely: one fault list per object."""
-
-from __future__ import annotations
+"""Validation of objects, for the errors that the real server is likely to report."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +10,7 @@ from demo.lookalikes.kubernetes.objects import Json, dig, labels_of, metadata, n
 from demo.lookalikes.kubernetes.quantities import quantity
 from demo.lookalikes.kubernetes.selectors import selector_test
 
-Fault = tuple[str, str, str]  # field, reason of the cause, text
+FieldError = tuple[str, str, str]  # field, reason of the cause, text
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -52,24 +50,24 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def check(kind: Kind, tree: Json, old: Json | None = None) -> None:
-    """Refuse with 422 an object that has faults, or with 400 one whose quantities cannot be read."""
-    faults = [*_metadata_faults(kind, tree), *_spec_faults(kind, tree)]
+    """Refuse an invalid object with 422, or with 400 when its quantities cannot be parsed."""
+    errors = [*_metadata_errors(kind, tree), *_spec_errors(kind, tree)]
     if old is not None:
-        faults += _update_faults(kind, tree, old)
-    if faults:
-        raise invalid(kind.kind, name_of(tree), kind.group, faults)
+        errors += _update_errors(kind, tree, old)
+    if errors:
+        raise invalid(kind.kind, name_of(tree), kind.group, errors)
 
 
-def _required(field: str, text: str = "") -> Fault:
+def _required(field: str, text: str = "") -> FieldError:
     return (field, "FieldValueRequired", "Required value" + (f": {text}" if text else ""))
 
 
-def _wrong(field: str, value: Any, text: str) -> Fault:
+def _invalid(field: str, value: Any, text: str) -> FieldError:
     shown = f'"{value}"' if isinstance(value, str) else str(value)
     return (field, "FieldValueInvalid", f"Invalid value: {shown}: {text}")
 
 
-def _metadata_faults(kind: Kind, tree: Json) -> Iterator[Fault]:
+def _metadata_errors(kind: Kind, tree: Json) -> Iterator[FieldError]:
     name = name_of(tree)
     if not name:
         yield _required("metadata.name", "name or generateName is required")
@@ -79,7 +77,7 @@ def _metadata_faults(kind: Kind, tree: Json) -> Iterator[Fault]:
     )
     pattern, longest, text = _FORMS[form]
     if not pattern.fullmatch(name):
-        yield _wrong("metadata.name", name, text)
+        yield _invalid("metadata.name", name, text)
     elif len(name) > longest:
         yield (
             "metadata.name",
@@ -95,12 +93,12 @@ def _metadata_faults(kind: Kind, tree: Json) -> Iterator[Fault]:
                 f"{text}unmarshal into Go struct field ObjectMeta.metadata.labels of type string"
             )
         if len(value) > 63:
-            yield _wrong("metadata.labels", value, "must be no more than 63 bytes")
+            yield _invalid("metadata.labels", value, "must be no more than 63 bytes")
         elif not _LABEL_VALUE.fullmatch(value):
-            yield _wrong("metadata.labels", value, _LABEL_VALUE_TEXT)
+            yield _invalid("metadata.labels", value, _LABEL_VALUE_TEXT)
 
 
-def _spec_faults(kind: Kind, tree: Json) -> Iterator[Fault]:
+def _spec_errors(kind: Kind, tree: Json) -> Iterator[FieldError]:
     if kind.custom:
         return
     spec = tree.get("spec")
@@ -110,30 +108,30 @@ def _spec_faults(kind: Kind, tree: Json) -> Iterator[Fault]:
     spec = spec or {}
     replicas = spec.get("replicas")
     if isinstance(replicas, int) and replicas < 0:
-        yield _wrong("spec.replicas", replicas, "must be greater than or equal to 0")
+        yield _invalid("spec.replicas", replicas, "must be greater than or equal to 0")
     match kind.listing:
         case "pods":
-            yield from _pod_faults(kind, spec, "spec")
+            yield from _pod_errors(kind, spec, "spec")
         case "services":
             external, headless = spec.get("type") == "ExternalName", spec.get("clusterIP") == "None"
             if not spec.get("ports") and not external and not headless:
                 yield _required("spec.ports")
         case "nodes":
-            for place, taint in enumerate(spec.get("taints") or ()):
+            for index, taint in enumerate(spec.get("taints") or ()):
                 if taint.get("effect") not in _EFFECTS:
                     supported = ", ".join(f'"{effect}"' for effect in _EFFECTS)
                     yield (
-                        f"metadata.taints[{place}].effect",
+                        f"metadata.taints[{index}].effect",
                         "FieldValueNotSupported",
                         f'Unsupported value: "{taint.get("effect", "")}": supported values: {supported}',
                     )
         case listing if listing in _TEMPLATED:
-            yield from _workload_faults(kind, spec)
+            yield from _workload_errors(kind, spec)
         case _:
             pass
 
 
-def _workload_faults(kind: Kind, spec: Json) -> Iterator[Fault]:
+def _workload_errors(kind: Kind, spec: Json) -> Iterator[FieldError]:
     template = spec.get("template") or {}
     if kind.plural == "jobs":
         restart = dig(template, "spec", "restartPolicy")
@@ -141,7 +139,7 @@ def _workload_faults(kind: Kind, spec: Json) -> Iterator[Fault]:
             yield _required("spec.template.spec.restartPolicy", 'valid values: "OnFailure", "Never"')
         for field in ("parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"):
             if isinstance(spec.get(field), int) and spec[field] < 0:
-                yield _wrong(f"spec.{field}", spec[field], "must be greater than or equal to 0")
+                yield _invalid(f"spec.{field}", spec[field], "must be greater than or equal to 0")
         if spec.get("completionMode") == "Indexed" and spec.get("completions") is None:
             yield _required("spec.completions", "when completion mode is Indexed")
     else:
@@ -157,31 +155,31 @@ def _workload_faults(kind: Kind, spec: Json) -> Iterator[Fault]:
                     "FieldValueInvalid",
                     f"Invalid value: {shown}: `selector` does not match template `labels`",
                 )
-    yield from _pod_faults(kind, template.get("spec") or {}, "spec.template.spec")
+    yield from _pod_errors(kind, template.get("spec") or {}, "spec.template.spec")
 
 
-def _pod_faults(kind: Kind, spec: Json, path: str) -> Iterator[Fault]:
+def _pod_errors(kind: Kind, spec: Json, path: str) -> Iterator[FieldError]:
     containers = spec.get("containers") or []
     if not containers:
         yield _required(f"{path}.containers")
     seen: set[str] = set()
     for field in ("initContainers", "containers"):
-        for place, container in enumerate(spec.get(field) or ()):
-            here = f"{path}.{field}[{place}]"
+        for index, container in enumerate(spec.get(field) or ()):
+            field_path = f"{path}.{field}[{index}]"
             name = container.get("name", "")
             if not name:
-                yield _required(f"{here}.name")
+                yield _required(f"{field_path}.name")
             elif not _FORMS["label"][0].fullmatch(name):
-                yield _wrong(f"{here}.name", name, _FORMS["label"][2])
+                yield _invalid(f"{field_path}.name", name, _FORMS["label"][2])
             elif name in seen:
-                yield (f"{here}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
+                yield (f"{field_path}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
             seen.add(name)
             if not container.get("image"):
-                yield _required(f"{here}.image")
-            yield from _resource_faults(kind, container.get("resources") or {}, f"{here}.resources")
+                yield _required(f"{field_path}.image")
+            yield from _resource_errors(kind, container.get("resources") or {}, f"{field_path}.resources")
 
 
-def _resource_faults(kind: Kind, resources: Json, path: str) -> Iterator[Fault]:
+def _resource_errors(kind: Kind, resources: Json, path: str) -> Iterator[FieldError]:
     requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
     for amounts in (requests, limits):
         for amount in amounts.values():
@@ -194,15 +192,15 @@ def _resource_faults(kind: Kind, resources: Json, path: str) -> Iterator[Fault]:
         limit = limits.get(name)
         if "/" in name:
             if quantity(amount) % 1:
-                yield _wrong(f"{path}.requests[{name}]", str(amount), "must be an integer")
+                yield _invalid(f"{path}.requests[{name}]", str(amount), "must be an integer")
             elif limit is None:
                 yield _required(f"{path}.limits", "Limit must be set for non overcommitable resources")
             elif quantity(limit) != quantity(amount):
                 text = f"must be equal to {name} limit of {limit}"
-                yield _wrong(f"{path}.requests", str(amount), text)
+                yield _invalid(f"{path}.requests", str(amount), text)
         elif limit is not None and quantity(amount) > quantity(limit):
             text = f"must be less than or equal to {name} limit of {limit}"
-            yield _wrong(f"{path}.requests", str(amount), text)
+            yield _invalid(f"{path}.requests", str(amount), text)
 
 
 _POD_TEXT = (
@@ -212,7 +210,7 @@ _POD_TEXT = (
 )
 
 
-def _update_faults(kind: Kind, tree: Json, old: Json) -> Iterator[Fault]:
+def _update_errors(kind: Kind, tree: Json, old: Json) -> Iterator[FieldError]:
     new_spec, old_spec = tree.get("spec") or {}, old.get("spec") or {}
     if new_spec == old_spec or kind.custom:
         return
@@ -230,7 +228,7 @@ def _update_faults(kind: Kind, tree: Json, old: Json) -> Iterator[Fault]:
         frozen = ("selector",)
     for field in frozen:
         if new_spec.get(field) != old_spec.get(field):
-            yield _wrong(f"spec.{field}", new_spec.get(field), "field is immutable")
+            yield _invalid(f"spec.{field}", new_spec.get(field), "field is immutable")
 
 
 def _masked(spec: Json) -> Json:
@@ -242,7 +240,7 @@ def _masked(spec: Json) -> Json:
 
 
 def checked_metadata(tree: Any) -> Json:
-    """Return the object if it is one with readable metadata; refuses with 400 otherwise."""
+    """Return the metadata of the object, or refuse with 400 when it cannot be decoded."""
     if not isinstance(tree, dict):
         raise bad_request(
             "the object provided is unrecognized (must be of type Object): couldn't get version/kind"

@@ -1,6 +1,4 @@
-"""This file streams changes to watchers: initial events, selectors, bookmarks, ends and 410."""
-
-from __future__ import annotations
+"""Watches: initial events, selectors, bookmarks, timeouts and 410."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,11 +8,11 @@ from aiohttp import web
 from demo.lookalikes.kubernetes.errors import bad_request, expired, invalid
 from demo.lookalikes.kubernetes.faults import Faults
 from demo.lookalikes.kubernetes.objects import Json, encode, name_of, namespace_of
-from demo.lookalikes.kubernetes.requests import Asked
+from demo.lookalikes.kubernetes.requests import ResourceRequest
 from demo.lookalikes.kubernetes.selectors import ObjectTest, selection
 from demo.lookalikes.kubernetes.store import Change, Store, Stored
 
-_BOOKMARK_EVERY = 60.0  # seconds, as the real server
+_BOOKMARK_INTERVAL = 60.0  # seconds, as in the real server
 _DEFAULT_TIMEOUT = 1800.0
 
 
@@ -23,15 +21,17 @@ def _line(kind: str, whole: bytes) -> bytes:
 
 
 class Watch:
-    """One watch request while it is answered."""
+    """One watch request while it is being answered."""
 
-    def __init__(self, store: Store, asked: Asked, faults: Faults, shape: Callable[[Stored], bytes]) -> None:
+    def __init__(
+        self, store: Store, request: ResourceRequest, faults: Faults, shape: Callable[[Stored], bytes]
+    ) -> None:
         self._store = store
-        self._asked = asked
+        self._request = request
         self._faults = faults
         self._shape = shape
-        query = asked.query
-        test = selection(asked.kind, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+        query = request.query
+        test = selection(request.kind, query.get("labelSelector", ""), query.get("fieldSelector", ""))
         self._test: ObjectTest = test or (lambda tree: True)
         self._bookmarks = query.get("allowWatchBookmarks") in ("1", "true")
         self._initial = query.get("sendInitialEvents") in ("1", "true")
@@ -48,19 +48,19 @@ class Watch:
         self._from = int(version or 0)
         self._seconds = float(query.get("timeoutSeconds") or _DEFAULT_TIMEOUT)
 
-    def _wanted(self, stored: Stored) -> bool:
-        asked = self._asked
-        if asked.namespace and namespace_of(stored.tree) != asked.namespace:
+    def _selects(self, stored: Stored) -> bool:
+        request = self._request
+        if request.namespace and namespace_of(stored.tree) != request.namespace:
             return False
-        if asked.name and name_of(stored.tree) != asked.name:
+        if request.name and name_of(stored.tree) != request.name:
             return False
         return self._test(stored.tree)
 
     def _event(self, change: Change) -> bytes | None:
-        """Return the line of a change as this watcher sees it: what leaves a selection is deleted for it."""
-        now = change.type != "DELETED" and self._wanted(change.after)
-        before = change.before is not None and self._wanted(change.before)
-        if now:
+        """Return the line of a change for this watcher: an object that leaves the selection is DELETED."""
+        after = change.type != "DELETED" and self._selects(change.after)
+        before = change.before is not None and self._selects(change.before)
+        if after:
             return _line("MODIFIED" if before else "ADDED", self._shape(change.after))
         return _line("DELETED", self._shape(change.after)) if before else None
 
@@ -68,30 +68,30 @@ class Watch:
         meta: Json = {"resourceVersion": str(version), "creationTimestamp": None}
         if initial_end:
             meta["annotations"] = {"k8s.io/initial-events-end": "true"}
-        kind = self._asked.kind
+        kind = self._request.kind
         return _line(
             "BOOKMARK", encode({"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta})
         )
 
-    async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Stream until the timeout, the client's end, a dropped watch or an expired version."""
+    async def answer(self, http_request: web.Request) -> web.StreamResponse:
+        """Stream until the timeout, a disconnect, a dropped watch or an expired version."""
         response = web.StreamResponse(
             headers={"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
         )
         response.enable_chunked_encoding()
-        await response.prepare(request)
+        await response.prepare(http_request)
         dropped = False
         try:
             async with asyncio.timeout(self._seconds):
-                with self._store.waking(self._asked.kind) as waker, self._faults.droppable(waker):
+                with self._store.waking(self._request.kind) as waker, self._faults.droppable(waker):
                     dropped = await self._stream(response, waker)
         except TimeoutError:
-            pass  # the end the client asked for
+            pass  # the timeout that the client requested
         except ConnectionResetError:
             return response
         if dropped and self._faults.abrupt:
-            if request.transport is not None:
-                request.transport.abort()
+            if http_request.transport is not None:
+                http_request.transport.abort()
             return response
         await response.write_eof()
         return response
@@ -102,8 +102,8 @@ class Watch:
         position = self._from
         if self._initial or self._from == 0:
             position = self._store.version
-            found = self._store.all(self._asked.kind, self._asked.namespace)
-            await response.write(b"".join(_line("ADDED", self._shape(s)) for s in found if self._wanted(s)))
+            found = self._store.all(self._request.kind, self._request.namespace)
+            await response.write(b"".join(_line("ADDED", self._shape(s)) for s in found if self._selects(s)))
             if self._initial and self._bookmarks:
                 await response.write(self._bookmark(position, initial_end=True))
         while True:
@@ -111,9 +111,9 @@ class Watch:
             if self._faults.generation != generation:
                 return True
             await self._faults.unpaused()
-            changes = self._store.since(self._asked.kind, position)
+            changes = self._store.since(self._request.kind, position)
             if changes is None:
-                first = self._store.forgotten(self._asked.kind)
+                first = self._store.forgotten(self._request.kind)
                 status = expired(f"too old resource version: {position} ({first})").status()
                 await response.write(_line("ERROR", encode(status)))
                 return False
@@ -123,7 +123,7 @@ class Watch:
             if lines:
                 await response.write(b"".join(lines))
             try:
-                async with asyncio.timeout(_BOOKMARK_EVERY):
+                async with asyncio.timeout(_BOOKMARK_INTERVAL):
                     await waker.wait()
             except TimeoutError:
                 if self._bookmarks:

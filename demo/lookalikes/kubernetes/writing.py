@@ -1,6 +1,4 @@
-"""This file answers requests that write: it reads bodies and patches and calls the verb that is meant."""
-
-from __future__ import annotations
+"""Requests that write: bodies and patches are parsed and passed to the verbs of the cluster."""
 
 from typing import Any
 
@@ -9,13 +7,13 @@ import yaml
 
 from demo.lookalikes.kubernetes.authorization import User
 from demo.lookalikes.kubernetes.cluster import Cluster
-from demo.lookalikes.kubernetes.deletion import Deletion, deletion_from
+from demo.lookalikes.kubernetes.deletion import DeleteOptions, delete_options_from
 from demo.lookalikes.kubernetes.errors import RefusedError, bad_request
 from demo.lookalikes.kubernetes.eviction import evict
 from demo.lookalikes.kubernetes.listing import page
 from demo.lookalikes.kubernetes.objects import Json, decode, dig, encode, metadata, name_of, namespace_of
 from demo.lookalikes.kubernetes.patches import json_patch, merge_patch, strategic_merge_patch
-from demo.lookalikes.kubernetes.requests import Asked, dry_run_of
+from demo.lookalikes.kubernetes.requests import ResourceRequest, dry_run_of
 from demo.lookalikes.kubernetes.resizing import check_resize
 from demo.lookalikes.kubernetes.scaling import write_scale
 from demo.lookalikes.kubernetes.store import Stored
@@ -37,12 +35,12 @@ def _not_allowed() -> RefusedError:
 
 
 def read_body(text: bytes, content_type: str) -> Any:
-    """Return the tree of a request's body; refuses with 400 or 415."""
+    """Return the tree of a request's body, or refuse with 400 or 415."""
     if not text:
         return None
     if content_type.startswith("application/vnd.kubernetes.protobuf"):
-        why = "the body of the request was in an unknown format - accepted media types include: application/json"
-        raise RefusedError(415, "UnsupportedMediaType", why)
+        message = "the body of the request was in an unknown format - accepted media types include: application/json"
+        raise RefusedError(415, "UnsupportedMediaType", message)
     try:
         return decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -51,80 +49,80 @@ def read_body(text: bytes, content_type: str) -> Any:
         raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
 
 
-def write(cluster: Cluster, asked: Asked, user: User, body: Any, content_type: str) -> Answer:
-    """Do what a writing request asks; returns the HTTP status and the body."""
-    match asked.verb, asked.subresource:
+def write(cluster: Cluster, request: ResourceRequest, user: User, body: Any, content_type: str) -> Answer:
+    """Perform a write request, and return the HTTP status and the body."""
+    match request.verb, request.subresource:
         case "create", "":
-            return 201, _created(cluster, asked, body).whole()
+            return 201, _created(cluster, request, body).whole()
         case "create", "eviction":
-            return evict(cluster, asked, body)
+            return evict(cluster, request, body)
         case "create", "binding":
-            return _bound(cluster, asked, body)
+            return _bound(cluster, request, body)
         case (("update" | "patch"), "scale"):
-            change = _patch_of(asked, body, content_type) if asked.verb == "patch" else None
-            return 200, encode(write_scale(cluster, asked, body, change))
+            change = _patch_of(request, body, content_type) if request.verb == "patch" else None
+            return 200, encode(write_scale(cluster, request, body, change))
         case "update", part:
-            return 200, _replaced(cluster, asked, body, part).whole()
+            return 200, _replaced(cluster, request, body, part).whole()
         case "patch", part:
-            return 200, _patched(cluster, asked, body, content_type, part).whole()
+            return 200, _patched(cluster, request, body, content_type, part).whole()
         case "delete", "":
-            return _deleted(cluster, asked, body)
+            return _deleted(cluster, request, body)
         case "deletecollection", "":
-            return _emptied(cluster, asked, body)
+            return _deleted_collection(cluster, request, body)
         case _:
             raise _not_allowed()
 
 
-def _words(asked: Asked, tree: Any) -> Json:
-    """Return the body as an object of the kind that the address names; refuses with 400 another kind."""
+def _checked_object(request: ResourceRequest, tree: Any) -> Json:
+    """Return the body if it is an object of the kind in the address, or refuse with 400."""
     if not isinstance(tree, dict):
         raise bad_request("the request body holds no object")
-    kind = tree.get("kind", asked.kind.kind)
-    version = tree.get("apiVersion", asked.kind.api_version)
-    served = {asked.kind.version, *asked.kind.served_as}
+    kind = tree.get("kind", request.kind.kind)
+    version = tree.get("apiVersion", request.kind.api_version)
+    served = {request.kind.version, *request.kind.served_as}
     group, _, last = version.rpartition("/")
-    if kind != asked.kind.kind or group != asked.kind.group or last not in served:
-        if kind != asked.kind.kind:
+    if kind != request.kind.kind or group != request.kind.group or last not in served:
+        if kind != request.kind.kind:
             raise bad_request(
-                f"the object provided is unrecognized: {kind} in {version}, not {asked.kind.kind}"
+                f"the object provided is unrecognized: {kind} in {version}, not {request.kind.kind}"
             )
-        expected = asked.kind.api_version
+        expected = request.kind.api_version
         text = f"the API version in the data ({version}) does not match the expected API version ({expected})"
         raise bad_request(text)
     return tree
 
 
-def _created(cluster: Cluster, asked: Asked, body: Any) -> Stored:
-    if asked.name:
+def _created(cluster: Cluster, request: ResourceRequest, body: Any) -> Stored:
+    if request.name:
         raise RefusedError(
             405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
         )
-    tree = _words(asked, body)
-    if asked.query.get("fieldValidation") == "Strict":
-        check_known_fields(asked.kind, tree)
-    namespace = asked.namespace
-    if asked.kind.namespaced and not namespace:
+    tree = _checked_object(request, body)
+    if request.query.get("fieldValidation") == "Strict":
+        check_known_fields(request.kind, tree)
+    namespace = request.namespace
+    if request.kind.namespaced and not namespace:
         raise bad_request("an empty namespace may not be set during creation")
-    return cluster.create(asked.kind, namespace, tree, dry_run=asked.dry_run)
+    return cluster.create(request.kind, namespace, tree, dry_run=request.dry_run)
 
 
-def _replaced(cluster: Cluster, asked: Asked, body: Any, part: str) -> Stored:
-    tree = _words(asked, body)
+def _replaced(cluster: Cluster, request: ResourceRequest, body: Any, part: str) -> Stored:
+    tree = _checked_object(request, body)
     if part in ("", "status", "finalize"):
         return cluster.replace(
-            asked.kind, asked.namespace, asked.name, tree, dry_run=asked.dry_run, part=part
+            request.kind, request.namespace, request.name, tree, dry_run=request.dry_run, part=part
         )
     raise RefusedError(
         405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
     )
 
 
-def _patch_of(asked: Asked, body: Any, content_type: str) -> Any:
-    """Return the function that a patch stands for; refuses with 415 what the kind does not take."""
+def _patch_of(request: ResourceRequest, body: Any, content_type: str) -> Any:
+    """Return the patch as a function of the old object, or refuse with 415 a type that the kind does not support."""
     kind = content_type.partition(";")[0].strip()
     apply = _PATCHES.get(kind)
-    if apply is None or (asked.kind.custom and apply is strategic_merge_patch):
-        accepted = [name for name in _PATCHES if not asked.kind.custom or "strategic" not in name]
+    if apply is None or (request.kind.custom and apply is strategic_merge_patch):
+        accepted = [name for name in _PATCHES if not request.kind.custom or "strategic" not in name]
         text = (
             "the body of the request was in an unknown format - accepted media types include: "
             f"{', '.join([*accepted, 'application/apply-patch+yaml'])}"
@@ -135,24 +133,26 @@ def _patch_of(asked: Asked, body: Any, content_type: str) -> Any:
     return lambda old: apply(old, body)
 
 
-def _patched(cluster: Cluster, asked: Asked, body: Any, content_type: str, part: str) -> Stored:
-    change = _patch_of(asked, body, content_type)
-    kind, namespace, name = asked.kind, asked.namespace, asked.name
+def _patched(cluster: Cluster, request: ResourceRequest, body: Any, content_type: str, part: str) -> Stored:
+    change = _patch_of(request, body, content_type)
+    kind, namespace, name = request.kind, request.namespace, request.name
     if part == "resize":
         old = cluster.get(kind, namespace, name)
-        return cluster.resize(old, check_resize(old.tree, change(old.tree)), dry_run=asked.dry_run)
+        return cluster.resize(old, check_resize(old.tree, change(old.tree)), dry_run=request.dry_run)
     if part not in ("", "status"):
         raise RefusedError(
             405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
         )
-    if asked.query.get("fieldValidation") == "Strict" and isinstance(body, dict):
+    if request.query.get("fieldValidation") == "Strict" and isinstance(body, dict):
         old = cluster.get(kind, namespace, name)
         check_known_fields(kind, change(old.tree), patched=True)
-    return cluster.patch(kind, namespace, name, change, dry_run=asked.dry_run, part=part)
+    return cluster.patch(kind, namespace, name, change, dry_run=request.dry_run, part=part)
 
 
-def _bound(cluster: Cluster, asked: Asked, body: Any) -> Answer:
-    cluster.bind(asked.namespace, asked.name, str(dig(body, "target", "name") or ""), dry_run=asked.dry_run)
+def _bound(cluster: Cluster, request: ResourceRequest, body: Any) -> Answer:
+    cluster.bind(
+        request.namespace, request.name, str(dig(body, "target", "name") or ""), dry_run=request.dry_run
+    )
     return 201, encode(success())
 
 
@@ -162,26 +162,33 @@ def success(**details: Any) -> Json:
     return {**status, "details": details} if details else {**status, "code": 201}
 
 
-def _deleted(cluster: Cluster, asked: Asked, body: Any) -> Answer:
-    how = deletion_from(body, asked.query)
-    dry_run = asked.dry_run or dry_run_of((body or {}).get("dryRun") or [])
-    last, gone = cluster.delete(asked.kind, asked.namespace, asked.name, how, dry_run=dry_run)
-    if not gone or asked.kind.returns_deleted:
+def _deleted(cluster: Cluster, request: ResourceRequest, body: Any) -> Answer:
+    options = delete_options_from(body, request.query)
+    dry_run = request.dry_run or dry_run_of((body or {}).get("dryRun") or [])
+    last, gone = cluster.delete(request.kind, request.namespace, request.name, options, dry_run=dry_run)
+    if not gone or request.kind.returns_deleted:
         return 200, last.whole()
     meta = metadata(last.tree)
-    about = {"name": meta["name"], "group": asked.kind.group, "kind": asked.kind.plural, "uid": meta["uid"]}
-    return 200, encode(success(**{key: value for key, value in about.items() if value}))
+    details = {
+        "name": meta["name"],
+        "group": request.kind.group,
+        "kind": request.kind.plural,
+        "uid": meta["uid"],
+    }
+    return 200, encode(success(**{key: value for key, value in details.items() if value}))
 
 
-def _emptied(cluster: Cluster, asked: Asked, body: Any) -> Answer:
-    how = deletion_from(body, asked.query)
-    dry_run = asked.dry_run or dry_run_of((body or {}).get("dryRun") or [])
-    found = page(cluster.store, asked)
-    how = Deletion(grace=how.grace, propagation=how.propagation)
-    ended = [
-        cluster.delete(asked.kind, namespace_of(s.tree), name_of(s.tree), how, dry_run=dry_run)[0]
+def _deleted_collection(cluster: Cluster, request: ResourceRequest, body: Any) -> Answer:
+    options = delete_options_from(body, request.query)
+    dry_run = request.dry_run or dry_run_of((body or {}).get("dryRun") or [])
+    found = page(cluster.store, request)
+    options = DeleteOptions(grace=options.grace, propagation=options.propagation)
+    deleted = [
+        cluster.delete(request.kind, namespace_of(s.tree), name_of(s.tree), options, dry_run=dry_run)[0]
         for s in found.items
     ]
     meta = {"resourceVersion": str(cluster.store.version)}
-    head = encode({"kind": f"{asked.kind.kind}List", "apiVersion": asked.kind.api_version, "metadata": meta})
-    return 200, head[:-1] + b',"items":[' + b",".join(s.item for s in ended) + b"]}"
+    head = encode(
+        {"kind": f"{request.kind.kind}List", "apiVersion": request.kind.api_version, "metadata": meta}
+    )
+    return 200, head[:-1] + b',"items":[' + b",".join(s.item for s in deleted) + b"]}"

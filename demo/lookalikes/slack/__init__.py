@@ -1,4 +1,4 @@
-"""A Slack look-alike over real HTTP and WebSocket, strict where Slack is strict, with a page in the browser."""
+"""A Slack look-alike over real HTTP and WebSocket, strict where Slack is strict, with a web page."""
 
 from demo.lookalikes.slack.interactions.interaction import Interaction, NotPossibleError
 from demo.lookalikes.slack.lookalike import SlackLookalike

@@ -1,4 +1,4 @@
-"""This file reads what Slack allows (`limits.yaml`): values, their pages, and the tier of each method."""
+"""Slack's documented limits, from `limits.yaml`: values, source pages, and the rate tier of each method."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ class Limit:
     value: int
     #: What is counted: characters, items, seconds, bytes.
     unit: str
-    #: Where Slack (or the people who measured it) says so.
+    #: The page that documents it: Slack's own, or a report by people who measured it.
     page: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """All limits of one file."""
+    """All limits from one file."""
 
     named: Mapping[str, Limit]
-    #: Calls a minute by tier name.
+    #: Calls per minute, by tier name.
     per_minute: Mapping[str, int]
     tier_page: str
     #: The tier of each method.
@@ -35,17 +35,17 @@ class Limits:
         return self.named[name].value
 
     def calls_per_minute(self, method: str) -> int:
-        """How often `method` may be called in a minute by one app in one workspace."""
+        """Return how many calls of `method` one app may make per minute in one workspace."""
         return self.per_minute[self.tiers.get(method, "tier3")]
 
 
 @cache
 def documented() -> Limits:
-    """The limits as Slack documents them."""
-    read = yaml.safe_load((Path(__file__).parent / "limits.yaml").read_text(encoding="utf-8"))
+    """Return the limits as Slack documents them."""
+    content = yaml.safe_load((Path(__file__).parent / "limits.yaml").read_text(encoding="utf-8"))
     return Limits(
-        named={name: Limit(name=name, **fields) for name, fields in read["limits"].items()},
-        per_minute=read["tiers"]["per_minute"],
-        tier_page=read["tiers"]["page"],
-        tiers=read["methods"],
+        named={name: Limit(name=name, **fields) for name, fields in content["limits"].items()},
+        per_minute=content["tiers"]["per_minute"],
+        tier_page=content["tiers"]["page"],
+        tiers=content["methods"],
     )

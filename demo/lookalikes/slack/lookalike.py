@@ -1,4 +1,4 @@
-"""This file is the Slack look-alike as tests and the demo start it and look at it."""
+"""The Slack look-alike as tests and the demo run and inspect it."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -32,17 +32,19 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """Who is in a workspace. Everybody joins every channel; the bot, all but those in `without_bot`."""
+    """The people and channels of a workspace. All people join every channel; the bot skips `without_bot`."""
 
     people: Sequence[str | Person]  # names, or `Person`s for guests and strangers
     channels: Sequence[str]
-    usergroups: Mapping[str, Sequence[str]] = field(default_factory=dict)  # handles to names of people
+    usergroups: Mapping[str, Sequence[str]] = field(
+        default_factory=dict
+    )  # handle to the names of its members
     without_bot: Sequence[str] = ()
     private: Sequence[str] = ()  # channels that only members can see
 
 
 class SlackLookalike(UserActions, FaultInjection):
-    """A Slack on 127.0.0.1: Web API, Socket Mode, signed requests, and a page at `slack.page`.
+    """A Slack on 127.0.0.1: Web API, Socket Mode, signed requests, and a web page at `slack.page`.
 
     Use `async with SlackLookalike.running(…) as slack`.
     """
@@ -68,7 +70,7 @@ class SlackLookalike(UserActions, FaultInjection):
         port: int = 0,
         clock: Clock | None = None,
     ) -> AsyncIterator["SlackLookalike"]:
-        """Run one until the block ends. Port 0 takes a free one."""
+        """Run a look-alike until the block ends. Port 0 picks a free port."""
         workspace = Workspace(clock=WorkspaceClock(clock or SystemClock()), options=options or Options())
         everyone = [workspace.directory.add_person(person).id for person in members.people]
         for channel in members.channels:
@@ -99,7 +101,7 @@ class SlackLookalike(UserActions, FaultInjection):
 
     @property
     def url(self) -> str:
-        """The `api_url` for settings and SDKs; ends in `/api/`."""
+        """The `api_url` for settings and SDKs; it ends with `/api/`."""
         return f"{self.workspace.url}/api/"
 
     @property
@@ -126,16 +128,16 @@ class SlackLookalike(UserActions, FaultInjection):
 
     @property
     def calls(self) -> Ledger:
-        """The account of every Web API call."""
+        """The record of every Web API call."""
         return self.workspace.ledger
 
     @property
     def envelopes(self) -> list[Envelope]:
-        """What was sent to the app, in order, each with its deliveries."""
+        """Everything sent to the app, in order, each with its deliveries."""
         return list(self.workspace.envelopes)
 
     def id(self, name: str) -> str:
-        """The id of `ana`, `#gpu-alerts`, `@ana` (direct message) or a group's handle."""
+        """Return the id of `ana`, `#gpu-alerts`, `@ana` (her direct message) or a group's handle."""
         directory = self.workspace.directory
         for group in directory.groups.values():
             if name == group.handle:
@@ -143,15 +145,15 @@ class SlackLookalike(UserActions, FaultInjection):
         return directory.channel(name).id if name[0] in "#@" else directory.person(name).id
 
     def messages(self, where: str) -> list[Message]:
-        """What stands in a channel now (no thread replies unless broadcast), oldest first."""
+        """Return the messages of a channel, oldest first, without thread replies unless broadcast."""
         return self.workspace.conversations.top_level(self.workspace.directory.channel(where).id)
 
     def everything(self, where: str) -> list[Message]:
-        """Every message ever posted there, replies and deleted ones too, each with its `life`."""
+        """Return every message ever posted there, replies and deleted ones included, each with its `history`."""
         return list(self.workspace.conversations.all_in(self.workspace.directory.channel(where).id))
 
     def thread(self, message: Message) -> list[Message]:
-        """The replies to a message, oldest first."""
+        """Return the replies to a message, oldest first."""
         return [
             reply
             for reply in self.workspace.conversations.thread(message.channel, message.ts)
@@ -159,12 +161,12 @@ class SlackLookalike(UserActions, FaultInjection):
         ]
 
     def threads(self, where: str) -> dict[str, list[Message]]:
-        """The replies of every thread of a channel, by the parent's ts."""
+        """Return the replies of every thread in a channel, by the parent's ts."""
         found = {message.ts: self.thread(message) for message in self.messages(where) if not message.is_reply}
         return {ts: replies for ts, replies in found.items() if replies}
 
     def ephemerals(self, who: str) -> list[Message]:
-        """What only this person sees, oldest first."""
+        """Return the messages that only this person sees, oldest first."""
         reader = self.workspace.directory.person(who).id
         return [
             message
@@ -173,38 +175,37 @@ class SlackLookalike(UserActions, FaultInjection):
         ]
 
     def views(self, who: str) -> list[dict[str, Any]]:
-        """The open modals of a person, top one last."""
+        """Return the person's open modals, top one last."""
         stack = self.workspace.stacks.get(self.workspace.directory.person(who).id, [])
         return [self.workspace.views[ident] for ident in stack]
 
     def home(self, who: str) -> dict[str, Any] | None:
-        """A person's home tab as the app published it."""
+        """Return the person's home tab as the app published it."""
         return self.workspace.homes.get(self.workspace.directory.person(who).id)
 
     def notices(self, who: str) -> list[str]:
-        """What Slack itself told a person, such as that a command failed."""
+        """Return what Slackbot wrote to a person, such as that a command failed."""
         return list(self.workspace.notices.get(self.workspace.directory.person(who).id, ()))
 
     def said(self, where: str) -> str:
-        """All that stands in a channel, as text, a blank line between messages."""
+        """Return a channel's messages as text, separated by blank lines."""
         return "\n\n".join(message.said for message in self.messages(where))
 
     def content(self, file_id: str) -> bytes:
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         return self.workspace.contents[file_id]
 
     async def until(self, predicate: Callable[[], Found | None], timeout: float = 10.0) -> Found:
-        """Wait for something to be so, looking after every change; returns what the predicate found.
+        """Wait until `predicate()` is true and return its value; it is checked after every change.
 
-        Raises:
-            TimeoutError: with what was said last, to see what happened instead.
+        The TimeoutError lists the last calls, to show what happened instead.
         """
         try:
             return await self.workspace.changes.until(predicate, timeout)
         except TimeoutError:
             lines = [f"{call.method}: {call.outcome}" for call in list(self.calls)[-8:]]
             raise TimeoutError(
-                f"it did not become so within {timeout} s; the last calls were {lines}"
+                f"the condition was not met within {timeout} s; the last calls were {lines}"
             ) from None
 
     async def connected(self, timeout: float = 10.0) -> None:
@@ -212,10 +213,9 @@ class SlackLookalike(UserActions, FaultInjection):
         await self.until(lambda: bool(self.sockets.connections), timeout)
 
     async def deliver_to(self, request_url: str) -> None:
-        """Switch to HTTP mode: signed requests to the app's request URL, which must pass the challenge first.
+        """Switch to HTTP mode: signed requests to the app's request URL.
 
-        Raises:
-            ValueError: it does not.
+        Raise ValueError when that URL does not pass the challenge.
         """
         if self._session is None:
             self._session = aiohttp.ClientSession()

@@ -1,4 +1,4 @@
-"""This file serves the page: the state of the workspace, the stream of changes, and what people do there."""
+"""The API of the web page: workspace state, a stream of changes, and the actions of people."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
 class PageApi:
-    """What the browser asks for. Anyone at the page may act as anyone: it is a demo on loopback."""
+    """Handles the page's requests. Anyone may act as anyone: it is a demo on loopback."""
 
     def __init__(
         self, context: InteractionContext, file_answer: Callable[[Workspace, str], web.Response]
@@ -29,7 +29,7 @@ class PageApi:
         self._workspace = context.workspace
         self._file_answer = file_answer
         self._closing = asyncio.Event()
-        self._deeds: dict[
+        self._actions: dict[
             str, Callable[[Person, dict[str, Any]], Awaitable[Interaction | dict[str, Any] | None]]
         ] = {
             "types": self._types,
@@ -50,7 +50,7 @@ class PageApi:
         self._workspace.changes.close()
 
     async def state(self, request: web.Request) -> web.Response:
-        """Everything that one person can see now."""
+        """Return everything that one person can see now."""
         person = self._reader(request)
         workspace = self._workspace
         channels = []
@@ -85,7 +85,7 @@ class PageApi:
         )
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
-        """Server-sent events: each change that concerns one person."""
+        """Stream the changes that concern one person as server-sent events."""
         person = self._reader(request)
         answer = web.StreamResponse(
             headers={
@@ -95,9 +95,9 @@ class PageApi:
             }
         )
         await answer.prepare(request)
-        async with self._workspace.changes.stream() as news:
+        async with self._workspace.changes.stream() as changes:
             await answer.write(b"retry: 500\nevent: ready\ndata: {}\n\n")
-            while (item := await self._next(news)) is not None and not self._closing.is_set():
+            while (item := await self._next(changes)) is not None and not self._closing.is_set():
                 if item.get("only_for") in (None, person.id):
                     try:
                         await answer.write(f"data: {json.dumps(item)}\n\n".encode())
@@ -106,29 +106,29 @@ class PageApi:
         return answer
 
     async def file(self, request: web.Request) -> web.Response:
-        """A file, for the page."""
+        """Return a file for the page."""
         return self._file_answer(self._workspace, request.match_info["file"])
 
     async def do(self, request: web.Request) -> web.Response:
-        """One gesture: `{as, do, …}`."""
+        """Handle one action: `{as, do, …}`."""
         self._guard(request)
         try:
-            asked = await request.json()
-            person = self._workspace.directory.person(str(asked["as"]))
-            deed = self._deeds[asked["do"]]
-            found = await deed(person, asked)
-        except (KeyError, ValueError, LookupError) as wrong:
-            raise web.HTTPBadRequest(text=f"the page asked for something impossible: {wrong}") from wrong
+            body = await request.json()
+            person = self._workspace.directory.person(str(body["as"]))
+            action = self._actions[body["do"]]
+            result = await action(person, body)
+        except (KeyError, ValueError, LookupError) as error:
+            raise web.HTTPBadRequest(text=f"invalid request from the page: {error}") from error
         except NotPossibleError as refused:
             return web.json_response({"ok": False, "error": str(refused)})
-        if isinstance(found, dict):
-            return web.json_response({"ok": True, **found})
-        if found is not None and (found.error or found.errors):
-            return web.json_response({"ok": False, "error": found.error, "errors": found.errors})
+        if isinstance(result, dict):
+            return web.json_response({"ok": True, **result})
+        if result is not None and (result.error or result.errors):
+            return web.json_response({"ok": False, "error": result.error, "errors": result.errors})
         return web.json_response({"ok": True})
 
     async def upload(self, request: web.Request) -> web.Response:
-        """Files from the composer, as a form."""
+        """Handle a file from the composer, sent as a form."""
         self._guard(request)
         form = await request.post()
         person = self._workspace.directory.person(str(form["as"]))
@@ -146,33 +146,33 @@ class PageApi:
             return web.json_response({"ok": False, "error": str(refused)})
         return web.json_response({"ok": True})
 
-    async def _next(self, news: "asyncio.Queue[dict[str, Any] | None]") -> dict[str, Any] | None:
+    async def _next(self, changes: "asyncio.Queue[dict[str, Any] | None]") -> dict[str, Any] | None:
         try:
-            return await asyncio.wait_for(news.get(), 20)
+            return await asyncio.wait_for(changes.get(), 20)
         except TimeoutError:
-            # A comment-like event keeps the connection from looking dead.
+            # A keep-alive, so that the connection does not look dead.
             return {"kind": "alive"}
 
-    async def _types(self, person: Person, asked: dict[str, Any]) -> Interaction:
-        channel = self._workspace.directory.channel(asked["channel"])
-        return await writing.types(self._context, person, channel, asked["text"], asked.get("thread_ts"))
+    async def _types(self, person: Person, body: dict[str, Any]) -> Interaction:
+        channel = self._workspace.directory.channel(body["channel"])
+        return await writing.types(self._context, person, channel, body["text"], body.get("thread_ts"))
 
-    async def _acts(self, person: Person, asked: dict[str, Any]) -> Interaction:
-        target = self._target(person, asked)
-        block, element = acting.find(target, asked["action_id"], asked["block_id"])
+    async def _acts(self, person: Person, body: dict[str, Any]) -> Interaction:
+        target = self._target(person, body)
+        block, element = acting.find(target, body["action_id"], body["block_id"])
         if acting.has_value(element):
-            return await acting.choose(self._context, person, target, block, element, asked.get("value"))
+            return await acting.choose(self._context, person, target, block, element, body.get("value"))
         return await acting.press(self._context, person, target, block, element)
 
-    async def _suggests(self, person: Person, asked: dict[str, Any]) -> dict[str, Any]:
-        target = self._target(person, asked)
-        block, element = acting.find(target, asked["action_id"], asked["block_id"])
-        offered = await acting.suggest(self._context, person, target, block, element, asked["value"])
-        return {"options": offered}
+    async def _suggests(self, person: Person, body: dict[str, Any]) -> dict[str, Any]:
+        target = self._target(person, body)
+        block, element = acting.find(target, body["action_id"], body["block_id"])
+        options = await acting.suggest(self._context, person, target, block, element, body["value"])
+        return {"options": options}
 
-    async def _submits(self, person: Person, asked: dict[str, Any]) -> Interaction:
-        view = self._workspace.views[asked["view"]]
-        for given in asked.get("values") or ():
+    async def _submits(self, person: Person, body: dict[str, Any]) -> Interaction:
+        view = self._workspace.views[body["view"]]
+        for given in body.get("values") or ():
             self._fill(person, view, given)
         return await modals.submit(self._context, person, view)
 
@@ -180,44 +180,44 @@ class PageApi:
         try:
             block, element = acting.find(view, given["action_id"], given["block_id"])
         except NotPossibleError:
-            return  # The view was replaced since, and that field went with it.
+            return  # The view was replaced since, and no longer has this field.
         chosen = given["value"]
         is_option = element["type"] == "external_select" and isinstance(chosen, dict)
-        offering = {**element, "options": [chosen]} if is_option else element
-        value = value_of(self._workspace, offering, chosen)
+        with_options = {**element, "options": [chosen]} if is_option else element
+        value = value_of(self._workspace, with_options, chosen)
         acting.remember(self._context, person, view, block, element, value)
 
-    async def _closes(self, person: Person, asked: dict[str, Any]) -> Interaction:
-        return await modals.dismiss(self._context, person, self._workspace.views[asked["view"]])
+    async def _closes(self, person: Person, body: dict[str, Any]) -> Interaction:
+        return await modals.dismiss(self._context, person, self._workspace.views[body["view"]])
 
-    async def _reacts(self, person: Person, asked: dict[str, Any]) -> None:
-        writing.reacts(self._context, person, self._message(asked), asked["name"])
+    async def _reacts(self, person: Person, body: dict[str, Any]) -> None:
+        writing.reacts(self._context, person, self._message(body), body["name"])
 
-    async def _edits(self, person: Person, asked: dict[str, Any]) -> None:
-        writing.edits(self._context, person, self._message(asked), asked["text"])
+    async def _edits(self, person: Person, body: dict[str, Any]) -> None:
+        writing.edits(self._context, person, self._message(body), body["text"])
 
-    async def _deletes(self, person: Person, asked: dict[str, Any]) -> None:
-        writing.deletes(self._context, self._message(asked))
+    async def _deletes(self, person: Person, body: dict[str, Any]) -> None:
+        writing.deletes(self._context, self._message(body))
 
-    async def _home(self, person: Person, asked: dict[str, Any]) -> None:
-        modals.open_home(self._context, person, str(asked.get("tab", "home")))
+    async def _home(self, person: Person, body: dict[str, Any]) -> None:
+        modals.open_home(self._context, person, str(body.get("tab", "home")))
 
-    async def _shortcut(self, person: Person, asked: dict[str, Any]) -> Interaction:
-        message = self._message(asked) if asked.get("ts") else None
-        return await modals.use_shortcut(self._context, person, asked["id"], message)
+    async def _shortcut(self, person: Person, body: dict[str, Any]) -> Interaction:
+        message = self._message(body) if body.get("ts") else None
+        return await modals.use_shortcut(self._context, person, body["id"], message)
 
-    def _message(self, asked: dict[str, Any]) -> Message:
-        ts = str(asked["ts"])
+    def _message(self, body: dict[str, Any]) -> Message:
+        ts = str(body["ts"])
         found = self._workspace.conversations.find(
-            asked["channel"], ts
+            body["channel"], ts
         ) or self._workspace.conversations.ephemeral.get(ts)
-        person = self._workspace.directory.person(str(asked["as"]))
+        person = self._workspace.directory.person(str(body["as"]))
         if found is None or found.only_for not in (None, person.id):
-            raise LookupError(f"{person.name} sees no message {ts}")
+            raise LookupError(f"{person.name} cannot see message {ts}")
         return found
 
-    def _target(self, person: Person, asked: dict[str, Any]) -> acting.Target:
-        return self._workspace.views[asked["view"]] if asked.get("view") else self._message(asked)
+    def _target(self, person: Person, body: dict[str, Any]) -> acting.Target:
+        return self._workspace.views[body["view"]] if body.get("view") else self._message(body)
 
     def _reader(self, request: web.Request) -> Person:
         who = request.query.get("as", "")
@@ -225,7 +225,7 @@ class PageApi:
         return next((each for each in people if who in (each.id, each.name)), people[0])
 
     def _guard(self, request: web.Request) -> None:
-        """Refuse what another site's page could send: gestures are for our own page only."""
+        """Refuse requests that another site's page could send: only our own page may act."""
         origin = request.headers.get("Origin")
         host = request.headers.get("Host", "")
         if host.rpartition(":")[0] not in _LOCAL or (origin is not None and origin != f"http://{host}"):

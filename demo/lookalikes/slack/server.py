@@ -1,4 +1,4 @@
-"""This file is the look-alike's HTTP server: its addresses and what answers at each."""
+"""The look-alike's HTTP server and its routes."""
 
 from pathlib import Path
 
@@ -17,25 +17,25 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 
 class Front:
-    """The addresses that are neither Web API nor page: response addresses, uploads, private files."""
+    """Handlers outside the Web API and the page: response URLs, uploads, private files."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     async def respond(self, request: web.Request) -> web.Response:
-        """A response address: 5 answers in half an hour."""
+        """Handle a response URL: 5 responses within half an hour."""
         if self._workspace.faults.down:
             return web.Response(status=503)
         try:
             given = await read_arguments(request)
             ticket = self._workspace.tickets.use(request.match_info["ticket"], self._workspace.clock.now())
             respond(self._workspace, ticket, given)
-        except SlackError as no:
-            return web.json_response(no.wire(), status=404 if no.status == 404 else 400)
+        except SlackError as refusal:
+            return web.json_response(refusal.wire(), status=404 if refusal.status == 404 else 400)
         return web.Response(text="ok")
 
     async def upload(self, request: web.Request) -> web.Response:
-        """The second step of an upload: the bytes, raw or as a form's first file."""
+        """Handle the second step of an upload: the bytes, raw or as a form file."""
         ident = request.match_info["file"]
         if ident not in self._workspace.files:
             return web.Response(status=404, text="no such upload")
@@ -51,14 +51,14 @@ class Front:
         return web.Response(text=f"OK - {len(content)}")
 
     async def private(self, request: web.Request) -> web.Response:
-        """A private file, for the bot's token; without it Slack shows a sign-in page."""
+        """Return a private file for the bot's token; without it, a sign-in page as Slack does."""
         if token_of(request, {}) != self._workspace.bot_token or self._workspace.token_trouble:
             return web.Response(text="<html>Sign in to Slack</html>", content_type="text/html")
         return file_answer(self._workspace, request.match_info["file"])
 
 
 def file_answer(workspace: Workspace, ident: str) -> web.Response:
-    """The bytes of a file, never as something that a browser would run."""
+    """Return a file's bytes, never with a type that a browser would run."""
     content = workspace.contents.get(ident)
     if content is None:
         return web.Response(status=404, text="no such file")
@@ -71,7 +71,7 @@ def file_answer(workspace: Workspace, ident: str) -> web.Response:
 
 
 def application(workspace: Workspace, caller: Caller, sockets: Sockets, page: PageApi) -> web.Application:
-    """The whole server."""
+    """Build the whole server."""
     front = Front(workspace)
     app = web.Application(client_max_size=_MOST_BYTES)
     for verb in ("GET", "POST"):

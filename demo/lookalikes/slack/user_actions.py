@@ -1,4 +1,4 @@
-"""This file is what tests make people do in the look-alike: write, press, choose, send off."""
+"""Actions of people that tests trigger: write, press, choose, submit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,23 +14,22 @@ from demo.lookalikes.slack.state.workspace import Workspace
 
 
 class UserActions:
-    """The people's side. Names may be given as `ana`, `#gpu-alerts`, `@ana` (the direct message with the bot)."""
+    """Actions of people. Names are `ana`, `#gpu-alerts` or `@ana` (her direct message with the bot)."""
 
     workspace: Workspace
     context: InteractionContext
 
     async def types(self, who: str, where: str, text: str, *, thread_ts: str | None = None) -> Interaction:
-        """Write a message, or a slash command (then the acknowledgement is awaited).
+        """Post a message, or send a slash command and wait for its acknowledgement.
 
-        Raises:
-            NotPossibleError: Slack's own client would refuse it.
+        Raise NotPossibleError when Slack's client would refuse it.
         """
         return await writing.types(
             self.context, self._person(who), self._channel(who, where), text, thread_ts
         )
 
     async def presses(self, who: str, target: Target, which: str, *, confirm: bool = True) -> Interaction:
-        """Press a button, by its text or action id. With `confirm=False` its confirm dialog is declined."""
+        """Press a button by its text or action id. `confirm=False` declines its confirmation dialog."""
         block, element = acting.find(target, which)
         if element.get("confirm") and not confirm:
             return Interaction(person=self._person(who).id)
@@ -41,7 +40,7 @@ class UserActions:
     ) -> Interaction:
         """Choose in a menu (by action id, block id, label or placeholder); `chosen` is an option's text or value.
 
-        Lists for menus of many; names for menus of people. `…` or `overflow` finds the only overflow menu.
+        Multi-selects take lists, menus of people take names. `…` or `overflow` finds the only overflow menu.
         """
         if which in ("…", "overflow"):
             which = next(e["action_id"] for _, e in acting.elements(target) if e["type"] == "overflow")
@@ -51,27 +50,27 @@ class UserActions:
         return await acting.choose(self.context, self._person(who), target, block, element, chosen)
 
     async def searches(self, who: str, target: Target, which: str, typed: str) -> list[str]:
-        """Type into an external select; returns the texts of what the app offers."""
+        """Type into an external select and return the texts of the options that the app offers."""
         block, element = acting.find(target, which)
-        offered = await acting.suggest(self.context, self._person(who), target, block, element, typed)
-        return [option["text"]["text"] for option in offered]
+        options = await acting.suggest(self.context, self._person(who), target, block, element, typed)
+        return [option["text"]["text"] for option in options]
 
     async def submits(
         self, who: str, view: Mapping[str, Any], values: Mapping[str, Any] | None = None
     ) -> Interaction:
-        """Fill a modal in and send it off; `values` by block id, action id or label."""
-        kept = self.workspace.views[view["id"]]
+        """Fill in a modal and submit it; `values` are by block id, action id or label."""
+        stored = self.workspace.views[view["id"]]
         for which, chosen in (values or {}).items():
-            block, element = acting.find(kept, which)
+            block, element = acting.find(stored, which)
             acting.remember(
                 self.context,
                 self._person(who),
-                kept,
+                stored,
                 block,
                 element,
                 value_of(self.workspace, element, chosen),
             )
-        return await modals.submit(self.context, self._person(who), kept)
+        return await modals.submit(self.context, self._person(who), stored)
 
     async def closes(self, who: str, view: Mapping[str, Any]) -> Interaction:
         """Dismiss a modal."""
@@ -92,7 +91,7 @@ class UserActions:
         return writing.uploads(self.context, self._person(who), channel, (name, content), comment, thread_ts)
 
     async def opens_home(self, who: str) -> None:
-        """Look at the app's home tab."""
+        """Open the app's home tab."""
         modals.open_home(self.context, self._person(who))
 
     async def uses_shortcut(self, who: str, which: str, message: Message | None = None) -> Interaction:
@@ -100,7 +99,7 @@ class UserActions:
         return await modals.use_shortcut(self.context, self._person(who), which, message)
 
     def edits(self, who: str, message: Message, text: str) -> None:
-        """Change an own message."""
+        """Edit the person's own message."""
         writing.edits(self.context, self._person(who), message, text)
 
     def deletes(self, who: str, message: Message) -> None:
@@ -109,11 +108,11 @@ class UserActions:
         writing.deletes(self.context, message)
 
     def reacts(self, who: str, message: Message, name: str) -> None:
-        """Add a reaction, or take it away when it is there."""
+        """Add a reaction, or remove it when it exists."""
         writing.reacts(self.context, self._person(who), message, name)
 
     def joins(self, who: str, where: str) -> None:
-        """Join a channel; `yardmaster` lets the bot in."""
+        """Join a channel; `yardmaster` adds the bot."""
         person, channel = self._person(who), self._channel(who, where)
         channel.members.add(person.id)
         events.tell_of_joining(self.workspace, person, channel)
@@ -125,10 +124,10 @@ class UserActions:
         self.workspace.changes.publish({"kind": "reload", "only_for": None})
 
     def values(self, view: Mapping[str, Any]) -> dict[str, Any]:
-        """What stands in a modal's fields now, by block id."""
-        whole = acting.current(self.workspace.views[view["id"]])
-        state = whole["state"]["values"]
-        return {b["block_id"]: state[b["block_id"]][e["action_id"]] for b, e in valued(whole["blocks"])}
+        """Return the current values of a modal's fields, by block id."""
+        current = acting.current(self.workspace.views[view["id"]])
+        state = current["state"]["values"]
+        return {b["block_id"]: state[b["block_id"]][e["action_id"]] for b, e in valued(current["blocks"])}
 
     def _person(self, who: str) -> Person:
         return self.workspace.directory.person(who)

@@ -1,1 +1,1 @@
-"""This package answers for every exporter of the cluster, with the real names and labels."""
+"""The cluster's exporters, with the real names and labels."""

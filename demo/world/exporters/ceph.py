@@ -1,4 +1,4 @@
-"""This file is the prometheus module of the Ceph manager."""
+"""Metrics of the Ceph manager's prometheus module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VERSION = "ceph version 19.2.3 (c92aebb279828e9c3c1f5d24613efca272649e62) squid 
 
 
 def families(state: State) -> list[Family]:
-    """What the active manager answers on port 9283."""
+    """The metrics of the active manager on port 9283."""
     return [*_health(state), *_osds(state.ceph), *_pools(state.ceph)]
 
 
@@ -25,23 +25,23 @@ def _health(state: State) -> list[Family]:
     slow = gauge("ceph_healthcheck_slow_ops", "OSD or Monitor requests taking a long time to process")
     slow.add(round(state.ceph.slow_ops))
     quorum = gauge("ceph_mon_quorum_status", "Monitors in quorum")
-    known = gauge("ceph_mon_metadata", "MON Metadata")
+    metadata = gauge("ceph_mon_metadata", "MON Metadata")
     for name in "abc":
         quorum.add(1, ceph_daemon=f"mon.{name}")
-        known.add(
+        metadata.add(
             1,
             ceph_daemon=f"mon.{name}",
             hostname=f"ceph-{ord(name) - 96:02d}",
             ceph_version=VERSION,
             rank=str(ord(name) - 97),
         )
-    return [status, detail, slow, quorum, known]
+    return [status, detail, slow, quorum, metadata]
 
 
 def _osds(ceph: Ceph) -> list[Family]:
     up = gauge("ceph_osd_up", "OSD status up")
     inside = gauge("ceph_osd_in", "OSD status in")
-    known = gauge("ceph_osd_metadata", "OSD Metadata")
+    metadata = gauge("ceph_osd_metadata", "OSD Metadata")
     apply = gauge("ceph_osd_apply_latency_ms", "OSD stat apply_latency_ms")
     commit = gauge("ceph_osd_commit_latency_ms", "OSD stat commit_latency_ms")
     used = gauge("ceph_osd_stat_bytes_used", "OSD stat bytes used")
@@ -50,7 +50,7 @@ def _osds(ceph: Ceph) -> list[Family]:
         name = f"osd.{osd.number}"
         up.add(float(osd.up), ceph_daemon=name)
         inside.add(1, ceph_daemon=name)
-        known.add(
+        metadata.add(
             1,
             ceph_daemon=name,
             hostname=osd.host,
@@ -62,7 +62,7 @@ def _osds(ceph: Ceph) -> list[Family]:
         commit.add(round(osd.latency_ms), ceph_daemon=name)
         used.add(round(osd.used), ceph_daemon=name)
         size.add(75e12, ceph_daemon=name)
-    return [up, inside, known, apply, commit, used, size]
+    return [up, inside, metadata, apply, commit, used, size]
 
 
 def _pools(ceph: Ceph) -> list[Family]:

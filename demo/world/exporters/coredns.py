@@ -1,16 +1,16 @@
-"""This file is one CoreDNS replica's own metrics."""
+"""Metrics of one CoreDNS replica."""
 
 from __future__ import annotations
 
 from demo.world.exporters.text import Family, counter, gauge
-from demo.world.shared_services import BUCKETS, Names, NameServer
+from demo.world.shared_services import BUCKETS, ClusterDns, DnsReplica
 
 SERVER = {"server": "dns://:53", "zone": ".", "view": ""}
 UPSTREAM = "10.0.9.2:53"
 
 
-def families(server: NameServer, names: Names) -> list[Family]:
-    """What this replica answers on port 9153."""
+def families(server: DnsReplica, dns: ClusterDns) -> list[Family]:
+    """The metrics of this replica on port 9153."""
     requests = counter(
         "coredns_dns_requests_total", "Counter of DNS requests made per zone, protocol and family."
     )
@@ -48,7 +48,7 @@ def families(server: NameServer, names: Names) -> list[Family]:
         "coredns_forward_healthcheck_broken_total",
         "Counter of the number of complete failures of the healthchecks.",
     )
-    broken.add(int(failed / 3) if names.upstream_broken > 0.9 else 0)
+    broken.add(int(failed / 3) if dns.upstream_broken > 0.9 else 0)
     rejects = counter(
         "coredns_forward_max_concurrent_rejects_total",
         "Counter of the number of queries rejected because the concurrent queries were at maximum.",

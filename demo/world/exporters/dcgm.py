@@ -1,4 +1,4 @@
-"""This file is dcgm-exporter 4.x on one node: DCGM_FI_* and DCGM_EXP_* with the labels of its Kubernetes mapping."""
+"""Metrics of dcgm-exporter 4.x on one node: DCGM_FI_* and DCGM_EXP_* with the labels of its Kubernetes mapping."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ XID_TEXTS = {
     120: "GSP Error",
 }
 
-# name, type, help, reader: the counters file of this cluster, in its order.
+# Name, type, help and value, in the order of this cluster's counters file.
 FIELDS: tuple[tuple[str, str, str, Callable[[Gpu], float]], ...] = (
     ("DCGM_FI_DEV_SM_CLOCK", "gauge", "SM clock frequency (in MHz).", lambda g: round(g.clock)),
     ("DCGM_FI_DEV_MEM_CLOCK", "gauge", "Memory clock frequency (in MHz).", lambda g: 3201),
@@ -130,7 +130,7 @@ FIELDS: tuple[tuple[str, str, str, Callable[[Gpu], float]], ...] = (
 
 
 def labels_of(gpu: Gpu, bodies: Mapping[PodKey, Body]) -> dict[str, str]:
-    """The labels of one GPU's series; `pod`, `namespace`, `container` are the workload's, if it has one."""
+    """The labels of one GPU's series; `pod`, `namespace` and `container` only if a workload uses it."""
     labels = {
         "gpu": str(gpu.index),
         "UUID": gpu.uuid,
@@ -151,7 +151,7 @@ def labels_of(gpu: Gpu, bodies: Mapping[PodKey, Body]) -> dict[str, str]:
 
 
 def families(host: Host, bodies: Mapping[PodKey, Body]) -> list[Family]:
-    """What the exporter pod of this node answers. A GPU off the bus has only its XID left."""
+    """The metrics of this node's exporter pod. A GPU off the bus has only its XID series."""
     known = {gpu.index: labels_of(gpu, bodies) for gpu in host.gpus}
     answer: list[Family] = []
     for name, kind, text, read in FIELDS:
@@ -171,10 +171,10 @@ def families(host: Host, bodies: Mapping[PodKey, Body]) -> list[Family]:
     )
     for gpu in host.gpus:
         labels = known[gpu.index]
-        said = {"err_code": str(gpu.xid), "err_msg": XID_TEXTS.get(gpu.xid, "Unknown Error")}
-        xid.put(labels | said, gpu.xid)
+        error = {"err_code": str(gpu.xid), "err_msg": XID_TEXTS.get(gpu.xid, "Unknown Error")}
+        xid.put(labels | error, gpu.xid)
         window = {"window_size_in_ms": str(round(gpu.window.total_seconds() * 1000))}
-        # A GPU without any in the window has one series, without the label and 0.
+        # A GPU without any in the window has one series with value 0, without the label.
         seen = [
             ({"xid": str(number)}, count) for number, count in sorted(Counter(n for _, n in gpu.xids).items())
         ]

@@ -1,4 +1,4 @@
-"""This file is Prometheus' Kubernetes discovery over HTTP: the meta labels of its roles `endpoints` and `node`."""
+"""Prometheus' Kubernetes discovery over HTTP: the meta labels of the roles `endpoints` and `node`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def _clean(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_]", "_", name)
 
 
-def _annotated(prefix: str, found: Object) -> Iterator[tuple[str, str]]:
-    meta = found["metadata"]
+def _annotated(prefix: str, obj: Object) -> Iterator[tuple[str, str]]:
+    meta = obj["metadata"]
     for kind, pairs in (("label", meta.get("labels")), ("annotation", meta.get("annotations"))):
         for key, value in (pairs or {}).items():
             yield f"{META}{prefix}_{kind}_{_clean(key)}", value
@@ -26,23 +26,23 @@ def _annotated(prefix: str, found: Object) -> Iterator[tuple[str, str]]:
 
 
 def endpoints(listing: Listing) -> list[Group]:
-    """Target groups of role `endpoints`: one for each address and port of each Service's Endpoints."""
-    services = {_key(found): found for found in listing("Service")}
-    pods = {_key(found): found for found in listing("Pod")}
+    """Target groups of role `endpoints`: one per address and port of each Service's Endpoints."""
+    services = {_key(obj): obj for obj in listing("Service")}
+    pods = {_key(obj): obj for obj in listing("Pod")}
     groups: list[Group] = []
-    for found in listing("Endpoints"):
-        service = services.get(_key(found))
+    for obj in listing("Endpoints"):
+        service = services.get(_key(obj))
         if service is None:
             continue
         common = {
-            f"{META}namespace": found["metadata"]["namespace"],
-            f"{META}endpoints_name": found["metadata"]["name"],
+            f"{META}namespace": obj["metadata"]["namespace"],
+            f"{META}endpoints_name": obj["metadata"]["name"],
             f"{META}service_name": service["metadata"]["name"],
             f"{META}service_cluster_ip": service["spec"].get("clusterIP", ""),
             f"{META}service_type": service["spec"].get("type", "ClusterIP"),
             **dict(_annotated("service", service)),
         }
-        for subset in found.get("subsets") or []:
+        for subset in obj.get("subsets") or []:
             for is_ready, key in (("true", "addresses"), ("false", "notReadyAddresses")):
                 for address in subset.get(key) or []:
                     for port in subset.get("ports") or []:
@@ -88,13 +88,13 @@ def _endpoint(address: Object, port: Object, pods: Mapping[tuple[str, str], Obje
 
 
 def nodes(listing: Listing) -> list[Group]:
-    """Target groups of role `node`: one for each node, at its kubelet's address."""
+    """Target groups of role `node`: one per node, at its kubelet's address."""
     groups: list[Group] = []
-    for found in listing("Node"):
-        addresses = {a["type"]: a["address"] for a in (found.get("status") or {}).get("addresses") or []}
+    for obj in listing("Node"):
+        addresses = {a["type"]: a["address"] for a in (obj.get("status") or {}).get("addresses") or []}
         if "InternalIP" not in addresses:
             continue
-        labels = {f"{META}node_name": found["metadata"]["name"], **dict(_annotated("node", found))}
+        labels = {f"{META}node_name": obj["metadata"]["name"], **dict(_annotated("node", obj))}
         labels |= {f"{META}node_address_{kind}": address for kind, address in addresses.items()}
         groups.append({"targets": [f"{addresses['InternalIP']}:10250"], "labels": labels})
     return groups
@@ -103,5 +103,5 @@ def nodes(listing: Listing) -> list[Group]:
 ROLES: Mapping[str, Callable[[Listing], list[Group]]] = {"endpoints": endpoints, "node": nodes}
 
 
-def _key(found: Object) -> tuple[str, str]:
-    return found["metadata"]["namespace"], found["metadata"]["name"]
+def _key(obj: Object) -> tuple[str, str]:
+    return obj["metadata"]["namespace"], obj["metadata"]["name"]

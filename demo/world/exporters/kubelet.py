@@ -1,4 +1,4 @@
-"""This file is what a kubelet exposes: its own metrics, volumes, and cAdvisor's view of containers."""
+"""Metrics of a kubelet: its own, its volumes', and cAdvisor's of containers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def own(state: State, host: Host, bodies: list[Body]) -> list[Family]:
         "Gauge of the TTL (time-to-live) of the Kubelet's client certificate.",
     )
     expires.add(round(200 * 86400 - (state.now - host.booted).total_seconds() % (100 * 86400)))
-    shown = {
+    volumes = {
         "used_bytes": gauge("kubelet_volume_stats_used_bytes", "Number of used bytes in the volume"),
         "capacity_bytes": gauge("kubelet_volume_stats_capacity_bytes", "Capacity in bytes of the volume"),
         "available_bytes": gauge(
@@ -31,16 +31,16 @@ def own(state: State, host: Host, bodies: list[Body]) -> list[Family]:
         if volume.claim not in mounted and volume.node != host.name:
             continue
         labels = {"namespace": volume.claim.namespace, "persistentvolumeclaim": volume.claim.name}
-        shown["used_bytes"].put(labels, round(volume.used))
-        shown["capacity_bytes"].put(labels, round(volume.capacity))
-        shown["available_bytes"].put(labels, round(volume.capacity - volume.used))
-        shown["inodes"].put(labels, 6.5e7)
-        shown["inodes_free"].put(labels, round(6.5e7 - volume.used / 250_000))
-    return [name, running, expires, *shown.values()]
+        volumes["used_bytes"].put(labels, round(volume.used))
+        volumes["capacity_bytes"].put(labels, round(volume.capacity))
+        volumes["available_bytes"].put(labels, round(volume.capacity - volume.used))
+        volumes["inodes"].put(labels, 6.5e7)
+        volumes["inodes_free"].put(labels, round(6.5e7 - volume.used / 250_000))
+    return [name, running, expires, *volumes.values()]
 
 
 def cadvisor(bodies: list[Body]) -> list[Family]:
-    """The kubelet's /metrics/cadvisor: one series for each container."""
+    """The kubelet's /metrics/cadvisor: one series per container."""
     memory = gauge("container_memory_working_set_bytes", "Current working set of the container in bytes")
     cpu = counter(
         "container_cpu_usage_seconds_total", "Cumulative cpu time consumed by the container in core-seconds"

@@ -1,4 +1,4 @@
-"""This file is node_exporter 1.x on one server."""
+"""Metrics of node_exporter 1.x on one server."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ FABRIC = ("mlx5_0", "mlx5_1")
 
 
 def families(host: Host, now: datetime) -> list[Family]:
-    """What the exporter on this server answers at `now`."""
+    """The metrics of the exporter on this server at `now`."""
     return [*_cpus(host), *_memory(host), *_disks(host), *_network(host), *_system(host, now)]
 
 
 def _cpus(host: Host) -> list[Family]:
     cpus = counter("node_cpu_seconds_total", "Seconds the CPUs spent in each mode.")
     for cpu in range(host.spec.cpus):
-        skew = 1 + 0.03 * ((cpu * 7 % 5) - 2) / 2  # no two cores are alike; their mean is the server's
-        shown = {mode: seconds * skew for mode, seconds in host.cpu_seconds.items() if mode != "idle"}
-        shown["idle"] = max(0.0, sum(host.cpu_seconds.values()) - sum(shown.values()))
+        skew = 1 + 0.03 * ((cpu * 7 % 5) - 2) / 2  # cores differ; their mean is the server's
+        values = {mode: seconds * skew for mode, seconds in host.cpu_seconds.items() if mode != "idle"}
+        values["idle"] = max(0.0, sum(host.cpu_seconds.values()) - sum(values.values()))
         for mode in CPU_MODES:
-            cpus.put({"cpu": str(cpu), "mode": mode}, round(shown[mode], 2))
+            cpus.put({"cpu": str(cpu), "mode": mode}, round(values[mode], 2))
     answer = [cpus]
     for name, tau in (("node_load1", 1.0), ("node_load5", 0.97), ("node_load15", 0.94)):
         family = gauge(name, f"{name[9:]}m load average.")
@@ -35,7 +35,7 @@ def _cpus(host: Host) -> list[Family]:
 def _memory(host: Host) -> list[Family]:
     total = float(host.spec.memory)
     available = host.memory_available
-    shown = {
+    values = {
         "MemTotal": total,
         "MemAvailable": available,
         "MemFree": available * 0.42,
@@ -46,7 +46,7 @@ def _memory(host: Host) -> list[Family]:
         "SwapFree": 0.0,
     }
     answer = []
-    for name, value in shown.items():
+    for name, value in values.items():
         family = gauge(f"node_memory_{name}_bytes", f"Memory information field {name}_bytes.")
         family.add(round(value))
         answer.append(family)

@@ -1,4 +1,4 @@
-"""This file reads what is written in objects: quantities, times, label names."""
+"""Conversions of Kubernetes quantities, times and label names for metrics."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SCALE = {
 
 
 def quantity(text: str) -> float:
-    """A Kubernetes quantity as a number."""
+    """Return a Kubernetes quantity as a number."""
     found = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", text)
     return float(found[1]) * _SCALE.get(found[2], 1.0) if found else 0.0
 

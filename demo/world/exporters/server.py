@@ -1,4 +1,4 @@
-"""This file is the one server behind every scrape address; Prometheus uses it as its proxy."""
+"""HTTP proxy through which Prometheus scrapes every exporter."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ NODE_PORT, DCGM_PORT, DNS_PORT, STATE_PORT, CEPH_PORT, KUBELET_PORT = 9100, 9400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Something that can be scraped: where, under which path, and what it would answer."""
+    """A scrape target: its address, its path, and a function that returns its metrics."""
 
     address: str
     port: int
     path: str
     answer: Callable[[], list[Family]]
-    body: Body | None = None  # the pod that answers; None for a kubelet
+    body: Body | None = None  # the exporter's pod; None for a kubelet
 
 
 @dataclass(frozen=True, slots=True)
 class Exporters:
-    """All exporters of the cluster, found by address."""
+    """All exporters of the cluster, by address."""
 
     state: State
     listing: Listing
 
     def targets(self) -> list[Target]:
-        """Everything that answers now, by address. Servers without power and pods that ended are not there."""
+        """Return all targets that are up. Servers without power and ended pods have none."""
         found: list[Target] = []
         on: dict[str, list[Body]] = {name: [] for name in self.state.hosts}
         for body in self.state.bodies.values():
@@ -66,9 +66,9 @@ class Exporters:
             return target(STATE_PORT, lambda: state_metrics.families(self.listing))
         if name == "rook-ceph-mgr":
             return target(CEPH_PORT, lambda: ceph.families(state))
-        server = state.names.servers.get(body.key)
+        server = state.dns.servers.get(body.key)
         if server is not None:
-            return target(DNS_PORT, lambda: coredns.families(server, state.names))
+            return target(DNS_PORT, lambda: coredns.families(server, state.dns))
         run = state.trainings.get(body.training) if body.training else None
         if run is not None:
             return target(body.metrics_port or 8080, lambda: training.families(run, body))
@@ -86,17 +86,17 @@ class Exporters:
         ]
 
     def scrape(self, url: URL) -> str | None:
-        """The text of one target by its full address, or None when nothing answers there."""
+        """Return the metrics of the target at this URL as text, or None when there is none."""
         for target in self.targets():
             if (target.address, target.port, target.path) == (url.host, url.port, url.path):
                 return render(target.answer())
         return None
 
     async def answer(self, request: web.BaseRequest) -> web.Response:
-        if request.url.host == HERE:  # asked for itself, not as a proxy
+        if request.url.host == HERE:  # a direct request, not a proxied one
             role = request.url.path.removeprefix("/discovery/")
             if role not in discovery.ROLES:
-                return web.Response(status=404, text=f"roles are {', '.join(discovery.ROLES)}\n")
+                return web.Response(status=404, text=f"roles: {', '.join(discovery.ROLES)}\n")
             return web.json_response(discovery.ROLES[role](self.listing))
         text = self.scrape(request.url)
         if text is None:
@@ -105,7 +105,7 @@ class Exporters:
 
 
 class ExporterServer:
-    """The server on 127.0.0.1. `async with ExporterServer(exporters) as server: server.port`."""
+    """The proxy on 127.0.0.1. Use it as `async with ExporterServer(exporters) as server`; the port is `server.port`."""
 
     def __init__(self, exporters: Exporters, *, port: int = 0) -> None:
         self.exporters = exporters

@@ -1,4 +1,4 @@
-"""This file is kube-state-metrics: the API's objects as metrics, with its own names and allow-listed labels."""
+"""Metrics of kube-state-metrics: API objects with its metric names and allow-listed labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from demo.world.exporters.text import Family, gauge
 
 
 def families(listing: Listing) -> list[Family]:
-    """What kube-state-metrics answers for the objects that `listing` gives."""
+    """The metrics for the objects that `listing` returns."""
     return [
         *_nodes(listing("Node")),
         *pod_families(listing("Pod")),
@@ -31,7 +31,7 @@ def families(listing: Listing) -> list[Family]:
 
 
 def _nodes(nodes: Iterable[Object]) -> list[Family]:
-    known = gauge("kube_node_info", "Information about a cluster node.")
+    info = gauge("kube_node_info", "Information about a cluster node.")
     created = gauge("kube_node_created", "Unix creation timestamp")
     cordoned = gauge("kube_node_spec_unschedulable", "Whether a node can schedule new pods.")
     taints = gauge("kube_node_spec_taint", "The taint of a cluster node.")
@@ -39,12 +39,12 @@ def _nodes(nodes: Iterable[Object]) -> list[Family]:
     capacity = gauge("kube_node_status_capacity", "The total amount of resources available for a node.")
     allocatable = gauge("kube_node_status_allocatable", "The amount of resources allocatable for pods.")
     labels = gauge("kube_node_labels", "Kubernetes labels converted to Prometheus labels.")
-    for found in nodes:
-        name, spec, status = found["metadata"]["name"], found.get("spec") or {}, found.get("status") or {}
+    for obj in nodes:
+        name, spec, status = obj["metadata"]["name"], obj.get("spec") or {}, obj.get("status") or {}
         node = {"node": name}
         facts = status.get("nodeInfo") or {}
         address = next((a["address"] for a in status.get("addresses") or [] if a["type"] == "InternalIP"), "")
-        known.put(
+        info.put(
             node
             | {
                 "kernel_version": facts.get("kernelVersion", ""),
@@ -59,7 +59,7 @@ def _nodes(nodes: Iterable[Object]) -> list[Family]:
             },
             1,
         )
-        created.put(node, stamp(found["metadata"].get("creationTimestamp")))
+        created.put(node, stamp(obj["metadata"].get("creationTimestamp")))
         cordoned.put(node, float(bool(spec.get("unschedulable"))))
         for taint in spec.get("taints") or []:
             taints.put(
@@ -75,18 +75,18 @@ def _nodes(nodes: Iterable[Object]) -> list[Family]:
                 family.put(node | resource_labels(resource), quantity(amount))
         shown = {
             f"label_{sanitized(k)}": v
-            for k, v in (found["metadata"].get("labels") or {}).items()
+            for k, v in (obj["metadata"].get("labels") or {}).items()
             if k in ("pool", "rack")
         }
         labels.put(node | shown, 1)
-    return [known, created, cordoned, taints, condition, capacity, allocatable, labels]
+    return [info, created, cordoned, taints, condition, capacity, allocatable, labels]
 
 
 def _services(services: Iterable[Object]) -> list[Family]:
-    known = gauge("kube_service_info", "Information about service.")
-    for found in services:
-        meta, spec = found["metadata"], found["spec"]
-        known.put(
+    info = gauge("kube_service_info", "Information about service.")
+    for obj in services:
+        meta, spec = obj["metadata"], obj["spec"]
+        info.put(
             {
                 "namespace": meta["namespace"],
                 "service": meta["name"],
@@ -97,11 +97,11 @@ def _services(services: Iterable[Object]) -> list[Family]:
             },
             1,
         )
-    return [known]
+    return [info]
 
 
-def _counts(found: Object, kind: str, rows: Mapping[str, tuple[Family, Any]]) -> None:
-    labels = {"namespace": found["metadata"]["namespace"], kind: found["metadata"]["name"]}
+def _counts(obj: Object, kind: str, rows: Mapping[str, tuple[Family, Any]]) -> None:
+    labels = {"namespace": obj["metadata"]["namespace"], kind: obj["metadata"]["name"]}
     for family, value in rows.values():
         family.put(labels, float(value or 0))
 
@@ -115,9 +115,11 @@ def _deployments(deployments: Iterable[Object]) -> list[Family]:
         "status_replicas_unavailable",
         "status_replicas_updated",
     )
-    made = {name: gauge(f"kube_deployment_{name}", f"Deployment {name.replace('_', ' ')}.") for name in names}
-    for found in deployments:
-        spec, status = found["spec"], found.get("status") or {}
+    gauges = {
+        name: gauge(f"kube_deployment_{name}", f"Deployment {name.replace('_', ' ')}.") for name in names
+    }
+    for obj in deployments:
+        spec, status = obj["spec"], obj.get("status") or {}
         values = {
             "spec_replicas": spec.get("replicas", 1),
             "status_replicas": status.get("replicas"),
@@ -126,8 +128,8 @@ def _deployments(deployments: Iterable[Object]) -> list[Family]:
             "status_replicas_unavailable": status.get("unavailableReplicas"),
             "status_replicas_updated": status.get("updatedReplicas"),
         }
-        _counts(found, "deployment", {name: (made[name], values[name]) for name in names})
-    return list(made.values())
+        _counts(obj, "deployment", {name: (gauges[name], values[name]) for name in names})
+    return list(gauges.values())
 
 
 def _daemonsets(daemonsets: Iterable[Object]) -> list[Family]:
@@ -138,13 +140,13 @@ def _daemonsets(daemonsets: Iterable[Object]) -> list[Family]:
         "number_available": "numberAvailable",
         "number_unavailable": "numberUnavailable",
     }
-    made = {
+    gauges = {
         name: gauge(f"kube_daemonset_status_{name}", f"DaemonSet {name.replace('_', ' ')}.") for name in rows
     }
-    for found in daemonsets:
-        status = found.get("status") or {}
-        _counts(found, "daemonset", {name: (made[name], status.get(key)) for name, key in rows.items()})
-    return list(made.values())
+    for obj in daemonsets:
+        status = obj.get("status") or {}
+        _counts(obj, "daemonset", {name: (gauges[name], status.get(key)) for name, key in rows.items()})
+    return list(gauges.values())
 
 
 def _jobs(jobs: Iterable[Object]) -> list[Family]:
@@ -163,39 +165,39 @@ def _jobs(jobs: Iterable[Object]) -> list[Family]:
     )
     broke = gauge("kube_job_failed", "The job has failed its execution.")
     done = gauge("kube_job_complete", "The job has completed its execution.")
-    known = gauge("kube_job_info", "Information about job.")
-    for found in jobs:
-        meta, status = found["metadata"], found.get("status") or {}
+    info = gauge("kube_job_info", "Information about job.")
+    for obj in jobs:
+        meta, status = obj["metadata"], obj.get("status") or {}
         job = {"namespace": meta["namespace"], "job_name": meta["name"]}
-        known.put(job, 1)
+        info.put(job, 1)
         active.put(job, float(status.get("active", 0)))
         succeeded.put(job, float(status.get("succeeded", 0)))
-        wanted.put(job, float(found["spec"].get("completions") or 1))
+        wanted.put(job, float(obj["spec"].get("completions") or 1))
         if status.get("startTime"):
             begun.put(job, stamp(status["startTime"]))
-        held = {c["type"]: c for c in status.get("conditions") or [] if c["status"] == "True"}
-        why = {"reason": held["Failed"].get("reason", "")} if "Failed" in held else {}
-        failed.put(job | why, float(status.get("failed", 0)))
+        conditions = {c["type"]: c for c in status.get("conditions") or [] if c["status"] == "True"}
+        reason = {"reason": conditions["Failed"].get("reason", "")} if "Failed" in conditions else {}
+        failed.put(job | reason, float(status.get("failed", 0)))
         for family, kind in ((broke, "Failed"), (done, "Complete")):
-            if kind in held:
+            if kind in conditions:
                 family.put(job | {"condition": "true"}, 1)
-    return [known, active, succeeded, failed, begun, wanted, broke, done]
+    return [info, active, succeeded, failed, begun, wanted, broke, done]
 
 
 def _others(listing: Listing) -> list[Family]:
     namespaces = gauge("kube_namespace_created", "Unix creation timestamp")
-    for found in listing("Namespace"):
-        namespaces.add(stamp(found["metadata"].get("creationTimestamp")), namespace=found["metadata"]["name"])
+    for obj in listing("Namespace"):
+        namespaces.add(stamp(obj["metadata"].get("creationTimestamp")), namespace=obj["metadata"]["name"])
     claims = gauge(
         "kube_persistentvolumeclaim_status_phase", "The phase the persistent volume claim is currently in."
     )
     facts = gauge("kube_persistentvolumeclaim_info", "Information about persistent volume claim.")
-    for found in listing("PersistentVolumeClaim"):
-        meta, spec = found["metadata"], found["spec"]
+    for obj in listing("PersistentVolumeClaim"):
+        meta, spec = obj["metadata"], obj["spec"]
         claim = {"namespace": meta["namespace"], "persistentvolumeclaim": meta["name"]}
         for phase in ("Lost", "Bound", "Pending"):
             claims.put(
-                claim | {"phase": phase}, float((found.get("status") or {}).get("phase", "Pending") == phase)
+                claim | {"phase": phase}, float((obj.get("status") or {}).get("phase", "Pending") == phase)
             )
         facts.put(
             claim

@@ -1,4 +1,4 @@
-"""This file is kube-state-metrics' view of pods and their containers."""
+"""Metrics of kube-state-metrics for pods and their containers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PHASES = ("Pending", "Succeeded", "Failed", "Unknown", "Running")
 
 
 def pod_families(pods: Iterable[Object]) -> list[Family]:
-    known = gauge("kube_pod_info", "Information about pod.")
+    info = gauge("kube_pod_info", "Information about pod.")
     labels = gauge("kube_pod_labels", "Kubernetes labels converted to Prometheus labels.")
     owner = gauge("kube_pod_owner", "Information about the Pod's owner.")
     phase = gauge("kube_pod_status_phase", "The pods current phase.")
@@ -55,12 +55,12 @@ def pod_families(pods: Iterable[Object]) -> list[Family]:
         "kube_pod_container_status_last_terminated_exitcode",
         "Describes the exit code for the last container in terminated state.",
     )
-    for found in pods:
-        meta, spec, status = found["metadata"], found["spec"], found.get("status") or {}
+    for obj in pods:
+        meta, spec, status = obj["metadata"], obj["spec"], obj.get("status") or {}
         pod = {"namespace": meta["namespace"], "pod": meta["name"], "uid": meta["uid"]}
         holder: Object = next(iter(meta.get("ownerReferences") or []), {})
         node = spec.get("nodeName", "")
-        known.put(
+        info.put(
             pod
             | {
                 "host_ip": status.get("hostIP", ""),
@@ -117,7 +117,7 @@ def pod_families(pods: Iterable[Object]) -> list[Family]:
                 last.put(box | {"reason": before.get("reason", "")}, 1)
                 code.put(box, before.get("exitCode", 0))
     return [
-        known,
+        info,
         labels,
         owner,
         phase,

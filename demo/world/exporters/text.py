@@ -1,4 +1,4 @@
-"""This file is the exposition format: families of samples in, text out."""
+"""Prometheus' text exposition format."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Family:
     samples: list[tuple[str, Labels, float]] = field(default_factory=list)
 
     def add(self, value: float, /, **labels: str) -> None:
-        """One sample with these labels."""
+        """Add a sample with these labels."""
         self.samples.append(("", labels, value))
 
     def put(self, labels: Labels, value: float, suffix: str = "") -> None:
-        """One sample with labels that are no Python names or are shared between families."""
+        """Add a sample with labels that are not Python names or that families share."""
         self.samples.append((suffix, labels, value))
 
 
@@ -43,7 +43,7 @@ def escaped(value: str) -> str:
 
 
 def series(name: str, labels: Labels) -> str:
-    """A sample's left side, labels in the order given."""
+    """Return a sample's name and labels, in the given order."""
     if not labels:
         return name
     return name + "{" + ",".join([f'{key}="{escaped(value)}"' for key, value in labels.items()]) + "}"
@@ -64,5 +64,5 @@ def _lines(families: Iterable[Family]) -> Iterator[str]:
 
 
 def render(families: Iterable[Family]) -> str:
-    """The text of one scrape. Families without samples are left out, as client libraries do."""
+    """Return the text of one scrape. Families without samples are left out, as client libraries do."""
     return "\n".join([*_lines(families), ""])

@@ -1,4 +1,4 @@
-"""This file is what a training says of itself on the port that its Service annotates."""
+"""Metrics of a training on the port in its Service's annotation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from demo.world.state import Body, Training
 
 
 def families(training: Training, body: Body) -> list[Family]:
-    """What one rank answers: progress is the training's, the rank is its own."""
+    """The metrics of one rank: the training's progress with the rank's label."""
     rank = {"rank": str(body.rank)}
     steps = counter("training_steps_total", "Optimizer steps done since the start of the training.")
     steps.put(rank, int(training.steps))
@@ -24,7 +24,7 @@ def families(training: Training, body: Body) -> list[Family]:
 
 
 def server_families(body: Body) -> list[Family]:
-    """What a parameter server answers: what it holds and how long it computed."""
+    """The metrics of a parameter server: its memory and CPU time."""
     held = gauge("training_server_parameters_bytes", "Bytes of parameters that this server holds.")
     held.add(round(body.memory))
     spent = counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.")

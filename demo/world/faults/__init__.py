@@ -1,4 +1,4 @@
-"""This package is what can go wrong. A fault changes causes; physics makes the effects and their end."""
+"""Fault injection. A fault changes causes; physics computes the effects and their end."""
 
 from demo.world.faults.catalogue import FAULTS, Faults
 from demo.world.faults.fault import Fault, UnknownFaultError

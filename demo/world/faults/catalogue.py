@@ -1,4 +1,4 @@
-"""This file is the list of what can go wrong, by name, and the faults that last now."""
+"""The faults by name, and the active ones."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from demo.world.faults.fault import Fault, UnknownFaultError
 from demo.world.faults.gpus import Cooling, GpuDeviceMissing, Idle, Xid
 from demo.world.faults.hosts import CpuBurn, DiskFill, KubeletSilent, MemoryLeak
-from demo.world.faults.services import CoreDNSErrorsHigh, DnsLoad, ErrorBurst, NeverSeenError
+from demo.world.faults.services import DnsErrors, DnsLoad, ErrorBurst, NeverSeenError
 from demo.world.faults.storage import OsdDown, VolumeFormat
-from demo.world.state import Happening, State
+from demo.world.state import State, WorldEvent
 
 FAULTS: Mapping[str, type[Fault]] = {
     "cooling": Cooling,
@@ -20,7 +20,7 @@ FAULTS: Mapping[str, type[Fault]] = {
     "kubelet_silent": KubeletSilent,
     "memory_leak": MemoryLeak,
     "dns_load": DnsLoad,
-    "dns_errors": CoreDNSErrorsHigh,
+    "dns_errors": DnsErrors,
     "idle": Idle,
     "error_burst": ErrorBurst,
     "never_seen_error": NeverSeenError,
@@ -37,23 +37,23 @@ class Running:
     fault: Fault
     name: str
     since: datetime
-    lasting: timedelta | None  # how long until it mends by itself
+    lasting: timedelta | None  # after which it ends by itself
     age: timedelta = timedelta()
 
 
 @dataclass(slots=True)
 class Faults:
-    """The faults that last now. Start and end them by name; they may be told when to mend by themselves."""
+    """The active faults. Start and end them by name, or start them with a duration."""
 
     state: State
     running: list[Running] = field(default_factory=list)
-    told: list[Happening] = field(default_factory=list)
+    events: list[WorldEvent] = field(default_factory=list)
 
     def start(self, name: str, /, *, lasting: timedelta | None = None, **parameters: object) -> Fault:
-        """Start a fault now; `lasting` is when it mends by itself. Raises UnknownFaultError."""
+        """Start a fault; it ends by itself after `lasting`. Raises UnknownFaultError."""
         kind = FAULTS.get(name)
         if kind is None:
-            raise UnknownFaultError(f"no fault {name!r}; there are {', '.join(sorted(FAULTS))}")
+            raise UnknownFaultError(f"no fault {name!r}; choose from {', '.join(sorted(FAULTS))}")
         try:
             fault = kind(**parameters)
         except TypeError as error:
@@ -61,24 +61,24 @@ class Faults:
                 ", ".join(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ""
             )
             raise UnknownFaultError(f"fault {name!r} takes {takes}: {error}") from error
-        self.told += fault.begin(self.state)
+        self.events += fault.begin(self.state)
         self.running.append(Running(fault, name, self.state.now, lasting))
         return fault
 
     def end(self, which: str | Fault) -> None:
-        """End a fault, or all of this name. Ending what does not last is no error."""
+        """End a fault, or all faults of this name. Faults that are not active are ignored."""
         for running in [r for r in self.running if which in (r.name, r.fault)]:
             self.running.remove(running)
-            self.told += running.fault.end(self.state)
+            self.events += running.fault.end(self.state)
 
-    def tick(self, dt: timedelta) -> list[Happening]:
-        """What the faults add in the step that just ended at `state.now`, and the end of those that mend themselves."""
-        told, self.told = self.told, []
+    def tick(self, dt: timedelta) -> list[WorldEvent]:
+        """Return the faults' events for the step that ended at `state.now`, and end faults whose time is over."""
+        events, self.events = self.events, []
         for running in list(self.running):
             running.age += dt
             if running.lasting is not None and running.age >= running.lasting:
                 self.running.remove(running)
-                told += running.fault.end(self.state)
+                events += running.fault.end(self.state)
             else:
-                told += running.fault.go_on(self.state, running.age, dt)
-        return told
+                events += running.fault.tick(self.state, running.age, dt)
+        return events

@@ -1,45 +1,45 @@
-"""This file is what a fault is: it changes causes when it begins and takes that back when it ends."""
+"""The interface of a fault: it changes causes when it begins and reverts them when it ends."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Protocol
 
-from demo.world.state import Happening, Host, State, Training
+from demo.world.state import Host, State, Training, WorldEvent
 
 
 class UnknownFaultError(Exception):
-    """There is no such fault, or it does not take these parameters. The text says what there is."""
+    """The fault or one of its parameters does not exist. The text lists the valid ones."""
 
 
 class Fault(Protocol):
-    """What a fault is to the world: it begins, goes on while it lasts, and ends."""
+    """A fault: `begin` once, `tick` after each step, `end` once. Each returns the events that it causes."""
 
-    def begin(self, state: State) -> list[Happening]: ...
-    def go_on(self, state: State, age: timedelta, dt: timedelta) -> list[Happening]: ...
-    def end(self, state: State) -> list[Happening]: ...
+    def begin(self, state: State) -> list[WorldEvent]: ...
+    def tick(self, state: State, age: timedelta, dt: timedelta) -> list[WorldEvent]: ...
+    def end(self, state: State) -> list[WorldEvent]: ...
 
 
-class Quiet:
-    """A fault that has nothing to add while it lasts."""
+class BaseFault:
+    """A fault without events after its beginning."""
 
-    def go_on(self, state: State, age: timedelta, dt: timedelta) -> list[Happening]:
+    def tick(self, state: State, age: timedelta, dt: timedelta) -> list[WorldEvent]:
         return []
 
-    def end(self, state: State) -> list[Happening]:
+    def end(self, state: State) -> list[WorldEvent]:
         return []
 
 
 def host_of(state: State, node: str) -> Host:
     if node not in state.hosts:
-        raise UnknownFaultError(f"there is no node {node!r}; there are {', '.join(sorted(state.hosts))}")
+        raise UnknownFaultError(f"no node {node!r}; choose from {', '.join(sorted(state.hosts))}")
     return state.hosts[node]
 
 
-def training_of(state: State, word: str) -> Training:
-    """A training by its namespace, its name or its job's name."""
+def training_of(state: State, name: str) -> Training:
+    """Return a training by its namespace, its name or its Job's name."""
     for training in state.trainings.values():
-        if word in (training.key.namespace, training.key.name, training.key.name.removesuffix("-worker")):
+        if name in (training.key.namespace, training.key.name, training.key.name.removesuffix("-worker")):
             return training
-    there = ", ".join(sorted(key.namespace for key in state.trainings)) or "none"
-    raise UnknownFaultError(f"no training {word!r} runs; there is {there}")
+    running = ", ".join(sorted(key.namespace for key in state.trainings)) or "none"
+    raise UnknownFaultError(f"no training {name!r} runs; choose from {running}")

@@ -1,18 +1,18 @@
-"""This file is what goes wrong with GPUs and their cooling."""
+"""Faults of GPUs and their cooling."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
 
-from demo.world.faults.fault import Quiet, UnknownFaultError, host_of, training_of
+from demo.world.faults.fault import BaseFault, UnknownFaultError, host_of, training_of
 from demo.world.layout import kernel_pci
-from demo.world.state import ENDS_GPU, INLET, Happening, Host, State
+from demo.world.state import ENDS_GPU, INLET, Host, State, WorldEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cooling(Quiet):
-    """Fans of one server slow down, or the air into a whole rack is hot."""
+class Cooling(BaseFault):
+    """The fans of one server slow down, or the inlet air of a whole rack is hot."""
 
     node: str | None = None
     rack: str | None = None
@@ -22,12 +22,12 @@ class Cooling(Quiet):
     def _hosts(self, state: State) -> list[Host]:
         if self.node is not None:
             return [host_of(state, self.node)]
-        there = [host for host in state.hosts.values() if host.spec.rack == self.rack and host.spec.gpus]
-        if not there:
-            raise UnknownFaultError(f"cooling needs a node or a rack; {self.rack!r} is no rack here")
-        return there
+        hosts = [host for host in state.hosts.values() if host.spec.rack == self.rack and host.spec.gpus]
+        if not hosts:
+            raise UnknownFaultError(f"cooling needs a node or a rack; no rack {self.rack!r} with GPUs")
+        return hosts
 
-    def begin(self, state: State) -> list[Happening]:
+    def begin(self, state: State) -> list[WorldEvent]:
         for host in self._hosts(state):
             if self.node is not None:
                 host.fans = self.fans
@@ -35,64 +35,66 @@ class Cooling(Quiet):
                 host.inlet = self.inlet
         return []
 
-    def end(self, state: State) -> list[Happening]:
+    def end(self, state: State) -> list[WorldEvent]:
         for host in self._hosts(state):
             host.fans, host.inlet = 1.0, INLET
         return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Xid(Quiet):
-    """A GPU reports an XID. What that stops depends on its number. Ending it is the repair: reset, or another card."""
+class Xid(BaseFault):
+    """A GPU reports an XID. Its number decides what stops. The end is the repair: a reset or a new GPU."""
 
     node: str
     gpu: int
     xid: int = 79
 
-    def begin(self, state: State) -> list[Happening]:
+    def begin(self, state: State) -> list[WorldEvent]:
         host = host_of(state, self.node)
         if not 0 <= self.gpu < len(host.gpus):
             raise UnknownFaultError(
                 f"{self.node} has {len(host.gpus)} GPUs, numbered from 0; there is no GPU {self.gpu}"
             )
-        card = host.gpus[self.gpu]
-        card.xid = self.xid
-        card.xids.append((state.now, self.xid))
-        card.dead = self.xid == 79
+        gpu = host.gpus[self.gpu]
+        gpu.xid = self.xid
+        gpu.xids.append((state.now, self.xid))
+        gpu.dead = self.xid == 79
         if self.xid in (48, 95):
-            card.double_bit += 1
+            gpu.double_bit += 1
         process = str(4000 + self.gpu * 37)
         facts = {
             "xid": str(self.xid),
             "pci": kernel_pci(self.gpu),
             "pid": process,
-            "busy": "yes" if card.pod else "",
+            "busy": "yes" if gpu.pod else "",
         }
-        told = [Happening(at=state.now, what="xid", node=self.node, gpu=self.gpu, pod=card.pod, facts=facts)]
+        events = [
+            WorldEvent(at=state.now, what="xid", node=self.node, gpu=self.gpu, pod=gpu.pod, facts=facts)
+        ]
         if self.xid in ENDS_GPU:
-            told.append(
-                Happening(at=state.now, what="gpu-unhealthy", node=self.node, gpu=self.gpu, facts=facts)
+            events.append(
+                WorldEvent(at=state.now, what="gpu-unhealthy", node=self.node, gpu=self.gpu, facts=facts)
             )
-        return told
+        return events
 
-    def end(self, state: State) -> list[Happening]:
-        card = host_of(state, self.node).gpus[self.gpu]
-        card.dead, card.xid, card.temperature = False, 0, INLET + 6
-        card.xids.clear()
-        return [Happening(at=state.now, what="gpu-back", node=self.node, gpu=self.gpu)]
+    def end(self, state: State) -> list[WorldEvent]:
+        gpu = host_of(state, self.node).gpus[self.gpu]
+        gpu.dead, gpu.xid, gpu.temperature = False, 0, INLET + 6
+        gpu.xids.clear()
+        return [WorldEvent(at=state.now, what="gpu-back", node=self.node, gpu=self.gpu)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Idle(Quiet):
-    """A training holds its GPUs and computes nothing, until the fault ends or somebody stops it."""
+class Idle(BaseFault):
+    """A training holds its GPUs without computing until the fault ends or the training is stopped."""
 
     training: str
 
-    def begin(self, state: State) -> list[Happening]:
+    def begin(self, state: State) -> list[WorldEvent]:
         training_of(state, self.training).asleep = True
         return []
 
-    def end(self, state: State) -> list[Happening]:
+    def end(self, state: State) -> list[WorldEvent]:
         for training in state.trainings.values():
             if self.training in (
                 training.key.namespace,
@@ -104,16 +106,16 @@ class Idle(Quiet):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GpuDeviceMissing(Quiet):
-    """`/dev/nvidia-uvm` is gone from a node: what runs goes on, nothing new starts."""
+class GpuDeviceMissing(BaseFault):
+    """`/dev/nvidia-uvm` is missing on a node: running processes continue, new ones cannot start."""
 
     node: str
 
-    def begin(self, state: State) -> list[Happening]:
+    def begin(self, state: State) -> list[WorldEvent]:
         host_of(state, self.node)
-        return [Happening(at=state.now, what="uvm-missing", node=self.node)]
+        return [WorldEvent(at=state.now, what="uvm-missing", node=self.node)]
 
-    def go_on(self, state: State, age: timedelta, dt: timedelta) -> list[Happening]:
+    def tick(self, state: State, age: timedelta, dt: timedelta) -> list[WorldEvent]:
         if state.rng.random() > dt.total_seconds() / 20:
             return []
-        return [Happening(at=state.now, what="uvm-missing", node=self.node)]
+        return [WorldEvent(at=state.now, what="uvm-missing", node=self.node)]

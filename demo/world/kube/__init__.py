@@ -1,1 +1,1 @@
-"""This package plays, as a client of the Kubernetes API, what a bare control plane lacks."""
+"""What a bare control plane lacks, as a client of the Kubernetes API: kubelets, add-ons and their controllers."""

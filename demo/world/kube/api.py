@@ -1,4 +1,4 @@
-"""This file is the source to a Kubernetes API server: plain requests, lists and watches as raw JSON objects."""
+"""Client of a Kubernetes API server: requests, lists and watches of raw JSON objects."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Object = dict[str, Any]
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
-TIMEOUT = 30.0  # s for one call
+TIMEOUT = 30.0  # s per request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Where the API server is and who we are there. Without `ca_file` the system's certificates decide."""
+    """Address and credentials of the API server. Without `ca_file` the system's certificates are used."""
 
     url: str
     token: str = ""
@@ -30,7 +30,7 @@ class Access:
 
 
 class RefusedError(Exception):
-    """The API server said no. `status` is the HTTP code, `reason` its own word, such as AlreadyExists."""
+    """The API server rejected a request. `status` is the HTTP code, `reason` the API's, such as AlreadyExists."""
 
     def __init__(self, method: str, path: str, status: int, reason: str, message: str) -> None:
         super().__init__(f"{method} {path}: {status} {reason} {message[:400]}")
@@ -83,7 +83,7 @@ class Api:
         kind: str = "application/json",
         params: Mapping[str, str] | None = None,
     ) -> Object:
-        """One request; the object that was answered. Raises RefusedError; TimeoutError and ClientError for silence."""
+        """Send a request and return the object. Raises RefusedError; TimeoutError and ClientError without an answer."""
         content = None if body is None else json.dumps(body)
         headers = {"Content-Type": kind} if content else {}
         async with self.session.request(
@@ -96,7 +96,7 @@ class Api:
             return answer
 
     async def create(self, path: str, body: Object) -> Object | None:
-        """Create an object in the collection at `path`, no field misspelt; None when it was there already."""
+        """Create an object in the collection at `path` with strict field validation; None when it exists."""
         try:
             return await self.call("POST", path, body, params={"fieldValidation": "Strict"})
         except RefusedError as refusal:
@@ -105,7 +105,7 @@ class Api:
             raise
 
     async def patch(self, path: str, body: Object, *, kind: str = STRATEGIC) -> Object | None:
-        """Patch; None when there is no such object (any more)."""
+        """Patch an object; None when it does not exist."""
         try:
             return await self.call("PATCH", path, body, kind=kind)
         except RefusedError as refusal:
@@ -114,7 +114,7 @@ class Api:
             raise
 
     async def delete(self, path: str, options: Object | None = None) -> None:
-        """Delete; what is gone already is no error, nor a uid that is another pod's."""
+        """Delete an object. A missing object or a different uid is not an error."""
         try:
             await self.call("DELETE", path, options)
         except RefusedError as refusal:
@@ -122,7 +122,7 @@ class Api:
                 raise
 
     async def watch(self, path: str, version: str, *, seconds: int = 50) -> AsyncIterator[Object]:
-        """The events of one watch, until the server ends it. Raises RefusedError (410 too) and TimeoutError."""
+        """Yield the events of one watch until the server ends it. Raises RefusedError (also for 410), TimeoutError."""
         params = {
             "watch": "true",
             "resourceVersion": version,
@@ -149,11 +149,11 @@ class Api:
 
 def _refusal(method: str, path: str, status: int, raw: bytes) -> RefusedError:
     try:
-        said = json.loads(raw)
+        reply = json.loads(raw)
     except ValueError:
-        said = {}
-    if not isinstance(said, dict):
-        said = {}
+        reply = {}
+    if not isinstance(reply, dict):
+        reply = {}
     return RefusedError(
-        method, path, status, str(said.get("reason", "")), str(said.get("message", raw[:200]))
+        method, path, status, str(reply.get("reason", "")), str(reply.get("message", raw[:200]))
     )

@@ -1,4 +1,4 @@
-"""This file reads a pod object as a body on a server: its role, its training, how much of the server it takes."""
+"""Conversion of pod objects to simulated processes: role, training, resource use."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from demo.world.layout import GIB
 from demo.world.shared_services import PodKey
 from demo.world.state import Body, Role
 
-MEAN_RUN = timedelta(minutes=75)  # of a training that nobody said anything about
+MEAN_RUN = timedelta(minutes=75)  # of a training without an annotation for it
 JOB_LABELS = ("batch.kubernetes.io/job-name", "job-name")
 RANK_LABEL = "batch.kubernetes.io/job-completion-index"
 
 
-# Whose a pod is and what it does in its training, as people and Yardmaster say it; annotations are read first.
-SAID = {
+# Annotations and labels of the training, role, owner and team; annotations take precedence.
+METADATA_KEYS = {
     "training": ("yardmaster.io/training", "training"),
     "role": ("yardmaster.io/role", "role"),
     "owner": ("yardmaster.io/owner", "owner"),
@@ -25,11 +25,11 @@ SAID = {
 }
 
 
-def _said(meta: Object, names: tuple[str, ...]) -> str:
-    for place in (meta.get("annotations") or {}, meta.get("labels") or {}):
+def _metadata(meta: Object, names: tuple[str, ...]) -> str:
+    for source in (meta.get("annotations") or {}, meta.get("labels") or {}):
         for name in names:
-            if name in place:
-                return str(place[name])
+            if name in source:
+                return str(source[name])
     return ""
 
 
@@ -38,7 +38,7 @@ def key_of(pod: Object) -> PodKey:
 
 
 def gpus_of(pod: Object) -> int:
-    """Whole GPUs that the pod's containers are limited to."""
+    """The number of whole GPUs in the limits of the pod's containers."""
     return sum(
         int((spec.get("resources") or {}).get("limits", {}).get("nvidia.com/gpu", 0))
         for spec in pod["spec"]["containers"]
@@ -51,18 +51,18 @@ def job_of(pod: Object) -> str | None:
 
 
 def body_of(pod: Object, address: str) -> Body:
-    """The pod as its server feels it, before it starts."""
+    """Return the process of a pod before it starts."""
     meta = pod["metadata"]
     labels = dict(meta.get("labels") or {})
-    said = {key: word for key, names in SAID.items() if (word := _said(meta, names))}
+    metadata = {key: value for key, names in METADATA_KEYS.items() if (value := _metadata(meta, names))}
     job = job_of(pod)
-    is_worker = job is not None and (gpus_of(pod) > 0 or "training" in said)
+    is_worker = job is not None and (gpus_of(pod) > 0 or "training" in metadata)
     role = Role.SYSTEM
     if labels.get("k8s-app") == "kube-dns":
         role = Role.DNS
     elif is_worker or gpus_of(pod):
         role = Role.WORKER
-    elif said.get("role") == "ps":
+    elif metadata.get("role") == "ps":
         role = Role.SERVER
     index = labels.get(RANK_LABEL) or (meta.get("annotations") or {}).get(RANK_LABEL) or "0"
     size = {Role.WORKER: 8.0, Role.SERVER: 3.0, Role.DNS: 0.06, Role.SYSTEM: 0.12}[role]
@@ -79,7 +79,7 @@ def body_of(pod: Object, address: str) -> Body:
         cpus=cores,
         address=address,
         labels=labels,
-        said=said,
+        metadata=metadata,
         metrics_port=next(
             (
                 int(port["containerPort"])
@@ -102,7 +102,7 @@ def step_seconds(pod: Object) -> float:
 
 
 def run_for(pod: Object) -> timedelta | None:
-    """How long this training works until it is done; None for those that were there at the start and never end."""
+    """How long this training runs; None for the initial trainings, which never end."""
     notes = pod["metadata"].get("annotations") or {}
     if RUN_FOR in notes:
         return timedelta(seconds=float(notes[RUN_FOR]))
@@ -110,7 +110,7 @@ def run_for(pod: Object) -> timedelta | None:
 
 
 def ranks_and_tasks(pod: Object, job: Object | None, servers: Callable[[str], int]) -> tuple[int, int]:
-    """How many workers must meet, and how many tasks look each other up."""
+    """The number of workers, and of tasks that look each other up."""
     ranks = int((job or {}).get("spec", {}).get("parallelism", 1))
     return ranks, ranks + servers(pod["metadata"]["namespace"])
 
@@ -120,5 +120,5 @@ def is_over(pod: Object) -> bool:
 
 
 def restarts(pod: Object) -> bool:
-    """Whether the kubelet starts a container of this pod again when it ends badly."""
+    """Whether the kubelet restarts a failed container of this pod."""
     return str(pod["spec"].get("restartPolicy", "Always")) != "Never"

@@ -1,4 +1,4 @@
-"""This file keeps a copy of the objects that the world lives by: listed once, then followed by watches."""
+"""Cache of the API objects that the world uses: listed once, then watched."""
 
 from __future__ import annotations
 
@@ -29,21 +29,19 @@ PATHS = {
 Key = tuple[str, str]  # (namespace or "", name)
 
 
-def key_of(found: Object) -> Key:
-    meta = found["metadata"]
+def key_of(obj: Object) -> Key:
+    meta = obj["metadata"]
     return meta.get("namespace", ""), meta["name"]
 
 
 @dataclass(slots=True)
 class ObjectCache:
-    """Objects by kind and key. `on_change` hears of pods: (what, object), what is ADDED, MODIFIED or DELETED."""
+    """Objects by kind and key. `on_change` is called with the kind, the event type and the object."""
 
     api: Api
     on_change: Callable[[str, str, Object], None]
     objects: dict[str, dict[Key, Object]] = field(default_factory=lambda: {kind: {} for kind in PATHS})
-    changed: asyncio.Event = field(
-        default_factory=asyncio.Event
-    )  # set, and cleared at once, with every change
+    changed: asyncio.Event = field(default_factory=asyncio.Event)  # set and cleared at once on every change
     _listed: dict[str, asyncio.Event] = field(
         default_factory=lambda: {kind: asyncio.Event() for kind in PATHS}
     )
@@ -55,12 +53,12 @@ class ObjectCache:
         return self.objects[kind].get((namespace, name))
 
     async def ready(self) -> None:
-        """Return when every kind was listed."""
+        """Return when every kind is listed."""
         for event in self._listed.values():
             await event.wait()
 
     async def run(self) -> None:
-        """Follow all kinds until cancelled."""
+        """Watch all kinds until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             for kind in PATHS:
                 tasks.create_task(self._follow(kind), name=f"world cache {kind}")
@@ -72,13 +70,13 @@ class ObjectCache:
                 if not version:
                     version = await self._list(kind)
                 async for event in self.api.watch(PATHS[kind], version):
-                    found = event["object"]
-                    version = found["metadata"]["resourceVersion"]
+                    obj = event["object"]
+                    version = obj["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
-                        self._take(kind, event["type"], found)
+                        self._apply(kind, event["type"], obj)
                     pause = 0.2
             except RefusedError:
-                version = ""  # too old, or not allowed just now: start over
+                version = ""  # too old or forbidden: list again
                 await asyncio.sleep(pause)
                 pause = min(5.0, pause * 2)
             except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
@@ -87,19 +85,19 @@ class ObjectCache:
 
     async def _list(self, kind: str) -> str:
         answer = await self.api.call("GET", PATHS[kind])
-        fresh = {key_of(found): found for found in answer["items"]}
-        for gone in [found for key, found in self.objects[kind].items() if key not in fresh]:
-            self._take(kind, "DELETED", gone)
-        for found in fresh.values():
-            self._take(kind, "MODIFIED" if key_of(found) in self.objects[kind] else "ADDED", found)
+        fresh = {key_of(obj): obj for obj in answer["items"]}
+        for gone in [obj for key, obj in self.objects[kind].items() if key not in fresh]:
+            self._apply(kind, "DELETED", gone)
+        for obj in fresh.values():
+            self._apply(kind, "MODIFIED" if key_of(obj) in self.objects[kind] else "ADDED", obj)
         self._listed[kind].set()
         return str(answer["metadata"]["resourceVersion"])
 
-    def _take(self, kind: str, what: str, found: Object) -> None:
+    def _apply(self, kind: str, what: str, obj: Object) -> None:
         if what == "DELETED":
-            self.objects[kind].pop(key_of(found), None)
+            self.objects[kind].pop(key_of(obj), None)
         else:
-            self.objects[kind][key_of(found)] = found
-        self.on_change(kind, what, found)
+            self.objects[kind][key_of(obj)] = obj
+        self.on_change(kind, what, obj)
         self.changed.set()
         self.changed.clear()

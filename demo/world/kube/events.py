@@ -1,4 +1,4 @@
-"""This file is the Events that kubelets write about their node and its pods, one for each happening that has one."""
+"""Kubernetes Events that kubelets write about their node and its pods."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 from demo.world.kube.api import Api, Object
 from demo.world.kube.cache import ObjectCache
-from demo.world.kube.heartbeats import OUTSIDE
+from demo.world.kube.heartbeats import API_ERRORS
 from demo.world.kube.statuses import moment
-from demo.world.state import Happening
+from demo.world.state import WorldEvent
 
 LOG = logging.getLogger(__name__)
-KEPT = 500  # events that wait; beyond it the oldest are lost
+KEPT = 500  # queued Events; beyond it the oldest are dropped
 PAUSE = 0.5  # s
 
-# What happened -> type, reason and message; the facts fill the message. About the pod where `of` is pod, else the node.
+# World event -> subject (pod or node), type, reason and message; the event's facts fill the message.
 KINDS: Mapping[str, tuple[str, str, str, str]] = {
     "oom": ("node", "Warning", "SystemOOM", "System OOM encountered, victim process: python3, pid: 51877"),
     "node-condition": ("node", "Normal", "{reason}", "Node {node} status is now: {reason}"),
@@ -44,37 +44,37 @@ KINDS: Mapping[str, tuple[str, str, str, str]] = {
 
 @dataclass(slots=True)
 class Events:
-    """A queue of Events on their way to the API."""
+    """A queue of Events to write to the API."""
 
     api: Api
     cache: ObjectCache
     _waiting: deque[Object] = field(default_factory=lambda: deque(maxlen=KEPT))
 
-    def add(self, happened: Happening) -> None:
-        """Note the Event of a happening, if it has one."""
-        made = self.event(happened)
-        if made is not None:
-            self._waiting.append(made)
+    def add(self, event: WorldEvent) -> None:
+        """Queue the Kubernetes Event of a world event, if it has one."""
+        obj = self.event(event)
+        if obj is not None:
+            self._waiting.append(obj)
 
-    def event(self, happened: Happening) -> Object | None:
-        """The Event object, or None when this leaves none or its subject is gone."""
-        kind = KINDS.get(happened.what)
+    def event(self, event: WorldEvent) -> Object | None:
+        """Return the Event object, or None when there is none or its subject does not exist."""
+        kind = KINDS.get(event.what)
         if kind is None:
             return None
         about, level, reason, message = kind
-        facts = {**happened.facts, "node": happened.node or ""}
-        if about == "pod" and happened.pod is not None:
-            found, where = self.cache.get("Pod", *happened.pod), happened.pod.namespace
-            name, subject = happened.pod.name, "Pod"
+        facts = {**event.facts, "node": event.node or ""}
+        if about == "pod" and event.pod is not None:
+            found, where = self.cache.get("Pod", *event.pod), event.pod.namespace
+            name, subject = event.pod.name, "Pod"
         else:
-            found, where = self.cache.get("Node", "", happened.node or ""), "default"
-            name, subject = happened.node or "", "Node"
+            found, where = self.cache.get("Node", "", event.node or ""), "default"
+            name, subject = event.node or "", "Node"
         if found is None:
             return None
         involved = {"apiVersion": "v1", "kind": subject, "name": name, "uid": found["metadata"]["uid"]}
         if subject == "Pod":
             involved["namespace"] = where
-        at = moment(happened.at)
+        at = moment(event.at)
         return {
             "apiVersion": "v1",
             "kind": "Event",
@@ -83,19 +83,19 @@ class Events:
             "type": level,
             "reason": reason.format(**facts),
             "message": message.format(**facts),
-            "source": {"component": "kubelet", "host": happened.node or ""},
+            "source": {"component": "kubelet", "host": event.node or ""},
             "firstTimestamp": at,
             "lastTimestamp": at,
             "count": 1,
         }
 
     async def run(self) -> None:
-        """Write them until cancelled. One that is refused is dropped: Events are best effort."""
+        """Write the queue until cancelled. Rejected Events are dropped: Events are best effort."""
         while True:
             while self._waiting:
-                made = self._waiting.popleft()
+                obj = self._waiting.popleft()
                 try:
-                    await self.api.create(f"/api/v1/namespaces/{made['metadata']['namespace']}/events", made)
-                except OUTSIDE as error:
+                    await self.api.create(f"/api/v1/namespaces/{obj['metadata']['namespace']}/events", obj)
+                except API_ERRORS as error:
                     LOG.debug("an Event was not written: %s", error)
             await asyncio.sleep(PAUSE)

@@ -1,4 +1,4 @@
-"""This file is the beat of every kubelet: nodes register, renew their leases and report their status."""
+"""Node heartbeats of all kubelets: registration, lease renewal and status."""
 
 from __future__ import annotations
 
@@ -12,62 +12,62 @@ import aiohttp
 from demo.world.kube import platform, statuses
 from demo.world.kube.api import Api, RefusedError
 from demo.world.kube.cache import ObjectCache
-from demo.world.state import LONG_AGO, Happening, Host, State
+from demo.world.state import LONG_AGO, Host, State, WorldEvent
 
-BEAT = timedelta(seconds=10)
-REPORT = timedelta(minutes=1)  # a status is posted at least this often, and at once when it changes
-OUTSIDE = (RefusedError, aiohttp.ClientError, TimeoutError, OSError)
+RENEW_EVERY = timedelta(seconds=10)
+REPORT_EVERY = timedelta(minutes=1)  # at least; at once when the status changes
+API_ERRORS = (RefusedError, aiohttp.ClientError, TimeoutError, OSError)
 
 
 @dataclass(slots=True)
 class Heartbeats:
-    """The nodes' side of all kubelets. Call `tick` once a step; a kubelet that is not alive is left out."""
+    """The node side of all kubelets. Call `tick` once a step; kubelets that are down are skipped."""
 
     api: Api
     cache: ObjectCache
     state: State
-    say: Callable[[Happening], None]
+    emit: Callable[[WorldEvent], None]
     _since: dict[str, dict[str, datetime]] = field(default_factory=dict)
     _posted: dict[str, tuple[frozenset[tuple[str, object]], datetime]] = field(default_factory=dict)
-    _beaten: dict[str, datetime] = field(default_factory=dict)
+    _renewed: dict[str, datetime] = field(default_factory=dict)
 
     async def register(self) -> None:
-        """Make the nodes and their leases; those that are there stay."""
+        """Create the nodes and their leases; existing ones are left unchanged."""
         async with asyncio.TaskGroup() as tasks:
             for host in self.state.hosts.values():
                 tasks.create_task(self._register(host))
 
     async def _register(self, host: Host) -> None:
         await self.api.create("/api/v1/nodes", platform.node(host.spec))
-        await self._beat(host)
+        await self._renew_lease(host)
         await self._report(host)
 
     async def tick(self) -> None:
-        """Beat and report where it is due. What the API server refuses is tried again in the next tick."""
+        """Renew leases and report statuses that are due. Failed requests are retried in the next tick."""
         calls = []
         for host in self.state.hosts.values():
             if not host.kubelet_alive:
                 continue
-            if self.state.now - self._beaten.get(host.name, LONG_AGO) >= BEAT:
-                calls.append(self._beat(host))
+            if self.state.now - self._renewed.get(host.name, LONG_AGO) >= RENEW_EVERY:
+                calls.append(self._renew_lease(host))
             if self._is_stale(host):
                 calls.append(self._report(host))
         for outcome in await asyncio.gather(*calls, return_exceptions=True):
-            if isinstance(outcome, BaseException) and not isinstance(outcome, OUTSIDE):
+            if isinstance(outcome, BaseException) and not isinstance(outcome, API_ERRORS):
                 raise outcome
 
-    def forget_beats(self) -> None:
-        """Let every kubelet that lives beat in the next tick, due or not."""
-        self._beaten.clear()
+    def renew_next_tick(self) -> None:
+        """Make every running kubelet renew its lease in the next tick."""
+        self._renewed.clear()
 
     def _is_stale(self, host: Host) -> bool:
         facts, at = self._posted.get(host.name, (frozenset(), self.state.now))
         known = self.cache.get("Node", "", host.name)
         shown = {c["type"]: c["status"] for c in ((known or {}).get("status") or {}).get("conditions") or []}
-        return facts != _facts(host) or self.state.now - at >= REPORT or shown.get("Ready") == "Unknown"
+        return facts != _facts(host) or self.state.now - at >= REPORT_EVERY or shown.get("Ready") == "Unknown"
 
-    async def _beat(self, host: Host) -> None:
-        self._beaten[host.name] = self.state.now
+    async def _renew_lease(self, host: Host) -> None:
+        self._renewed[host.name] = self.state.now
         made = statuses.lease(host.name, self.state.now)
         path = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{host.name}"
         if await self.api.patch(path, {"spec": made["spec"]}) is None:
@@ -77,14 +77,16 @@ class Heartbeats:
         since = self._since.setdefault(host.name, {})
         before = self._posted.get(host.name)
         for kind, (holds, reason, message) in statuses.pressures(host).items():
-            was = before is not None and (kind, True) in before[0]
+            held = before is not None and (kind, True) in before[0]
             if before is None:
                 since[kind] = host.booted
-            elif was != holds:
+            elif held != holds:
                 since[kind] = self.state.now
                 if kind != "Ready":
                     facts = {"reason": reason, "message": message}
-                    self.say(Happening(at=self.state.now, what="node-condition", node=host.name, facts=facts))
+                    self.emit(
+                        WorldEvent(at=self.state.now, what="node-condition", node=host.name, facts=facts)
+                    )
         self._posted[host.name] = (_facts(host), self.state.now)
         await self.api.patch(
             f"/api/v1/nodes/{host.name}/status", statuses.node_status(host, self.state.now, since)
@@ -92,6 +94,6 @@ class Heartbeats:
 
 
 def _facts(host: Host) -> frozenset[tuple[str, object]]:
-    """What makes a new status worth posting."""
+    """The part of the status whose change is reported at once."""
     pressures = {(kind, holds) for kind, (holds, _, _) in statuses.pressures(host).items()}
     return frozenset({*pressures, ("gpus", statuses.healthy_gpus(host)), ("booted", host.booted.isoformat())})

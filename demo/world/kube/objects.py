@@ -1,4 +1,4 @@
-"""This file is what Kubernetes objects are made of: the few shapes that all of the cluster's objects share."""
+"""Builders for common Kubernetes objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from demo.world.kube.api import Object
 
 
 def scraped(port: int, path: str = "/metrics") -> dict[str, str]:
-    """The annotations by which Prometheus finds a Service."""
+    """The annotations by which Prometheus discovers a Service."""
     return {"prometheus.io/scrape": "true", "prometheus.io/path": path, "prometheus.io/port": str(port)}
 
 
@@ -22,16 +22,16 @@ def namespace(
 def container(
     name: str, image: str, *, port: int | None = None, cpu: str = "50m", memory: str = "128Mi"
 ) -> Object:
-    made: Object = {"name": name, "image": image, "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+    obj: Object = {"name": name, "image": image, "resources": {"requests": {"cpu": cpu, "memory": memory}}}
     if port is not None:
-        made["ports"] = [{"name": "metrics", "containerPort": port, "protocol": "TCP"}]
-    return made
+        obj["ports"] = [{"name": "metrics", "containerPort": port, "protocol": "TCP"}]
+    return obj
 
 
 def workload(
     kind: str, where: str, name: str, labels: Mapping[str, str], pod: Object, *, replicas: int | None = None
 ) -> Object:
-    """A Deployment or DaemonSet of these pods."""
+    """Return a Deployment or DaemonSet of these pods."""
     spec: Object = {
         "selector": {"matchLabels": dict(labels)},
         "template": {"metadata": {"labels": dict(labels)}, "spec": pod},
@@ -70,11 +70,11 @@ def service(
     return {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}
 
 
-def path_of(made: Object) -> str:
-    """The collection that an object is created in."""
-    group = made["apiVersion"]
+def path_of(obj: Object) -> str:
+    """Return the path of the collection that an object is created in."""
+    group = obj["apiVersion"]
     root = f"/api/{group}" if "/" not in group else f"/apis/{group}"
-    kind = made["kind"]
+    kind = obj["kind"]
     plural = {"StorageClass": "storageclasses"}.get(kind, kind.lower() + "s")
-    where = made["metadata"].get("namespace")
+    where = obj["metadata"].get("namespace")
     return f"{root}/namespaces/{where}/{plural}" if where else f"{root}/{plural}"

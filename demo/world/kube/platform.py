@@ -1,4 +1,4 @@
-"""This file is the platform's objects: nodes, DNS and its autoscaler, exporters, Ceph's manager."""
+"""The platform's objects: nodes, DNS and its autoscaler, exporters, Ceph's manager."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def node(spec: NodeSpec) -> Object:
 
 
 def platform(layout: Layout) -> list[Object]:
-    """DNS and its autoscaler, exporters, Ceph's manager."""
+    """Return the objects of DNS and its autoscaler, the exporters and Ceph's manager."""
     return [*_dns(layout), *_monitoring(), *_ceph()]
 
 
@@ -133,20 +133,20 @@ def _monitoring() -> list[Object]:
         ],
         "nodeSelector": INFRA,
     }
-    made: list[Object] = []
+    objs: list[Object] = []
     for kind, name, port, pod in (
         ("DaemonSet", "node-exporter", 9100, node_pod),
         ("DaemonSet", "dcgm-exporter", 9400, gpu_pod),
         ("Deployment", "kube-state-metrics", 8080, state_pod),
     ):
         replicas = 1 if kind == "Deployment" else None
-        made.append(workload(kind, "monitoring", name, labels(name), pod, replicas=replicas))
-        made.append(
+        objs.append(workload(kind, "monitoring", name, labels(name), pod, replicas=replicas))
+        objs.append(
             service(
                 "monitoring", name, labels(name), {"metrics": port}, annotations=scraped(port), headless=True
             )
         )
-    return made
+    return objs
 
 
 def _ceph() -> list[Object]:

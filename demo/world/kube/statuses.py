@@ -1,4 +1,4 @@
-"""This file is the statuses that kubelets write: of nodes, pods and leases."""
+"""Statuses that kubelets write: of nodes, pods and leases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from demo.world.layout import KERNEL, KUBELET
 from demo.world.physics.hosts import DISK_PRESSURE
 from demo.world.state import Body, Host
 
-MEMORY_PRESSURE = 0.02  # share of memory left
+MEMORY_PRESSURE = 0.02  # share of memory available
 
 
 def moment(at: datetime) -> str:
@@ -21,7 +21,7 @@ def micro(at: datetime) -> str:
 
 
 def lease(node: str, now: datetime) -> Object:
-    """The heartbeat of a kubelet."""
+    """The Lease that a kubelet renews."""
     return {
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
@@ -51,12 +51,12 @@ def pressures(host: Host) -> dict[str, tuple[bool, str, str]]:
 
 
 def healthy_gpus(host: Host) -> int:
-    """What the device plugin offers: a card off the bus is marked unhealthy."""
+    """The number of GPUs that the device plugin advertises; failed GPUs are unhealthy."""
     return sum(gpu.is_usable for gpu in host.gpus)
 
 
 def node_status(host: Host, now: datetime, since: dict[str, datetime]) -> Object:
-    """The whole status; `since` is when each condition last changed."""
+    """A node's status; `since` is when each condition last changed."""
     capacity = {
         "cpu": str(host.spec.cpus),
         "memory": f"{host.spec.memory // 1024}Ki",
@@ -108,7 +108,7 @@ def node_status(host: Host, now: datetime, since: dict[str, datetime]) -> Object
 def pod_running(
     pod: Object, body: Body, host: Host, *, restarts: int = 0, last: Object | None = None
 ) -> Object:
-    """The status of a pod whose containers all run."""
+    """The status of a pod with all containers running."""
     at = moment(body.started or host.booted)
     return {
         "status": {
@@ -130,7 +130,7 @@ def pod_running(
 
 
 def pod_ended(pod: Object, body: Body, now: datetime, *, restarts: int = 0) -> Object:
-    """The status of a pod whose process ended for good."""
+    """The status of a pod whose process ended without a restart."""
     good = body.exit == 0
     state = {"terminated": termination(body, now)}
     return {
@@ -163,21 +163,21 @@ def termination(body: Body, now: datetime) -> Object:
 
 
 def _pod_conditions(at: str, *, ready: bool, reason: str = "") -> list[Object]:
-    made: list[Object] = [
+    conditions: list[Object] = [
         {"type": kind, "status": "True", "lastTransitionTime": at}
         for kind in ("PodReadyToStartContainers", "Initialized", "PodScheduled")
     ]
     for kind in ("ContainersReady", "Ready"):
         condition = {"type": kind, "status": "True" if ready else "False", "lastTransitionTime": at}
-        made.append(condition | ({"reason": reason} if reason else {}))
-    return made
+        conditions.append(condition | ({"reason": reason} if reason else {}))
+    return conditions
 
 
 def _container(
     spec: Object, body: Body, *, restarts: int, state: Object, ready: bool, last: Object | None = None
 ) -> Object:
-    wanted = spec.get("resources") or {}
-    made: Object = {
+    resources = spec.get("resources") or {}
+    status: Object = {
         "name": spec["name"],
         "image": spec["image"],
         "imageID": f"{spec['image'].rsplit(':', 1)[0]}@sha256:{abs(hash(spec['image'])) % 16**12:064x}",
@@ -188,9 +188,9 @@ def _container(
         "state": state,
     }
     if last is not None:
-        made["lastState"] = {"terminated": last}
-    if wanted:
-        made["resources"] = wanted
-    if wanted.get("requests"):
-        made["allocatedResources"] = wanted["requests"]
-    return made
+        status["lastState"] = {"terminated": last}
+    if resources:
+        status["resources"] = resources
+    if resources.get("requests"):
+        status["allocatedResources"] = resources["requests"]
+    return status

@@ -1,4 +1,4 @@
-"""This file is the objects of one training and of its data set, as people would write them."""
+"""The Kubernetes objects of a training and its data set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATASET = "coco-images"
 
 
 def dataset(where: str, name: str) -> list[Object]:
-    """A data set on an RBD image: a volume and the claim that is bound to it, for many readers."""
+    """Return a data set on an RBD image: a read-only-many volume and its claim."""
     size = {"storage": "4Ti"}
     volume = {
         "apiVersion": "v1",
@@ -52,7 +52,7 @@ def dataset(where: str, name: str) -> list[Object]:
 
 
 def training(spec: TrainingSpec, *, run_for: timedelta | None = None) -> list[Object]:
-    """All objects of one training but its namespace: worker Job, parameter servers, a headless Service for each."""
+    """Return a training's objects without the namespace: worker Job, parameter servers, a headless Service for each."""
     labels = {"team": spec.team, "owner": spec.owner, "training": spec.name}
     notes = {"yardmaster.io/team": spec.team, "yardmaster.io/owner": spec.owner}
     hints = {STEP_SECONDS: str(spec.step_seconds)} | (
@@ -91,7 +91,7 @@ def training(spec: TrainingSpec, *, run_for: timedelta | None = None) -> list[Ob
             "parallelism": spec.workers,
             "completions": spec.workers,
             "backoffLimit": 0,
-            # An eviction is no failure of the training: the rank is made again elsewhere.
+            # An eviction does not fail the training: the rank is replaced on another node.
             "podFailurePolicy": {
                 "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
             },

@@ -1,4 +1,4 @@
-"""This file is the provisioner's side: claims that name their volume get bound, and images get a size."""
+"""The provisioner: binds PersistentVolumeClaims to their volumes and sizes the images."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from demo.world.state import State
 
 @dataclass(slots=True)
 class Volumes:
-    """Claims and images. A control plane that binds claims itself finds them bound."""
+    """Claims and images. Claims that the control plane has bound are left unchanged."""
 
     api: Api
     cache: ObjectCache
     state: State
 
     async def bind(self) -> None:
-        """Bind what waits, and know every claim's image."""
+        """Bind pending claims, and record the image of every claim."""
         for claim in list(self.cache.all("PersistentVolumeClaim")):
             meta, spec = claim["metadata"], claim["spec"]
             key = PodKey(meta["namespace"], meta["name"])

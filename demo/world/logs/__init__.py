@@ -1,1 +1,1 @@
-"""This package turns what happens into log lines, and lines into the documents that Filebeat ships."""
+"""Log lines of world events, and the documents that Filebeat ships."""

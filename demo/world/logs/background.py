@@ -1,4 +1,4 @@
-"""This file is the steady murmur of a healthy cluster, with the few harmless errors that are always there."""
+"""Background log lines of a healthy cluster, with its usual harmless errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 from demo.world.logs.line import Line, klog
 from demo.world.state import Host, Role, State
 
-# Lines an hour on one server: rate, unit, level, source (klog) and text. {n} is a number, {x} hexadecimal.
+# Per server: lines per hour, unit, level, klog source and text. {n} is a number, {x} hexadecimal.
 HOST_LINES: tuple[tuple[float, str, str, str, str], ...] = (
     (60, "kubelet", "info", "kubelet.go:2431", '"SyncLoop (housekeeping)" duration="{n}ms"'),
     (
@@ -60,7 +60,7 @@ HOST_LINES: tuple[tuple[float, str, str, str, str], ...] = (
     (10, "chronyd", "info", "", "Selected source 10.0.9.{d} (ntp.dc1.example)"),
 )
 
-# The same for one pod of a kind, known by its container.
+# Per pod, by container name: lines per hour, level and text.
 POD_LINES: dict[str, tuple[tuple[float, str, str], ...]] = {
     "coredns": (
         (
@@ -118,14 +118,14 @@ CONTROL_PLANE: tuple[tuple[float, str, str], ...] = (
 
 
 def between(state: State, start: datetime, length: timedelta, rng: Random) -> list[Line]:
-    """What is printed by the way from `start` on for `length`, in time order."""
-    made: list[Line] = []
+    """Return the background lines of `length` from `start`, in time order."""
+    lines: list[Line] = []
     hours = length.total_seconds() / 3600
     for host in state.hosts.values():
         for rate, unit, level, source, text in HOST_LINES:
             if unit == "kubelet" and not host.kubelet_alive:
                 continue
-            made += [
+            lines += [
                 _host_line(host, at, unit, level, source, _filled(text, at, rng))
                 for at in _moments(rate * hours, start, length, rng)
             ]
@@ -133,12 +133,12 @@ def between(state: State, start: datetime, length: timedelta, rng: Random) -> li
         if body.exit is not None or body.role is Role.WORKER:
             continue
         for rate, level, text in POD_LINES.get(body.container, ()):
-            made += [
+            lines += [
                 Line(at=at, text=_filled(text, at, rng), level=level, node=body.node, pod=body.key)
                 for at in _moments(rate * hours, start, length, rng)
             ]
     for rate, level, text in CONTROL_PLANE:
-        made += [
+        lines += [
             Line(
                 at=at,
                 text=klog(at, level, *_split(_filled(text, at, rng))),
@@ -148,8 +148,8 @@ def between(state: State, start: datetime, length: timedelta, rng: Random) -> li
             )
             for at in _moments(rate * hours, start, length, rng)
         ]
-    made.sort(key=lambda line: line.at)
-    return made
+    lines.sort(key=lambda line: line.at)
+    return lines
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -163,14 +163,14 @@ def _host_line(host: Host, at: datetime, unit: str, level: str, source: str, tex
 
 
 def _moments(expected: float, start: datetime, length: timedelta, rng: Random) -> list[datetime]:
-    """As many moments as a Poisson process with this mean gives."""
+    """Return the times of a Poisson process with this expected count."""
     if expected < 1e-9:
         return []
-    made, at = [], rng.expovariate(expected)
+    times, at = [], rng.expovariate(expected)
     while at < 1.0:
-        made.append(start + length * at)
+        times.append(start + length * at)
         at += rng.expovariate(expected)
-    return made
+    return times
 
 
 def _filled(text: str, at: datetime, rng: Random) -> str:

@@ -1,4 +1,4 @@
-"""This file is what drivers, device plugins and kernels print about GPUs, memory and cards."""
+"""Log lines of drivers, device plugins and kernels about GPUs and memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from demo.world.exporters.dcgm import XID_TEXTS
 from demo.world.kube.statuses import healthy_gpus
 from demo.world.layout import kernel_pci
 from demo.world.logs.line import Line, klog
-from demo.world.logs.writing import kernel, kubelet
-from demo.world.state import Happening, State
+from demo.world.logs.writers import kernel, kubelet
+from demo.world.state import State, WorldEvent
 
 XID_LINES = {
     13: "Graphics SM Warp Exception on (GPC 1, TPC 3, SM 0): Illegal Instruction Parameter",
@@ -27,43 +27,43 @@ XID_LINES = {
 }
 
 
-def xid(h: Happening, state: State) -> list[Line]:
-    number, pci = int(h.facts["xid"]), h.facts["pci"]
-    text = XID_LINES.get(number, XID_TEXTS.get(number, "Unknown Error")).replace("{gpu}", str(h.gpu))
+def xid(e: WorldEvent, state: State) -> list[Line]:
+    number, pci = int(e.facts["xid"]), e.facts["pci"]
+    text = XID_LINES.get(number, XID_TEXTS.get(number, "Unknown Error")).replace("{gpu}", str(e.gpu))
     process = (
-        f"pid={h.facts['pid']}, name=python3, "
-        if h.facts.get("busy")
+        f"pid={e.facts['pid']}, name=python3, "
+        if e.facts.get("busy")
         else "pid='<unknown>', name=<unknown>, "
     )
-    made = [kernel(h, f"NVRM: Xid (PCI:{pci}): {number}, {process}{text}", "error")]
+    lines = [kernel(e, f"NVRM: Xid (PCI:{pci}): {number}, {process}{text}", "error")]
     if number == 79:
-        made = [
+        lines = [
             kernel(
-                h,
+                e,
                 f"pcieport 0000:15:01.0: AER: Uncorrectable (Fatal) error message received from {pci}.0",
                 "error",
             ),
-            *made,
-            kernel(h, f"NVRM: GPU {pci}.0: GPU has fallen off the bus.", "error"),
+            *lines,
+            kernel(e, f"NVRM: GPU {pci}.0: GPU has fallen off the bus.", "error"),
         ]
-    return made
+    return lines
 
 
-def unhealthy(h: Happening, state: State) -> list[Line]:
-    host = state.hosts[h.node or ""]
-    uuid = host.gpus[h.gpu or 0].uuid
-    text = f"XidCriticalError: Xid={h.facts['xid']} on Device={uuid}; marking device as unhealthy."
-    made = Line(
-        at=h.at,
-        text=klog(h.at, "info", "health.go:171", text),
+def unhealthy(e: WorldEvent, state: State) -> list[Line]:
+    host = state.hosts[e.node or ""]
+    uuid = host.gpus[e.gpu or 0].uuid
+    text = f"XidCriticalError: Xid={e.facts['xid']} on Device={uuid}; marking device as unhealthy."
+    line = Line(
+        at=e.at,
+        text=klog(e.at, "info", "health.go:171", text),
         level="info",
-        node=h.node,
+        node=e.node,
         unit="nvidia-device-plugin",
     )
     return [
-        made,
+        line,
         kubelet(
-            h,
+            e,
             "info",
             "manager.go:319",
             f'"Processed device updates for resource" resourceName="nvidia.com/gpu" '
@@ -72,42 +72,42 @@ def unhealthy(h: Happening, state: State) -> list[Line]:
     ]
 
 
-def gpu_back(h: Happening, state: State) -> list[Line]:
-    return [kernel(h, f"nvidia {kernel_pci(h.gpu or 0)}.0: enabling device (0000 -> 0002)", "info")]
+def gpu_back(e: WorldEvent, state: State) -> list[Line]:
+    return [kernel(e, f"nvidia {kernel_pci(e.gpu or 0)}.0: enabling device (0000 -> 0002)", "info")]
 
 
-def uvm(h: Happening, state: State) -> list[Line]:
+def uvm(e: WorldEvent, state: State) -> list[Line]:
     text = (
         "Running modprobe nvidia-uvm nvidia failed with message: exit status 1; stat "
         "/dev/nvidia-uvm: no such file or directory"
     )
     return [
         Line(
-            at=h.at,
-            text=klog(h.at, "error", "nvidia.go:88", text),
+            at=e.at,
+            text=klog(e.at, "error", "nvidia.go:88", text),
             level="error",
-            node=h.node,
+            node=e.node,
             unit="gpu-manager",
         )
     ]
 
 
-def oom(h: Happening, state: State) -> list[Line]:
-    pages = int(float(h.facts["bytes"]) / 1024)
-    uid = h.facts["uid"].replace("-", "_")
+def oom(e: WorldEvent, state: State) -> list[Line]:
+    pages = int(float(e.facts["bytes"]) / 1024)
+    uid = e.facts["uid"].replace("-", "_")
     return [
         kernel(
-            h,
+            e,
             f"oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=cri-containerd-{uid}.scope,mems_allowed=0-1,"
             f"global_oom,task_memcg=/kubepods.slice/kubepods-burstable-pod{uid}.slice,task=python3,pid=51877,uid=0",
         ),
         kernel(
-            h,
+            e,
             f"Memory cgroup out of memory: Killed process 51877 (python3) total-vm:{pages * 2}kB, anon-rss:{pages}kB, "
             "file-rss:18432kB, shmem-rss:0kB, UID:0 pgtables:91240kB oom_score_adj:937",
             "error",
         ),
         kubelet(
-            h, "warning", "oom_watcher_linux.go:76", '"Got sys oom event" event="pid: 51877, name: python3"'
+            e, "warning", "oom_watcher_linux.go:76", '"Got sys oom event" event="pid: 51877, name: python3"'
         ),
     ]

@@ -1,29 +1,29 @@
-"""This file is what kubelets, name servers, storage and other components print."""
+"""Log lines of kubelets, DNS, storage and other components."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from demo.world.logs.line import Line, klog
-from demo.world.logs.writing import kernel, kubelet
-from demo.world.state import Happening, State
+from demo.world.logs.writers import kernel, kubelet
+from demo.world.state import State, WorldEvent
 
 
-def dns_timeout(h: Happening, state: State) -> list[Line]:
+def dns_timeout(e: WorldEvent, state: State) -> list[Line]:
     source = 30000 + state.rng.randrange(30000)
     name = state.rng.choice(
         ("s3.dc1.example", "registry.dc1.example", "detr-worker-2.detr-worker.vision-detr.svc.cluster.local")
     )
     text = f"[ERROR] plugin/errors: 2 {name}. A: read udp 10.244.1.2:{source}->10.0.9.2:53: i/o timeout"
-    return [Line(at=h.at, text=text, level="error", pod=h.pod, stderr=False)]
+    return [Line(at=e.at, text=text, level="error", pod=e.pod, stderr=False)]
 
 
-def started(h: Happening, state: State) -> list[Line]:
-    pod = f"{h.pod.namespace}/{h.pod.name}" if h.pod else ""
-    uid = h.facts.get("uid", "")
+def started(e: WorldEvent, state: State) -> list[Line]:
+    pod = f"{e.pod.namespace}/{e.pod.name}" if e.pod else ""
+    uid = e.facts.get("uid", "")
     return [
         kubelet(
-            h,
+            e,
             "info",
             "kubelet.go:2519",
             f'"SyncLoop (PLEG): event for pod" pod="{pod}" event={{"ID":"{uid}","Type":"ContainerStarted"}}',
@@ -31,29 +31,29 @@ def started(h: Happening, state: State) -> list[Line]:
     ]
 
 
-def stopped(h: Happening, state: State) -> list[Line]:
-    pod = f"{h.pod.namespace}/{h.pod.name}" if h.pod else ""
-    return [kubelet(h, "info", "kubelet.go:2535", f'"SyncLoop DELETE" source="api" pods=["{pod}"]')]
+def stopped(e: WorldEvent, state: State) -> list[Line]:
+    pod = f"{e.pod.namespace}/{e.pod.name}" if e.pod else ""
+    return [kubelet(e, "info", "kubelet.go:2535", f'"SyncLoop DELETE" source="api" pods=["{pod}"]')]
 
 
-def condition(h: Happening, state: State) -> list[Line]:
+def condition(e: WorldEvent, state: State) -> list[Line]:
     level = (
         "warning"
-        if "Insufficient" in h.facts["reason"] or h.facts["reason"] == "KubeletHasDiskPressure"
+        if "Insufficient" in e.facts["reason"] or e.facts["reason"] == "KubeletHasDiskPressure"
         else "info"
     )
     made = [
         kubelet(
-            h,
+            e,
             level,
             "kubelet_node_status.go:724",
-            f'"Recording event message for node" node="{h.node}" event="{h.facts["reason"]}"',
+            f'"Recording event message for node" node="{e.node}" event="{e.facts["reason"]}"',
         )
     ]
-    if h.facts["reason"] == "KubeletHasDiskPressure":
+    if e.facts["reason"] == "KubeletHasDiskPressure":
         made.append(
             kubelet(
-                h,
+                e,
                 "warning",
                 "eviction_manager.go:376",
                 '"Eviction manager: attempting to reclaim" resourceName="ephemeral-storage"',
@@ -62,8 +62,8 @@ def condition(h: Happening, state: State) -> list[Line]:
     return made
 
 
-def kubelet_start(h: Happening, state: State) -> list[Line]:
-    return [kubelet(h, "info", "server.go:211", '"Kubelet version" kubeletVersion="v1.36.3"')]
+def kubelet_start(e: WorldEvent, state: State) -> list[Line]:
+    return [kubelet(e, "info", "server.go:211", '"Kubelet version" kubeletVersion="v1.36.3"')]
 
 
 COMPONENT_ERRORS: Mapping[str, tuple[str, str]] = {
@@ -88,38 +88,38 @@ COMPONENT_ERRORS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def component_error(h: Happening, state: State) -> list[Line]:
-    component = h.facts["component"]
+def component_error(e: WorldEvent, state: State) -> list[Line]:
+    component = e.facts["component"]
     source, text = COMPONENT_ERRORS.get(
         component, ("", f'level=error msg="{component}: request failed: connection refused"')
     )
-    shown = klog(h.at, "error", source, text) if source else text
-    return [Line(at=h.at, text=shown, level="error", node=h.node, unit=component)]
+    shown = klog(e.at, "error", source, text) if source else text
+    return [Line(at=e.at, text=shown, level="error", node=e.node, unit=component)]
 
 
-def component_says(h: Happening, state: State) -> list[Line]:
-    component, said = h.facts["component"], h.facts["text"]
+def component_log(e: WorldEvent, state: State) -> list[Line]:
+    component, message = e.facts["component"], e.facts["text"]
     text = (
-        klog(h.at, "error", "manager.go:1188", said)
+        klog(e.at, "error", "manager.go:1188", message)
         if component in ("kubelet", "kube-proxy")
-        else f'level=error msg="{said}"'
+        else f'level=error msg="{message}"'
     )
-    return [Line(at=h.at, text=text, level="error", node=h.node, unit=component)]
+    return [Line(at=e.at, text=text, level="error", node=e.node, unit=component)]
 
 
-def osd(h: Happening, state: State) -> list[Line]:
-    return [kernel(h, f"libceph: osd{h.facts['osd']} {h.facts['way']}", "info")]
+def osd(e: WorldEvent, state: State) -> list[Line]:
+    return [kernel(e, f"libceph: osd{e.facts['osd']} {e.facts['way']}", "info")]
 
 
-def unmap_failed(h: Happening, state: State) -> list[Line]:
-    device, image = "/dev/rbd1", h.facts["image"]
+def unmap_failed(e: WorldEvent, state: State) -> list[Line]:
+    device, image = "/dev/rbd1", e.facts["image"]
     made = Line(
-        at=h.at,
+        at=e.at,
         level="error",
-        node=h.node,
+        node=e.node,
         unit="kubelet",
         text=klog(
-            h.at,
+            e.at,
             "error",
             "nestedpendingoperations.go:348",
             f'Operation for "{{volumeName:kubernetes.io/csi/rbd.csi.ceph.com^{image}}}" failed. '
@@ -132,11 +132,11 @@ def unmap_failed(h: Happening, state: State) -> list[Line]:
     return [made]
 
 
-def mount_failed(h: Happening, state: State) -> list[Line]:
-    claim = f"{h.facts['namespace']}/{h.facts['claim']}"
+def mount_failed(e: WorldEvent, state: State) -> list[Line]:
+    claim = f"{e.facts['namespace']}/{e.facts['claim']}"
     return [
         kubelet(
-            h,
+            e,
             "error",
             "mount_linux.go:231",
             "Mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults "
@@ -145,25 +145,25 @@ def mount_failed(h: Happening, state: State) -> list[Line]:
             "or helper program, or other error",
         ),
         kubelet(
-            h,
+            e,
             "error",
             "csi_attacher.go:366",
-            f'MountVolume.MountDevice failed for volume "{h.facts["image"]}" (claim {claim})',
+            f'MountVolume.MountDevice failed for volume "{e.facts["image"]}" (claim {claim})',
         ),
     ]
 
 
-def format(h: Happening, state: State) -> list[Line]:
+def format(e: WorldEvent, state: State) -> list[Line]:
     return [
         kubelet(
-            h,
+            e,
             "info",
             "mount_linux.go:515",
             'Disk "/dev/rbd1" appears to be unformatted, attempting to format as type: "ext4" with '
             "options: [-F -m0 /dev/rbd1]",
         ),
         kubelet(
-            h,
+            e,
             "info",
             "mount_linux.go:525",
             "Disk successfully formatted (mkfs): ext4 - /dev/rbd1 "

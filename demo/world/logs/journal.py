@@ -1,4 +1,4 @@
-"""This file keeps the last lines of every container, for those who ask the kubelet for a pod's log."""
+"""The last log lines of every container, as the kubelet serves them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import datetime
 from demo.world.logs.line import Line, stamp
 from demo.world.shared_services import PodKey
 
-KEPT = 2000  # lines of one container
+KEPT = 2000  # lines per container
 
 
 @dataclass(slots=True)
 class Journal:
-    """Lines by pod. A restarted container's lines become its `previous`."""
+    """Lines by pod. When a container restarts, its lines become the previous log."""
 
     now: dict[PodKey, deque[Line]] = field(default_factory=dict)
     before: dict[PodKey, deque[Line]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Journal:
         since: datetime | None = None,
         timestamps: bool = False,
     ) -> str:
-        """The text that `kubectl logs` prints, oldest line first."""
+        """Return the text that `kubectl logs` prints, oldest line first."""
         lines = list((self.before if previous else self.now).get(pod, ()))
         if since is not None:
             lines = [line for line in lines if line.at >= since]

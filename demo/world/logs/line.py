@@ -1,4 +1,4 @@
-"""This file is one log line and the document that Filebeat makes of it."""
+"""A log line and its Filebeat document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LETTERS = {"info": "I", "warning": "W", "error": "E", "fatal": "F"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """Who said what. A line of a pod has `pod`, one of the host has `unit` (kernel, kubelet, containerd …)."""
+    """A log line. A pod's line has `pod`, a host's has `unit` (kernel, kubelet, containerd …)."""
 
     at: datetime
     text: str
@@ -32,7 +32,7 @@ class Line:
 
 
 def klog(at: datetime, level: str, source: str, message: str) -> str:
-    """A line with klog's header, which has neither year nor zone."""
+    """Return a line with klog's header, which has neither year nor time zone."""
     return f"{LETTERS[level]}{at:%m%d %H:%M:%S.%f}    2147 {source}] {message}"
 
 
@@ -41,13 +41,13 @@ def stamp(at: datetime) -> str:
 
 
 def document(line: Line, state: State) -> Document | None:
-    """What is shipped, or None when the server of this line has no power to ship it."""
+    """Return the document to ship, or None when the line's server has no power."""
     body = state.bodies.get(line.pod) if line.pod else None
     node = line.node or (body.node if body else None)
     host = state.hosts.get(node or "")
     if host is None or not host.powered:
         return None
-    made: Document = {
+    result: Document = {
         "@timestamp": stamp(line.at),
         "message": line.text,
         "ecs": {"version": "8.0.0"},
@@ -56,10 +56,10 @@ def document(line: Line, state: State) -> Document | None:
         "event": {"dataset": "system.syslog" if line.pod is None else "kubernetes.container_logs"},
     }
     if line.shows_level:
-        made["log"] = {"level": line.level}
+        result["log"] = {"level": line.level}
     kubernetes: Document = {"node": {"name": host.name}}
     if line.pod is None:
-        made |= _of_host(line)
+        result |= _of_host(line)
     else:
         labels = {
             key.replace(".", "_"): value for key, value in (body.labels if body else {}).items()
@@ -73,22 +73,22 @@ def document(line: Line, state: State) -> Document | None:
             "container": {"name": container},
             "labels": labels,
         }
-        made |= {
+        result |= {
             "stream": "stderr" if line.stderr else "stdout",
             "input": {"type": "filestream"},
             "container": {"id": identity},
         }
         path = f"/var/log/containers/{line.pod.name}_{line.pod.namespace}_{container}-{identity}.log"
-        made["log"] = {**made.get("log", {}), "file": {"path": path}}
-    made["kubernetes"] = kubernetes
-    return made
+        result["log"] = {**result.get("log", {}), "file": {"path": path}}
+    result["kubernetes"] = kubernetes
+    return result
 
 
 def _of_host(line: Line) -> Document:
     unit = line.unit or "kernel"
     priority = PRIORITIES[line.level] if line.shows_level or unit == "kernel" else 6
-    made: Document = {"input": {"type": "journald"}, "syslog": {"identifier": unit, "priority": priority}}
-    made["systemd"] = (
+    result: Document = {"input": {"type": "journald"}, "syslog": {"identifier": unit, "priority": priority}}
+    result["systemd"] = (
         {"transport": "kernel"} if unit == "kernel" else {"transport": "stdout", "unit": f"{unit}.service"}
     )
-    return made
+    return result

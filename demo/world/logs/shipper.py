@@ -1,4 +1,4 @@
-"""This file ships documents to Elasticsearch as Filebeat does: in bulk, again after a failure, from a bounded queue."""
+"""Bulk shipping of documents to Elasticsearch, with retries and a bounded queue, as Filebeat does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from demo.world.logs.line import Document
 
 LOG = logging.getLogger(__name__)
 INDEX = "logs-k8s-default"
-KEPT = 50_000  # documents that wait; beyond it the oldest are dropped
+KEPT = 50_000  # queued documents; beyond it the oldest are dropped
 BATCH = 500  # documents in one request, well below a megabyte
 TEMPLATE = {
     "index_patterns": ["logs-k8s-*"],
@@ -43,7 +43,7 @@ TEMPLATE = {
 
 @dataclass(slots=True)
 class Shipper:
-    """A queue in front of one Elasticsearch. `url` empty: nothing is shipped."""
+    """A queue in front of Elasticsearch. With an empty `url` nothing is shipped."""
 
     url: str
     index: str = INDEX
@@ -73,14 +73,14 @@ class Shipper:
                     while is_ready and self._waiting:
                         await self._ship(session)
                 except (aiohttp.ClientError, TimeoutError, OSError) as error:
-                    LOG.warning("Elasticsearch at %s takes no documents: %s", self.url, error)
+                    LOG.warning("cannot ship documents to Elasticsearch at %s: %s", self.url, error)
                 await asyncio.sleep(self.every.total_seconds())
 
     async def _prepare(self, session: aiohttp.ClientSession) -> bool:
         path = f"{self.url.rstrip('/')}/_index_template/logs-k8s"
         async with session.put(path, json=TEMPLATE) as reply:
             if reply.status >= 400:
-                LOG.warning("index template refused with %s: %s", reply.status, (await reply.text())[:300])
+                LOG.warning("index template rejected with %s: %s", reply.status, (await reply.text())[:300])
             return True
 
     async def _ship(self, session: aiohttp.ClientSession) -> None:
@@ -99,14 +99,14 @@ class Shipper:
             headers={"Content-Type": "application/x-ndjson"},
         ) as reply:
             if reply.status >= 400:
-                raise aiohttp.ClientError(f"_bulk answered {reply.status}: {(await reply.text())[:300]}")
+                raise aiohttp.ClientError(f"_bulk returned {reply.status}: {(await reply.text())[:300]}")
             answer = await reply.json()
         if answer.get("errors"):
             first = next(item["create"] for item in answer["items"] if item["create"].get("error"))
-            LOG.warning("some documents were refused: %s", first)
+            LOG.warning("Elasticsearch rejected some documents: %s", first)
 
 
 def bulk(documents: list[Document], index: str) -> bytes:
-    """A `_bulk` body that creates the documents in `index`."""
+    """Return a `_bulk` body that creates the documents in `index`."""
     head = json.dumps({"create": {"_index": index}})
     return "".join(f"{head}\n{json.dumps(document)}\n" for document in documents).encode()

@@ -1,1 +1,1 @@
-"""This package is the physics: load, heat, clocks, trainings, hosts, names and storage. Pure: no client, no clock."""
+"""Physics of the cluster: heat, hosts, trainings, DNS and storage. Pure functions of the state, no I/O, no clock."""

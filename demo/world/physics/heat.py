@@ -1,4 +1,4 @@
-"""This file is heat: work makes watts, watts and bad cooling make degrees, degrees take the clock down."""
+"""GPU temperature: work draws power, power and poor cooling heat the GPU, and heat lowers its clock."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from datetime import datetime, timedelta
 
 from demo.world.state import CLOCK_IDLE, CLOCK_MAX, POWER_IDLE, POWER_MAX, Gpu, Host
 
-SLOWDOWN = 87.0  # °C: the driver lowers the clock to stay here
-HARD_SLOWDOWN = 92.0  # °C: the hardware cuts the clock by itself
-RESISTANCE = 0.0615  # K/W from die to inlet air, all fans turning
+SLOWDOWN = 87.0  # °C at which the driver lowers the clock
+HARD_SLOWDOWN = 92.0  # °C at which the hardware lowers the clock
+RESISTANCE = 0.0615  # K/W from die to inlet air with all fans
 WARMING = 38.0  # s, time constant of heat sink and die
-GOVERNOR = 6.0  # s, how fast the driver moves the clock
-CUBE = 2.4  # watts grow with the clock to this power
-EVENT_EVERY = timedelta(seconds=10)  # dcgm-exporter counts a clock event once for each look it takes
+GOVERNOR = 6.0  # s, time constant of the driver's clock governor
+CUBE = 2.4  # exponent of power over clock
+EVENT_EVERY = timedelta(seconds=10)  # dcgm-exporter counts an ongoing clock event once per poll
 
 
 def activity(gpu: Gpu) -> float:
-    """How hard the chip works, 0..1. Spinning in a collective shows 100 % utilisation and little work."""
+    """The GPU's work, 0..1. Spinning in a collective shows 100 % utilisation and little work."""
     return min(1.0, 0.22 * gpu.utilisation / 100 + 1.25 * gpu.tensor)
 
 
 def power(gpu: Gpu) -> float:
-    """Watts at the present clock and work."""
+    """Watts at the current clock and work."""
     return POWER_IDLE + (POWER_MAX - POWER_IDLE) * activity(gpu) * math.pow(gpu.throttle, CUBE)
 
 
 def resistance(host: Host, gpu: Gpu) -> float:
-    """K/W of this place in this server: the second row breathes the first row's air."""
+    """K/W of this slot: the second row of GPUs gets the first row's exhaust air."""
     return RESISTANCE * (1 + 0.04 * (gpu.index // 4)) / max(0.05, host.fans)
 
 
-def bearable(host: Host, gpu: Gpu) -> float:
-    """The share of the full clock at which the chip would settle at the slowdown temperature, 0.2..1."""
+def sustainable(host: Host, gpu: Gpu) -> float:
+    """The share of the full clock, 0.2..1, at which the GPU settles at the slowdown temperature."""
     watts = (SLOWDOWN - host.inlet) / resistance(host, gpu)
     work = activity(gpu)
     if work <= 0.01:
@@ -43,7 +43,7 @@ def bearable(host: Host, gpu: Gpu) -> float:
 
 
 def warm(host: Host, gpu: Gpu, *, seconds: float, now: datetime, rng: random.Random) -> bool:
-    """Move one GPU's temperature, clock and power on by `seconds`. True when its clock is held down by heat."""
+    """Advance one GPU's temperature, clock and power by `seconds`. Return whether heat lowers its clock."""
     if gpu.dead:
         gpu.temperature += (host.inlet - gpu.temperature) * (1 - math.exp(-seconds / WARMING))
         gpu.power = gpu.clock = gpu.utilisation = gpu.tensor = 0.0
@@ -51,7 +51,7 @@ def warm(host: Host, gpu: Gpu, *, seconds: float, now: datetime, rng: random.Ran
     gpu.power = power(gpu) * (1 + rng.gauss(0, 0.004))
     settles = host.inlet + resistance(host, gpu) * gpu.power
     gpu.temperature += (settles - gpu.temperature) * (1 - math.exp(-seconds / WARMING))
-    wanted = bearable(host, gpu) if gpu.temperature > SLOWDOWN - 1.5 or settles > SLOWDOWN else 1.0
+    wanted = sustainable(host, gpu) if gpu.temperature > SLOWDOWN - 1.5 or settles > SLOWDOWN else 1.0
     if gpu.temperature < SLOWDOWN - 1.5:
         wanted = 1.0
     if gpu.temperature > HARD_SLOWDOWN:

@@ -1,26 +1,26 @@
-"""This file is the servers: cores, memory, disk and network as pods use them, and the kernel's last resort."""
+"""Servers: CPU, memory, disk and network use, and the kernel's OOM killer."""
 
 from __future__ import annotations
 
 from demo.world.layout import GIB
-from demo.world.state import Body, Happening, Host, Phase, State
+from demo.world.state import Body, Host, Phase, State, WorldEvent
 
-BASE_CORES = 1.4  # what the system itself takes
+BASE_CORES = 1.4  # used by the system itself
 BASE_MEMORY = 14 * GIB
-LAST_MEMORY = 0.008  # share of memory below which the kernel kills
+LAST_MEMORY = 0.008  # share of memory available below which the OOM killer runs
 DISK_PRESSURE = 0.90  # kubelet's hard default: nodefs.available < 10 %
 
 
-def run(state: State, host: Host, bodies: list[Body], seconds: float) -> list[Happening]:
-    """Move one server on by `seconds`. `bodies` are the pods on it."""
+def run(state: State, host: Host, bodies: list[Body], seconds: float) -> list[WorldEvent]:
+    """Advance one server by `seconds`. `bodies` are its pods."""
     if not host.powered:
         return []
     alive = [body for body in bodies if body.exit is None]
     _cores(state, host, alive, seconds)
     _traffic(state, host, alive, seconds)
     for body in alive:
-        body.leak = min(body.leak_most, max(0.0, body.leak + body.leak_rate * seconds))
-        body.cpu_seconds += body.cpus * seconds / max(1.0, host.hunger)
+        body.leak = min(body.leak_limit, max(0.0, body.leak + body.leak_rate * seconds))
+        body.cpu_seconds += body.cpus * seconds / max(1.0, host.cpu_demand)
     host.memory_used = BASE_MEMORY + sum(body.memory + body.leak for body in alive)
     host.disk_used = min(
         float(host.spec.disk), max(0.05 * host.spec.disk, host.disk_used + host.fill_rate * seconds)
@@ -32,8 +32,8 @@ def run(state: State, host: Host, bodies: list[Body], seconds: float) -> list[Ha
 
 def _cores(state: State, host: Host, alive: list[Body], seconds: float) -> None:
     wanted = BASE_CORES + sum(body.cpus for body in alive) + host.burn * host.spec.cpus
-    host.hunger = wanted / host.spec.cpus
-    host.busy = min(0.995, max(0.01, host.hunger * (1 + state.rng.gauss(0, 0.02))))
+    host.cpu_demand = wanted / host.spec.cpus
+    host.busy = min(0.995, max(0.01, host.cpu_demand * (1 + state.rng.gauss(0, 0.02))))
     host.load += (wanted * (1 + state.rng.gauss(0, 0.03)) - host.load) * min(1.0, seconds / 60)
     spent = host.cpu_seconds
     spent["iowait"] += host.iowait * seconds
@@ -58,11 +58,11 @@ def _traffic(state: State, host: Host, alive: list[Body], seconds: float) -> Non
     host.page_faults += (2 + host.busy * 20) * seconds
 
 
-def _kill(state: State, host: Host, alive: list[Body]) -> Happening:
+def _kill(state: State, host: Host, alive: list[Body]) -> WorldEvent:
     victim = max(alive, key=lambda body: body.memory + body.leak)
     gone = victim.memory + victim.leak
     victim.exit, victim.exit_reason = 137, "OOMKilled"
     victim.leak = victim.leak_rate = 0.0
     host.oom_kills += 1
     facts = {"bytes": f"{gone:.0f}", "uid": victim.uid, "container": victim.container}
-    return Happening(at=state.now, what="oom", node=host.name, pod=victim.key, facts=facts)
+    return WorldEvent(at=state.now, what="oom", node=host.name, pod=victim.key, facts=facts)

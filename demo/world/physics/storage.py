@@ -1,4 +1,4 @@
-"""This file is Ceph: OSDs, the pool and the images behind claims, as far as others can see them."""
+"""Ceph: OSDs, the pool and the images behind PersistentVolumeClaims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from demo.world.state import State
 
 
 def store(state: State, seconds: float) -> None:
-    """Move storage on by `seconds`: the pool grows with what trainings write, volumes with their data sets."""
+    """Advance storage by `seconds`: the pool grows with training output, volumes with their data sets."""
     ceph = state.ceph
     down = sum(not osd.up for osd in ceph.osds)
     ceph.slow_ops = down * 14.0
@@ -18,6 +18,6 @@ def store(state: State, seconds: float) -> None:
 
 
 def health(state: State) -> int:
-    """0 OK, 1 warning, 2 error, as ceph_health_status."""
+    """The value of ceph_health_status: 0 OK, 1 warning, 2 error."""
     down = sum(not osd.up for osd in state.ceph.osds)
     return 2 if down * 3 > len(state.ceph.osds) else 1 if down else 0

@@ -1,4 +1,4 @@
-"""This file is the life of trainings: ranks meet, step at the pace of the slowest, hang when one is sick, and end."""
+"""Trainings: ranks join, step at the pace of the slowest, hang when one is stuck, and end."""
 
 from __future__ import annotations
 
@@ -6,51 +6,51 @@ import math
 from datetime import timedelta
 
 from demo.world.layout import GIB
-from demo.world.state import Body, Happening, Phase, Role, State, Training
+from demo.world.state import Body, Phase, Role, State, Training, WorldEvent
 
 CHECKPOINT_EVERY = timedelta(minutes=10)
-SPEAK_EVERY = timedelta(seconds=15)
-COMPLAIN_EVERY = timedelta(seconds=10)  # TensorFlow repeats its line every ten seconds
-SESSION = 8.0  # s that building a session takes when every name answers
-LOOKUPS = 5  # queries for one peer's name, search list included
-START_WINDOW = 150.0  # s over which a wide training spreads its look-ups
-# XIDs after which the process on the GPU can do no more; the others leave it running.
+PROGRESS_EVERY = timedelta(seconds=15)
+COMPLAIN_EVERY = timedelta(seconds=10)  # as TensorFlow repeats its line
+SESSION_SECONDS = 8.0  # s to set up a session when every name resolves
+LOOKUPS = 5  # queries per peer's name, search list included
+START_WINDOW = 150.0  # s over which a wide training spreads its lookups
+# XIDs that end the process on the GPU; other XIDs leave it running.
 ENDS_PROCESS = frozenset({8, 13, 31, 32, 43, 94, 109})
 
 
 def is_sick(state: State, body: Body) -> bool:
-    """Whether a GPU of this rank can do no more work."""
+    """Whether a GPU of this rank has failed."""
     return any(not gpu.is_usable for gpu in state.gpus_of(body))
 
 
 def pace(state: State, training: Training, ranks: list[Body]) -> float:
-    """Seconds for one step now: base over the slowest clock, and longer where cores are short or names slow."""
+    """Seconds per step: the base over the slowest GPU's throttle, times the CPU overcommitment."""
     slowest = min((gpu.throttle for body in ranks for gpu in state.gpus_of(body)), default=1.0)
-    hungriest = max((state.hosts[body.node].hunger for body in ranks), default=0.0)
-    return training.step_base / max(0.05, slowest) * max(1.0, hungriest)
+    demand = max((state.hosts[body.node].cpu_demand for body in ranks), default=0.0)
+    return training.step_base / max(0.05, slowest) * max(1.0, demand)
 
 
-def advance(state: State, training: Training, seconds: float) -> list[Happening]:
-    """Move one training on by `seconds`, and load its GPUs and cores accordingly."""
+def advance(state: State, training: Training, seconds: float) -> list[WorldEvent]:
+    """Advance one training by `seconds` and set the load of its GPUs and CPUs."""
     ranks = state.ranks_of(training.key)
     training.lasted += seconds
     training.unsaved += seconds
-    told: list[Happening] = []
+    events: list[WorldEvent] = []
     if training.phase not in (Phase.FAILED, Phase.FINISHED):
-        told = _live(state, training, ranks, seconds)
+        events = _advance_phase(state, training, ranks, seconds)
     _load(state, training, ranks)
-    return told
+    return events
 
 
-def _live(state: State, training: Training, ranks: list[Body], seconds: float) -> list[Happening]:
+def _advance_phase(state: State, training: Training, ranks: list[Body], seconds: float) -> list[WorldEvent]:
     now = state.now
     if len(ranks) < training.ranks:
         return _lose_ranks(state, training, ranks)
     match training.phase:
         case Phase.WAITING:
             training.enter(Phase.STARTING, now)
-            training.names_left = float(training.tasks**2 * LOOKUPS)
-            return [Happening(at=now, what="starting", node=b.node, pod=b.key) for b in ranks]
+            training.lookups_left = float(training.tasks**2 * LOOKUPS)
+            return [WorldEvent(at=now, what="starting", node=b.node, pod=b.key) for b in ranks]
         case Phase.STARTING:
             return _start(state, training, ranks, seconds)
         case Phase.STALLED:
@@ -63,38 +63,38 @@ def _live(state: State, training: Training, ranks: list[Body], seconds: float) -
             return _run(state, training, ranks, seconds)
 
 
-def _lose_ranks(state: State, training: Training, ranks: list[Body]) -> list[Happening]:
-    """Elastic: who is left goes back to the last checkpoint and waits for the missing rank."""
+def _lose_ranks(state: State, training: Training, ranks: list[Body]) -> list[WorldEvent]:
+    """Elastic training: the remaining ranks return to the last checkpoint and wait for the missing one."""
     if training.phase is Phase.WAITING:
         return []
     training.enter(Phase.WAITING, state.now)
     training.steps = training.checkpoint_steps
-    return [Happening(at=state.now, what="rank-lost", node=b.node, pod=b.key) for b in ranks]
+    return [WorldEvent(at=state.now, what="rank-lost", node=b.node, pod=b.key) for b in ranks]
 
 
 def wanted_lookups(training: Training) -> float:
-    """Queries/s that a training that is starting asks of DNS."""
+    """DNS queries/s of a training; zero unless it is starting."""
     if training.phase is not Phase.STARTING:
         return 0.0
     total = training.tasks**2 * LOOKUPS
-    return total / (START_WINDOW if training.tasks > 100 else SESSION)
+    return total / (START_WINDOW if training.tasks > 100 else SESSION_SECONDS)
 
 
-def _start(state: State, training: Training, ranks: list[Body], seconds: float) -> list[Happening]:
-    answered = max(0.0, 1 - 20 * state.names.lost)  # one name in twenty lost, and no session is ever complete
-    training.names_left = max(0.0, training.names_left - wanted_lookups(training) * answered * seconds)
-    if training.names_left <= 0 and training.lasted >= SESSION:
+def _start(state: State, training: Training, ranks: list[Body], seconds: float) -> list[WorldEvent]:
+    answered = max(0.0, 1 - 20 * state.dns.lost)  # with one query in twenty lost, no session completes
+    training.lookups_left = max(0.0, training.lookups_left - wanted_lookups(training) * answered * seconds)
+    if training.lookups_left <= 0 and training.lasted >= SESSION_SECONDS:
         training.enter(Phase.RUNNING, state.now)
         training.checkpoint_at = training.checkpoint_at or state.now
-        return [Happening(at=state.now, what="session", node=b.node, pod=b.key) for b in ranks]
-    if state.names.lost > 0.01 and state.now - training.spoken_at >= COMPLAIN_EVERY:
-        training.spoken_at = state.now
-        unlucky = ranks[: max(3, int(len(ranks) * state.names.lost))]
-        return [Happening(at=state.now, what="name-failed", node=b.node, pod=b.key) for b in unlucky]
+        return [WorldEvent(at=state.now, what="session", node=b.node, pod=b.key) for b in ranks]
+    if state.dns.lost > 0.01 and state.now - training.logged_at >= COMPLAIN_EVERY:
+        training.logged_at = state.now
+        failing = ranks[: max(3, int(len(ranks) * state.dns.lost))]
+        return [WorldEvent(at=state.now, what="lookup-failed", node=b.node, pod=b.key) for b in failing]
     return []
 
 
-def _run(state: State, training: Training, ranks: list[Body], seconds: float) -> list[Happening]:
+def _run(state: State, training: Training, ranks: list[Body], seconds: float) -> list[WorldEvent]:
     now = state.now
     if training.asleep:
         training.enter(Phase.IDLE, now)
@@ -103,7 +103,7 @@ def _run(state: State, training: Training, ranks: list[Body], seconds: float) ->
         if is_sick(state, body):
             training.culprit = body.key
             training.enter(Phase.STALLED, now)
-            return [Happening(at=now, what="cuda-error", node=body.node, pod=body.key)]
+            return [WorldEvent(at=now, what="cuda-error", node=body.node, pod=body.key)]
         if any(
             gpu.xid in ENDS_PROCESS and gpu.xids and gpu.xids[-1][0] >= training.since
             for gpu in state.gpus_of(body)
@@ -113,20 +113,20 @@ def _run(state: State, training: Training, ranks: list[Body], seconds: float) ->
     training.steps += seconds / training.step_seconds
     training.ran += seconds
     training.loss = 1.6 + 5.4 * math.exp(-training.steps / 6000) + state.rng.gauss(0, 0.02)
-    told: list[Happening] = []
-    if now - training.spoken_at >= SPEAK_EVERY:
-        training.spoken_at = now
+    events: list[WorldEvent] = []
+    if now - training.logged_at >= PROGRESS_EVERY:
+        training.logged_at = now
         facts = {
             "step": f"{training.steps:.0f}",
             "loss": f"{training.loss:.4f}",
             "seconds": f"{training.step_seconds:.3f}",
         }
-        told += [Happening(at=now, what="step", node=b.node, pod=b.key, facts=facts) for b in ranks[:1]]
+        events += [WorldEvent(at=now, what="step", node=b.node, pod=b.key, facts=facts) for b in ranks[:1]]
     if training.checkpoint_at is None or training.unsaved >= CHECKPOINT_EVERY.total_seconds():
         training.unsaved = 0.0
         training.checkpoint_at, training.checkpoint_steps = now, training.steps
-        told.append(
-            Happening(
+        events.append(
+            WorldEvent(
                 at=now,
                 what="checkpoint",
                 node=ranks[0].node,
@@ -138,13 +138,13 @@ def _run(state: State, training: Training, ranks: list[Body], seconds: float) ->
         training.enter(Phase.FINISHED, now)
         for body in ranks:
             body.exit, body.exit_reason = 0, "Completed"
-        told.append(Happening(at=now, what="finished", node=ranks[0].node, pod=ranks[0].key))
-    return told
+        events.append(WorldEvent(at=now, what="finished", node=ranks[0].node, pod=ranks[0].key))
+    return events
 
 
-def _hang(state: State, training: Training, ranks: list[Body]) -> list[Happening]:
+def _hang(state: State, training: Training, ranks: list[Body]) -> list[WorldEvent]:
     culprit = next((body for body in ranks if body.key == training.culprit), None)
-    if culprit is not None and not is_sick(state, culprit):  # healed in time: the collective completes
+    if culprit is not None and not is_sick(state, culprit):  # repaired in time: the collective completes
         training.enter(Phase.RUNNING, state.now)
         return []
     if training.lasted < state.watchdog.total_seconds():
@@ -152,21 +152,21 @@ def _hang(state: State, training: Training, ranks: list[Body]) -> list[Happening
     return _fail(state, training, ranks, code=134, first=culprit or ranks[0])
 
 
-def _fail(state: State, training: Training, ranks: list[Body], *, code: int, first: Body) -> list[Happening]:
-    """All ranks end: the first with its own error, the others because it is gone."""
+def _fail(state: State, training: Training, ranks: list[Body], *, code: int, first: Body) -> list[WorldEvent]:
+    """End all ranks: the first with its own error, the others because it is gone."""
     training.enter(Phase.FAILED, state.now)
-    told: list[Happening] = []
+    events: list[WorldEvent] = []
     for body in ranks:
         body.exit, body.exit_reason = code, "Error"
         what = "watchdog" if code == 134 else "cuda-crash" if body is first else "peer-gone"
-        told.append(
-            Happening(at=state.now, what=what, node=body.node, pod=body.key, facts={"rank": str(body.rank)})
+        events.append(
+            WorldEvent(at=state.now, what=what, node=body.node, pod=body.key, facts={"rank": str(body.rank)})
         )
-    return told
+    return events
 
 
 def _load(state: State, training: Training, ranks: list[Body]) -> None:
-    """What the phase asks of GPUs and cores. Ranks that wait for a slower one spin: busy, and doing little."""
+    """Set GPU and CPU load by phase. Ranks that wait for a slower one spin: utilised with little work."""
     rng = state.rng
     for body in ranks:
         work, spread = 0.56, 1.2
@@ -194,6 +194,6 @@ def _load(state: State, training: Training, ranks: list[Body]) -> None:
             gpu.memory_used = held * gpu.memory_total
 
 
-def forget(state: State, training: Training) -> bool:
-    """Whether nothing of this training is left on any node."""
+def is_gone(state: State, training: Training) -> bool:
+    """Whether no pod of this training is on any node."""
     return not any(b.training == training.key and b.role is not Role.SYSTEM for b in state.bodies.values())

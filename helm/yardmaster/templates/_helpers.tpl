@@ -1,4 +1,4 @@
-{{/* Names only. */}}
+{{/* Names and labels. */}}
 {{- define "yardmaster.name" -}}
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
@@ -9,7 +9,7 @@
 
 {{- define "yardmaster.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "yardmaster.labels" -}}

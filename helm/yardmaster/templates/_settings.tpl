@@ -1,4 +1,4 @@
-{{/* The settings file: the user's, with the chart's own store, port, tokens and rule files. */}}
+{{/* The settings file: the user's settings, with the chart's store, port, tokens and rule files. */}}
 {{- define "yardmaster.settings" -}}
 {{- $tokens := list }}
 {{- range .Values.http.tokens }}
@@ -7,14 +7,23 @@
 {{- $settings := deepCopy .Values.settings }}
 {{- $_ := set $settings "http" (dict "listen" "0.0.0.0:9099" "auth" (dict "tokens" $tokens)) }}
 {{- $_ = set $settings "store" (dict "url" "sqlite+aiosqlite:////var/lib/yardmaster/yard.db") }}
-{{- if .Values.rules }}
-{{- $rules := $settings.rules | default dict }}
-{{- $files := $rules.files | default list }}
-{{- range $name, $_ := .Values.rules }}
+{{- $files := list }}
+{{- range $name, $_ := include "yardmaster.rules" . | fromYaml }}
 {{- $files = append $files (printf "/etc/yardmaster/rules/%s" $name) }}
 {{- end }}
-{{- $_ = set $rules "files" $files }}
+{{- if $files }}
+{{- $rules := $settings.rules | default dict }}
+{{- $_ = set $rules "files" (concat ($rules.files | default list) $files) }}
 {{- $_ = set $settings "rules" $rules }}
 {{- end }}
 {{- toYaml $settings }}
+{{- end }}
+
+{{/* The rule files with a text: an empty one removes a file that an earlier upgrade added. */}}
+{{- define "yardmaster.rules" -}}
+{{- $rules := dict }}
+{{- range $name, $text := .Values.rules }}
+{{- if $text }}{{ $_ := set $rules $name $text }}{{ end }}
+{{- end }}
+{{- toYaml $rules }}
 {{- end }}

@@ -1,4 +1,4 @@
-"""Alerts that share a broken thing become one incident, with a history."""
+"""Alerts about one object become one incident with a history."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -33,12 +33,12 @@ def opened(alert: Alert, *, grouping: GroupingContext = GROUPING) -> Incident:
     return add_alert(open_incident("i1", alert, channels=("C1",), now=NOON), alert, grouping, NOON)
 
 
-def happened(incident: Incident) -> list[str]:
+def event_types(incident: Incident) -> list[str]:
     return [event.type.value for event in incident.events]
 
 
 @pytest.mark.parametrize(
-    ("labels", "fold"),
+    ("labels", "group_key"),
     [
         pytest.param({"node": "gpu-a01"}, "node/gpu-a01", id="a node"),
         pytest.param({"instance": "10.0.0.11:9100"}, "node/gpu-a01", id="its address"),
@@ -62,14 +62,14 @@ def happened(incident: Incident) -> list[str]:
             id="a volume, wherever it is mounted",
         ),
         pytest.param({"namespace": "vision"}, "namespace/vision", id="a namespace"),
-        pytest.param({"colour": "red"}, "rule/GPUTemperatureHigh", id="nothing that we know"),
+        pytest.param({"colour": "red"}, "rule/GPUTemperatureHigh", id="no known object"),
     ],
 )
-def test_the_broken_thing_of_an_alert(labels: dict[str, str], fold: str) -> None:
-    assert group_key_of(an_alert(on=labels)) == fold
+def test_the_group_key_of_an_alert(labels: dict[str, str], group_key: str) -> None:
+    assert group_key_of(an_alert(on=labels)) == group_key
 
 
-def test_a_hot_gpu_a_silent_kubelet_and_a_full_disk_are_one_broken_node() -> None:
+def test_a_hot_gpu_a_silent_kubelet_and_a_full_disk_are_one_incident() -> None:
     alerts = [
         an_alert("GPUTemperatureHigh", Hostname="gpu-a01", gpu="3", UUID="GPU-3"),
         an_alert("KubeNodeNotReady", node="gpu-a01"),
@@ -82,7 +82,7 @@ def test_a_hot_gpu_a_silent_kubelet_and_a_full_disk_are_one_broken_node() -> Non
     assert not belongs(incident, replace(alerts[0], cluster="prod-b"), NOON)
 
 
-def test_an_incident_tells_who_is_hurt_the_largest_first_and_keeps_who_was() -> None:
+def test_an_incident_keeps_every_training_that_it_affected() -> None:
     alert = an_alert(node="gpu-a01")
     incident = opened(alert)
     quiet = add_alert(
@@ -93,12 +93,12 @@ def test_an_incident_tells_who_is_hurt_the_largest_first_and_keeps_who_was() -> 
     assert quiet.impacts == incident.impacts
 
 
-def test_a_second_alert_joins_and_a_worse_one_is_worse() -> None:
+def test_a_second_alert_is_added_and_a_more_severe_one_raises_the_severity() -> None:
     incident = opened(an_alert("A", severity="warning"))
     joined = add_alert(incident, an_alert("B", severity="info"), GROUPING, NOON + minutes(1))
     worse = add_alert(joined, an_alert("C", severity="critical"), GROUPING, NOON + minutes(2))
 
-    assert happened(worse) == ["opened", "alert_added", "severity_raised"]
+    assert event_types(worse) == ["opened", "alert_added", "severity_raised"]
     assert [event.number for event in worse.events] == [1, 2, 3]
     assert (incident.severity, joined.severity, worse.severity) == (
         Severity.WARNING,
@@ -108,7 +108,7 @@ def test_a_second_alert_joins_and_a_worse_one_is_worse() -> None:
     assert worse.lead.name == "C"
 
 
-def test_severity_falls_with_what_fires_and_the_last_one_stays() -> None:
+def test_the_severity_follows_the_firing_alerts_and_the_last_one_stays() -> None:
     warning, critical = an_alert("A"), an_alert("B", severity="critical")
     incident = add_alert(opened(warning), critical, GROUPING, NOON)
     better = add_alert(incident, resolved(critical, NOON + minutes(1)), GROUPING, NOON + minutes(1))
@@ -121,17 +121,17 @@ def test_severity_falls_with_what_fires_and_the_last_one_stays() -> None:
     )
 
 
-def test_the_same_alert_again_is_no_event() -> None:
+def test_the_same_alert_again_is_not_an_event() -> None:
     alert = an_alert()
     incident = opened(alert)
 
     again = add_alert(incident, replace(alert, value=99), GROUPING, NOON + minutes(5))
 
-    assert happened(again) == ["opened"]
+    assert event_types(again) == ["opened"]
     assert again.members[0].value == 99
 
 
-def test_it_closes_when_nothing_fires_and_not_before() -> None:
+def test_an_incident_resolves_when_none_of_its_alerts_fires() -> None:
     one, other = an_alert("A"), an_alert("B")
     incident = add_alert(opened(one), other, GROUPING, NOON)
     half = resolve_if_over(
@@ -142,11 +142,11 @@ def test_it_closes_when_nothing_fires_and_not_before() -> None:
 
     assert half.is_open
     assert whole.resolved_at == end
-    assert happened(whole) == ["opened", "alert_added", "alert_resolved", "alert_resolved", "resolved"]
+    assert event_types(whole) == ["opened", "alert_added", "alert_resolved", "alert_resolved", "resolved"]
     assert resolve_if_over(whole, end + minutes(9)) is whole
 
 
-def test_one_that_waits_for_a_person_stays_open_until_then() -> None:
+def test_an_incident_that_resolves_when_acknowledged_stays_open_until_then() -> None:
     alert = an_alert("VolumeFormatted")
     grouping = replace(
         GROUPING, rules={alert.rule: a_rule("VolumeFormatted", resolve_when=ResolveWhen.ACKNOWLEDGED)}
@@ -155,36 +155,37 @@ def test_one_that_waits_for_a_person_stays_open_until_then() -> None:
     cleared = add_alert(incident, resolved(alert, NOON + minutes(1)), grouping, NOON + minutes(1))
 
     waiting = resolve_if_over(cleared, NOON + minutes(1))
-    taken = resolve_if_over(acknowledge(waiting, who="U1", now=NOON + minutes(9)), NOON + minutes(9))
+    acknowledged = resolve_if_over(acknowledge(waiting, who="U1", now=NOON + minutes(9)), NOON + minutes(9))
 
     assert waiting.is_open
-    assert happened(taken)[-2:] == ["acknowledged", "resolved"]
+    assert event_types(acknowledged)[-2:] == ["acknowledged", "resolved"]
 
 
 @pytest.mark.parametrize(("after", "is_same"), [(29, True), (30, False), (300, False)])
-def test_what_breaks_again_within_half_an_hour_is_the_same_incident(after: float, is_same: bool) -> None:
+def test_an_alert_within_half_an_hour_belongs_to_the_resolved_incident(after: float, is_same: bool) -> None:
     alert = an_alert()
     over = resolve_if_over(add_alert(opened(alert), resolved(alert, NOON), GROUPING, NOON), NOON)
 
     assert belongs(over, alert, NOON + minutes(after)) is is_same
 
 
-def test_an_incident_that_is_back_is_nobodys_again() -> None:
+def test_a_reopened_incident_is_not_acknowledged() -> None:
     alert = an_alert()
-    taken = acknowledge(opened(alert), who="U1", now=NOON)
+    acknowledged = acknowledge(opened(alert), who="U1", now=NOON)
     over = resolve_if_over(
-        add_alert(taken, resolved(alert, NOON + minutes(1)), GROUPING, NOON + minutes(1)), NOON + minutes(1)
+        add_alert(acknowledged, resolved(alert, NOON + minutes(1)), GROUPING, NOON + minutes(1)),
+        NOON + minutes(1),
     )
 
     back = add_alert(over, alert, GROUPING, NOON + minutes(10))
 
     assert back.is_open
     assert (back.acknowledged_by, back.acknowledged_at, back.fixed_by) == ("", None, ())
-    assert happened(back) == ["opened", "acknowledged", "alert_resolved", "resolved", "reopened"]
+    assert event_types(back) == ["opened", "acknowledged", "alert_resolved", "resolved", "reopened"]
     assert back.opened_at == NOON
 
 
-def test_the_fold_does_not_move_once_it_is_chosen() -> None:
+def test_the_group_key_never_changes() -> None:
     alert = an_alert(namespace="vision", pod="detr-0", topology=Topology(cluster="prod-a"))
     incident = opened(alert)
     known = replace(alert, subject=a_topology().complete(alert.own_subject))
@@ -194,9 +195,9 @@ def test_the_fold_does_not_move_once_it_is_chosen() -> None:
     assert add_alert(incident, known, GROUPING, NOON).subject.training == "vision/detr"
 
 
-def test_the_same_person_or_deed_twice_changes_nothing() -> None:
-    taken = acknowledge(opened(an_alert()), who="U1", now=NOON)
-    done = add_action(taken, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON)
+def test_the_same_acknowledgement_or_action_twice_changes_nothing() -> None:
+    acknowledged = acknowledge(opened(an_alert()), who="U1", now=NOON)
+    done = add_action(acknowledged, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON)
 
     assert acknowledge(done, who="U1", now=NOON + minutes(1)) is done
     assert add_action(done, plan="p1", line="node cordon gpu-a01", who="U1", now=NOON) is done
@@ -212,7 +213,7 @@ def test_members_have_a_limit() -> None:
 
 
 def crowded() -> tuple[Incident, list[Alert]]:
-    """An incident with as many firing members as it takes."""
+    """Return an incident with as many firing members as the limit allows, and its alerts."""
     alerts = [an_alert(f"A{number}") for number in range(MAX_MEMBERS)]
     incident = opened(alerts[0])
     for alert in alerts[1:]:
@@ -220,7 +221,7 @@ def crowded() -> tuple[Incident, list[Alert]]:
     return incident, alerts
 
 
-def test_of_too_many_members_one_that_is_over_makes_room_for_one_that_fires() -> None:
+def test_at_the_limit_a_resolved_member_makes_room_for_a_firing_one() -> None:
     incident, alerts = crowded()
     late = an_alert("Late")
     for alert in alerts:
@@ -233,25 +234,25 @@ def test_of_too_many_members_one_that_is_over_makes_room_for_one_that_fires() ->
     assert len(incident.members) == MAX_MEMBERS
 
 
-def test_of_too_many_members_a_milder_one_makes_room_for_a_worse() -> None:
+def test_at_the_limit_a_less_severe_member_makes_room_for_a_more_severe_one() -> None:
     incident, _alerts = crowded()
 
     incident = add_alert(incident, an_alert("Dead", severity="critical"), GROUPING, NOON + minutes(1))
     incident = add_alert(incident, an_alert("Mild"), GROUPING, NOON + minutes(2))
 
     assert incident.lead.name == "Dead"
-    assert happened(incident)[-1] == "severity_raised"
+    assert event_types(incident)[-1] == "severity_raised"
     assert len(incident.members) == MAX_MEMBERS
 
 
-def test_an_alert_without_words_is_told_by_what_it_is_about() -> None:
+def test_an_alert_without_a_summary_is_summarized_by_its_subject() -> None:
     assert summary_of(replace(an_alert(node="n"), annotations={})) == "GPUTemperatureHigh: n"
     assert (
         summary_of(replace(an_alert(colour="red"), annotations={}, own_subject=Subject()))
         == "GPUTemperatureHigh: red"
     )
     assert (
-        summary_of(replace(an_alert(), annotations={"message": "an old rule's word"})) == "an old rule's word"
+        summary_of(replace(an_alert(), annotations={"message": "an old rule's text"})) == "an old rule's text"
     )
 
 
@@ -262,8 +263,8 @@ steps = st.lists(
 
 
 @given(steps)
-def test_the_history_always_adds_up(strip: list[tuple[str, bool, str]]) -> None:
-    """Whatever fires and clears: numbers count up, it is open while something fires, and each end has its beginning."""
+def test_the_history_is_consistent(strip: list[tuple[str, bool, str]]) -> None:
+    """For any sequence: numbers count up, it is open exactly while an alert fires, and each end follows a start."""
     incident = opened(an_alert("A"))
     for number, (name, fires, severity) in enumerate(strip, 1):
         now = NOON + timedelta(minutes=number)
@@ -275,13 +276,13 @@ def test_the_history_always_adds_up(strip: list[tuple[str, bool, str]]) -> None:
         assert incident.is_open == bool(incident.firing)
 
     assert [event.number for event in incident.events] == list(range(1, len(incident.events) + 1))
-    turns = [what for what in happened(incident) if what in ("opened", "resolved", "reopened")]
-    assert turns[0::2] == ["opened", *["reopened"] * (len(turns[0::2]) - 1)]
-    assert set(turns[1::2]) <= {IncidentEventType.RESOLVED.value}
+    transitions = [what for what in event_types(incident) if what in ("opened", "resolved", "reopened")]
+    assert transitions[0::2] == ["opened", *["reopened"] * (len(transitions[0::2]) - 1)]
+    assert set(transitions[1::2]) <= {IncidentEventType.RESOLVED.value}
     assert incident.group_key == "node/gpu-a01"
 
 
-def test_of_a_long_history_the_beginning_and_the_newest_are_kept() -> None:
+def test_a_long_history_keeps_its_first_and_newest_events() -> None:
     incident = opened(an_alert())
     for number in range(2, 1_000):
         incident = incident.with_event(IncidentEventType.ALERT_ADDED, NOON + minutes(number))

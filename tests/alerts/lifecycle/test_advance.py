@@ -1,6 +1,6 @@
-"""An alert's life, a letter a minute.
+"""The life of an alert, one letter per minute.
 
-`!` breach, `.` clear, `?` blind; `p` pending, `F` firing, `R` resolves, `-` none.
+`!` active, `.` inactive, `?` unknown; `p` pending, `F` firing, `R` resolved, `-` none.
 """
 
 from dataclasses import dataclass
@@ -18,51 +18,53 @@ VERDICTS = {"!": Verdict.ACTIVE, ".": Verdict.INACTIVE, "?": Verdict.UNKNOWN}
 LETTERS = {AlertState.PENDING: "p", AlertState.FIRING: "F", AlertState.RESOLVED: "R"}
 
 
-def film(strip: str, timing: Timing) -> str:
+def states_of(verdicts: str, timing: Timing) -> str:
     life: AlertLife | None = None
-    told = ""
-    for number, letter in enumerate(strip):
+    states = ""
+    for number, letter in enumerate(verdicts):
         life = advance(life, VERDICTS[letter], timing, NOON + minutes(number))
-        told += LETTERS[life.state] if life else "-"
-    return told
+        states += LETTERS[life.state] if life else "-"
+    return states
 
 
 @pytest.mark.parametrize(
-    ("strip", "told"),
+    ("verdicts", "states"),
     [
-        pytest.param("!!!!!!!", "pppppFF", id="held for five minutes"),
-        pytest.param("!!!.!!!", "ppp-ppp", id="a gap starts the wait again"),
-        pytest.param("!!!!!!...", "pppppFFFR", id="lingers for two minutes"),
-        pytest.param("!!!!!!..!..", "pppppFFFFFF", id="a relapse restarts the linger"),
-        pytest.param("!!!!!!..!...", "pppppFFFFFFR", id="and ends it two minutes later"),
-        pytest.param("!!!!!!?????", "pppppFFFFFF", id="blindness never resolves"),
-        pytest.param("!!!!!!.?????", "pppppFFFFFFF", id="not even while it lingers"),
-        pytest.param("!!!!!!.??.", "pppppFFFFR", id="a linger that went on unseen is over at the next look"),
-        pytest.param("!!???!", "pppppF", id="blindness does not restart the wait"),
-        pytest.param("!!?????", "ppppppp", id="nor does it fire by itself"),
-        pytest.param("!!??.", "pppp-", id="what cleared while nobody looked leaves no trace"),
-        pytest.param("???", "---", id="blind from the start is nothing"),
-        pytest.param("....", "----", id="clear is nothing"),
-        pytest.param("!!!!!!...!!!!!!", "pppppFFFRpppppF", id="after its end a new life waits its turn"),
-        pytest.param("!!!!!!...?.", "pppppFFFR--", id="resolved is told once"),
+        pytest.param("!!!!!!!", "pppppFF", id="fires after five minutes"),
+        pytest.param("!!!.!!!", "ppp-ppp", id="a gap restarts the pending time"),
+        pytest.param("!!!!!!...", "pppppFFFR", id="keeps firing for two minutes"),
+        pytest.param("!!!!!!..!..", "pppppFFFFFF", id="a relapse restarts keep_firing_for"),
+        pytest.param("!!!!!!..!...", "pppppFFFFFFR", id="and resolves two minutes later"),
+        pytest.param("!!!!!!?????", "pppppFFFFFF", id="unknown never resolves"),
+        pytest.param("!!!!!!.?????", "pppppFFFFFFF", id="not even during keep_firing_for"),
+        pytest.param("!!!!!!.??.", "pppppFFFFR", id="keep_firing_for passes while unknown"),
+        pytest.param("!!???!", "pppppF", id="unknown does not restart the pending time"),
+        pytest.param("!!?????", "ppppppp", id="nor does unknown fire"),
+        pytest.param("!!??.", "pppp-", id="a pending alert that ended while unknown leaves no trace"),
+        pytest.param("???", "---", id="unknown from the start is no alert"),
+        pytest.param("....", "----", id="inactive is no alert"),
+        pytest.param(
+            "!!!!!!...!!!!!!", "pppppFFFRpppppF", id="after it resolved a new alert is pending first"
+        ),
+        pytest.param("!!!!!!...?.", "pppppFFFR--", id="resolved is reported once"),
     ],
 )
-def test_film_of_five_minutes_hold_and_two_of_linger(strip: str, told: str) -> None:
-    assert film(strip, Timing(for_=minutes(5), keep_firing_for=minutes(2))) == told
+def test_for_five_minutes_and_keep_firing_for_two(verdicts: str, states: str) -> None:
+    assert states_of(verdicts, Timing(for_=minutes(5), keep_firing_for=minutes(2))) == states
 
 
 @pytest.mark.parametrize(
-    ("strip", "told"),
+    ("verdicts", "states"),
     [
-        pytest.param("!!.", "FFR", id="fires and ends at once"),
-        pytest.param("!.!.", "FRFR", id="each breach is an alert"),
+        pytest.param("!!.", "FFR", id="fires and resolves immediately"),
+        pytest.param("!.!.", "FRFR", id="each active period is an alert"),
     ],
 )
-def test_film_without_patience(strip: str, told: str) -> None:
-    assert film(strip, Timing()) == told
+def test_without_for_and_keep_firing_for(verdicts: str, states: str) -> None:
+    assert states_of(verdicts, Timing()) == states
 
 
-def test_a_life_remembers_when_it_began_and_fired() -> None:
+def test_a_life_has_the_times_of_its_transitions() -> None:
     timing = Timing(for_=minutes(2), keep_firing_for=minutes(1))
     life: AlertLife | None = None
     for number, letter in enumerate("!!!!.."):
@@ -79,7 +81,7 @@ def test_a_life_remembers_when_it_began_and_fired() -> None:
 
 @dataclass
 class Reference:
-    """Prometheus' own steps (rules/alerting.go, Eval), as they stand there: mutable, one field after the other."""
+    """Prometheus' own algorithm (rules/alerting.go, Eval): mutable, one field after the other."""
 
     hold: timedelta
     keep_firing_for: timedelta
@@ -107,52 +109,52 @@ class Reference:
         return {"none": "-", "pending": "p", "firing": "F", "inactive": "R"}[self.state]
 
 
-strips = st.text("!.?", min_size=1, max_size=60)
-patiences = st.builds(
-    lambda hold, linger: Timing(for_=minutes(hold), keep_firing_for=minutes(linger)),
+any_verdicts = st.text("!.?", min_size=1, max_size=60)
+timings = st.builds(
+    lambda for_, keep: Timing(for_=minutes(for_), keep_firing_for=minutes(keep)),
     st.sampled_from([0, 1, 2.5, 5]),
     st.sampled_from([0, 1, 2.5, 5]),
 )
 
 
-@given(st.text("!.", min_size=1, max_size=60), patiences)
-def test_it_is_as_prometheus_does_it(strip: str, timing: Timing) -> None:
+@given(st.text("!.", min_size=1, max_size=60), timings)
+def test_the_states_are_as_in_prometheus(verdicts: str, timing: Timing) -> None:
     reference = Reference(hold=timing.for_, keep_firing_for=timing.keep_firing_for)
 
-    wanted = "".join(
-        reference.eval(letter == "!", NOON + minutes(number)) for number, letter in enumerate(strip)
+    expected = "".join(
+        reference.eval(letter == "!", NOON + minutes(number)) for number, letter in enumerate(verdicts)
     )
 
-    assert film(strip, timing) == wanted
+    assert states_of(verdicts, timing) == expected
 
 
-@given(strips, patiences)
-def test_a_failed_look_is_as_no_look(strip: str, timing: Timing) -> None:
-    """Prometheus touches no alert when a query fails: the strip with its blind letters left out ends the same."""
-    life = other = None
-    for number, letter in enumerate(strip):
+@given(any_verdicts, timings)
+def test_a_failed_query_is_like_no_query(verdicts: str, timing: Timing) -> None:
+    """Prometheus changes no alert when a query fails: without the unknown verdicts the life ends the same."""
+    life = without_unknown = None
+    for number, letter in enumerate(verdicts):
         now = NOON + minutes(number)
         life = advance(life, VERDICTS[letter], timing, now)
         if letter != "?":
-            other = advance(other, VERDICTS[letter], timing, now)
-    if strip[-1] != "?":
-        assert life == other
+            without_unknown = advance(without_unknown, VERDICTS[letter], timing, now)
+    if verdicts[-1] != "?":
+        assert life == without_unknown
 
 
-@given(strips, patiences)
-def test_blindness_changes_nothing_that_stands(strip: str, timing: Timing) -> None:
+@given(any_verdicts, timings)
+def test_unknown_changes_no_alert(verdicts: str, timing: Timing) -> None:
     life: AlertLife | None = None
-    for number, letter in enumerate(strip):
+    for number, letter in enumerate(verdicts):
         before = life
         life = advance(life, VERDICTS[letter], timing, NOON + minutes(number))
         if letter == "?" and before is not None and before.state is not AlertState.RESOLVED:
             assert life is before
 
 
-@given(strips, patiences)
-def test_nothing_fires_before_its_time_or_without_a_breach(strip: str, timing: Timing) -> None:
+@given(any_verdicts, timings)
+def test_nothing_fires_early_or_while_inactive(verdicts: str, timing: Timing) -> None:
     life: AlertLife | None = None
-    for number, letter in enumerate(strip):
+    for number, letter in enumerate(verdicts):
         before = life.state if life else None
         life = advance(life, VERDICTS[letter], timing, NOON + minutes(number))
         if life and life.state is AlertState.FIRING and before is not AlertState.FIRING:

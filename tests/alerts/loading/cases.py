@@ -1,20 +1,20 @@
-"""This file has small rule files and whether Prometheus takes them; `test_promtool_agrees.py` asks it itself."""
+"""Small rule files and whether Prometheus accepts them, which `test_promtool_agrees.py` verifies."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A rule file, and whether it is right. `why_apart`: we judge otherwise than promtool 2.42, knowingly."""
+    """A rule file and whether it is valid. `difference`: why the result intentionally differs from promtool 2.42."""
 
     name: str
     text: str
-    is_right: bool
-    why_apart: str = ""
+    is_valid: bool
+    difference: str = ""
 
 
 def rule(body: str) -> str:
-    """A file of one rule with these lines."""
+    """Return a file with one rule of these lines."""
     first, *rest = body.strip().splitlines()
     return (
         "\n".join(["groups:", "- name: g", "  rules:", f"  - {first}", *(f"    {line}" for line in rest)])
@@ -26,12 +26,12 @@ def _expr(expr: str) -> str:
     return rule(f"alert: A\nexpr: |\n  {expr}")
 
 
-def _note(text: str) -> str:
+def _summary(text: str) -> str:
     quoted = text.replace("'", "''")
     return rule(f"alert: A\nexpr: up\nannotations:\n  summary: '{quoted}'")
 
 
-RIGHT = {
+VALID = {
     "an empty file": "",
     "only a comment": "# nothing\n",
     "null": "null\n",
@@ -46,10 +46,12 @@ RIGHT = {
     "a recording rule with a zero `for`": rule("record: a\nexpr: up\nfor: 0s"),
     "an interval and a limit": "groups:\n- {name: g, interval: 30s, limit: 5, rules: []}\n",
     "a limit in hexadecimal": "groups:\n- {name: g, limit: 0x10, rules: []}\n",
-    "a limit with a fraction of nothing": "groups:\n- {name: g, limit: 5.0, rules: []}\n",
+    "a limit with a zero fraction": "groups:\n- {name: g, limit: 5.0, rules: []}\n",
     "a number for a name": rule("alert: 123\nexpr: up"),
-    "a truth for a name": rule("alert: true\nexpr: up"),
-    "a YAML 1.1 truth for a label": rule("alert: A\nexpr: up\nlabels: {a: yes, b: on, c: 1, d: 2021-01-01}"),
+    "a boolean for a name": rule("alert: true\nexpr: up"),
+    "a YAML 1.1 boolean for a label": rule(
+        "alert: A\nexpr: up\nlabels: {a: yes, b: on, c: 1, d: 2021-01-01}"
+    ),
     "a null label": rule("alert: A\nexpr: up\nlabels: {a: }"),
     "null labels": rule("alert: A\nexpr: up\nlabels:"),
     "a number for an expression": rule("alert: A\nexpr: 1"),
@@ -75,31 +77,31 @@ RIGHT = {
     "a comment in an expression": _expr("up # who knows"),
     "a group that is null": "groups:\n-\n",
     "a rule that is null": "groups:\n- name: g\n  rules:\n  -\n",
-    "a template with blocks": _note("{{ range $k, $v := $labels }}{{ $k }}{{ else }}none{{ end }}"),
-    "a template with a query": _note('{{ with query "up" }}{{ . | first | value | humanize }}{{ end }}'),
-    "a template with a comment and trims": _note("a {{- /* note */ -}} b {{- $value -}} c"),
-    "a template that defines": _note('{{ define "x" }}{{ . }}{{ end }}{{ template "x" $value }}'),
-    "a template calling printf": _note('{{ printf "%.2f" $value }} {{ .Labels.a }} {{ $externalURL }}'),
-    "a template with a lone brace": _note("} }} { {a}"),
-    "a template with an undefined template": _note('{{ template "nowhere" }}'),
-    "a template that compares what cannot be compared": _note("{{ if gt $value 90 }}x{{ end }}"),
+    "a template with blocks": _summary("{{ range $k, $v := $labels }}{{ $k }}{{ else }}none{{ end }}"),
+    "a template with a query": _summary('{{ with query "up" }}{{ . | first | value | humanize }}{{ end }}'),
+    "a template with a comment and trims": _summary("a {{- /* note */ -}} b {{- $value -}} c"),
+    "a template that defines": _summary('{{ define "x" }}{{ . }}{{ end }}{{ template "x" $value }}'),
+    "a template calling printf": _summary('{{ printf "%.2f" $value }} {{ .Labels.a }} {{ $externalURL }}'),
+    "a template with a lone brace": _summary("} }} { {a}"),
+    "a template with an undefined template": _summary('{{ template "nowhere" }}'),
+    "a template that compares incompatible types": _summary("{{ if gt $value 90 }}x{{ end }}"),
     "a recording rule's label with a broken template": rule('record: a\nexpr: up\nlabels: {a: "{{ nope }}"}'),
 }
 
-WRONG = {
+INVALID = {
     "a text alone": "hello\n",
     "a list alone": "- a\n- b\n",
     "an unknown field at the top": "groups: []\nother: 1\n",
     "an unknown field in a group": "groups:\n- {name: g, rulez: []}\n",
     "an unknown field in a rule": rule("alert: A\nexpr: up\nserverity: x"),
-    "a search in a Prometheus file": rule("alert: A\nlogs: {match: x, over: 5m}"),
+    "a log search in a Prometheus file": rule("alert: A\nlogs: {match: x, over: 5m}"),
     "a check in a Prometheus file": rule("alert: A\ncheck: dns"),
     "groups that are a mapping": "groups: {}\n",
     "groups that are a text": "groups: x\n",
     "rules that are a mapping": "groups:\n- name: g\n  rules: {}\n",
     "a group without a name": "groups:\n- rules: []\n",
     "a group with an empty name": 'groups:\n- name: ""\n  rules: []\n',
-    "two groups of one name": "groups:\n- name: g\n- name: g\n",
+    "two groups with the same name": "groups:\n- name: g\n- name: g\n",
     "a rule that is a text": "groups:\n- name: g\n  rules:\n  - up\n",
     "both alert and record": rule("alert: A\nrecord: a\nexpr: up"),
     "neither alert nor record": rule("expr: up"),
@@ -117,7 +119,7 @@ WRONG = {
     "a duration in words": rule("alert: A\nexpr: up\nfor: 5 minutes"),
     "units out of order": rule("alert: A\nexpr: up\nfor: 5s1m"),
     "a duration of a thousand years": rule("alert: A\nexpr: up\nfor: 1000y"),
-    "a duration that ends with a line end": rule('alert: A\nexpr: up\nfor: "5m\\n"'),
+    "a duration that ends with a newline": rule('alert: A\nexpr: up\nfor: "5m\\n"'),
     "a limit in quotes": 'groups:\n- {name: g, limit: "5", rules: []}\n',
     "`for` in a recording rule": rule("record: a\nexpr: up\nfor: 5m"),
     "annotations in a recording rule": rule("record: a\nexpr: up\nannotations: {a: b}"),
@@ -131,69 +133,69 @@ WRONG = {
     "a tab before a key": "groups:\n-\tname: g\n\trules: []\n",
     "an alias without an anchor": rule("alert: A\nexpr: *nowhere"),
     "an alias in its own anchor": rule("alert: A\nexpr: up\nlabels: &a {b: *a}"),
-    "an unclosed bracket of YAML": "groups: [\n",
-    "an unclosed quote of YAML": 'groups: "\n',
+    "an unclosed YAML bracket": "groups: [\n",
+    "an unclosed YAML quote": 'groups: "\n',
     "an unclosed parenthesis": _expr("sum(up"),
-    "a parenthesis too many": _expr("sum(up))"),
+    "one parenthesis too many": _expr("sum(up))"),
     "an unknown function": _expr("summ(up)"),
     "a rate without a range": _expr("rate(up)"),
-    "a range without a rate's end": _expr("rate(up[5m)"),
-    "a unit that is none": _expr("rate(up[5x])"),
-    "a range of nothing": _expr("rate(up[0s])"),
+    "a range without its closing bracket": _expr("rate(up[5m)"),
+    "an unknown unit": _expr("rate(up[5x])"),
+    "an empty range": _expr("rate(up[0s])"),
     "an aggregation without its number": _expr("topk(up)"),
     "a comparison of two numbers": _expr("1 == 1"),
     "a set operation with a number": _expr("up and 1"),
-    "a matcher of everything": _expr('{a=~".*"}'),
+    "a matcher that matches everything": _expr('{a=~".*"}'),
     "a broken regular expression": _expr('up{a=~"("}'),
     "two expressions": _expr("up up"),
     "an operator at the end": _expr("up >"),
-    "a template with an unknown function": _note("{{ nosuch $value }}"),
-    "a template with `tmpl`, which is for consoles": _note('{{ tmpl "x" . }}'),
-    "a template that is not closed": _note("{{ $value "),
-    "a template with an end too many": _note("{{ end }}"),
-    "a template without its end": _note("{{ if $value }}x"),
-    "a template with an unknown variable": _note("{{ $valu }}"),
-    "a template with an empty action": _note("{{ }}"),
-    "a template with an unclosed quote": _note('{{ "abc }}'),
-    "a template with a break outside": _note("{{ break }}"),
-    "a template with a bad character": _note("{{ $labels.a-b }}"),
+    "a template with an unknown function": _summary("{{ nosuch $value }}"),
+    "a template with `tmpl`, which is for consoles": _summary('{{ tmpl "x" . }}'),
+    "a template that is not closed": _summary("{{ $value "),
+    "a template with one end too many": _summary("{{ end }}"),
+    "a template without its end": _summary("{{ if $value }}x"),
+    "a template with an unknown variable": _summary("{{ $valu }}"),
+    "a template with an empty action": _summary("{{ }}"),
+    "a template with an unclosed quote": _summary('{{ "abc }}'),
+    "a template with a break outside of range": _summary("{{ break }}"),
+    "a template with a bad character": _summary("{{ $labels.a-b }}"),
     "a broken template in a label": rule('alert: A\nexpr: up\nlabels: {a: "{{ nope }}"}'),
 }
 
-APART = (
+DIFFERENCES = (
     Case(
         name="an expression that is null",
         text=rule("alert: A\nexpr: null"),
-        is_right=False,
-        why_apart="2.42 takes the word `null` for a metric; Prometheus 3 says that there is no expression",
+        is_valid=False,
+        difference="2.42 parses `null` as a metric; Prometheus 3 reports that there is no expression",
     ),
     Case(
         name="a second document with rules",
         text="groups: []\n---\n" + rule("alert: A\nexpr: up"),
-        is_right=False,
-        why_apart="Prometheus ignores it silently",
+        is_valid=False,
+        difference="Prometheus ignores it silently",
     ),
     Case(
         name="query_offset and labels of a group",
         text="groups:\n- {name: g, query_offset: 1m, labels: {a: b}, rules: []}\n",
-        is_right=True,
-        why_apart="fields of Prometheus 3",
+        is_valid=True,
+        difference="fields of Prometheus 3",
     ),
     Case(
         name="an experimental function",
         text=_expr("mad_over_time(up[5m]) > limitk(3, up)"),
-        is_right=True,
-        why_apart="functions of Prometheus 3",
+        is_valid=True,
+        difference="functions of Prometheus 3",
     ),
     Case(
         name="`now` in a template",
-        text=_note("{{ now }}"),
-        is_right=True,
-        why_apart="a function of Prometheus 3",
+        text=_summary("{{ now }}"),
+        is_valid=True,
+        difference="a function of Prometheus 3",
     ),
 )
 
 CASES = (
-    *(Case(name=name, text=text, is_right=True) for name, text in RIGHT.items()),
-    *(Case(name=name, text=text, is_right=False) for name, text in WRONG.items()),
+    *(Case(name=name, text=text, is_valid=True) for name, text in VALID.items()),
+    *(Case(name=name, text=text, is_valid=False) for name, text in INVALID.items()),
 )

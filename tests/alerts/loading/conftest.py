@@ -1,4 +1,4 @@
-"""What the tests of loading share: a symbols, and loading of one rule of our own."""
+"""Fixtures of the loading tests: symbols, and a loader for a file with one rule."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from tests.alerts.loading.cases import rule
 LoadRule = Callable[..., Loaded]
 
 
-def _wrong_with_offer(line: str) -> str | None:
+def _action_error(line: str) -> str | None:
     return None if line.startswith(("node ", "dns ")) else f"no command `{line.split()[0]}`"
 
 
@@ -19,15 +19,15 @@ def _wrong_with_offer(line: str) -> str | None:
 def symbols() -> Symbols:
     return Symbols(
         checks={"dns-autoscaler-capped": frozenset({"growth"}), "bare": frozenset()},
-        check_action=_wrong_with_offer,
+        check_action=_action_error,
     )
 
 
 @pytest.fixture
 def load_rule(symbols: Symbols) -> LoadRule:
-    """Load a file of one rule, given its lines."""
+    """Return a function that loads a file with one rule of these lines."""
 
-    def loading(body: str, *, file: str = "packs/gpu.yml", own: bool = True) -> Loaded:
+    def load_body(body: str, *, file: str = "packs/gpu.yml", own: bool = True) -> Loaded:
         return load(rule(body), file=file, symbols=symbols, own=own)
 
-    return loading
+    return load_body

@@ -1,11 +1,11 @@
-"""The real promtool gives the verdicts that our small cases say."""
+"""The real promtool accepts and rejects the small cases as listed."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.alerts.loading.cases import APART, CASES, Case
+from tests.alerts.loading.cases import CASES, DIFFERENCES, Case
 
 pytestmark = pytest.mark.real
 
@@ -22,16 +22,16 @@ def _accepts(promtool: Path, file: Path) -> bool:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_promtool_judges_the_same(case: Case, promtool_path: Path, tmp_path: Path) -> None:
+def test_promtool_agrees_with_the_case(case: Case, promtool_path: Path, tmp_path: Path) -> None:
     (tmp_path / "x.yml").write_text(case.text)
 
-    assert _accepts(promtool_path, tmp_path / "x.yml") is case.is_right
+    assert _accepts(promtool_path, tmp_path / "x.yml") is case.is_valid
 
 
-@pytest.mark.parametrize("case", APART, ids=lambda case: case.name)
-def test_where_we_judge_otherwise_the_difference_is_still_there(
+@pytest.mark.parametrize("case", DIFFERENCES, ids=lambda case: case.name)
+def test_a_known_difference_from_promtool_still_exists(
     case: Case, promtool_path: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "x.yml").write_text(case.text)
 
-    assert _accepts(promtool_path, tmp_path / "x.yml") is not case.is_right, case.why_apart
+    assert _accepts(promtool_path, tmp_path / "x.yml") is not case.is_valid, case.difference

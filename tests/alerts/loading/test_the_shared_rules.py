@@ -1,4 +1,4 @@
-"""Every rule file of the data set, where it stands beside the checkout, is judged as promtool judged it."""
+"""Rule files of the shared data set load or are rejected as by promtool."""
 
 import json
 from pathlib import Path
@@ -11,13 +11,13 @@ from alerts.rules import Symbols
 RULES = Path(__file__).parents[3].parent / "shared" / "data" / "rules"
 FILES = json.loads((RULES / "MANIFEST.json").read_text())["files"] if RULES.exists() else []
 
-pytestmark = pytest.mark.skipif(not FILES, reason="the data set does not stand beside the checkout")
+pytestmark = pytest.mark.skipif(not FILES, reason="the shared data set is not next to the checkout")
 
 
 @pytest.mark.parametrize(
     "entry", [entry for entry in FILES if entry["accept"]], ids=lambda entry: entry["file"]
 )
-def test_a_right_file_loads_whole(entry: dict[str, object]) -> None:
+def test_a_valid_file_loads_completely(entry: dict[str, object]) -> None:
     name = str(entry["file"])
 
     loaded = load((RULES / name).read_bytes(), file=name, symbols=Symbols(), own=False)
@@ -34,7 +34,7 @@ def test_a_right_file_loads_whole(entry: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     "entry", [entry for entry in FILES if entry["accept"] is False], ids=lambda entry: entry["file"]
 )
-def test_a_wrong_file_is_refused_with_places(entry: dict[str, object]) -> None:
+def test_an_invalid_file_is_rejected_with_locations(entry: dict[str, object]) -> None:
     name = str(entry["file"])
 
     loaded = load((RULES / name).read_bytes(), file=name, symbols=Symbols(), own=False)

@@ -1,4 +1,4 @@
-"""Matchers are read as Alertmanager reads them, and written so that they read the same."""
+"""Label matchers: parsed and evaluated as in Alertmanager, and printed so that they parse to the same matchers."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from alerts.matching import Matcher, Operator, matches, parse_matchers
 
 
-def told(text: str) -> list[tuple[str, str, str]]:
+def parsed(text: str) -> list[tuple[str, str, str]]:
     return [(one.name, one.operator.value, one.value) for one in parse_matchers(text)]
 
 
@@ -31,17 +31,17 @@ def told(text: str) -> list[tuple[str, str, str]]:
         ('a="{}"', [("a", "=", "{}")]),
     ],
 )
-def test_what_is_read(text: str, found: list[tuple[str, str, str]]) -> None:
-    assert told(text) == found
+def test_matchers_are_parsed(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert parsed(text) == found
 
 
 @pytest.mark.parametrize("text", ["team", '"vision"', "1a=b", 'a="b" c="d"', ",a=b", 'a="b', "a-b=c"])
-def test_what_is_no_matcher_is_refused_with_what_it_cannot_read(text: str) -> None:
+def test_text_that_is_not_a_matcher_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="is not a matcher: write it like"):
         parse_matchers(text)
 
 
-def test_a_wrong_pattern_is_refused_by_name() -> None:
+def test_an_invalid_pattern_is_named() -> None:
     with pytest.raises(ValueError, match=r"`\(` is not a regular expression"):
         parse_matchers('a=~"("')
 
@@ -62,11 +62,11 @@ def test_a_wrong_pattern_is_refused_by_name() -> None:
         ('a=~"x.y"', {"a": "x\ny"}, False),
     ],
 )
-def test_what_fits(text: str, labels: dict[str, str], fits: bool) -> None:
+def test_a_matcher_fits_labels(text: str, labels: dict[str, str], fits: bool) -> None:
     assert matches(parse_matchers(text), labels) is fits
 
 
-def test_all_have_to_fit_and_none_fits_everything() -> None:
+def test_all_matchers_must_fit_and_no_matchers_fit_everything() -> None:
     both = parse_matchers("a=b,c=d")
 
     assert matches(both, {"a": "b", "c": "d"})
@@ -88,21 +88,21 @@ patterns = st.builds(
 
 
 @given(st.lists(plain_matchers | patterns, max_size=5), st.booleans())
-def test_what_is_written_reads_the_same(found: list[Matcher], in_braces: bool) -> None:
+def test_printed_matchers_parse_to_the_same_matchers(found: list[Matcher], in_braces: bool) -> None:
     text = ",".join(map(str, found))
 
     assert parse_matchers(f"{{{text}}}" if in_braces else text) == tuple(found)
 
 
 @given(plain_matchers, st.dictionaries(names, texts, max_size=3))
-def test_not_equal_is_the_opposite(one: Matcher, labels: dict[str, str]) -> None:
+def test_not_equal_is_the_opposite_of_equal(one: Matcher, labels: dict[str, str]) -> None:
     other = Operator.NOT_EQUAL if one.operator is Operator.EQUAL else Operator.EQUAL
 
     assert one.fits(labels) is not Matcher(name=one.name, operator=other, value=one.value).fits(labels)
 
 
 @pytest.mark.parametrize("pattern", ["(a|a)*c", "(a+)+", "a*" * 30, "(.*)-" * 20, "a?" * 30 + "a" * 30])
-def test_no_pattern_of_a_person_runs_away_on_a_label(pattern: str) -> None:
+def test_no_pattern_takes_exponential_time(pattern: str) -> None:
     (matcher,) = parse_matchers(f'pod=~"{pattern}"')
 
     assert not matcher.fits({"pod": "a" * 28 + "b" * 200})

@@ -1,22 +1,23 @@
-"""This file has the cases of check rules: scenes that fire them, scenes that leave them quiet, and why."""
+"""Cases of the check rules: inputs that fire them, inputs that leave them quiet, and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Service
+from collectors.facts.clock import ClockStep
 from collectors.facts.results import Blind
 from collectors.trainings.training import Training, TrainingState
-from tests.alerts.packs.fired import Fired
+from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW, inventory, node, read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckCase:
     rule: str
-    why: str
+    description: str
     inputs: CheckInput
     fired: tuple[Fired, ...] = ()
 
@@ -27,6 +28,7 @@ def _check_input(
     trainings: Sequence[Training] | Blind = (),
     configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
     sources: Sequence[SourceState] = (),
+    clock_step: ClockStep | None = None,
 ) -> CheckInput:
     return CheckInput(
         at=NOW,
@@ -34,6 +36,7 @@ def _check_input(
         trainings=trainings,
         configs={} if configs is None else configs,
         sources=sources,
+        clock_step=clock_step,
     )
 
 
@@ -49,25 +52,25 @@ def _gpus(capacity: int, allocatable: int) -> dict[str, object]:
     }
 
 
-def _a_training(life: TrainingState, name: str = "detr") -> Training:
+def _a_training(state: TrainingState, name: str = "detr") -> Training:
     return Training(
         id=f"vision-{name}/{name}-worker",
         kind="Job",
         namespace=f"vision-{name}",
         name=f"{name}-worker",
-        state=life,
+        state=state,
         reason="0/16 nodes are available: 16 Insufficient nvidia.com/gpu.",
         created=NOW - timedelta(minutes=20),
     )
 
 
-def _cluster_of(nodes: int, *, services: int = 3, cordoned: int = 0) -> Inventory:
-    held = [node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(nodes)]
-    named = {
-        f"default/s{number}": read(Service, {"metadata": {"name": f"s{number}", "namespace": "default"}})
+def _cluster_of(count: int, *, services: int = 3, cordoned: int = 0) -> Inventory:
+    nodes = [node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(count)]
+    found = [
+        read(Service, {"metadata": {"name": f"s{number}", "namespace": "default"}})
         for number in range(services)
-    }
-    return replace(inventory(*held), services=named)
+    ]
+    return inventory(*nodes, *found)
 
 
 def _autoscaler(max: int, **more: object) -> dict[str, dict[str, str]]:
@@ -89,46 +92,46 @@ _CAPPED = {
 CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerCapped",
-        why="61 nodes call for seven replicas where five are allowed",
+        description="61 nodes need seven replicas, but five are allowed",
         inputs=_check_input(_cluster_of(61), configs=_autoscaler(5)),
         fired=(
             Fired(
                 labels=_CAPPED,
-                summary="The DNS autoscaler stands at its cap; 7 replicas are called for.",
+                summary="The DNS autoscaler is at its maximum, but 7 replicas are needed.",
             ),
         ),
     ),
     CheckCase(
         rule="DNSAutoscalerCapped",
-        why="few nodes, but 700 Services: names are the load of a name server",
+        description="few nodes, but 700 Services: names are the load of a name server",
         inputs=_check_input(_cluster_of(20, services=700), configs=_autoscaler(2)),
         fired=(
             Fired(
                 labels=_CAPPED,
-                summary="The DNS autoscaler stands at its cap; 3 replicas are called for.",
+                summary="The DNS autoscaler is at its maximum, but 3 replicas are needed.",
             ),
         ),
     ),
     CheckCase(
         rule="DNSAutoscalerCapped",
-        why="what is called for is exactly what is allowed",
+        description="exactly as many replicas are needed as are allowed",
         inputs=_check_input(_cluster_of(50), configs=_autoscaler(5)),
     ),
     CheckCase(
         rule="DNSAutoscalerCapped",
-        why="the autoscaler does not count nodes that are cordoned",
+        description="the autoscaler does not count cordoned nodes",
         inputs=_check_input(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
     ),
     CheckCase(
         rule="DNSAutoscalerCapped",
-        why="a maximum of 0 is no maximum, and a document that is broken caps nothing",
+        description="a maximum of 0 is no maximum, and an invalid document limits nothing",
         inputs=_check_input(
             _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
         ),
     ),
     CheckCase(
         rule="GPUUnhealthy",
-        why="the device plugin took one of eight away",
+        description="the device plugin removed one of eight",
         inputs=_check_input(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
         fired=(
             Fired(
@@ -139,7 +142,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="GPUUnhealthy",
-        why="CPUs that are kept for the system are not GPUs out of service; a host without GPUs misses none",
+        description="CPUs reserved for the system are not GPUs out of service; a host without GPUs misses none",
         inputs=_check_input(
             inventory(
                 node("gpu-a01", status=_gpus(8, 8)),
@@ -149,7 +152,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="KubeNodeNotReady",
-        why="one kubelet is silent, another says why",
+        description="one kubelet does not report, another reports a reason",
         inputs=_check_input(
             inventory(
                 node("gpu-a01", status=_ready("Unknown", "NodeStatusUnknown", "Kubelet stopped posting.")),
@@ -164,7 +167,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="KubeNodeNotReady",
-        why="cordoned is not broken, pressure is another matter, and a new node has not spoken yet",
+        description="a cordoned node, a node under disk pressure, and a new node that has not reported yet",
         inputs=_check_input(
             inventory(
                 node("gpu-a01", spec={"unschedulable": True}),
@@ -175,7 +178,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="YardmasterSourceBlind",
-        why="Prometheus does not answer, Elasticsearch does",
+        description="Prometheus does not answer, Elasticsearch does",
         inputs=_check_input(
             sources=(
                 SourceState(
@@ -187,20 +190,20 @@ CHECK_CASES: Sequence[CheckCase] = (
         fired=(
             Fired(
                 labels={"component": "prometheus", "severity": "critical"},
-                summary="Yardmaster is blind: prometheus does not answer, or not whole.",
+                summary="Yardmaster cannot see prometheus: it does not answer, or answers only in part.",
             ),
         ),
     ),
     CheckCase(
         rule="YardmasterSourceBlind",
-        why="one rule that cannot be answered does not make its source blind",
+        description="one rule whose query fails does not make its source blind",
         inputs=_check_input(
             sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
         ),
     ),
     CheckCase(
         rule="YardmasterRuleBlind",
-        why="one rule cannot be answered though its source can",
+        description="the query of one rule fails although its source answers",
         inputs=_check_input(
             sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
         ),
@@ -211,13 +214,14 @@ CHECK_CASES: Sequence[CheckCase] = (
                     "rule": "gpu/gpu/GPUTemperatureHigh",
                     "severity": "warning",
                 },
-                summary="The rule gpu/gpu/GPUTemperatureHigh is not answered whole, though its source is there.",
+                summary="The query of rule gpu/gpu/GPUTemperatureHigh fails or is incomplete, "
+                "although its source answers.",
             ),
         ),
     ),
     CheckCase(
         rule="YardmasterRuleBlind",
-        why="its source is blind as a whole: that is one alert, not one a rule",
+        description="its source is blind: that is one alert, not one per rule",
         inputs=_check_input(
             sources=(
                 SourceState(
@@ -229,8 +233,31 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
+        rule="YardmasterClockSet",
+        description="the clock was set back by an hour",
+        inputs=_check_input(clock_step=ClockStep(by=timedelta(hours=-1), at=NOW)),
+        fired=(
+            Fired(
+                labels={"component": "yardmaster", "direction": "back", "severity": "warning"},
+                summary="The wall clock of Yardmaster's machine was set back by 1h 0m 0s.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="YardmasterClockSet",
+        description="the clock was set forward by a day",
+        inputs=_check_input(clock_step=ClockStep(by=timedelta(days=1), at=NOW)),
+        fired=(
+            Fired(
+                labels={"component": "yardmaster", "direction": "forward", "severity": "warning"},
+                summary="The wall clock of Yardmaster's machine was set forward by 1d 0h 0m 0s.",
+            ),
+        ),
+    ),
+    CheckCase(rule="YardmasterClockSet", description="nobody set the clock lately", inputs=_check_input()),
+    CheckCase(
         rule="TrainingPending",
-        why="its pods wait for GPUs",
+        description="its pods are waiting for GPUs",
         inputs=_check_input(
             trainings=(_a_training(TrainingState.QUEUED), _a_training(TrainingState.RUNNING, "segment"))
         ),
@@ -241,17 +268,17 @@ CHECK_CASES: Sequence[CheckCase] = (
                     "training": "vision-detr/detr-worker",
                     "severity": "warning",
                 },
-                summary="Training vision-detr/detr-worker waits for resources.",
+                summary="Training vision-detr/detr-worker is waiting for resources.",
             ),
         ),
     ),
     CheckCase(
         rule="TrainingPending",
-        why="suspended is a wish, starting is progress, and what ended waits for nothing",
+        description="suspended, starting, running and ended trainings are not waiting for resources",
         inputs=_check_input(
             trainings=tuple(
-                _a_training(life)
-                for life in (
+                _a_training(state)
+                for state in (
                     TrainingState.SUSPENDED,
                     TrainingState.STARTING,
                     TrainingState.RUNNING,

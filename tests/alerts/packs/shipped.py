@@ -1,4 +1,4 @@
-"""This file reads the shipped packs for tests: every rule, the file it stands in, and the cases beside it."""
+"""The shipped packs for tests: every rule, its file, and the promtool cases next to it."""
 
 from functools import cache
 from importlib import resources
@@ -16,7 +16,7 @@ RUNBOOKS = PACKS.parent.parent / "docs" / "runbooks"
 
 
 def pack_files() -> list[Path]:
-    """Every rule file that is shipped, cases left out."""
+    """Return every shipped rule file, without the test cases."""
     return sorted(path for path in PACKS.glob("*.yaml") if not path.name.endswith(".test.yaml"))
 
 
@@ -26,24 +26,24 @@ def prometheus_files() -> list[Path]:
 
 @cache
 def loaded(path: Path) -> Loaded:
-    """The file's rules. Any offer is taken here: whether it parses is a test of its own."""
-    words = Symbols(checks={name: frozenset(check.parameters) for name, check in CHECKS.items()})
-    return load(path.read_text(encoding="utf-8"), file=path.name, symbols=words, own=True)
+    """Return the file's rules. Actions are not checked here: a separate test parses them."""
+    symbols = Symbols(checks={name: frozenset(check.parameters) for name, check in CHECKS.items()})
+    return load(path.read_text(encoding="utf-8"), file=path.name, symbols=symbols, own=True)
 
 
 def shipped_rules() -> dict[str, Rule]:
-    """Every shipped rule by its name, which is unique among the packs."""
+    """Return every shipped rule by its name, which is unique among the packs."""
     return {rule.name: rule for path in pack_files() for group in loaded(path).groups for rule in group.rules}
 
 
 def promtool_cases(path: Path) -> dict[str, list[bool]]:
-    """For each alert in the file's cases: whether each case expects it to fire."""
+    """Return, for each alert in the file's cases, whether each case expects it to fire."""
     file = path.with_name(path.name.removesuffix(".yaml") + ".test.yaml")
-    told: dict[str, list[bool]] = {}
+    expectations: dict[str, list[bool]] = {}
     if not file.exists():
-        return told
+        return expectations
     tree: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     for test in tree["tests"]:
         for case in test["alert_rule_test"]:
-            told.setdefault(case["alertname"], []).append(bool(case.get("exp_alerts")))
-    return told
+            expectations.setdefault(case["alertname"], []).append(bool(case.get("exp_alerts")))
+    return expectations

@@ -1,6 +1,6 @@
-"""The shipped Prometheus rules while Prometheus cannot be asked, and while one thing is not watched any more.
+"""The shipped Prometheus rules while Prometheus does not answer, and while one target has no data.
 
-The presence queries are asked of a real Prometheus elsewhere; here their answers are what promtool's cases imply:
+Other tests run the presence queries on a real Prometheus; here their results are what promtool's cases imply:
 the labels of the presence query's own grouping.
 """
 
@@ -14,7 +14,7 @@ from alerts.rules import Rule
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen
-from tests.alerts.packs.judged import fired, once
+from tests.alerts.packs.evaluated import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -22,7 +22,7 @@ LATER = NOW + timedelta(hours=2)
 RULES = {name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, PromQLQuery)}
 EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
-# What each rule's samples look like. The presence query is asked for the same thing, and for another one.
+# The labels of each rule's samples. The presence query returns the same target, and another one.
 SAMPLES = {
     "GPUTemperatureHigh": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
     "GPUThermalThrottling": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
@@ -41,14 +41,14 @@ SAMPLES = {
 
 
 def _present(rule: Rule, labels: dict[str, str]) -> Labels:
-    """One element of the presence query's answer, for these labels."""
+    """Return one element of the presence query's result, for these labels."""
     assert isinstance(rule.query, PromQLQuery)
-    sees = rule.query.presence or ""
-    if grouped := re.search(r"\bby \(([^)]*)\)", sees):
+    presence = rule.query.presence or ""
+    if grouped := re.search(r"\bby \(([^)]*)\)", presence):
         return Labels({name: labels[name] for name in grouped[1].split(", ") if name in labels})
-    if sees.startswith("sum("):
+    if presence.startswith("sum("):
         return Labels()
-    return Labels({**labels, "__name__": sees, "job": "node-exporter", "pod": "node-exporter-abcde"})
+    return Labels({**labels, "__name__": presence, "job": "node-exporter", "pod": "node-exporter-abcde"})
 
 
 def _seen(rule: Rule, at: datetime, *, breaches: bool, watched: bool) -> Seen:
@@ -62,7 +62,7 @@ def _seen(rule: Rule, at: datetime, *, breaches: bool, watched: bool) -> Seen:
 
 
 @EVERY
-def test_prometheus_that_does_not_answer_resolves_nothing(rule: Rule) -> None:
+def test_a_prometheus_that_does_not_answer_resolves_nothing(rule: Rule) -> None:
     known = {a.key: a for a in fired(rule, _seen(rule, NOW, breaches=True, watched=True), NOW)}
     assert len(known) == 1
 
@@ -72,7 +72,7 @@ def test_prometheus_that_does_not_answer_resolves_nothing(rule: Rule) -> None:
 
 
 @EVERY
-def test_a_subject_that_is_not_watched_any_more_is_blind_alone(rule: Rule) -> None:
+def test_a_target_without_data_blinds_only_its_own_alert(rule: Rule) -> None:
     known = {a.key: a for a in fired(rule, _seen(rule, NOW, breaches=True, watched=True), NOW)}
 
     after = once(rule, known, _seen(rule, LATER, breaches=False, watched=False), LATER)
@@ -86,7 +86,7 @@ def test_a_subject_that_is_not_watched_any_more_is_blind_alone(rule: Rule) -> No
 
 
 @EVERY
-def test_a_subject_that_is_watched_and_well_again_resolves(rule: Rule) -> None:
+def test_a_target_that_has_data_and_is_healthy_again_resolves(rule: Rule) -> None:
     known = {a.key: a for a in fired(rule, _seen(rule, NOW, breaches=True, watched=True), NOW)}
 
     first = once(rule, known, _seen(rule, LATER, breaches=False, watched=True), LATER)
@@ -97,5 +97,5 @@ def test_a_subject_that_is_watched_and_well_again_resolves(rule: Rule) -> None:
     assert [change.alert.life.state for change in (*first.changes, *after.changes)] == [AlertState.RESOLVED]
 
 
-def test_every_rule_of_metrics_is_looked_at() -> None:
+def test_every_prometheus_rule_has_a_sample() -> None:
     assert set(SAMPLES) == set(RULES)

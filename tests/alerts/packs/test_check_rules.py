@@ -1,4 +1,4 @@
-"""The shipped check rules over scenes: what fires, what stays quiet, and what a part that cannot be seen does."""
+"""The shipped check rules on their cases: what fires, what stays quiet, and the effect of a blind input."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,13 +10,14 @@ from alerts.rules import Rule
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import SERVICES
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.query_router import QueryRouter
 from tests.alerts.packs.check_cases import CHECK_CASES, CheckCase
-from tests.alerts.packs.judged import fired, once
+from tests.alerts.packs.evaluated import fired, once
 from tests.alerts.packs.shipped import shipped_rules
-from tests.support.objects import NOW
+from tests.support.objects import NOW, hide
 
 RULES: Mapping[str, Rule] = {
     name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, CheckQuery)
@@ -24,8 +25,8 @@ RULES: Mapping[str, Rule] = {
 FIRING = [case for case in CHECK_CASES if case.fired]
 
 
-async def look(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
-    """What the answering says of the case's scene."""
+async def query_result(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
+    """Return the query router's result for the case."""
 
     def inputs(at: datetime, _sources: tuple[SourceState, ...]) -> CheckInput:
         return replace(case.inputs, at=at)
@@ -34,21 +35,21 @@ async def look(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
     return await router.query(RULES[case.rule].query, at=at)
 
 
-@pytest.mark.parametrize("case", CHECK_CASES, ids=lambda case: f"{case.rule}: {case.why}")
-async def test_what_fires_and_what_does_not(case: CheckCase) -> None:
-    alerts = fired(RULES[case.rule], await look(case), NOW)
+@pytest.mark.parametrize("case", CHECK_CASES, ids=lambda case: f"{case.rule}: {case.description}")
+async def test_a_case_fires_exactly_its_alerts(case: CheckCase) -> None:
+    alerts = fired(RULES[case.rule], await query_result(case), NOW)
 
-    told = {
+    summaries = {
         tuple(sorted(alert.labels.without("alertname").items())): alert.annotations["summary"]
         for alert in alerts
     }
-    assert told == {tuple(sorted(one.labels.items())): one.summary for one in case.fired}
+    assert summaries == {tuple(sorted(one.labels.items())): one.summary for one in case.fired}
 
 
-@pytest.mark.parametrize("case", FIRING, ids=lambda case: f"{case.rule}: {case.why}")
-async def test_an_alert_does_not_become_another_as_time_passes(case: CheckCase) -> None:
-    first = await look(case)
-    later = await look(case, at=NOW + timedelta(hours=3))
+@pytest.mark.parametrize("case", FIRING, ids=lambda case: f"{case.rule}: {case.description}")
+async def test_an_alert_keeps_its_labels_as_time_passes(case: CheckCase) -> None:
+    first = await query_result(case)
+    later = await query_result(case, at=NOW + timedelta(hours=3))
 
     assert isinstance(first, Seen)
     assert isinstance(later, Seen)
@@ -67,11 +68,11 @@ def _needs() -> list[tuple[str, str]]:
 async def test_an_input_that_cannot_be_seen_resolves_nothing(name: str, need: str) -> None:
     case = next(case for case in FIRING if case.rule == name)
     rule = RULES[name]
-    known = {alert.key: alert for alert in fired(rule, await look(case), NOW)}
+    known = {alert.key: alert for alert in fired(rule, await query_result(case), NOW)}
     gone = Blind(source="kubernetes", at=NOW, reason="the API server does not answer")
     unseen = replace(case, inputs=replace(case.inputs, **{need: gone}))  # type: ignore[arg-type]
 
-    blind = await look(unseen, at=NOW + timedelta(hours=1))
+    blind = await query_result(unseen, at=NOW + timedelta(hours=1))
     after = once(rule, known, blind, NOW + timedelta(hours=1))
 
     assert after.alerts == known
@@ -79,42 +80,39 @@ async def test_an_input_that_cannot_be_seen_resolves_nothing(name: str, need: st
     assert after.blind == gone.reason
 
 
-async def test_services_that_cannot_be_listed_are_not_no_services() -> None:
-    case = next(case for case in FIRING if "700 Services" in case.why)
+async def test_services_that_cannot_be_listed_are_blind() -> None:
+    case = next(case for case in FIRING if "700 Services" in case.description)
     assert isinstance(case.inputs.inventory, Inventory)
-    hidden = replace(case.inputs.inventory, services={}, missing={"services": "forbidden"})
+    hidden = hide(case.inputs.inventory, SERVICES, reason="forbidden")
 
-    blind = await look(replace(case, inputs=replace(case.inputs, inventory=hidden)))
+    blind = await query_result(replace(case, inputs=replace(case.inputs, inventory=hidden)))
 
     assert isinstance(blind, Blind)
     assert blind.reason == "services cannot be seen: forbidden"
 
 
 @pytest.mark.parametrize("name", ["YardmasterSourceBlind", "YardmasterRuleBlind"])
-async def test_our_own_sight_is_never_blind_itself(name: str) -> None:
-    """It fires while everything else is blind, and a blind look on it would still resolve nothing."""
+async def test_a_rule_about_blindness_is_never_blind_itself(name: str) -> None:
+    """It fires while everything else is blind, and a blind result of it would still resolve nothing."""
     case = next(case for case in FIRING if case.rule == name)
     gone = Blind(source="kubernetes", at=NOW, reason="dark")
     dark = replace(case.inputs, inventory=gone, trainings=gone, configs=gone)
     rule = RULES[name]
 
-    alerts = fired(rule, await look(replace(case, inputs=dark)), NOW)
+    alerts = fired(rule, await query_result(replace(case, inputs=dark)), NOW)
     known = {alert.key: alert for alert in alerts}
 
     assert [alert.annotations["summary"] for alert in alerts] == [one.summary for one in case.fired]
     assert once(rule, known, gone, NOW + timedelta(hours=1)).alerts == known
 
 
-async def test_a_node_that_restarts_is_one_trouble() -> None:
-    """First the kubelet says why, then it is silent, then it says why again: the same alert all along."""
-    silent, speaking = (
-        next(one for one in FIRING if one.rule == "KubeNodeNotReady").inputs.inventory,
-        "gpu-a01",
-    )
-    assert isinstance(silent, Inventory)
-    node = silent.nodes[speaking]
+async def test_a_node_that_restarts_is_one_alert() -> None:
+    """First the kubelet reports a reason, then nothing, then a reason again: this is always the same alert."""
+    inventory = next(one for one in FIRING if one.rule == "KubeNodeNotReady").inputs.inventory
+    assert isinstance(inventory, Inventory)
+    node = inventory.nodes["gpu-a01"]
     ready = next(one for one in node.status.conditions or () if one.type == "Ready")
-    seen = await look(next(one for one in FIRING if one.rule == "KubeNodeNotReady"))
+    seen = await query_result(next(one for one in FIRING if one.rule == "KubeNodeNotReady"))
 
     assert isinstance(seen, Seen)
     assert ready.status == "Unknown"

@@ -1,4 +1,4 @@
-"""A shipped rule has cases, a runbook, offers that are commands, words that render, and labels that hold still."""
+"""Every shipped rule has cases, a runbook, valid actions, templates that render, and labels that do not change."""
 
 import math
 import re
@@ -22,17 +22,17 @@ from tests.alerts.packs.shipped import PACKS, RUNBOOKS, loaded, pack_files, prom
 
 RULES = shipped_rules()
 EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
-WORDING = RuleRenderer(lambda: Topology(cluster="prod-a"), clean=lambda text: text)
+RENDERER = RuleRenderer(lambda: Topology(cluster="prod-a"), clean=lambda text: text)
 
 
 def test_there_are_packs() -> None:
-    """A test of each rule says nothing when no rule is found."""
+    """A test of every rule proves nothing if no rule is found."""
     assert len(RULES) >= 20
     assert {path.name.partition(".")[0] for path in pack_files()} >= {"gpu", "node", "dns", "logs", "storage"}
 
 
 @pytest.mark.parametrize("path", pack_files(), ids=lambda path: path.name)
-def test_a_pack_loads_without_a_mistake(path: Path) -> None:
+def test_a_pack_loads_without_diagnostics(path: Path) -> None:
     assert [str(diagnostic) for diagnostic in loaded(path).diagnostics] == []
 
 
@@ -46,13 +46,13 @@ def test_a_name_is_used_once() -> None:
 def test_a_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: Rule) -> None:
     match rule.query:
         case PromQLQuery():
-            told = promtool_cases(PACKS / rule.location.file)[rule.name]
+            outcomes = promtool_cases(PACKS / rule.location.file)[rule.name]
         case LogQuery():
-            told = [bool(case.fired) for case in LOG_CASES if case.rule == rule.name]
+            outcomes = [bool(case.fired) for case in LOG_CASES if case.rule == rule.name]
         case CheckQuery():
-            told = [bool(case.fired) for case in CHECK_CASES if case.rule == rule.name]
+            outcomes = [bool(case.fired) for case in CHECK_CASES if case.rule == rule.name]
 
-    assert set(told) == {True, False}
+    assert set(outcomes) == {True, False}
 
 
 def test_every_case_has_its_rule() -> None:
@@ -64,26 +64,26 @@ def test_every_case_has_its_rule() -> None:
 
 
 @EVERY
-def test_a_rule_names_a_runbook_that_is_there(rule: Rule) -> None:
+def test_a_rule_names_an_existing_runbook(rule: Rule) -> None:
     assert rule.template.runbook
     assert (RUNBOOKS / f"{rule.template.runbook}.md").is_file()
 
 
 @EVERY
-def test_an_offer_is_a_command(rule: Rule) -> None:
-    wrong = {line: why for line in rule.template.actions if (why := check_action(line))}
+def test_an_action_is_a_valid_command(rule: Rule) -> None:
+    errors = {line: error for line in rule.template.actions if (error := check_action(line))}
 
-    assert wrong == {}
+    assert errors == {}
 
 
 @EVERY
-def test_an_offer_names_only_what_a_subject_has(rule: Rule) -> None:
+def test_an_action_has_only_placeholders_of_subjects(rule: Rule) -> None:
     for line in rule.template.actions:
         assert set(re.findall(r"\{(\w*)\}", line)) <= set(WORDS)
 
 
 @EVERY
-def test_a_rule_says_how_bad_it_is_and_what_it_is_in_one_line(rule: Rule) -> None:
+def test_a_rule_has_a_severity_and_a_summary_of_one_line(rule: Rule) -> None:
     assert "severity" in rule.template.labels
     summary = rule.template.annotations["summary"]
     assert "\n" not in summary.strip()
@@ -92,7 +92,7 @@ def test_a_rule_says_how_bad_it_is_and_what_it_is_in_one_line(rule: Rule) -> Non
 
 @EVERY
 def test_no_label_holds_a_measured_value(rule: Rule) -> None:
-    """A label that moves with the value makes another alert each time, so that none ever fires."""
+    """A label that changes with the value makes another alert each time, so none ever fires."""
     few, many = (_labels(rule, value) for value in (1.0, 97.25))
 
     assert few == many
@@ -101,42 +101,42 @@ def test_no_label_holds_a_measured_value(rule: Rule) -> None:
 
 @EVERY
 @pytest.mark.parametrize("value", [0.0, 1.0, 93.7, 1e12, math.nan, math.inf], ids=str)
-def test_the_words_render_for_any_value(rule: Rule, value: float) -> None:
+def test_the_templates_render_for_any_value(rule: Rule, value: float) -> None:
     sample = Sample(labels=Labels(_LABELS), value=value)
-    labels = WORDING.labels(rule, sample)
+    labels = RENDERER.labels(rule, sample)
 
-    told = [*labels.values(), *WORDING.annotations(rule, labels, sample).values()]
+    texts = [*labels.values(), *RENDERER.annotations(rule, sample).values()]
 
-    assert not [text for text in told if "<error expanding" in text]
+    assert not [text for text in texts if "<error expanding" in text]
     assert labels["severity"] in ("critical", "warning", "info")
 
 
 @EVERY
-def test_the_words_render_where_a_label_is_missing(rule: Rule) -> None:
+def test_the_templates_render_without_labels(rule: Rule) -> None:
     sample = Sample(labels=Labels(), value=1)
 
-    told = WORDING.annotations(rule, WORDING.labels(rule, sample), sample)
+    texts = RENDERER.annotations(rule, sample)
 
-    assert not [text for text in told.values() if "<error expanding" in text]
-
-
-@EVERY
-def test_a_template_names_only_labels_that_its_question_can_give(rule: Rule) -> None:
-    said = [*rule.template.labels.values(), *rule.template.annotations.values()]
-    named = {name for text in said for name in re.findall(r"\$labels\.(\w+)", text)}
-
-    assert named <= _labels_of(rule), "no answer has this label, so the words would have a hole"
+    assert not [text for text in texts.values() if "<error expanding" in text]
 
 
 @EVERY
-def test_a_rule_of_metrics_says_what_it_watches(rule: Rule) -> None:
-    """Without a presence query a series that vanished would be read as healthy."""
+def test_a_template_names_only_labels_that_its_query_can_return(rule: Rule) -> None:
+    texts = [*rule.template.labels.values(), *rule.template.annotations.values()]
+    named = {name for text in texts for name in re.findall(r"\$labels\.(\w+)", text)}
+
+    assert named <= _labels_of(rule), "no result has this label, so the text would have a gap"
+
+
+@EVERY
+def test_a_prometheus_rule_has_a_presence_query(rule: Rule) -> None:
+    """Without a presence query a series that vanished would count as healthy."""
     if isinstance(rule.query, PromQLQuery):
         assert rule.query.presence
 
 
 @EVERY
-def test_a_template_is_one(rule: Rule) -> None:
+def test_a_template_parses(rule: Rule) -> None:
     for text in (*rule.template.labels.values(), *rule.template.annotations.values()):
         try:
             parse(text)
@@ -164,7 +164,7 @@ _LABELS = {
 
 
 def _labels(rule: Rule, value: float) -> Labels:
-    return WORDING.labels(rule, Sample(labels=Labels(_LABELS), value=value))
+    return RENDERER.labels(rule, Sample(labels=Labels(_LABELS), value=value))
 
 
 def _labels_of(rule: Rule) -> set[str]:

@@ -1,4 +1,4 @@
-"""The shipped log rules over lines that the demo's components print, shipped into a look-alike of Elasticsearch."""
+"""The shipped log rules on lines that the demo's components write, in a look-alike of Elasticsearch."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,12 +11,12 @@ from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, Seen
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
-from demo.world.layout import a_cluster
+from demo.world.layout import demo_layout
 from demo.world.logs.line import Document, document
 from demo.world.logs.shipper import INDEX, TEMPLATE, bulk
-from demo.world.state import State, a_state
-from tests.alerts.packs.judged import fired, once
-from tests.alerts.packs.log_cases import LOG_CASES, LogCase, Said
+from demo.world.state import State, initial_state
+from tests.alerts.packs.evaluated import fired, once
+from tests.alerts.packs.log_cases import LOG_CASES, LogCase, LogEvent
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW
 
@@ -29,12 +29,12 @@ class Logs:
     def __init__(self, es: ElasticsearchLookalike, source: ElasticsearchSource) -> None:
         self.es = es
         self.source = source
-        self._state: State = a_state(a_cluster(), NOW)
+        self._state: State = initial_state(demo_layout(), NOW)
 
-    async def ship(self, *said: Said) -> None:
-        """Ship these lines, and one of every day before, so that no day is without logs."""
-        murmur = [Said(what="kubelet-start", ago=60 + day * 86_400) for day in range(8)]
-        lines = [line for one in (*murmur, *said) for line in one.lines(self._state)]
+    async def ship(self, *events: LogEvent) -> None:
+        """Ship these events, and one line for each day before, so that no day is without logs."""
+        daily = [LogEvent(what="kubelet-start", ago=60 + day * 86_400) for day in range(8)]
+        lines = [line for one in (*daily, *events) for line in one.lines(self._state)]
         documents: list[Document] = [made for line in lines if (made := document(line, self._state))]
         assert len(documents) == len(lines)
         async with aiohttp.ClientSession() as session:
@@ -60,30 +60,30 @@ async def logs() -> AsyncIterator[Logs]:
             yield Logs(es, source)
 
 
-@pytest.mark.parametrize("case", LOG_CASES, ids=lambda case: f"{case.rule}: {case.why}")
-async def test_what_fires_and_what_does_not(case: LogCase, logs: Logs) -> None:
+@pytest.mark.parametrize("case", LOG_CASES, ids=lambda case: f"{case.rule}: {case.description}")
+async def test_a_case_fires_exactly_its_alerts(case: LogCase, logs: Logs) -> None:
     rule = RULES[case.rule]
     assert isinstance(rule.query, LogQuery)
-    await logs.ship(*case.said)
+    await logs.ship(*case.events)
 
     seen = await logs.source.search(rule.query, at=NOW)
     assert isinstance(seen, Seen), seen
     alerts = fired(rule, seen, NOW)
 
-    told = {tuple(sorted(alert.labels.without("alertname").items())): alert for alert in alerts}
-    wanted = {tuple(sorted(one.labels.items())): one.summary for one in case.fired}
-    assert {labels: alert.annotations["summary"] for labels, alert in told.items()} == wanted
+    firing = {tuple(sorted(alert.labels.without("alertname").items())): alert for alert in alerts}
+    expected = {tuple(sorted(one.labels.items())): one.summary for one in case.fired}
+    assert {labels: alert.annotations["summary"] for labels, alert in firing.items()} == expected
 
 
 @pytest.mark.parametrize(
     "case",
     [case for case in LOG_CASES if case.fired],
-    ids=lambda case: f"{case.rule}: {case.why}",
+    ids=lambda case: f"{case.rule}: {case.description}",
 )
-async def test_an_alert_brings_a_line_as_evidence_and_knows_its_node(case: LogCase, logs: Logs) -> None:
+async def test_an_alert_has_a_log_line_as_evidence_and_its_node(case: LogCase, logs: Logs) -> None:
     rule = RULES[case.rule]
     assert isinstance(rule.query, LogQuery)
-    await logs.ship(*case.said)
+    await logs.ship(*case.events)
 
     seen = await logs.source.search(rule.query, at=NOW)
 
@@ -93,14 +93,14 @@ async def test_an_alert_brings_a_line_as_evidence_and_knows_its_node(case: LogCa
 
 
 @pytest.mark.parametrize("name", RULES)
-async def test_half_an_answer_resolves_nothing(name: str, logs: Logs) -> None:
+async def test_a_partial_result_resolves_nothing(name: str, logs: Logs) -> None:
     rule = RULES[name]
     assert isinstance(rule.query, LogQuery)
     case = next(case for case in LOG_CASES if case.rule == name and case.fired)
-    await logs.ship(*case.said)
+    await logs.ship(*case.events)
     seen = await logs.source.search(rule.query, at=NOW)
     known = {alert.key: alert for alert in fired(rule, seen, NOW)}
-    long_after = NOW + timedelta(days=1)  # when the lines are long out of the window
+    long_after = NOW + timedelta(days=1)  # long after the lines have left the window
 
     logs.es.faults.partial(1, times=5)
     blind = await logs.source.search(rule.query, at=long_after)

@@ -1,4 +1,4 @@
-"""The shipped Prometheus rules and their cases, judged by promtool itself."""
+"""The shipped Prometheus rules and their cases, checked by the real promtool."""
 
 import subprocess
 from pathlib import Path
@@ -10,37 +10,35 @@ from tests.alerts.packs.shipped import prometheus_files
 FILES = prometheus_files()
 
 
-def _told_by(promtool: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def _run(promtool: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [promtool, *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.name} is a rule file without a complaint")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.name} has no lint findings")
 def test_promtool_accepts_the_pack(file: Path, promtool_path: Path) -> None:
-    done = _told_by(
-        promtool_path, "check", "rules", "--lint=all", "--lint-fatal", file.name, folder=file.parent
-    )
+    done = _run(promtool_path, "check", "rules", "--lint=all", "--lint-fatal", file.name, folder=file.parent)
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"the cases of {file.name} hold")
-def test_promtool_agrees_with_the_cases(file: Path, promtool_path: Path) -> None:
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"the cases of {file.name} pass")
+def test_promtool_passes_the_cases(file: Path, promtool_path: Path) -> None:
     cases = file.with_name(file.name.removesuffix(".yaml") + ".test.yaml")
 
-    done = _told_by(promtool_path, "test", "rules", cases.name, folder=file.parent)
+    done = _run(promtool_path, "test", "rules", cases.name, folder=file.parent)
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_promtool_refuses_a_case_that_does_not_hold(promtool_path: Path, tmp_path: Path) -> None:
-    """So that what the two tests above say is worth something."""
+def test_promtool_fails_a_case_that_does_not_match_its_rule(promtool_path: Path, tmp_path: Path) -> None:
+    """This proves that the two tests above can fail."""
     file = FILES[0]
     cases = file.with_name(file.name.removesuffix(".yaml") + ".test.yaml")
     (tmp_path / file.name).write_text(file.read_text(encoding="utf-8").replace("severity: ", "severity: un"))
     (tmp_path / cases.name).write_text(cases.read_text(encoding="utf-8"))
 
-    done = _told_by(promtool_path, "test", "rules", cases.name, folder=tmp_path)
+    done = _run(promtool_path, "test", "rules", cases.name, folder=tmp_path)
 
     assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""The runbooks: what they tell somebody to type is a command of ours, a query that parses, a page that is there."""
+"""The runbooks: their commands exist, their queries parse, and their links lead to existing pages."""
 
 import re
 from pathlib import Path
@@ -12,44 +12,44 @@ from tests.alerts.packs.shipped import RUNBOOKS, shipped_rules
 PAGES = sorted(path for path in RUNBOOKS.glob("*.md") if path.name != "README.md")
 EVERY = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 SECTIONS = [
-    "What it means",
-    "Who is hurt",
-    "First look",
-    "What to press",
+    "Meaning",
+    "Impact",
+    "Diagnosis",
+    "Mitigation",
     "What not to do",
-    "It is over when",
+    "Resolved when",
     "Sources",
 ]
 
 
-def test_each_page_has_a_rule_that_names_it() -> None:
+def test_each_page_is_named_by_a_rule() -> None:
     assert {page.stem for page in PAGES} == {rule.template.runbook for rule in shipped_rules().values()}
 
 
 @EVERY
-def test_a_page_answers_the_same_questions_in_the_same_order(page: Path) -> None:
+def test_a_page_has_the_same_sections_in_the_same_order(page: Path) -> None:
     assert re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE) == SECTIONS
 
 
 @EVERY
 def test_a_page_names_the_alerts_that_lead_to_it(page: Path) -> None:
-    told = page.read_text(encoding="utf-8").partition("Told by: ")[2].partition("\n")[0]
+    alerts = page.read_text(encoding="utf-8").partition("Alerts: ")[2].partition("\n")[0]
 
-    assert set(re.findall(r"`(\w+)`", told)) == {
+    assert set(re.findall(r"`(\w+)`", alerts)) == {
         rule.name for rule in shipped_rules().values() if rule.template.runbook == page.stem
     }
 
 
 @EVERY
-def test_a_page_tells_commands_that_exist(page: Path) -> None:
+def test_a_page_has_commands_that_exist(page: Path) -> None:
     lines = re.findall(r"/yard ([^`\n]+)", page.read_text(encoding="utf-8"))
 
     assert lines
-    assert {line: why for line in lines if (why := check_action(line))} == {}
+    assert {line: error for line in lines if (error := check_action(line))} == {}
 
 
 @EVERY
-def test_a_page_tells_queries_that_parse(page: Path) -> None:
+def test_a_page_has_queries_that_parse(page: Path) -> None:
     blocks = re.findall(r"```promql\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
     for query in "".join(blocks).splitlines():
@@ -57,11 +57,11 @@ def test_a_page_tells_queries_that_parse(page: Path) -> None:
 
 
 @EVERY
-def test_a_page_leads_to_pages_that_are_there(page: Path) -> None:
+def test_a_page_links_to_existing_pages(page: Path) -> None:
     for target in re.findall(r"\]\(([\w-]+\.md)\)", page.read_text(encoding="utf-8")):
         assert (RUNBOOKS / target).is_file()
 
 
 @EVERY
-def test_a_page_is_short_enough_for_the_night(page: Path) -> None:
+def test_a_page_is_short(page: Path) -> None:
     assert len(page.read_text(encoding="utf-8").splitlines()) <= 90

@@ -1,4 +1,4 @@
-"""Routes are walked as Alertmanager walks its tree."""
+"""Routes, evaluated as in Alertmanager's routing tree."""
 
 import json
 from dataclasses import replace
@@ -23,63 +23,63 @@ def route(match: str = "", *channels: str, continues: bool = False, routes: tupl
     return Route(matchers=parse_matchers(match), channels=channels, continues=continues, routes=routes)
 
 
-def told(*routes: Route, default: str = "home", **labels: str) -> tuple[str, ...]:
+def routed(*routes: Route, default: str = "home", **labels: str) -> tuple[str, ...]:
     return channels_of(an_alert(on=labels), routes, default=default)
 
 
-def test_without_routes_it_goes_home() -> None:
-    assert told() == ("home",)
-    assert told(default="") == ()
+def test_without_routes_the_default_applies() -> None:
+    assert routed() == ("home",)
+    assert routed(default="") == ()
 
 
-def test_the_first_route_that_fits_takes_it() -> None:
+def test_the_first_matching_route_wins() -> None:
     routes = (route("node=gpu-a02", "b"), route("node=~'gpu.*'".replace("'", '"'), "a"), route("", "c"))
 
-    assert told(*routes, node="gpu-a01") == ("a",)
-    assert told(*routes, node="gpu-a02") == ("b",)
-    assert told(*routes, component="dns") == ("c",)
+    assert routed(*routes, node="gpu-a01") == ("a",)
+    assert routed(*routes, node="gpu-a02") == ("b",)
+    assert routed(*routes, component="dns") == ("c",)
 
 
-def test_a_route_that_continues_lets_its_siblings_speak_too() -> None:
-    assert told(route("", "a", continues=True), route("", "b"), route("", "c")) == ("a", "b")
+def test_a_continuing_route_lets_its_siblings_match() -> None:
+    assert routed(route("", "a", continues=True), route("", "b"), route("", "c")) == ("a", "b")
 
 
-def test_a_continuing_route_that_does_not_fit_stops_nothing() -> None:
-    assert told(route("node=x", "a", continues=True), route("", "b")) == ("b",)
+def test_a_continuing_route_that_does_not_match_is_skipped() -> None:
+    assert routed(route("node=x", "a", continues=True), route("", "b")) == ("b",)
 
 
-def test_the_deepest_that_fits_speaks_and_its_parent_is_silent() -> None:
+def test_a_matching_child_replaces_its_parent() -> None:
     tree = route("", "parent", routes=(route("severity=critical", "deep"),))
 
-    assert told(tree) == ("parent",)
+    assert routed(tree) == ("parent",)
     assert channels_of(an_alert(severity="critical"), (tree,), default="home") == ("deep",)
 
 
-def test_a_child_without_channels_has_all_of_its_parents() -> None:
+def test_a_child_without_channels_inherits_its_parents() -> None:
     tree = route("", "a", "b", routes=(route("node=gpu-a01"),))
 
-    assert told(tree, node="gpu-a01") == ("a", "b")
-    assert told(route("node=gpu-a01"), node="gpu-a01") == ("home",)
+    assert routed(tree, node="gpu-a01") == ("a", "b")
+    assert routed(route("node=gpu-a01"), node="gpu-a01") == ("home",)
 
 
-def test_a_channel_is_told_once() -> None:
-    assert told(route("", "a", continues=True), route("", "a", "b")) == ("a", "b")
+def test_a_channel_is_listed_once() -> None:
+    assert routed(route("", "a", continues=True), route("", "a", "b")) == ("a", "b")
 
 
-def test_routes_see_the_subject_beside_the_labels() -> None:
-    """The team is read from whose training it is, not from a label that anybody may set in a query."""
-    assert told(route('team="vision"', "v"), namespace="vision", pod="detr-0") == ("v",)
-    assert told(route('rack="rack-a"', "r"), instance="10.0.0.11:9100") == ("r",)
-    assert told(route('node="gpu-a01"', "n"), Hostname="gpu-a01", gpu="1") == ("n",)
+def test_routes_match_the_subject_and_the_labels() -> None:
+    """The team comes from the owner of the training, not from a label that anybody may set in a query."""
+    assert routed(route('team="vision"', "v"), namespace="vision", pod="detr-0") == ("v",)
+    assert routed(route('rack="rack-a"', "r"), instance="10.0.0.11:9100") == ("r",)
+    assert routed(route('node="gpu-a01"', "n"), Hostname="gpu-a01", gpu="1") == ("n",)
 
 
-def test_a_label_wins_over_the_subjects_word_of_the_same_name() -> None:
-    assert told(route('node="shown"', "n"), node="shown") == ("n",)
+def test_a_label_takes_precedence_over_the_subject_field_of_that_name() -> None:
+    assert routed(route('node="shown"', "n"), node="shown") == ("n",)
 
 
-@pytest.mark.skipif(not TREES, reason="the data set does not stand beside the checkout")
+@pytest.mark.skipif(not TREES, reason="the shared data set is not next to the checkout")
 @pytest.mark.parametrize("number", range(len(TREES)))
-def test_amtool_names_the_same_receivers(number: int) -> None:
+def test_amtool_finds_the_same_receivers(number: int) -> None:
     tree = TREES[number]
     top = yaml.safe_load(tree["config"])["route"]
     routes = tuple(_route(child) for child in top.get("routes", ()))
@@ -91,7 +91,7 @@ def test_amtool_names_the_same_receivers(number: int) -> None:
 
 
 def _alert(labels: dict[str, str]) -> Alert:
-    """An alert with these labels alone: amtool knows neither names nor subjects."""
+    """Return an alert with only these labels: amtool knows neither names nor subjects."""
     return replace(an_alert(), labels=Labels(labels), subject=Subject())
 
 

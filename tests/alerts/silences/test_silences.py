@@ -1,4 +1,4 @@
-"""A silence covers what it matches, from its beginning until its end."""
+"""A silence covers the alerts that it matches, from its start until its end."""
 
 from dataclasses import replace
 
@@ -15,16 +15,16 @@ SILENCE = Silence(
     starts_at=NOON,
     ends_at=NOON + minutes(60),
     by="U1",
-    comment="fans are being changed",
+    comment="replacing the fans",
 )
 
 
 @pytest.mark.parametrize(("after", "is_active"), [(-1, False), (0, True), (59, True), (60, False)])
-def test_it_holds_from_its_beginning_until_before_its_end(after: float, is_active: bool) -> None:
+def test_a_silence_is_active_from_its_start_until_before_its_end(after: float, is_active: bool) -> None:
     assert SILENCE.is_active(NOON + minutes(after)) is is_active
 
 
-def test_one_that_was_ended_early_is_over_at_once() -> None:
+def test_an_expired_silence_is_inactive() -> None:
     assert not replace(SILENCE, expired_at=NOON + minutes(5)).is_active(NOON + minutes(6))
 
 
@@ -32,7 +32,9 @@ def test_one_that_was_ended_early_is_over_at_once() -> None:
     ("node", "severity", "is_covered"),
     [("gpu-a01", "warning", True), ("gpu-a01", "critical", False), ("gpu-a02", "warning", False)],
 )
-def test_it_covers_what_all_of_its_matchers_fit(node: str, severity: str, is_covered: bool) -> None:
+def test_a_silence_covers_alerts_that_fit_all_its_matchers(
+    node: str, severity: str, is_covered: bool
+) -> None:
     labels = an_alert(node=node, severity=severity).labels
 
     assert SILENCE.covers(labels, NOON) is is_covered

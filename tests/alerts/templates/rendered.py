@@ -1,6 +1,6 @@
-"""This file has templates with the text that Prometheus makes of them; one file asks us, another promtool itself.
+"""Templates with the text that Prometheus renders, for an alert with these labels and this value.
 
-All are of an alert with these labels and this value.
+One test renders them here, another with promtool.
 """
 
 LABELS = {"instance": "gpu-01.rack.example:9400", "gpu": "3", "job": "dcgm", "path": "a&b <c>"}

@@ -1,4 +1,4 @@
-"""What is no template is refused with its place; no text breaks the parser."""
+"""Invalid templates are rejected with a location, and no text breaks the parser."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from alerts.templates import TemplateError, parse
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "why"),
+    ("text", "line", "column", "message"),
     [
         ("{{ nosuch }}", 1, 4, 'function "nosuch" not defined'),
         ("ab\ncd {{ $x }}", 2, 7, 'undefined variable "$x"'),
@@ -41,11 +41,11 @@ from alerts.templates import TemplateError, parse
         ("{{ " + "(" * 60 + "1" + ")" * 60 + " }}", 1, 55, "nested deeper"),
     ],
 )
-def test_a_mistake_is_named_with_its_place(text: str, line: int, column: int, why: str) -> None:
+def test_an_error_is_reported_with_its_position(text: str, line: int, column: int, message: str) -> None:
     with pytest.raises(TemplateError) as caught:
         parse(text)
 
-    assert why in caught.value.what
+    assert message in caught.value.what
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
@@ -109,19 +109,19 @@ PIECES = st.sampled_from(
 def test_any_text_is_a_template_or_a_template_error(text: str) -> None:
     try:
         template = parse(text)
-    except TemplateError as refused:
-        place = (refused.line, refused.column)
-        said = refused.what
+    except TemplateError as error:
+        position = (error.line, error.column)
+        rendered = error.what
     else:
-        place = (1, 1)
-        said = template.render(labels={"a": "b"}, value=1.5)
+        position = (1, 1)
+        rendered = template.render(labels={"a": "b"}, value=1.5)
 
-    assert min(place) >= 1
-    assert isinstance(said, str)
+    assert min(position) >= 1
+    assert isinstance(rendered, str)
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="{")))
-def test_a_text_without_actions_says_itself(text: str) -> None:
+def test_a_text_without_actions_renders_to_itself(text: str) -> None:
     assert parse(text).render(labels={}, value=0) == text
 
 

@@ -1,4 +1,4 @@
-"""Templates say what they say in Prometheus, and end when they are given too much."""
+"""Templates render as in Prometheus, within limits."""
 
 from datetime import UTC, datetime
 
@@ -10,17 +10,17 @@ from collectors.facts.results import Sample
 from tests.alerts.templates.rendered import LABELS, RENDERED, VALUE
 
 
-def say(text: str) -> str:
+def render(text: str) -> str:
     return parse(text).render(labels=LABELS, value=VALUE)
 
 
-@pytest.mark.parametrize(("text", "said"), RENDERED.items(), ids=RENDERED)
-def test_a_template_says_what_prometheus_says(text: str, said: str) -> None:
-    assert say(text) == said
+@pytest.mark.parametrize(("text", "rendered"), RENDERED.items(), ids=RENDERED)
+def test_a_template_renders_as_in_prometheus(text: str, rendered: str) -> None:
+    assert render(text) == rendered
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "rendered"),
     [
         (float("nan"), "NaN NaN NaN"),
         (float("inf"), "+Inf +Inf +Inf"),
@@ -32,16 +32,16 @@ def test_a_template_says_what_prometheus_says(text: str, said: str) -> None:
         (123456.0, "123456 123.5k 123456"),
     ],
 )
-def test_odd_values_are_written_as_in_go(value: float, said: str) -> None:
+def test_special_values_are_formatted_as_in_go(value: float, rendered: str) -> None:
     shown = parse('{{ $value }} {{ humanize $value }} {{ printf "%g" $value }}').render(
         labels={}, value=value
     )
 
-    assert shown == said
+    assert shown == rendered
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "message"),
     [
         ("{{ gt $value 90 }}", "incompatible types for comparison: float64 and int"),
         ("{{ humanize $labels.gpu | humanize }}{{ humanize $labels.job }}", 'parsing "dcgm": invalid syntax'),
@@ -61,11 +61,11 @@ def test_odd_values_are_written_as_in_go(value: float, said: str) -> None:
         ("{{ now }}", "`now` is not available here"),
     ],
 )
-def test_what_cannot_be_rendered_says_why_in_its_place(text: str, why: str) -> None:
-    said = say("before " + text)
+def test_a_render_error_is_shown_inline(text: str, message: str) -> None:
+    rendered = render("before " + text)
 
-    assert said.startswith("<error expanding template: 1:")
-    assert why in said
+    assert rendered.startswith("<error expanding template: 1:")
+    assert message in rendered
 
 
 @pytest.mark.parametrize(
@@ -84,21 +84,21 @@ def test_what_cannot_be_rendered_says_why_in_its_place(text: str, why: str) -> N
         "loops in loops",
         "a loop of quintillions",
         "padding",
-        "replacing everything by much",
+        "replacements that multiply the text",
     ],
 )
-def test_too_much_is_refused_and_not_done(text: str) -> None:
-    said = say(text)
+def test_exceeding_a_limit_is_an_error(text: str) -> None:
+    rendered = render(text)
 
-    assert said.startswith("<error expanding template:")
-    assert len(said) < 500
+    assert rendered.startswith("<error expanding template:")
+    assert len(rendered) < 500
 
 
-def test_a_query_in_a_template_is_answered_by_whoever_renders() -> None:
-    asked: list[str] = []
+def test_a_query_in_a_template_calls_the_given_function() -> None:
+    queries: list[str] = []
 
     def query(text: str) -> list[Sample]:
-        asked.append(text)
+        queries.append(text)
         return [Sample(labels=Labels({"gpu": name}), value=float(name)) for name in "21"]
 
     text = (
@@ -106,16 +106,16 @@ def test_a_query_in_a_template_is_answered_by_whoever_renders() -> None:
         '{{ with query "down" }}{{ . | first | label "gpu" }} {{ first . | value }}{{ end }}'
     )
 
-    said = parse(text).render(labels={}, value=0, query=query)
+    rendered = parse(text).render(labels={}, value=0, query=query)
 
-    assert said == "1=1 2=2 2 2"
-    assert asked == ["up", "down"]
+    assert rendered == "1=1 2=2 2 2"
+    assert queries == ["up", "down"]
 
 
-def test_the_surroundings_are_given_by_whoever_renders() -> None:
+def test_external_values_are_given_by_the_caller() -> None:
     text = "{{ externalURL }} {{ pathPrefix }} {{ $externalURL }} {{ $externalLabels.dc }} {{ now }}"
 
-    said = parse(text).render(
+    rendered = parse(text).render(
         labels={},
         value=0,
         external_url="https://prom.example/p/",
@@ -123,9 +123,9 @@ def test_the_surroundings_are_given_by_whoever_renders() -> None:
         now=datetime(2019, 1, 1, tzinfo=UTC),
     )
 
-    assert said == "https://prom.example/p/ /p/ https://prom.example/p/ x 1.5463008e+09"
+    assert rendered == "https://prom.example/p/ /p/ https://prom.example/p/ x 1.5463008e+09"
 
 
-def test_only_a_template_that_computes_nothing_is_plain() -> None:
+def test_only_a_template_without_actions_is_plain() -> None:
     assert parse("up {{/* really */}}").is_plain
     assert not parse("up {{ $value }}").is_plain

@@ -1,4 +1,4 @@
-"""This file gives the tests of telling a store, a chat, and cards whose truth is a row: a launch."""
+"""A store, a chat, and cards that show launches."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -10,35 +10,42 @@ from random import Random
 import pytest
 
 from alerts.cards.message import Color, Message, text
-from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.store import StoreSnapshot
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
-from bot.delivery.card_entries import Composed
 from bot.delivery.rate_limiter import DeliveryPolicy
 from bot.delivery.reconciler import Reconciler
 from bot.delivery.retry import RetryPolicy
 from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
 from commands.models import Launch
-from commands.store import Unit
 from tests.support.chat import START, FakeChat, LoopClock
 from tests.support.rows import a_card, a_line
 
 
-async def compose(told: PostedCard, unit: Unit, now: datetime) -> Composed:
-    launch = await unit.launches.get(told.row_id)
+async def compose(
+    card: PostedCard, snapshot: StoreSnapshot, _context: CardContext, now: datetime
+) -> Composed:
+    launch = await snapshot.rows(Launch).get(card.row_id)
     if launch is None:
         return Composed(message=None, is_final=True)
     due = launch.reported_at if launch.reported_at and launch.reported_at > now else None
-    words = (
-        f"{launch.reported_state} since long" if launch.reported_at and due is None else launch.reported_state
+    state = (
+        f"{launch.reported_state} for long" if launch.reported_at and due is None else launch.reported_state
     )
-    view = Message(title=text(words), color=Color(launch.reported_reason or "info"))
-    return Composed(message=view, is_final=launch.is_over, next_due=due)
+    message = Message(title=text(state), color=Color(launch.reported_reason or "info"))
+    return Composed(message=message, is_final=launch.is_over, next_due=due)
+
+
+CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
+TOY_CARD = CardDefinition(kind=CardKind.LAUNCH, compose=compose, depends_on={Launch: own})
 
 
 @dataclass(slots=True)
 class Yard:
-    """A store, a chat, and the telling between them."""
+    """A store, a chat, and the reconciler between them."""
 
     store: MemoryStore | SqlStore = field(default_factory=MemoryStore)
     chat: FakeChat = field(default_factory=FakeChat)
@@ -54,58 +61,58 @@ class Yard:
         return Reconciler(
             self.store,
             self.chat,
-            {CardKind.LAUNCH: compose},
+            CardCatalogue(CONTEXT, [TOY_CARD]),
             clock=self.clock,
             **settings,  # type: ignore[arg-type]
         )
 
     @asynccontextmanager
-    async def telling(self, **more: object) -> AsyncIterator[Reconciler]:
-        """Tell while the block lasts."""
-        one = self.reconciler(**more)
-        stop = self.store.listen(one.mark_changed)
+    async def delivering(self, **more: object) -> AsyncIterator[Reconciler]:
+        """Run a reconciler while the block lasts."""
+        reconciler = self.reconciler(**more)
+        stop = self.store.listen(reconciler.mark_changed)
         try:
             async with asyncio.TaskGroup() as tasks:
-                task = tasks.create_task(one.run())
-                yield one
+                task = tasks.create_task(reconciler.run())
+                yield reconciler
                 task.cancel()
         finally:
             stop()
 
-    async def truth(
+    async def put(
         self,
-        of: str,
-        says: str,
+        id: str,
+        state: str,
         *,
         color: Color = Color.INFO,
         channel: str = "C1",
         over: bool = False,
         changes_at: datetime | None = None,
-        line: str = "",
+        reply: str = "",
         **card: object,
     ) -> PostedCard:
-        """What is so of `of` now; its card is wanted, and a line when one is given: all in one unit."""
-        row = Launch(id=of, cluster="lab", training=of, by="U1", by_name="Ann", at=START, channel=channel)
-        told = a_card(of, channel=channel, kind=CardKind.LAUNCH)
+        """Store the state of launch `id`, its card and, if given, a thread reply, in one unit."""
+        row = Launch(id=id, cluster="lab", training=id, by="U1", by_name="Ann", at=START, channel=channel)
+        new = a_card(id, channel=channel, kind=CardKind.LAUNCH)
         async with self.store.unit() as unit:
-            await unit.launches.put(
+            await unit.rows(Launch).put(
                 replace(
                     row,
-                    reported_state=says,
+                    reported_state=state,
                     reported_reason=color.value,
                     is_over=over,
                     reported_at=changes_at,
                 )
             )
-            kept = replace(await unit.cards.get(told.id) or told, **card)  # type: ignore[arg-type]
-            await unit.cards.put(kept)
-            if line:
-                await unit.replies.add(a_line(told, line, said=line, at=self.clock.now()))
-        return kept
+            stored = replace(await unit.rows(PostedCard).get(new.id) or new, **card)  # type: ignore[arg-type]
+            await unit.rows(PostedCard).put(stored)
+            if reply:
+                await unit.rows(ThreadReply).add(a_line(new, reply, said=reply, at=self.clock.now()))
+        return stored
 
-    async def card(self, of: str, channel: str = "C1") -> PostedCard:
+    async def card(self, id: str, channel: str = "C1") -> PostedCard:
         async with self.store.unit() as unit:
-            found = await unit.cards.get(a_card(of, channel=channel, kind=CardKind.LAUNCH).id)
+            found = await unit.rows(PostedCard).get(a_card(id, channel=channel, kind=CardKind.LAUNCH).id)
         assert found is not None
         return found
 

@@ -1,4 +1,4 @@
-"""This file kills the telling at every point where it gives way, starts it again, and counts what people see."""
+"""A reconciler that is killed at each suspension point and restarted posts everything once."""
 
 import asyncio
 from collections import Counter
@@ -14,8 +14,8 @@ from tests.support.chat import Fault
 pytestmark = pytest.mark.looptime
 
 
-class Guillotine:
-    """Counts each time that a task of `run` gives way, and kills them all there at the chosen one."""
+class Killer:
+    """Counts the suspension points of all tasks of `run`, and cancels `run` at the chosen one."""
 
     def __init__(self, at: int) -> None:
         self.count = 0
@@ -23,7 +23,7 @@ class Guillotine:
         self._run: asyncio.Task[None] | None = None
 
     async def execute(self, run: Coroutine[Any, Any, None], after: Callable[[], Awaitable[object]]) -> bool:
-        """Let it run until `after` is through, or until it is killed: tells whether it was."""
+        """Run it until `after` returns or it is killed. Return whether it was killed."""
         loop = asyncio.get_running_loop()
         loop.set_task_factory(lambda _loop, work, **more: asyncio.Task(_Steps(work, self), loop=loop, **more))
         try:
@@ -35,7 +35,7 @@ class Guillotine:
             loop.set_task_factory(None)
         return self.count >= self._at
 
-    def falls(self) -> bool:
+    def strikes(self) -> bool:
         self.count += 1
         if self.count == self._at:
             assert self._run is not None
@@ -45,17 +45,17 @@ class Guillotine:
 
 
 class _Steps(Coroutine[Any, Any, Any]):
-    """A coroutine whose steps are counted."""
+    """A coroutine that counts its steps."""
 
-    def __init__(self, work: Coroutine[Any, Any, Any], guillotine: Guillotine) -> None:
+    def __init__(self, work: Coroutine[Any, Any, Any], killer: Killer) -> None:
         self._work = work
-        self._guillotine = guillotine
+        self._killer = killer
 
     def send(self, value: Any) -> Any:
-        return self._go_on(self._work.send(value))
+        return self._resume(self._work.send(value))
 
     def throw(self, *error: Any) -> Any:
-        return self._go_on(self._work.throw(*error))
+        return self._resume(self._work.throw(*error))
 
     def close(self) -> None:
         self._work.close()
@@ -63,22 +63,22 @@ class _Steps(Coroutine[Any, Any, Any]):
     def __await__(self) -> Generator[Any, Any, Any]:
         raise NotImplementedError("only a task runs it")
 
-    def _go_on(self, waits_for: Any) -> Any:
-        return self._work.throw(asyncio.CancelledError()) if self._guillotine.falls() else waits_for
+    def _resume(self, awaited: Any) -> Any:
+        return self._work.throw(asyncio.CancelledError()) if self._killer.strikes() else awaited
 
 
-async def _story(yard: Any) -> None:
-    """A card with two lines, one over before its turn, and one that changes when it is already told."""
-    told = await yard.truth("t0", "told", line="t0 began")
-    await yard.truth("t0", "told again", line="t0 ended")
-    await yard.truth("t1", "over", color=Color.GOOD, over=True)
-    assert told.message_id == ""
+async def _put_first(yard: Any) -> None:
+    """Put a card with two replies, and a card that is over before it is posted."""
+    card = await yard.put("t0", "first", reply="t0 began")
+    await yard.put("t0", "second", reply="t0 ended")
+    await yard.put("t1", "over", color=Color.GOOD, over=True)
+    assert card.message_id == ""
 
 
-async def _more(yard: Any, seconds: float) -> None:
+async def _put_later(yard: Any, seconds: float) -> None:
     await asyncio.sleep(seconds / 2)
-    await yard.truth("t0", "told at last", line="t0 went on")
-    await yard.truth("t2", "worse", color=Color.CRITICAL)
+    await yard.put("t0", "third", reply="t0 went on")
+    await yard.put("t2", "worse", color=Color.CRITICAL)
     await asyncio.sleep(seconds / 2)
 
 
@@ -86,19 +86,19 @@ def _seen(yard: Any) -> Counter[str]:
     return Counter(message.text for message in yard.chat.messages.values() if not message.is_deleted)
 
 
-LINES = ["t0 began", "t0 ended", "t0 went on"]
-EACH_ONCE = {"told at last": 1, "over": 1, "worse": 1, **dict.fromkeys(LINES, 1)}
+REPLIES = ["t0 began", "t0 ended", "t0 went on"]
+EACH_ONCE = {"third": 1, "over": 1, "worse": 1, **dict.fromkeys(REPLIES, 1)}
 
 SCRIPTS = [
-    pytest.param((), id="while all goes well"),
+    pytest.param((), id="without faults"),
     pytest.param(
-        (Fault.LOST_REPLY, Fault.LOST_CALL, Fault.LATE, Fault.BUSY, Fault.LOST_REPLY), id="among faults"
+        (Fault.LOST_REPLY, Fault.LOST_CALL, Fault.LATE, Fault.BUSY, Fault.LOST_REPLY), id="with faults"
     ),
 ]
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-async def test_a_crash_at_any_point_loses_nothing_and_doubles_nothing(
+async def test_a_crash_at_any_point_loses_and_duplicates_nothing(
     yard_factory: Any, script: tuple[Fault, ...]
 ) -> None:
     points = 0
@@ -106,33 +106,33 @@ async def test_a_crash_at_any_point_loses_nothing_and_doubles_nothing(
         yard = yard_factory()
         yard.chat.faults("post", *script)
         yard.chat.faults("edit", *script)
-        await _story(yard)
+        await _put_first(yard)
         reconciler = yard.reconciler()
         stop = yard.store.listen(reconciler.mark_changed)
-        was_killed = await Guillotine(at).execute(reconciler.run(), partial(_more, yard, 150))
+        was_killed = await Killer(at).execute(reconciler.run(), partial(_put_later, yard, 150))
         stop()
-        async with yard.telling():
+        async with yard.delivering():
             await asyncio.sleep(150)
         assert _seen(yard) == EACH_ONCE, f"killed at point {at}"
-        assert yard.chat.said("C1", (await yard.card("t0")).message_id) == LINES
+        assert yard.chat.said("C1", (await yard.card("t0")).message_id) == REPLIES
         if not was_killed:
             points = at
             break
-    assert points > 80  # it was killed at that many points, each in a life of its own
+    assert points > 60  # it was killed at that many points, each in a run of its own
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-async def test_crashes_upon_crashes_lose_nothing_and_double_nothing(
+async def test_repeated_crashes_lose_and_duplicate_nothing(
     yard_factory: Any, script: tuple[Fault, ...]
 ) -> None:
     for stride in (3, 5, 11, 17, 23, 31):
         yard = yard_factory()
         for method in ("post", "edit", "find"):
             yard.chat.faults(method, *script)
-        await _story(yard)
-        for life in range(12):
-            await Guillotine(stride + life).execute(yard.reconciler().run(), partial(asyncio.sleep, 25))
-        await _more(yard, 1)
-        async with yard.telling():
+        await _put_first(yard)
+        for restart in range(12):
+            await Killer(stride + restart).execute(yard.reconciler().run(), partial(asyncio.sleep, 25))
+        await _put_later(yard, 1)
+        async with yard.delivering():
             await asyncio.sleep(200)
         assert _seen(yard) == EACH_ONCE, f"stride {stride}"

@@ -1,4 +1,4 @@
-"""This file kills the telling again and again between a real database and a strict look-alike of Slack."""
+"""Delivery from a real database to a strict Slack look-alike, while the reconciler is killed again and again."""
 
 import asyncio
 from collections import Counter
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from alerts.cards.message import Color
+from alerts.cards.posted import PostedCard, ThreadReply
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.retry import RetryPolicy
@@ -23,15 +24,15 @@ from tests.support.examples import by_profile
 CARDS = 6
 RETRY = RetryPolicy(
     answer=timedelta(seconds=1),
-    doubt=timedelta(seconds=2),
+    outcome_timeout=timedelta(seconds=2),
     retry=timedelta(seconds=0.2),
-    retry_at_most=timedelta(seconds=1),
+    max_retry=timedelta(seconds=1),
 )
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", by_profile(range(1, 3), range(1, 31)))
-async def test_kills_and_lost_replies_lose_nothing_and_double_nothing(
+async def test_kills_and_lost_replies_lose_and_duplicate_nothing(
     yard: Any, tmp_path: Path, seed: int
 ) -> None:
     random = Random(seed)
@@ -47,42 +48,45 @@ async def test_kills_and_lost_replies_lose_nothing_and_double_nothing(
         yard.chat, yard.clock = SlackNotifier(calls), SystemClock()
         channels = [slack.id("#one"), slack.id("#two")]
         for number in range(CARDS):
-            await yard.truth(
-                f"t{number}", f"card {number}", channel=channels[number % 2], line=f"line {number}"
+            await yard.put(
+                f"t{number}", f"card {number}", channel=channels[number % 2], reply=f"reply {number}"
             )
         slack.lose_reply("chat.postMessage", 2)
         slack.late("chat.postMessage", 0.9, lose_reply=True)
         slack.lose_call("chat.postMessage", 1)
         slack.fail("chat.postMessage", "internal_error")
-        for _life in range(8):
-            async with yard.telling(retry=RETRY, random=random):
+        for _restart in range(8):
+            async with yard.delivering(retry=RETRY, random=random):
                 await asyncio.sleep(random.uniform(0.05, 0.9))
         for number in range(CARDS):
-            await yard.truth(
+            await yard.put(
                 f"t{number}", f"over {number}", channel=channels[number % 2], over=True, color=Color.GOOD
             )
-        async with yard.telling(retry=RETRY, random=random):
-            await _until_all_is_told(yard)
-        said: Counter[str] = Counter()
+        async with yard.delivering(retry=RETRY, random=random):
+            await _until_delivered(yard)
+        posted: Counter[str] = Counter()
         for channel in ("#one", "#two"):
             for message in slack.messages(channel):
-                said[message.text] += 1
-                said.update(reply.text for reply in slack.thread(message))
-    assert said == {f"{what} {number}": 1 for what in ("over", "line") for number in range(CARDS)}
+                posted[message.text] += 1
+                posted.update(reply.text for reply in slack.thread(message))
+    assert posted == {f"{kind} {number}": 1 for kind in ("over", "reply") for number in range(CARDS)}
 
 
-async def _until_all_is_told(yard: Any) -> None:
-    """Until the store says so: each card settled, each line told."""
-    told = asyncio.Event()
-    stop = yard.store.listen(lambda _changed: told.set())
+async def _until_delivered(yard: Any) -> None:
+    """Wait until the store has no live card and no pending reply."""
+    changed = asyncio.Event()
+    stop = yard.store.listen(lambda _changed: changed.set())
     try:
         async with asyncio.timeout(90):
             while True:
-                told.clear()
+                changed.clear()
                 async with yard.store.unit() as unit:
-                    left = [*await unit.cards.find(state="live"), *await unit.replies.find(state="pending")]
-                if not left:
+                    rows = [
+                        *await unit.rows(PostedCard).find(state="live"),
+                        *await unit.rows(ThreadReply).find(state="pending"),
+                    ]
+                if not rows:
                     return
-                await told.wait()
+                await changed.wait()
     finally:
         stop()

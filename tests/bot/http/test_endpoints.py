@@ -1,4 +1,4 @@
-"""This file asks our HTTP endpoints, as senders, probes and strangers do."""
+"""The HTTP endpoints, as senders, probes and strangers use them."""
 
 import io
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.support.light import TOKEN, Light, light
+from tests.support.light import HOT, TOKEN, Light, light
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -22,15 +22,18 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 async def posts(
     http: aiohttp.ClientSession, stage: Light, body: Any, headers: dict[str, str] | None = None
 ) -> tuple[int, dict[str, str]]:
-    """Post a line; gives the status and the answer."""
+    """Post a line and return the status and the answer."""
     address = f"{stage.yard.server.address}/api/yard/lines"
-    given = {"data": body} if isinstance(body, bytes | str) else {"json": body}
-    async with http.post(address, headers=BEARER if headers is None else headers, **given) as answer:
+    content = {"data": body} if isinstance(body, bytes | str) else {"json": body}
+    async with http.post(address, headers=BEARER if headers is None else headers, **content) as answer:
         return answer.status, await answer.json(content_type=None)
 
 
-async def test_alive_ready_and_measured(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+async def test_health_readiness_and_metrics(tmp_path: Path, http: aiohttp.ClientSession) -> None:
     async with light(tmp_path) as stage:
+        stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91.0), since=stage.clock.now())
+        await stage.card("gpu-a01 is hot")
+        await stage.next_rounds()
         address = stage.yard.server.address
         async with http.get(f"{address}/healthz") as answer:
             assert (answer.status, await answer.text()) == (200, "ok\n")
@@ -40,6 +43,8 @@ async def test_alive_ready_and_measured(tmp_path: Path, http: aiohttp.ClientSess
             text = await answer.text()
         assert 'yardmaster_source_up{cluster="prod-a",source="prometheus"} 1.0' in text
         assert 'yardmaster_rule_evaluations_total{cluster="prod-a"}' in text
+        assert 'yardmaster_alerts{cluster="prod-a",state="firing"} 1.0' in text
+        assert 'yardmaster_watch_lag_seconds{cluster="prod-a",kind="nodes"}' in text
         await stage.prometheus.goes("refused")
         await stage.until(lambda: "prometheus" in stage.yard.evaluators["prod-a"].blind)
         await stage.next_rounds(1)
@@ -47,10 +52,10 @@ async def test_alive_ready_and_measured(tmp_path: Path, http: aiohttp.ClientSess
             assert 'yardmaster_source_up{cluster="prod-a",source="prometheus"} 0.0' in await answer.text()
 
 
-async def test_not_ready_before_the_first_round(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+async def test_not_ready_before_the_first_evaluation(tmp_path: Path, http: aiohttp.ClientSession) -> None:
     async with light(tmp_path) as stage:
-        stage.yard.evaluators["prod-a"].has_begun = False
-        await stage.prometheus.goes("hang")  # the next round takes a second at least
+        stage.yard.evaluators["prod-a"].has_evaluated = False
+        await stage.prometheus.goes("hang")  # the next cycle takes at least a second
         async with http.get(f"{stage.yard.server.address}/readyz") as answer:
             assert answer.status == 503
             assert "not evaluated yet: prod-a" in await answer.text()
@@ -70,7 +75,7 @@ async def test_not_ready_before_the_first_round(tmp_path: Path, http: aiohttp.Cl
     ],
     ids=["none", "empty", "wrong", "longer", "shorter", "not ASCII", "another scheme", "another header"],
 )
-async def test_without_the_token_nothing_is_run_and_nothing_is_told(
+async def test_without_the_token_nothing_is_run_or_revealed(
     tmp_path: Path, http: aiohttp.ClientSession, headers: dict[str, str]
 ) -> None:
     async with light(tmp_path) as stage:
@@ -81,9 +86,7 @@ async def test_without_the_token_nothing_is_run_and_nothing_is_told(
         assert not await stage.audit()
 
 
-async def test_with_a_token_a_line_is_answered_as_its_actor(
-    tmp_path: Path, http: aiohttp.ClientSession
-) -> None:
+async def test_a_line_with_a_token_runs_as_its_actor(tmp_path: Path, http: aiohttp.ClientSession) -> None:
     async with light(tmp_path) as stage:
         status, answer = await posts(http, stage, {"line": "node list"})
         assert status == 200
@@ -92,14 +95,14 @@ async def test_with_a_token_a_line_is_answered_as_its_actor(
         assert "Cordon gpu-a01?" in answer["text"]
         (plan,) = await stage.plans()
         assert (plan.actor, plan.origin.via) == ("ci", "terminal")
-        status, answer = await posts(http, stage, {"line": f"plan confirm {plan.id}"})
+        status, answer = await posts(http, stage, {"line": f"plan confirm {plan.id} --hash {plan.hash}"})
         await stage.plan_is("done")
-        await stage.card("Cordon gpu-a01: done")  # told in the channel of the settings
+        await stage.card("Cordon gpu-a01: done")  # posted in the configured channel
         status, answer = await posts(http, stage, {"line": "noed list"})
         assert (status, "did you mean" in answer["text"]) == (200, True)
 
 
-async def test_a_token_of_a_team_without_the_right_is_refused_and_it_is_in_the_audit(
+async def test_a_token_whose_team_lacks_the_permission_is_refused_and_audited(
     tmp_path: Path, http: aiohttp.ClientSession
 ) -> None:
     async with light(tmp_path, start=False) as stage:
@@ -107,12 +110,10 @@ async def test_a_token_of_a_team_without_the_right_is_refused_and_it_is_in_the_a
         await stage.start()
         _, answer = await posts(http, stage, {"line": "node cordon gpu-a01"})
         assert "`node cordon` is for sre" in answer["text"] or "node cordon is for sre" in answer["text"]
-        assert [(one.actor, one.what) for one in await stage.audit()] == [("ci", "refused")]
+        assert [(entry.actor, entry.what) for entry in await stage.audit()] == [("ci", "refused")]
 
 
-async def test_the_same_id_is_taken_once_and_another_is_not(
-    tmp_path: Path, http: aiohttp.ClientSession
-) -> None:
+async def test_a_request_id_is_handled_once(tmp_path: Path, http: aiohttp.ClientSession) -> None:
     async with light(tmp_path) as stage:
         line = {"line": "node cordon gpu-a01", "id": "build-7"}
         answers = [await posts(http, stage, line) for _ in range(4)]
@@ -123,20 +124,20 @@ async def test_the_same_id_is_taken_once_and_another_is_not(
         assert len(await stage.plans()) == 2
 
 
-HOSTILE: dict[str, Any] = {
-    "no JSON": b"node list",
-    "nothing": b"",
+MALFORMED: dict[str, Any] = {
+    "not JSON": b"node list",
+    "empty": b"",
     "not UTF-8": b'{"line": "\xff\xfe"}',
-    "another type": {"line": 7},
+    "the wrong type": {"line": 7},
     "a list": ["node list"],
-    "without a line": {"id": "x"},
+    "no line": {"id": "x"},
     "an unknown field": {"line": "node list", "actor": "root"},
-    "nested without end": b"[" * 100_000,
+    "deeply nested": b"[" * 100_000,
 }
 
 
-@pytest.mark.parametrize("body", list(HOSTILE.values()), ids=list(HOSTILE))
-async def test_a_hostile_body_is_refused_with_words_and_harms_nobody(
+@pytest.mark.parametrize("body", list(MALFORMED.values()), ids=list(MALFORMED))
+async def test_a_malformed_body_is_refused_with_a_hint_and_does_no_harm(
     tmp_path: Path, http: aiohttp.ClientSession, body: Any
 ) -> None:
     async with light(tmp_path) as stage:
@@ -156,7 +157,7 @@ async def test_a_body_that_is_too_large_is_refused(tmp_path: Path, http: aiohttp
         assert status == 200
 
 
-async def test_slacks_endpoint_is_not_there_while_a_socket_is_used(
+async def test_the_slack_endpoint_does_not_exist_in_socket_mode(
     tmp_path: Path, http: aiohttp.ClientSession
 ) -> None:
     async with (

@@ -1,42 +1,47 @@
-"""This file asks who somebody is: closed whenever the chat does not say, and asked again when trust has run out."""
+"""People and their teams: no rights unless the chat answers, and a new lookup when the cached one expires."""
 
+import asyncio
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 
-from bot.people import TRUST_FOR, Account, People
+import pytest
+
+from bot.people import TRUST_FOR, Account, People, UnknownPersonError
 from bot.settings.schema import TeamSettings
 from collectors.facts.results import SourceError
 
 
 @dataclass
 class Chat:
-    """A directory whose answers a test sets; None: it does not answer."""
+    """A directory with the answers that a test sets; None means no answer."""
 
     accounts: dict[str, Account | None] = field(default_factory=dict)
     groups: dict[str, list[str] | None] = field(default_factory=dict)
-    asked: int = 0
+    lookups: int = 0
+    failures: int = 0  # how many lookups get no answer
+    permanent: bool = False
 
     async def account(self, id: str) -> Account:
-        self.asked += 1
-        found = self.accounts.get(id)
-        if found is None:
+        self._count()
+        account = self.accounts.get(id)
+        if account is None:
             raise SourceError("no answer")
-        return found
+        return account
 
     async def members(self, group: str) -> list[str]:
-        found = self.groups.get(group)
-        if found is None:
+        self._count()
+        members = self.groups.get(group)
+        if members is None:
+            raise SourceError("no answer", temporary=not self.permanent)
+        return members
+
+    def _count(self) -> None:
+        self.lookups += 1
+        if self.failures:
+            self.failures -= 1
             raise SourceError("no answer")
-        return found
 
 
-@dataclass
-class Hands:
-    at: datetime = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.at
-
+pytestmark = pytest.mark.looptime
 
 TEAMS = {
     "sre": TeamSettings(slack_groups=("S_SRE",), commands=("*",)),
@@ -44,41 +49,76 @@ TEAMS = {
 }
 
 
-async def test_a_person_is_in_the_teams_of_their_groups_and_of_their_name() -> None:
+async def test_a_person_is_in_the_teams_of_their_groups_and_of_their_id() -> None:
     chat = Chat({"U_ANA": Account(id="U_ANA", name="ana")}, {"S_SRE": ["U_ANA"]})
-    actor = await People(chat, TEAMS, Hands()).actor("U_ANA")
+    actor = await People(chat, TEAMS).actor("U_ANA")
     assert (actor.name, set(actor.teams), actor.is_guest) == ("ana", {"sre", "named"}, False)
 
 
-async def test_an_outsider_is_in_no_team_even_when_a_group_names_them() -> None:
+async def test_an_outsider_is_in_no_team_even_if_a_group_lists_them() -> None:
     chat = Chat({"U_ANA": Account(id="U_ANA", name="ana", is_outsider=True)}, {"S_SRE": ["U_ANA"]})
-    actor = await People(chat, TEAMS, Hands()).actor("U_ANA")
+    actor = await People(chat, TEAMS).actor("U_ANA")
     assert actor.is_guest
     assert not actor.teams
 
 
-async def test_who_cannot_be_looked_up_is_an_outsider_and_is_asked_for_again_at_once() -> None:
+async def test_one_failed_lookup_is_repeated() -> None:
+    chat = Chat({"U_ANA": Account(id="U_ANA", name="ana")}, {"S_SRE": ["U_ANA"]}, failures=1)
+    assert (await People(chat, TEAMS).actor("U_ANA")).teams == {"sre", "named"}
+
+
+async def test_an_unknown_person_whose_lookup_fails_is_no_member_and_is_looked_up_again_at_once() -> None:
     chat = Chat({}, {"S_SRE": ["U_ANA"]})
-    people = People(chat, TEAMS, Hands())
-    assert (await people.actor("U_ANA")).is_guest
+    people = People(chat, TEAMS)
+    with pytest.raises(UnknownPersonError) as caught:
+        await people.actor("U_ANA")
+    assert not caught.value.is_member
     chat.accounts["U_ANA"] = Account(id="U_ANA", name="ana")
-    assert not (await people.actor("U_ANA")).is_guest
+    assert (await people.actor("U_ANA")).teams == {"sre", "named"}
 
 
-async def test_a_group_that_cannot_be_looked_up_has_nobody_in_it() -> None:
+@pytest.mark.parametrize("is_outsider", [False, True])
+async def test_of_a_person_who_was_seen_before_it_is_known_whether_they_are_a_member(
+    is_outsider: bool,
+) -> None:
+    chat = Chat({"U_ANA": Account(id="U_ANA", name="ana", is_outsider=is_outsider)}, {"S_SRE": []})
+    people = People(chat, TEAMS)
+    await people.actor("U_ANA")
+    chat.accounts.clear()
+    with pytest.raises(UnknownPersonError) as caught:
+        await people.actor("U_ANA", is_fresh=True)
+    assert caught.value.is_member is not is_outsider
+
+
+async def test_a_group_that_does_not_answer_is_not_taken_for_an_empty_one() -> None:
     chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {})
-    assert not (await People(chat, TEAMS, Hands()).actor("U_BO")).teams
+    with pytest.raises(UnknownPersonError) as caught:
+        await People(chat, TEAMS).actor("U_BO")
+    assert caught.value.is_member
 
 
-async def test_what_was_said_is_believed_for_a_while_and_then_asked_again() -> None:
+async def test_a_group_that_does_not_exist_is_empty() -> None:
+    chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {}, permanent=True)
+    assert not (await People(chat, TEAMS).actor("U_BO")).teams
+
+
+async def test_a_lookup_is_cached_for_a_while_and_then_repeated() -> None:
     chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {"S_SRE": ["U_BO"]})
-    hands = Hands()
-    people = People(chat, TEAMS, hands)
+    people = People(chat, TEAMS)
     assert (await people.actor("U_BO")).teams == {"sre"}
     chat.groups["S_SRE"] = []
-    hands.at += TRUST_FOR - timedelta(seconds=1)
+    await asyncio.sleep(TRUST_FOR.total_seconds() - 1)
     assert (await people.actor("U_BO")).teams == {"sre"}
-    assert chat.asked == 1
-    hands.at += timedelta(seconds=1)
+    assert chat.lookups == 2
+    await asyncio.sleep(1)
     assert not (await people.actor("U_BO")).teams
-    assert chat.asked == 2
+    assert chat.lookups == 4
+
+
+async def test_a_fresh_lookup_does_not_use_the_cache_and_renews_it() -> None:
+    chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {"S_SRE": ["U_BO"]})
+    people = People(chat, TEAMS)
+    bo = await people.actor("U_BO")
+    chat.groups["S_SRE"] = []
+    assert not (await people.current(bo)).teams
+    assert not (await people.actor("U_BO")).teams

@@ -1,4 +1,4 @@
-"""This file reads settings that are right and wrong: every diagnostic with its line, and never a secret in print."""
+"""Valid and invalid settings: every error has its file and line, and no secret is printed."""
 
 import os
 from datetime import timedelta
@@ -11,7 +11,7 @@ from bot.settings.schema import Settings, secret
 from bot.settings.secrets import Secret, SecretError
 
 SECRET = "xoxb-very-secret-1234567890"
-WHOLE = f"""
+COMPLETE = f"""
 clusters:
   - name: prod-a
     prometheus:
@@ -24,7 +24,7 @@ http: {{listen: "127.0.0.1:0", auth: {{tokens: [{{actor: ci, token: {SECRET}}}]}
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write(folder: Path, text: str) -> Path:
     file = folder / "yardmaster.yaml"
     file.write_text(text, encoding="utf-8")
     return file
@@ -32,27 +32,27 @@ def written(folder: Path, text: str) -> Path:
 
 def diagnostics(folder: Path, text: str) -> list[str]:
     with pytest.raises(SettingsError) as caught:
-        read_settings(written(folder, text))
+        read_settings(write(folder, text))
     assert SECRET not in str(caught.value)
     assert SECRET not in repr(caught.value)
-    return [str(one) for one in caught.value.diagnostics]
+    return [str(diagnostic) for diagnostic in caught.value.diagnostics]
 
 
-def test_nothing_at_all_is_a_settings_file(tmp_path: Path) -> None:
-    assert read_settings(written(tmp_path, "")) == read_settings(None)
+def test_an_empty_file_is_valid(tmp_path: Path) -> None:
+    assert read_settings(write(tmp_path, "")) == read_settings(None)
 
 
-WRONG = {
-    "an unknown key": ("timezone: UTC\nclusterz: []\n", 2, "clusterz: there is no such setting"),
-    "an unknown key deep inside": (
+INVALID = {
+    "an unknown key": ("timezone: UTC\nclusterz: []\n", 2, "clusterz: unknown setting"),
+    "an unknown nested key": (
         "clusters:\n  - name: a\n    prometheus:\n      url: http://x\n      utl: y\n",
         5,
-        "there is no such setting",
+        "unknown setting",
     ),
     "a bad duration": ("rules:\n  interval: soon\n", 2, "`soon` is not a duration"),
     "bad matchers": ("routes:\n  - match: 'team=~\"[\"'\n", 2, "match"),
     "a cluster without its name": ("clusters:\n  - kubernetes: {}\n", 2, "name"),
-    "two clusters of one name": ("clusters:\n  - {name: a}\n  - {name: a}\n", 0, "two clusters are called a"),
+    "a duplicate cluster": ("clusters:\n  - {name: a}\n  - {name: a}\n", 0, "two clusters are named a"),
     "Slack without a token": (f"slack:\n  channel: C0123\n  app_token: {SECRET}\n", 1, "bot_token"),
     "a channel by its name": (
         f"slack: {{bot_token: {SECRET}, app_token: x, channel: '#gpu'}}\n",
@@ -64,38 +64,38 @@ WRONG = {
         1,
         "set http.auth.tokens",
     ),
-    "no YAML": ("clusters: [\n", 2, "not YAML"),
-    "a key twice": (
+    "not YAML": ("clusters: [\n", 2, "not YAML"),
+    "a duplicate key": (
         "timezone: UTC\ntimezone: Asia/Shanghai\n",
         2,
         'key "timezone" already defined at line 1',
     ),
-    "two documents": ("timezone: UTC\n---\ntimezone: UTC\n", 3, "has to be one document"),
-    "a list": ("- a\n", 1, "has to be a mapping"),
+    "two documents": ("timezone: UTC\n---\ntimezone: UTC\n", 3, "must be one document"),
+    "a list": ("- a\n", 1, "must be a mapping"),
 }
 
 
-@pytest.mark.parametrize(("text", "line", "words"), list(WRONG.values()), ids=list(WRONG))
-def test_a_mistake_is_told_with_its_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
-    (told,) = diagnostics(tmp_path, text)
-    assert words in told
-    assert told.startswith(f"{tmp_path / 'yardmaster.yaml'}:{line}" if line else str(tmp_path))
+@pytest.mark.parametrize(("text", "line", "expected"), list(INVALID.values()), ids=list(INVALID))
+def test_an_error_has_its_file_and_line(tmp_path: Path, text: str, line: int, expected: str) -> None:
+    (error,) = diagnostics(tmp_path, text)
+    assert expected in error
+    assert error.startswith(f"{tmp_path / 'yardmaster.yaml'}:{line}" if line else str(tmp_path))
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
-    told = diagnostics(
+def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
+    errors = diagnostics(
         tmp_path, f"clusterz: []\nrules: {{interval: soon}}\nslack: {{channel: x, bot_token: {SECRET}}}\n"
     )
-    assert len(told) >= 3
+    assert len(errors) >= 3
 
 
-def test_a_wrong_value_of_a_secret_is_not_printed(tmp_path: Path) -> None:
-    told = diagnostics(tmp_path, f"slack: {{bot_token: [{SECRET}], app_token: {SECRET}, channel: C0123}}\n")
-    assert "bot_token" in told[0]
+def test_an_invalid_secret_is_not_printed(tmp_path: Path) -> None:
+    errors = diagnostics(tmp_path, f"slack: {{bot_token: [{SECRET}], app_token: {SECRET}, channel: C0123}}\n")
+    assert "bot_token" in errors[0]
 
 
 def test_settings_print_no_secret(tmp_path: Path) -> None:
-    settings = read_settings(written(tmp_path, WHOLE))
+    settings = read_settings(write(tmp_path, COMPLETE))
     assert SECRET not in repr(settings)
     assert SECRET not in str(settings)
     assert SECRET not in settings.model_dump_json()
@@ -105,50 +105,50 @@ def test_settings_print_no_secret(tmp_path: Path) -> None:
 
 
 def test_settings_are_frozen(tmp_path: Path) -> None:
-    settings = read_settings(written(tmp_path, WHOLE))
+    settings = read_settings(write(tmp_path, COMPLETE))
     with pytest.raises(ValueError, match="frozen"):
         settings.timezone = "Asia/Shanghai"
 
 
-def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_overrides_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("YARDMASTER_SLACK__CHANNEL", "C0999")
     monkeypatch.setenv("YARDMASTER_RULES__INTERVAL", "5s")
-    settings = read_settings(written(tmp_path, WHOLE))
+    settings = read_settings(write(tmp_path, COMPLETE))
     assert settings.slack is not None
     assert settings.slack.channel == "C0999"
-    assert settings.slack.bot_token is not None  # the rest of that part is the file's
+    assert settings.slack.bot_token is not None  # the section's other keys come from the file
     assert settings.rules.interval == timedelta(seconds=5)
 
 
-def test_a_secret_of_the_environment_is_not_printed_when_it_is_wrong(
+def test_an_error_does_not_print_a_secret_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("YARDMASTER_SLACK__BOT_TOKEN", SECRET)
-    told = diagnostics(tmp_path, "slack: {channel: wrong}\n")
-    assert any("channel" in one for one in told)
+    errors = diagnostics(tmp_path, "slack: {channel: wrong}\n")
+    assert any("channel" in error for error in errors)
 
 
-def test_loopback_needs_no_token_and_beyond_it_one_is_enough(tmp_path: Path) -> None:
+def test_loopback_needs_no_token_and_other_addresses_need_one(tmp_path: Path) -> None:
     for host in ("127.0.0.1", "localhost", "[::1]"):
-        assert read_settings(written(tmp_path, f'http: {{listen: "{host}:9099"}}')).http.is_loopback
+        assert read_settings(write(tmp_path, f'http: {{listen: "{host}:9099"}}')).http.is_loopback
     with_token = f'http: {{listen: "0.0.0.0:9099", auth: {{tokens: [{{actor: ci, token: {SECRET}}}]}}}}'
-    assert not read_settings(written(tmp_path, with_token)).http.is_loopback
+    assert not read_settings(write(tmp_path, with_token)).http.is_loopback
 
 
 def test_a_secret_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("first\n", encoding="utf-8")
-    given = secret(None, file)
-    assert given is not None
-    assert given() == "first"
+    token = secret(None, file)
+    assert token is not None
+    assert token() == "first"
     file.write_text("second, and longer\n", encoding="utf-8")
-    assert given() == "second, and longer"
+    assert token() == "second, and longer"
     file.write_text("SECOND, and longer\n", encoding="utf-8")
     os.utime(file, ns=(1, 1))
-    assert given() == "SECOND, and longer"
+    assert token() == "SECOND, and longer"
 
 
-def test_a_secret_says_where_it_is_and_not_what_it_is(tmp_path: Path) -> None:
+def test_a_secret_shows_its_path_and_not_its_value(tmp_path: Path) -> None:
     file = tmp_path / "token"
     with pytest.raises(SecretError, match="token"):
         Secret(file=file)()
@@ -156,19 +156,19 @@ def test_a_secret_says_where_it_is_and_not_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(SecretError, match="is empty"):
         Secret(file=file)()
     file.write_bytes(b"\xff\xfes3cret")
-    with pytest.raises(SecretError, match=r"is no text in UTF-8$"):
+    with pytest.raises(SecretError, match=r"is not UTF-8 text$"):
         Secret(file=file)()
     file.write_text("first\nsecond", encoding="utf-8")
-    with pytest.raises(SecretError, match=r"is more than one line of plain text$"):
+    with pytest.raises(SecretError, match=r"is not a single line of plain text$"):
         Secret(file=file)()
     assert Secret(file=file, has_lines=True)() == "first\nsecond"
     file.write_text(SECRET, encoding="utf-8")
-    one = Secret(file=file)
-    assert one() == SECRET
-    assert SECRET not in repr(one)
+    from_file = Secret(file=file)
+    assert from_file() == SECRET
+    assert SECRET not in repr(from_file)
     assert SECRET not in repr(Secret(value=SECRET))
     assert SECRET not in str(Secret(value=SECRET))
 
 
-def test_every_part_may_be_left_out() -> None:
+def test_every_section_is_optional() -> None:
     assert Settings() == Settings()

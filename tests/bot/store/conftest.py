@@ -1,4 +1,4 @@
-"""This file gives each contract test both stores, empty."""
+"""Both stores, empty, for each contract test."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

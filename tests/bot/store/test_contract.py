@@ -1,160 +1,212 @@
-"""This file holds what both stores must do alike."""
+"""The contract of both stores."""
 
 import asyncio
+import sqlite3
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from math import inf, isnan, nan
+from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
+from alerts.alert import Alert
+from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.lifecycle import AlertState
+from alerts.store import TABLES, Between, Changed
 from bot.store.memory_store import MemoryStore
-from bot.store.schema import CARDS
 from bot.store.sql_store import SqlStore
-from bot.store.unit import Changed
-from tests.support.rows import NOON, a_card, a_gesture, a_line, an_alert, an_audit_entry
+from collectors.internal_errors import InternalErrors
+from commands.models import AuditEntry, HandledRequest
+from tests.support.rows import NOON, a_card, a_handled_request, a_line, an_alert, an_audit_entry
 
 Stores = MemoryStore | SqlStore
 MINUTE = timedelta(minutes=1)
 
 
-async def test_what_is_put_is_there_in_the_next_unit(store: Stores) -> None:
+async def test_a_row_is_visible_in_the_next_unit(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.alerts.put(an_alert())
+        await unit.rows(Alert).put(an_alert())
     async with store.unit() as unit:
-        assert await unit.alerts.get(an_alert().id) == an_alert()
-        assert await unit.alerts.get("another") is None
+        assert await unit.rows(Alert).get(an_alert().id) == an_alert()
+        assert await unit.rows(Alert).get("another") is None
 
 
-async def test_what_is_put_is_seen_in_its_own_unit(store: Stores) -> None:
+async def test_a_row_is_visible_in_its_own_unit(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.cards.put(a_card("1"))
-        assert await unit.cards.get(a_card("1").id) == a_card("1")
-        assert list(await unit.cards.find(row_id="1")) == [a_card("1")]
-        await unit.cards.delete(a_card("1").id)
-        assert await unit.cards.get(a_card("1").id) is None
-        assert list(await unit.cards.find()) == []
+        await unit.rows(PostedCard).put(a_card("1"))
+        assert await unit.rows(PostedCard).get(a_card("1").id) == a_card("1")
+        assert list(await unit.rows(PostedCard).find(row_id="1")) == [a_card("1")]
+        await unit.rows(PostedCard).delete(a_card("1").id)
+        assert await unit.rows(PostedCard).get(a_card("1").id) is None
+        assert list(await unit.rows(PostedCard).find()) == []
 
 
 async def test_a_put_replaces_the_whole_row(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.cards.put(a_card("1", error="archived"))
+        await unit.rows(PostedCard).put(a_card("1", error="archived"))
     async with store.unit() as unit:
-        await unit.cards.put(a_card("1", message_id="1.0"))
+        await unit.rows(PostedCard).put(a_card("1", message_id="1.0"))
     async with store.unit() as unit:
-        assert list(await unit.cards.find()) == [a_card("1", message_id="1.0")]
+        assert list(await unit.rows(PostedCard).find()) == [a_card("1", message_id="1.0")]
 
 
-async def test_an_error_takes_everything_back(store: Stores) -> None:
+async def test_an_error_rolls_everything_back(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.handled_requests.put(a_gesture("kept"))
+        await unit.rows(HandledRequest).put(a_handled_request("kept"))
         assert await unit.next_number("incident") == 1
 
     async def fail() -> None:
         async with store.unit() as unit:
-            await unit.cards.put(a_card())
-            await unit.handled_requests.delete("kept")
-            await unit.handled_requests.find()
+            await unit.rows(PostedCard).put(a_card())
+            await unit.rows(HandledRequest).delete("kept")
+            await unit.rows(HandledRequest).find()
             assert await unit.next_number("incident") == 2
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await fail()
     async with store.unit() as unit:
-        assert list(await unit.cards.find()) == []
-        assert list(await unit.handled_requests.find()) == [a_gesture("kept")]
+        assert list(await unit.rows(PostedCard).find()) == []
+        assert list(await unit.rows(HandledRequest).find()) == [a_handled_request("kept")]
         assert await unit.next_number("incident") == 2
 
 
 async def test_rows_come_in_the_order_of_their_first_put(store: Stores) -> None:
     for id in ("c", "a", "b"):
         async with store.unit() as unit:
-            await unit.handled_requests.put(a_gesture(id))
+            await unit.rows(HandledRequest).put(a_handled_request(id))
     async with store.unit() as unit:
-        await unit.handled_requests.put(a_gesture("d"))
-        await unit.handled_requests.put(a_gesture("c", at=NOON + MINUTE))  # a change does not move it
-        assert [row.id for row in await unit.handled_requests.find()] == ["c", "a", "b", "d"]
-        assert [row.id for row in await unit.handled_requests.find(newest=True, limit=2)] == ["d", "b"]
+        await unit.rows(HandledRequest).put(a_handled_request("d"))
+        await unit.rows(HandledRequest).put(
+            a_handled_request("c", at=NOON + MINUTE)
+        )  # a change does not move it
+        assert [row.id for row in await unit.rows(HandledRequest).find()] == ["c", "a", "b", "d"]
+        assert [row.id for row in await unit.rows(HandledRequest).find(newest=True, limit=2)] == ["d", "b"]
 
 
 async def test_a_row_that_is_deleted_and_put_again_is_the_newest(store: Stores) -> None:
     async with store.unit() as unit:
         for id in ("a", "b"):
-            await unit.handled_requests.put(a_gesture(id))
+            await unit.rows(HandledRequest).put(a_handled_request(id))
     async with store.unit() as unit:
-        await unit.handled_requests.delete("a")
-        await unit.handled_requests.put(a_gesture("a"))
+        await unit.rows(HandledRequest).delete("a")
+        await unit.rows(HandledRequest).put(a_handled_request("a"))
     async with store.unit() as unit:
-        assert [row.id for row in await unit.handled_requests.find()] == ["b", "a"]
+        assert [row.id for row in await unit.rows(HandledRequest).find()] == ["b", "a"]
 
 
 async def test_a_row_is_added_once(store: Stores) -> None:
     async with store.unit() as unit:
-        assert await unit.handled_requests.add(a_gesture("g"))
-        assert not await unit.handled_requests.add(a_gesture("g", at=NOON + MINUTE))
+        assert await unit.rows(HandledRequest).add(a_handled_request("g"))
+        assert not await unit.rows(HandledRequest).add(a_handled_request("g", at=NOON + MINUTE))
     async with store.unit() as unit:
-        assert not await unit.handled_requests.add(a_gesture("g", at=NOON + MINUTE))
-        assert await unit.handled_requests.get("g") == a_gesture("g")
+        assert not await unit.rows(HandledRequest).add(a_handled_request("g", at=NOON + MINUTE))
+        assert await unit.rows(HandledRequest).get("g") == a_handled_request("g")
 
 
-@pytest.mark.parametrize("column", CARDS.columns)
+@pytest.mark.parametrize("column", TABLES["cards"].columns)
 async def test_rows_are_found_by_each_column(store: Stores, column: str) -> None:
     card = a_card("1", channel="C1")
     other = replace(a_card("2", channel="C2", is_final=True), cluster="other", kind=card.kind)
     async with store.unit() as unit:
-        await unit.cards.put(card)
-        await unit.cards.put(other)
-        asked: dict[str, Any] = {column: CARDS.read(card)[column]}
-        found = list(await unit.cards.find(**asked))
+        await unit.rows(PostedCard).put(card)
+        await unit.rows(PostedCard).put(other)
+        query: dict[str, Any] = {column: TABLES["cards"].read(card)[column]}
+        found = list(await unit.rows(PostedCard).find(**query))
         assert found == ([card, other] if column == "kind" else [card])
-        nobodys: dict[str, Any] = {column: "nobody's"}
-        assert list(await unit.cards.find(**nobodys)) == []
+        unknown: dict[str, Any] = {column: "unknown"}
+        assert list(await unit.rows(PostedCard).find(**unknown)) == []
 
 
-async def test_a_changed_column_is_what_counts(store: Stores) -> None:
+async def test_rows_are_found_by_the_changed_column(store: Stores) -> None:
     firing = an_alert()
     resolved = replace(firing, life=replace(firing.life, state=AlertState.RESOLVED))
     async with store.unit() as unit:
-        await unit.alerts.put(firing)
+        await unit.rows(Alert).put(firing)
     async with store.unit() as unit:
-        await unit.alerts.put(resolved)
+        await unit.rows(Alert).put(resolved)
     async with store.unit() as unit:
-        assert list(await unit.alerts.find(state="firing")) == []
-        assert list(await unit.alerts.find(state=AlertState.RESOLVED, rule=firing.rule)) == [resolved]
+        assert list(await unit.rows(Alert).find(state="firing")) == []
+        assert list(await unit.rows(Alert).find(state=AlertState.RESOLVED, rule=firing.rule)) == [resolved]
 
 
-async def test_a_column_that_is_not_there_is_named(store: Stores) -> None:
+async def test_find_has_no_hidden_limit(store: Stores) -> None:
     async with store.unit() as unit:
-        with pytest.raises(ValueError, match="cards cannot be found by colour: use cluster, state"):
-            await unit.cards.find(colour="red")
+        for number in range(1100):
+            await unit.rows(HandledRequest).put(a_handled_request(str(number)))
+        assert len(await unit.rows(HandledRequest).find()) == 1100
+
+
+async def test_rows_are_found_by_one_of_several_values(store: Stores) -> None:
+    async with store.unit() as unit:
+        for number in "123":
+            await unit.rows(PostedCard).put(a_card(number))
+        found = await unit.rows(PostedCard).find(row_id=("1", "3"))
+        assert [card.row_id for card in found] == ["1", "3"]
+        assert list(await unit.rows(PostedCard).find(row_id=())) == []
+
+
+async def test_rows_are_found_by_a_range(store: Stores) -> None:
+    async with store.unit() as unit:
+        for number in range(4):
+            await unit.rows(HandledRequest).put(a_handled_request(str(number), at=NOON + number * MINUTE))
+
+    async def ids(between: Between) -> list[str]:
+        async with store.unit() as unit:
+            return [row.id for row in await unit.rows(HandledRequest).find(at=between)]
+
+    assert await ids(Between(start=NOON + MINUTE, end=NOON + 3 * MINUTE)) == ["1", "2"]
+    assert await ids(Between(start=NOON + 2 * MINUTE)) == ["2", "3"]
+    assert await ids(Between(end=NOON + MINUTE)) == ["0"]
+
+
+async def test_rows_are_found_page_by_page(store: Stores) -> None:
+    async with store.unit() as unit:
+        for id in ("c", "a", "b", "d"):
+            await unit.rows(HandledRequest).put(a_handled_request(id))
+
+    async def page(after: str, *, newest: bool = False) -> list[str]:
+        async with store.unit() as unit:
+            rows = await unit.rows(HandledRequest).find(limit=2, after=after, newest=newest)
+            return [row.id for row in rows]
+
+    assert [await page(""), await page("a"), await page("d")] == [["c", "a"], ["b", "d"], []]
+    assert [await page("", newest=True), await page("b", newest=True)] == [["d", "b"], ["a", "c"]]
+
+
+async def test_an_unknown_column_is_named(store: Stores) -> None:
+    async with store.unit() as unit:
+        with pytest.raises(ValueError, match="cards has no column colour: use cluster, state"):
+            await unit.rows(PostedCard).find(colour="red")
 
 
 @pytest.mark.parametrize("value", [inf, -inf, 0.1 + 0.2], ids=str)
-async def test_values_of_any_size_are_kept(store: Stores, value: float) -> None:
+async def test_values_of_any_size_are_stored(store: Stores, value: float) -> None:
     async with store.unit() as unit:
-        await unit.alerts.put(an_alert(value=value))
+        await unit.rows(Alert).put(an_alert(value=value))
     async with store.unit() as unit:
-        assert await unit.alerts.get(an_alert().id) == an_alert(value=value)
+        assert await unit.rows(Alert).get(an_alert().id) == an_alert(value=value)
 
 
-async def test_a_value_that_is_no_number_is_kept(store: Stores) -> None:
+async def test_nan_is_stored(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.alerts.put(an_alert("gpu-名字", value=nan))
+        await unit.rows(Alert).put(an_alert("gpu-名字", value=nan))
     async with store.unit() as unit:
-        (kept,) = await unit.alerts.find()
-    assert isnan(kept.value)
-    assert kept.labels["node"] == "gpu-名字"
+        (stored,) = await unit.rows(Alert).find()
+    assert isnan(stored.value)
+    assert stored.labels["node"] == "gpu-名字"
 
 
-async def test_words_in_any_script_are_kept(store: Stores) -> None:
-    said = '显卡掉线 🔥 it\'s "quoted" \\ back\nline; DROP TABLE cards'
+async def test_text_in_any_script_is_stored(store: Stores) -> None:
+    written = '显卡掉线 🔥 it\'s "quoted" \\ back\nline; DROP TABLE cards'
     async with store.unit() as unit:
-        await unit.replies.put(a_line(a_card("显卡'\"--"), "事件", said=said))
+        await unit.rows(ThreadReply).put(a_line(a_card("显卡'\"--"), "事件", said=written))
     async with store.unit() as unit:
-        (line,) = await unit.replies.find(card=a_card("显卡'\"--").id)
-    assert line == a_line(a_card("显卡'\"--"), "事件", said=said)
+        (line,) = await unit.rows(ThreadReply).find(card=a_card("显卡'\"--").id)
+    assert line == a_line(a_card("显卡'\"--"), "事件", said=written)
 
 
 async def test_each_name_has_its_own_numbers(store: Stores) -> None:
@@ -168,68 +220,88 @@ async def test_each_name_has_its_own_numbers(store: Stores) -> None:
 async def test_units_wait_for_each_other(store: Stores) -> None:
     async def count_up() -> None:
         async with store.unit() as unit:
-            found = await unit.handled_requests.get("count")
+            found = await unit.rows(HandledRequest).get("count")
             at = found.at if found else NOON
             await asyncio.sleep(0)
-            await unit.handled_requests.put(a_gesture("count", at=at + MINUTE))
+            await unit.rows(HandledRequest).put(a_handled_request("count", at=at + MINUTE))
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(10):
             tasks.create_task(count_up())
     async with store.unit() as unit:
-        assert await unit.handled_requests.get("count") == a_gesture("count", at=NOON + 10 * MINUTE)
+        assert await unit.rows(HandledRequest).get("count") == a_handled_request(
+            "count", at=NOON + 10 * MINUTE
+        )
 
 
-async def test_a_unit_in_a_unit_is_an_error_and_not_a_wait_for_ever(store: Stores) -> None:
+async def test_a_nested_unit_is_an_error_and_not_a_deadlock(store: Stores) -> None:
     async with store.unit() as unit:
-        await unit.handled_requests.put(a_gesture())
+        await unit.rows(HandledRequest).put(a_handled_request())
         with pytest.raises(RuntimeError, match="units do not nest"):
             async with store.unit():
-                pytest.fail("it was let in")
+                pytest.fail("the inner unit was opened")
     async with store.unit() as unit:
-        assert await unit.handled_requests.get("g1") is not None
+        assert await unit.rows(HandledRequest).get("g1") is not None
 
 
-async def test_listeners_hear_what_changed_after_it_is_there(store: Stores) -> None:
-    heard: list[Changed] = []
-    stop = store.listen(heard.append)
+async def test_listeners_get_the_changes_after_the_commit(store: Stores) -> None:
+    changes: list[Changed] = []
+    stop = store.listen(changes.append)
     async with store.unit() as unit:
-        await unit.cards.put(a_card("1"))
-        await unit.handled_requests.find()
-        await unit.handled_requests.delete("nobody's")
-        assert heard == []
-    assert heard == [{"cards": frozenset({a_card("1").id})}]
+        await unit.rows(PostedCard).put(a_card("1"))
+        await unit.rows(HandledRequest).find()
+        await unit.rows(HandledRequest).delete("unknown")
+        assert changes == []
+    assert changes == [{"cards": {a_card("1").id: a_card("1")}}]
     with suppress(ZeroDivisionError):
         async with store.unit() as unit:
-            await unit.cards.put(a_card("2"))
+            await unit.rows(PostedCard).put(a_card("2"))
             raise ZeroDivisionError
     async with store.unit() as unit:
-        await unit.cards.get(a_card("1").id)
+        await unit.rows(PostedCard).get(a_card("1").id)
     stop()
     async with store.unit() as unit:
-        await unit.cards.put(a_card("3"))
-    assert len(heard) == 1
+        await unit.rows(PostedCard).put(a_card("3"))
+    assert len(changes) == 1
 
 
-async def test_what_is_long_over_is_forgotten_and_the_rest_stays(store: Stores) -> None:
+async def test_listeners_get_nothing_from_a_unit_that_is_cancelled(store: Stores) -> None:
+    changes: list[Changed] = []
+    store.listen(changes.append)
+    entered = asyncio.Event()
+
+    async def stuck() -> None:
+        async with store.unit() as unit:
+            await unit.rows(PostedCard).put(a_card())
+            entered.set()
+            await asyncio.Event().wait()
+
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(stuck())
+        await entered.wait()
+        task.cancel()
+    assert changes == []
+
+
+async def test_old_rows_are_pruned_and_the_rest_stays(store: Stores) -> None:
     old, new = NOON, NOON + timedelta(days=30)
-    settled = a_card("old", is_final=True, posted_at=old)
+    expired = a_card("old", is_final=True, posted_at=old)
     fresh = a_card("new", is_final=True, posted_at=new)
     live = a_card("live", posted_at=old)
     async with store.unit() as unit:
-        for card in (settled, fresh, live):
-            await unit.cards.put(card)
-            await unit.replies.put(a_line(card, at=old))
-        await unit.alerts.put(an_alert("a", state=AlertState.RESOLVED, at=old))
-        await unit.alerts.put(an_alert("b", state=AlertState.FIRING, at=old))
-        await unit.handled_requests.put(a_gesture("g", at=old))
-        await unit.audit.put(an_audit_entry(at=old))
+        for card in (expired, fresh, live):
+            await unit.rows(PostedCard).put(card)
+            await unit.rows(ThreadReply).put(a_line(card, at=old))
+        await unit.rows(Alert).put(an_alert("a", state=AlertState.RESOLVED, at=old))
+        await unit.rows(Alert).put(an_alert("b", state=AlertState.FIRING, at=old))
+        await unit.rows(HandledRequest).put(a_handled_request("g", at=old))
+        await unit.rows(AuditEntry).put(an_audit_entry(at=old))
     assert await store.prune(old + MINUTE) == {"cards": 1, "replies": 1, "alerts": 1, "handled_requests": 1}
     async with store.unit() as unit:
-        assert list(await unit.cards.find()) == [fresh, live]
-        assert [line.card for line in await unit.replies.find()] == [fresh.id, live.id]
-        assert [alert.labels["node"] for alert in await unit.alerts.find()] == ["b"]
-        assert len(await unit.audit.find()) == 1
+        assert list(await unit.rows(PostedCard).find()) == [fresh, live]
+        assert [line.card for line in await unit.rows(ThreadReply).find()] == [fresh.id, live.id]
+        assert [alert.labels["node"] for alert in await unit.rows(Alert).find()] == ["b"]
+        assert len(await unit.rows(AuditEntry).find()) == 1
 
 
 async def test_a_cancelled_unit_leaves_nothing_and_the_next_one_works(store: Stores) -> None:
@@ -237,8 +309,8 @@ async def test_a_cancelled_unit_leaves_nothing_and_the_next_one_works(store: Sto
 
     async def stuck() -> None:
         async with store.unit() as unit:
-            await unit.cards.put(a_card())
-            await unit.cards.find()
+            await unit.rows(PostedCard).put(a_card())
+            await unit.rows(PostedCard).find()
             entered.set()
             await asyncio.Event().wait()
 
@@ -247,4 +319,23 @@ async def test_a_cancelled_unit_leaves_nothing_and_the_next_one_works(store: Sto
         await entered.wait()
         task.cancel()
     async with store.unit() as unit:
-        assert list(await unit.cards.find()) == []
+        assert list(await unit.rows(PostedCard).find()) == []
+        assert list(await unit.rows(PostedCard).find()) == []
+
+
+async def test_a_row_that_cannot_be_decoded_is_skipped_and_reported(tmp_path: Path) -> None:
+    counts: list[str] = []
+    url = f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}"
+    store = await SqlStore.open(url, errors=InternalErrors(counts.append))
+    async with store.unit() as unit:
+        for name in ("1", "2"):
+            await unit.rows(PostedCard).put(a_card(name))
+    with sqlite3.connect(tmp_path / "yard.db") as raw:
+        raw.execute("UPDATE cards SET document = '{}' WHERE row_id = '1'")
+    raw.close()
+    with capture_logs() as logs:
+        async with store.unit() as unit:
+            assert list(await unit.rows(PostedCard).find()) == [a_card("2")]
+    await store.close()
+    assert counts == ["row"]
+    assert [(log["table"], log["id"]) for log in logs] == [("cards", a_card("1").id)]

@@ -1,4 +1,4 @@
-"""This file kills a process in the middle of its transactions and looks at what is left."""
+"""A process that is killed in the middle of its transactions leaves only whole ones."""
 
 import asyncio
 import contextlib
@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from bot.store.sql_store import SqlStore
+from commands.models import HandledRequest
 
 WRITER = """
 import asyncio, sys
@@ -19,38 +20,38 @@ async def main():
         async with store.unit() as unit:
             for part in ("a", "b"):
                 row = HandledRequest(id=f"{number}{part}", at=datetime(2026, 1, 1, tzinfo=UTC))
-                await unit.handled_requests.put(row)
-                await unit.handled_requests.find(limit=1)
+                await unit.rows(HandledRequest).put(row)
+                await unit.rows(HandledRequest).find(limit=1)
         print(number, flush=True)
 
 asyncio.run(main())
 """
 
 
-async def test_what_was_committed_survives_a_kill_and_halves_do_not(tmp_path: Path) -> None:
+async def test_committed_units_survive_a_kill_and_partial_ones_do_not(tmp_path: Path) -> None:
     url = f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}"
     for kill_after in (1, 7):
         writer = await asyncio.create_subprocess_exec(
             sys.executable, "-c", WRITER, url, stdout=asyncio.subprocess.PIPE
         )
         assert writer.stdout is not None
-        told = -1
+        committed = -1
         try:
             async with asyncio.timeout(60):
-                while told < kill_after:
-                    told = int(await writer.stdout.readline())
+                while committed < kill_after:
+                    committed = int(await writer.stdout.readline())
         finally:
             with contextlib.suppress(ProcessLookupError):
                 writer.kill()
         rest = (await writer.stdout.read()).split()
         await writer.wait()
-        told = max([told, *(int(number) for number in rest)])
+        committed = max([committed, *(int(number) for number in rest)])
         store = await SqlStore.open(url)
         async with store.unit() as unit:
-            kept = [gesture.id for gesture in await unit.handled_requests.find(limit=1_000_000)]
-            for id in kept:
-                await unit.handled_requests.delete(id)
+            stored = [row.id for row in await unit.rows(HandledRequest).find()]
+            for id in stored:
+                await unit.rows(HandledRequest).delete(id)
         await store.close()
-        pairs = len(kept) // 2
-        assert kept == [f"{number}{part}" for number in range(pairs) for part in "ab"]
-        assert pairs >= told + 1
+        pairs = len(stored) // 2
+        assert stored == [f"{number}{part}" for number in range(pairs) for part in "ab"]
+        assert pairs >= committed + 1

@@ -1,4 +1,4 @@
-"""This file has the fixture of these tests: caches that run until the test ends."""
+"""The fixture of these tests: caches that run until the test ends."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,7 +9,7 @@ from collectors.cluster.cache import ClusterCache
 
 
 @pytest.fixture
-async def keep() -> AsyncIterator[Callable[[ClusterCache], Awaitable[ClusterCache]]]:
+async def run() -> AsyncIterator[Callable[[ClusterCache], Awaitable[ClusterCache]]]:
     """A function that runs a cache until the test ends."""
     async with asyncio.TaskGroup() as group:
         running: list[asyncio.Task[None]] = []

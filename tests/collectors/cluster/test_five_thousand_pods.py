@@ -1,4 +1,4 @@
-"""A large cluster's pods arrive whole, in pages, as typed objects."""
+"""All pods of a large cluster arrive, in pages, as typed objects."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -17,13 +17,13 @@ from collectors.facts.results import Blind
 from collectors.sources.kubernetes.source import KubernetesSource
 
 Connect = Callable[..., Awaitable[KubernetesSource]]
-Keep = Callable[[ClusterCache], Awaitable[ClusterCache]]
+Run = Callable[[ClusterCache], Awaitable[ClusterCache]]
 Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
 COUNT, PAGE, NODE_COUNT = 5000, 500, 250
 
 
 def training_pod(number: int) -> dict[str, Any]:
-    """A pod with what real ones carry beside the fields that are read."""
+    """Return a pod that, like real ones, has more fields than are decoded."""
     name = f"train-{number // 8}-worker-{number % 8}"
     return {
         "metadata": {
@@ -78,10 +78,10 @@ def pages() -> list[bytes]:
     return bodies
 
 
-async def test_all_of_them_are_there_typed_and_counted(
-    pages: list[bytes], serve: Serve, connect: Connect, keep: Keep
+async def test_all_pods_are_typed_and_counted(
+    pages: list[bytes], serve: Serve, connect: Connect, run: Run
 ) -> None:
-    asked: list[str] = []
+    tokens: list[str] = []
     status = {"capacity": {"nvidia.com/gpu": "32"}, "allocatable": {"nvidia.com/gpu": "32"}}
     nodes = [{"metadata": {"name": f"gpu-{n}"}, "status": status} for n in range(NODE_COUNT)]
 
@@ -92,17 +92,17 @@ async def test_all_of_them_are_there_typed_and_counted(
             return response
         if request.path.endswith("/nodes"):
             return web.json_response({"metadata": {"resourceVersion": "1"}, "items": nodes})
-        asked.append(request.query.get("continue", ""))
-        return web.Response(body=pages[int(asked[-1] or 0) // PAGE], content_type="application/json")
+        tokens.append(request.query.get("continue", ""))
+        return web.Response(body=pages[int(tokens[-1] or 0) // PAGE], content_type="application/json")
 
     source = await connect(await serve(answer))
-    pace = ReflectorTiming(watch=5, grace=5, first_wait=5)
-    cache = await keep(ClusterCache(source, clock=SystemClock(), kinds=(NODES, PODS), timing=pace))
+    timing = ReflectorTiming(watch=5, grace=5, first_wait=5)
+    cache = await run(ClusterCache(source, clock=SystemClock(), kinds=(NODES, PODS), timing=timing))
     await cache.synced(timedelta(seconds=60))
     snapshot = cache.snapshot(PODS)
     assert not isinstance(snapshot, Blind)
     assert len(snapshot.objects) == COUNT
-    assert asked == ["", *(str(start) for start in range(PAGE, COUNT, PAGE))]
+    assert tokens == ["", *(str(start) for start in range(PAGE, COUNT, PAGE))]
     assert all(type(one) is Pod for one in snapshot.objects.values())
     one = snapshot.objects["team-7/train-500-worker-7"]
     assert one.spec.node_name == "gpu-7"
@@ -111,6 +111,6 @@ async def test_all_of_them_are_there_typed_and_counted(
     seen = inventory_of(cache)
     assert not isinstance(seen, Blind)
     shares = [
-        there.counts["nvidia.com/gpu"] for n in range(NODE_COUNT) if (there := seen.gpus_on(f"gpu-{n}"))
+        found.counts["nvidia.com/gpu"] for n in range(NODE_COUNT) if (found := seen.gpus_on(f"gpu-{n}"))
     ]
     assert [share.requested for share in shares] == [COUNT / NODE_COUNT] * NODE_COUNT

@@ -1,4 +1,4 @@
-"""Who made a pod, who stands on what, and what follows from a subject."""
+"""Top controllers of pods, the topology, and the completion of subjects."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def made(type_: Any, name: str, namespace: str = "default", **parts: Any) -> Any
 
 OWNERS = [
     (
-        "a Deployment's",
+        "a pod of a Deployment",
         [
             made(ReplicaSet, "ps-7b6f", metadata={"ownerReferences": owned("Deployment", "ps")}),
             made(Deployment, "ps"),
@@ -32,20 +32,20 @@ OWNERS = [
         "ps-7b6f",
         "default/Deployment/ps",
     ),
-    ("a Job's", [made(Job, "worker")], "Job", "worker", "default/Job/worker"),
+    ("a pod of a Job", [made(Job, "worker")], "Job", "worker", "default/Job/worker"),
     (
-        "a CronJob's",
+        "a pod of a CronJob",
         [made(Job, "nightly-1", metadata={"ownerReferences": owned("CronJob", "nightly")})],
         "Job",
         "nightly-1",
         "default/CronJob/nightly",
     ),
-    ("a StatefulSet's", [made(StatefulSet, "db")], "StatefulSet", "db", "default/StatefulSet/db"),
-    ("one whose ReplicaSet cannot be seen", [], "ReplicaSet", "ps-7b6f", "default/Deployment/ps"),
-    ("a static pod of its node", [], "Node", "n1", ""),
-    ("one under a kind that nobody knows", [], "Sparkle", "s", "default/Sparkle/s"),
+    ("a pod of a StatefulSet", [made(StatefulSet, "db")], "StatefulSet", "db", "default/StatefulSet/db"),
+    ("a pod whose ReplicaSet cannot be seen", [], "ReplicaSet", "ps-7b6f", "default/Deployment/ps"),
+    ("a static pod", [], "Node", "n1", ""),
+    ("a pod with an owner of an unknown kind", [], "Sparkle", "s", "default/Sparkle/s"),
     (
-        "one in a ring of owners",
+        "a pod with a cycle of owners",
         [made(Job, "a", metadata={"ownerReferences": owned("Job", "a")})],
         "Job",
         "a",
@@ -65,13 +65,13 @@ def test_the_top_controller_of_a_pod_is(above: list[Any], kind: str, name: str, 
         assert seen.pods_of(top) == (one,)
 
 
-def test_a_pod_of_its_own_has_no_controller() -> None:
+def test_a_bare_pod_has_no_controller() -> None:
     one = pod("p")
     assert inventory(one).workload_of(one) == ""
 
 
 def cluster() -> Inventory:
-    """One training of two ranks on two nodes, an exporter, a name server."""
+    """One training with two ranks on two nodes, and an exporter."""
     address = {"status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.11"}]}}
     worker = {"spec": {"containers": [gpus(8)]}}
     return inventory(
@@ -121,7 +121,7 @@ def topology() -> Topology:
     return build_topology(seen, read_trainings(seen), cluster="prod-a")
 
 
-def test_nodes_pods_and_trainings_are_drawn(topology: Topology) -> None:
+def test_nodes_pods_and_trainings_are_in_the_topology(topology: Topology) -> None:
     assert topology.as_of == NOW
     first, second = topology.nodes["gpu-a01"], topology.nodes["gpu-b01"]
     assert (first.rack, first.gpus, first.gpu_product, first.is_ready) == ("rack-a", 8, "NVIDIA-H200", True)
@@ -130,12 +130,12 @@ def test_nodes_pods_and_trainings_are_drawn(topology: Topology) -> None:
     assert (training.owner, training.team, training.gpus, training.ranks) == ("ana", "vision", 16, 2)
     one = topology.pods["vision-detr", "detr-worker-1"]
     assert (one.training, one.workload, one.gpus) == ("vision-detr/detr", "vision-detr/Job/detr-worker", 8)
-    assert {held.name for held in topology.pods_on["gpu-b01"]} == {"detr-worker-1", "dcgm-exporter-6ldbb"}
+    assert {found.name for found in topology.pods_on["gpu-b01"]} == {"detr-worker-1", "dcgm-exporter-6ldbb"}
 
 
 COMPLETED: list[tuple[str, Subject, dict[str, str]]] = [
     (
-        "a pod knows its node, rack, training, owner",
+        "a pod gives its node, rack, training and owner",
         Subject(namespace="vision-detr", pod="detr-worker-1"),
         {
             "node": "gpu-b01",
@@ -145,46 +145,54 @@ COMPLETED: list[tuple[str, Subject, dict[str, str]]] = [
             "team": "vision",
         },
     ),
-    ("a host's address is its node", Subject(node="10.0.0.11:9100"), {"node": "gpu-a01", "rack": "rack-a"}),
-    ("a pod's address is the node below it", Subject(node="10.244.1.7:9400"), {"node": "gpu-b01"}),
-    ("an exporter's pod name is its node", Subject(node="dcgm-exporter-6ldbb"), {"node": "gpu-b01"}),
-    ("a full host name is its node", Subject(node="gpu-a01.dc1.example.com"), {"node": "gpu-a01"}),
-    ("a name with a port is its node", Subject(node="gpu-a01:9100"), {"node": "gpu-a01"}),
     (
-        "an address that nobody has loses to the pod's node",
+        "a host's address gives its node",
+        Subject(node="10.0.0.11:9100"),
+        {"node": "gpu-a01", "rack": "rack-a"},
+    ),
+    ("a pod's address gives its node", Subject(node="10.244.1.7:9400"), {"node": "gpu-b01"}),
+    ("an exporter's pod name gives its node", Subject(node="dcgm-exporter-6ldbb"), {"node": "gpu-b01"}),
+    ("a full host name gives its node", Subject(node="gpu-a01.dc1.example.com"), {"node": "gpu-a01"}),
+    ("a name with a port gives its node", Subject(node="gpu-a01:9100"), {"node": "gpu-a01"}),
+    (
+        "the pod's node replaces an unknown address",
         Subject(node="10.9.9.9:8080", namespace="vision-detr", pod="detr-worker-0"),
         {"node": "gpu-a01", "training": "vision-detr/detr"},
     ),
     (
-        "a workload knows its training",
+        "a workload gives its training",
         Subject(namespace="vision-detr", workload="vision-detr/Job/detr-worker"),
         {"training": "vision-detr/detr", "owner": "ana"},
     ),
     (
-        "a training's own namespace is enough",
+        "a dedicated namespace gives its training",
         Subject(namespace="vision-detr"),
         {"training": "vision-detr/detr"},
     ),
     (
-        "what is known is not overwritten",
+        "known fields are not overwritten",
         Subject(cluster="other", node="gpu-a01", rack="here"),
         {"cluster": "other", "rack": "here"},
     ),
-    ("a stranger stays a stranger", Subject(node="elsewhere"), {"node": "elsewhere", "cluster": "prod-a"}),
+    (
+        "an unknown node stays unchanged",
+        Subject(node="elsewhere"),
+        {"node": "elsewhere", "cluster": "prod-a"},
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("said", "follows"), [case[1:] for case in COMPLETED], ids=[case[0] for case in COMPLETED]
+    ("known", "expected"), [case[1:] for case in COMPLETED], ids=[case[0] for case in COMPLETED]
 )
-def test_what_follows_from_a_subject(topology: Topology, said: Subject, follows: dict[str, str]) -> None:
-    words = topology.complete(said).words()
-    assert {name: words.get(name, "") for name in follows} == follows
+def test_a_subject_is_completed(topology: Topology, known: Subject, expected: dict[str, str]) -> None:
+    words = topology.complete(known).words()
+    assert {name: words.get(name, "") for name in expected} == expected
 
 
-def test_an_empty_topology_changes_nothing_but_the_cluster() -> None:
-    said = Subject(node="10.0.0.11:9100", namespace="x", pod="y")
-    assert Topology(cluster="prod-a").complete(said).words() == {
+def test_an_empty_topology_sets_only_the_cluster_and_strips_the_port() -> None:
+    subject = Subject(node="10.0.0.11:9100", namespace="x", pod="y")
+    assert Topology(cluster="prod-a").complete(subject).words() == {
         "cluster": "prod-a",
         "node": "10.0.0.11",
         "namespace": "x",
@@ -192,8 +200,8 @@ def test_an_empty_topology_changes_nothing_but_the_cluster() -> None:
     }
 
 
-def test_a_gpus_alert_finds_the_training_that_it_hurts(topology: Topology) -> None:
+def test_a_gpu_alert_gives_the_affected_training(topology: Topology) -> None:
     labels = {"Hostname": "gpu-a01", "gpu": "3", "pod": "dcgm-exporter-abc", "job": "dcgm-exporter"}
     subject = topology.complete(subject_of(labels))
-    assert [hurt.id for hurt in topology.affected_by(subject)] == ["vision-detr/detr"]
+    assert [training.id for training in topology.affected_by(subject)] == ["vision-detr/detr"]
     assert subject.pod == ""

@@ -1,4 +1,4 @@
-"""This file gives tests a look-alike with a few lines in it."""
+"""Fixtures of these tests: a look-alike with a few log lines, and the time of queries."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -13,17 +13,17 @@ NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 def now() -> datetime:
-    """The moment that looks are for."""
+    """The time of queries."""
     return NOW
 
 
 @pytest.fixture
 async def server() -> AsyncIterator[ElasticsearchLookalike]:
-    """A look-alike that holds three lines of two nodes, a minute old."""
+    """A look-alike with three lines of two nodes, a minute old."""
     async with ElasticsearchLookalike.running() as es:
-        when = NOW - timedelta(minutes=1)
+        at = NOW - timedelta(minutes=1)
         message = "NVRM: Xid (PCI:0000:b3:00): 79, pid=1, GPU has fallen off the bus."
         await es.index(
-            host_line(when, message, node=node, unit="kernel") for node in ("gpu-a01", "gpu-a01", "gpu-a02")
+            host_line(at, message, node=node, unit="kernel") for node in ("gpu-a01", "gpu-a01", "gpu-a02")
         )
         yield es

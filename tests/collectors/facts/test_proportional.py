@@ -1,11 +1,11 @@
-"""The DNS autoscaler's document: what is read, and what is refused in words whatever it holds."""
+"""The DNS autoscaler's document: valid ones are parsed, any other raises ValueError with a reason."""
 
 import pytest
 
 from collectors.facts.proportional import read_linear, services_rule
 
 
-def test_nodes_and_cores_call_for_replicas_within_the_bounds() -> None:
+def test_nodes_and_cores_require_replicas_within_the_bounds() -> None:
     linear = read_linear('{"coresPerReplica": 256, "nodesPerReplica": 16, "min": 2, "max": 5}')
 
     assert linear.replicas(nodes=100, cores=600) == 5
@@ -32,12 +32,12 @@ def test_nodes_and_cores_call_for_replicas_within_the_bounds() -> None:
     ],
     ids=lambda text: text[:30],
 )
-def test_a_document_that_makes_no_sense_is_refused_in_words(text: str) -> None:
+def test_an_invalid_document_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         read_linear(text)
 
 
-def test_the_smallest_share_that_is_taken_can_be_reckoned_with() -> None:
+def test_the_smallest_accepted_value_does_not_overflow() -> None:
     linear = read_linear('{"nodesPerReplica": 1e-9, "max": 5}')
 
     assert linear.unbounded(nodes=5_000, cores=0) > 5

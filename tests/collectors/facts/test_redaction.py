@@ -1,4 +1,4 @@
-"""Secrets do not survive, plain lines do, and nothing takes long."""
+"""Secrets are redacted, other text is not, and no text takes long."""
 
 import json
 from base64 import b64encode
@@ -60,7 +60,7 @@ KEY_BLOCK = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\nabcdefgh\n-----
         ("kind: Secret\nmetadata:\n  name: a\ndata:\n  a: b3Blbg==\n  b: c2VzYW1l\n", "c2VzYW1l"),
     ],
 )
-def test_a_secret_does_not_survive(text: str, secret: str) -> None:
+def test_a_secret_is_redacted(text: str, secret: str) -> None:
     assert secret in text
     for surrounding in (text, f"before {text}", f"before {text} after", f"[{text}]", f"a\n{text}\nb"):
         cleaned = CLEAN.clean(surrounding)
@@ -84,35 +84,35 @@ def test_a_secret_does_not_survive(text: str, secret: str) -> None:
         "",
     ],
 )
-def test_a_plain_line_stays_as_it_is(text: str) -> None:
+def test_a_line_without_secrets_is_unchanged(text: str) -> None:
     assert CLEAN.clean(text) == text
 
 
-def test_what_stands_around_a_secret_stays() -> None:
+def test_the_text_around_a_secret_is_unchanged() -> None:
     assert CLEAN.clean("user=ana password=x host=db") == f"user=ana password={MARK} host=db"
     assert CLEAN.clean("postgresql://yard:x@db:5432/y") == f"postgresql://yard:{MARK}db:5432/y"
 
 
-def test_own_patterns_come_on_top() -> None:
+def test_own_patterns_add_to_the_defaults() -> None:
     own = Redactor([r"EMP-\d+", r"(badge )\d+"])
     assert own.clean("EMP-77 has badge 1234 and password=x") == f"{MARK} has badge {MARK} and password={MARK}"
 
 
 @pytest.mark.parametrize(
-    ("pattern", "why"),
+    ("pattern", "reason"),
     [
         ("(", "not a regular expression"),
-        ("a*", "matches nothing"),
+        ("a*", "matches an empty text"),
         ("a(?=b)", "not a regular expression"),
     ],
 )
-def test_a_wrong_pattern_is_refused_by_name(pattern: str, why: str) -> None:
-    with pytest.raises(ValueError, match=why) as caught:
+def test_an_invalid_pattern_is_named_in_the_error(pattern: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as caught:
         Redactor([pattern])
     assert f"`{pattern}`" in str(caught.value)
 
 
-def test_a_long_text_is_cut_and_says_so() -> None:
+def test_a_long_text_is_cut_and_marked() -> None:
     assert CLEAN.clean("word " * 100_000)[-1] == "…"
     assert len(CLEAN.clean("word " * 100_000)) <= 8192
     assert len(CLEAN.clean("x" * 100_000)) <= 8192
@@ -121,13 +121,13 @@ def test_a_long_text_is_cut_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("before", [8180, 8190, 12_270, 12_280, 12_285, 12_290])
-def test_a_secret_across_the_cut_does_not_survive_in_part(before: int) -> None:
+def test_no_part_of_a_secret_across_the_cut_is_left(before: int) -> None:
     text = "x " * (before // 2) + "AKIAIOSFODNN7EXAMPLE and more"
     assert "AKIA" not in CLEAN.clean(text)
 
 
 @pytest.mark.parametrize("count", [1, 300])
-def test_secrets_that_shrink_the_text_do_not_let_half_a_secret_in(count: int) -> None:
+def test_a_text_that_shrinks_does_not_end_in_half_a_secret(count: int) -> None:
     text = ("password=" + "y" * 200 + " ") * count + "AKIAIOSFODNN7EXAMPLE"
     assert "AKIA" not in CLEAN.clean(text)
 
@@ -136,8 +136,8 @@ def test_secrets_that_shrink_the_text_do_not_let_half_a_secret_in(count: int) ->
     "piece", ["a", "eyJ", "password=", 'password="', "http://", "http://a:", "-", "--a-", "token ", "authorization: ",
               "-----BEGIN PRIVATE KEY-----", "bearer ", "xoxb-", "kind: Secret data: {", "\\", "'", "a.", "data:\n "]
 )  # fmt: skip
-def test_repetition_does_not_explode(piece: str) -> None:
-    """It would run for minutes where the time grows with more than the length."""
+def test_repetition_takes_linear_time(piece: str) -> None:
+    """With a pattern that is not linear, this would take minutes."""
     assert len(CLEAN.clean(piece * 20_000)) <= 8192
 
 
@@ -179,7 +179,7 @@ def test_known_forms_are_found_in_any_text(before: str, form: str, secret: str, 
     st.dictionaries(st.sampled_from(["password", "token", "api_key"]), _SECRETS, min_size=1),
     st.integers(1, 3),
 )
-def test_secrets_inside_of_json_inside_of_json_are_found(secrets: dict[str, str], depth: int) -> None:
+def test_secrets_in_json_inside_json_are_found(secrets: dict[str, str], depth: int) -> None:
     text = json.dumps(secrets)
     for _ in range(depth - 1):
         text = json.dumps({"log": text})
@@ -189,7 +189,7 @@ def test_secrets_inside_of_json_inside_of_json_are_found(secrets: dict[str, str]
 
 @given(_SECRETS)
 def test_values_of_a_secret_object_are_found(value: str) -> None:
-    held = b64encode(value.encode()).decode()
-    assert held not in CLEAN.clean(
-        json.dumps({"apiVersion": "v1", "kind": "Secret", "data": {"some.key": held}})
+    encoded = b64encode(value.encode()).decode()
+    assert encoded not in CLEAN.clean(
+        json.dumps({"apiVersion": "v1", "kind": "Secret", "data": {"some.key": encoded}})
     )

@@ -1,4 +1,4 @@
-"""Labels of many exporters, as they really look, and the subject that is meant."""
+"""Subjects from the labels of real exporters."""
 
 import pytest
 
@@ -45,7 +45,7 @@ KSM = {
 
 CASES: list[tuple[str, dict[str, str], Subject]] = [
     (
-        "a GPU under a workload, in the chart's default dialect",
+        "a GPU with a workload, with the chart's default labels",
         {**DCGM_CHART, **WORKLOAD},
         Subject(
             node="gpu-a01",
@@ -57,7 +57,7 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         ),
     ),
     (
-        "a GPU without a workload: the exporter is not the victim",
+        "a GPU without a workload: the exporter's pod is not affected",
         DCGM_CHART,
         Subject(node="gpu-a01", gpu="3", uuid=UUID),
     ),
@@ -83,7 +83,7 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         ),
     ),
     (
-        "a GPU in the old dialect",
+        "a GPU with the labels of old exporters",
         {
             "hostname": "gpu-a01",
             "gpu": "3",
@@ -107,27 +107,27 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         Subject(node="gpu-a01", gpu="0"),
     ),
     (
-        "a job under a name of its own: the exporter's pod gives it away",
+        "a job with another name: the exporter is recognised by its pod",
         {**DCGM_CHART, "job": "gpu-metrics", "service": "gpu-metrics"},
         Subject(node="gpu-a01", gpu="3", uuid=UUID),
     ),
     (
-        "a MIG slice: the index of its card",
+        "a MIG slice: the index of its GPU",
         {"Hostname": "gpu-a01", "gpu": "1", "GPU_I_ID": "7", "GPU_I_PROFILE": "1g.10gb"},
         Subject(node="gpu-a01", gpu="1"),
     ),
     (
-        "a card of tkestack's gpu-manager",
+        "a GPU of tkestack's gpu-manager",
         {"node": "gpu-a01", "gpu": "gpu2", "namespace": "ai", "pod_name": "train-0", "container_name": "c"},
         Subject(node="gpu-a01", gpu="2", namespace="ai", pod="train-0", container="c"),
     ),
     (
-        "all cards of tkestack's gpu-manager together: no card",
+        "all GPUs of tkestack's gpu-manager together: no GPU",
         {"node": "gpu-a01", "gpu": "total", "namespace": "ai", "pod_name": "train-0"},
         Subject(node="gpu-a01", namespace="ai", pod="train-0"),
     ),
     (
-        "a host: its address, and not the exporter's pod",
+        "a host: its address, not the exporter's pod",
         NODE_EXPORTER,
         Subject(node="10.0.0.11:9100"),
     ),
@@ -142,32 +142,32 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         Subject(node="gpu-a01"),
     ),
     (
-        "a node's condition: where kube-state-metrics runs means nothing",
+        "a node's condition: not where kube-state-metrics runs",
         {**KSM, "node": "gpu-a01", "condition": "Ready", "status": "false"},
         Subject(node="gpu-a01"),
     ),
     (
-        "a pod's state, labels honoured",
+        "a pod's state with honorLabels",
         {**KSM, "namespace": "vision-detr", "pod": "detr-worker-0-x", "container": "main"},
         Subject(namespace="vision-detr", pod="detr-worker-0-x", container="main"),
     ),
     (
-        "a pod's state, labels not honoured",
+        "a pod's state without honorLabels",
         {**KSM, **WORKLOAD, "node": "gpu-a01"},
         Subject(namespace="vision-detr", pod="detr-worker-0-x", container="main", node="gpu-a01"),
     ),
     (
-        "a Deployment: the pod beside it is kube-state-metrics' own",
+        "a Deployment: the pod label is kube-state-metrics' own",
         {**KSM, "namespace": "vision-detr", "deployment": "detr-ps"},
         Subject(namespace="vision-detr", workload="vision-detr/Deployment/detr-ps"),
     ),
     (
-        "a Job by kube-state-metrics' name for it",
+        "a Job by kube-state-metrics' label",
         {**KSM, "namespace": "vision-detr", "job_name": "detr-worker"},
         Subject(namespace="vision-detr", workload="vision-detr/Job/detr-worker"),
     ),
     (
-        "a claim",
+        "a PersistentVolumeClaim",
         {
             "job": "kubelet",
             "node": "gpu-a01",
@@ -188,7 +188,7 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         Subject(volume="datasets/coco", component="ceph"),
     ),
     (
-        "a Ceph daemon: where the manager runs means nothing",
+        "a Ceph daemon: not where the manager runs",
         {
             "job": "rook-ceph-mgr",
             "instance": "10.244.9.9:9283",
@@ -200,7 +200,7 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         Subject(component="ceph"),
     ),
     (
-        "a name server: it speaks of itself",
+        "a DNS server: it describes itself",
         {
             "job": "kube-dns",
             "instance": "10.244.9.3:9153",
@@ -212,22 +212,22 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         Subject(namespace="kube-system", pod="coredns-5d-x", container="coredns", component="dns"),
     ),
     (
-        "all name servers together",
+        "all DNS servers together",
         {"job": "kube-dns"},
         Subject(component="dns"),
     ),
     (
-        "a node-local name server is no node exporter",
+        "a node-local DNS server is no node exporter",
         {"job": "node-local-dns", "instance": "10.0.0.11:9253"},
         Subject(component="dns", node="10.0.0.11:9253"),
     ),
     (
-        "a kubelet of its own",
+        "a kubelet: it describes itself",
         {"job": "kubelet", "node": "gpu-a01", "instance": "10.0.0.11:10250", "metrics_path": "/metrics"},
         Subject(node="gpu-a01", component="kubelet"),
     ),
     (
-        "a container by cAdvisor: the kubelet is not meant",
+        "a container from cAdvisor: not the kubelet",
         {
             "job": "kubelet",
             "node": "gpu-a01",
@@ -239,7 +239,7 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         Subject(node="gpu-a01", namespace="vision-detr", pod="detr-worker-0-x", container="main"),
     ),
     (
-        "a training's own metrics: the pod is the victim and its address is not needed",
+        "a training's own metrics: the pod, not its address",
         {
             "job": "detr-worker",
             "instance": "10.244.3.20:8080",
@@ -252,32 +252,32 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         Subject(namespace="vision-detr", pod="detr-worker-0-x", container="main"),
     ),
     (
-        "a probed page is no node",
+        "a probed URL is no node",
         {"job": "blackbox-exporter", "instance": "https://grafana.example.com/login"},
         Subject(),
     ),
     (
-        "a component that a log search names",
+        "a component from a log search",
         {"node": "gpu-a01", "component": "containerd"},
         Subject(node="gpu-a01", component="containerd"),
     ),
     (
-        "the API server under its own label",
+        "the API server by its own label",
         {"component": "apiserver", "instance": "10.0.9.1:6443", "job": "apiserver"},
         Subject(component="apiserver", node="10.0.9.1:6443"),
     ),
     (
-        "our own words pass through",
+        "the fields of a subject are used as they are",
         {"cluster": "prod-a", "rack": "rack-b", "training": "vision-detr/detr"},
         Subject(cluster="prod-a", rack="rack-b", training="vision-detr/detr"),
     ),
     (
-        "a training's name belongs to its namespace",
+        "a training's name gets its namespace",
         {"namespace": "vision-detr", "training": "detr"},
         Subject(namespace="vision-detr", training="vision-detr/detr"),
     ),
     (
-        "a Service that a query kept",
+        "a Service from an aggregated query",
         {"namespace": "kube-system", "service": "kube-dns"},
         Subject(namespace="kube-system", service="kube-system/kube-dns"),
     ),
@@ -286,15 +286,15 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
         {"Hostname": "gpu-a01", "gpu": "2", "exported_pod": "", "exported_namespace": "", "pod": ""},
         Subject(node="gpu-a01", gpu="2"),
     ),
-    ("nothing at all", {}, Subject()),
+    ("no labels", {}, Subject()),
 ]
 
 
-@pytest.mark.parametrize(("labels", "meant"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_labels_mean(labels: dict[str, str], meant: Subject) -> None:
-    assert subject_of(labels).words() == meant.words()
+@pytest.mark.parametrize(("labels", "subject"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_labels_give_a_subject(labels: dict[str, str], subject: Subject) -> None:
+    assert subject_of(labels).words() == subject.words()
 
 
-def test_whose_a_thing_is_is_never_believed_from_labels() -> None:
-    said = subject_of({"node": "gpu-a01", "owner": "mallory", "team": "sre"})
-    assert (said.owner, said.team) == ("", "")
+def test_owner_and_team_are_never_read_from_labels() -> None:
+    subject = subject_of({"node": "gpu-a01", "owner": "mallory", "team": "sre"})
+    assert (subject.owner, subject.team) == ("", "")

@@ -1,4 +1,4 @@
-"""This file gives these tests trainings that hold GPUs on the look-alike, and the road before it."""
+"""Trainings that hold GPUs on the look-alike, and a command pipeline for it."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
@@ -21,7 +21,7 @@ def clock() -> Hands:
 
 @pytest.fixture
 async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
-    """Two nodes of 8 GPUs, one more that is cordoned."""
+    """Two nodes with 8 GPUs, and a cordoned one."""
     async with KubernetesLookalike.running(clock=clock.now, settings=Settings(node_grace=None)) as running:
         for name in ("gpu-a01", "gpu-a02", "gpu-b01"):
             running.create(a_node_tree(name), keep_status=True)
@@ -47,10 +47,10 @@ async def trained(
     resource: str = "nvidia.com/gpu",
     began: timedelta = timedelta(hours=3),
 ) -> None:
-    """A training in a namespace of its own whose pods run, seen by the cache."""
+    """Create a training in its own namespace, and wait until the cache shows its pods running."""
     labels = {"training": name, "team": "vision", "owner": owner}
-    place = f"vision-{name}"
-    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place, "labels": labels}})
+    namespace = f"vision-{name}"
+    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}})
     container = {"name": "main", "image": "i", "resources": {"limits": {resource: str(gpus)}}}
     spec: dict[str, Any] = {
         "completionMode": "Indexed",
@@ -58,16 +58,18 @@ async def trained(
         "completions": workers,
         "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
     }
-    job = {"name": f"{name}-worker", "namespace": place, "labels": labels}
+    job = {"name": f"{name}-worker", "namespace": namespace, "labels": labels}
     kube.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": job, "spec": spec})
 
     def ranks() -> list[Any]:
-        return [rank for view in yard.cluster.trainings() if view.namespace == place for rank in view.ranks]
+        return [
+            rank for view in yard.cluster.trainings() if view.namespace == namespace for rank in view.ranks
+        ]
 
     await yard.seen(lambda: len(ranks()) == workers and all(rank.node for rank in ranks()))
     start = {"phase": "Running", "startTime": f"{NOON - began:%Y-%m-%dT%H:%M:%SZ}"}
     for rank in ranks():
-        kube.patch("pods", place, rank.pod, {"status": start}, status=True)
+        kube.patch("pods", namespace, rank.pod, {"status": start}, status=True)
     await yard.seen(lambda: all(rank.phase == "Running" for rank in ranks()))
 
 
@@ -79,7 +81,7 @@ def measured(
     memory: float = 61_000,
     names: Sequence[str] = ("detr",),
 ) -> None:
-    """Prometheus' view: for each rank by its number (or `3.5` for its GPU 5) the most that its GPUs did."""
+    """Set the results of Prometheus: the maximum per rank, by its index (or `3.5` for its GPU 5)."""
     ranks = [(view, rank) for view in yard.cluster.trainings() if view.name in names for rank in view.ranks]
     most, seen, held = [], [], []
     for view, rank in ranks:

@@ -1,4 +1,4 @@
-"""This file tests that a release which its owner asked for stays theirs: nobody else confirms, cancels or undoes it."""
+"""A release planned by the owner: others cannot confirm, cancel or undo it."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from commands.core.permissions import Grant, Permissions
 from commands.core.request import Actor
 from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.commands.gpu.test_claims import asked, is_suspended
+from tests.commands.gpu.test_reclaim import asked, is_suspended
 from tests.support.yard import ANA, DANA, Yard
 
 EVE = Actor(id="U_EVE", name="eve", teams=frozenset({"oncall"}))
@@ -20,61 +20,63 @@ LIMITED = Permissions(
 
 @pytest.fixture
 def yard(yard: Yard) -> Yard:
-    """Ana, the owner, is given nothing; eve may confirm, cancel and undo what is given to her, which is nothing."""
+    """Ana, the owner, has no grant; eve has only the `plan` commands."""
     yard.pipeline = replace(yard.pipeline, permissions=LIMITED)
     return yard
 
 
-async def kept(yard: Yard, plan: Plan) -> Plan:
+async def stored(yard: Yard, plan: Plan) -> Plan:
     async with yard.store.unit() as unit:
-        found = await unit.plans.get(plan.id)
+        found = await unit.rows(Plan).get(plan.id)
     assert found is not None
     return found
 
 
 async def released(yard: Yard, kube: KubernetesLookalike) -> Plan:
-    """What the owner asked for and has not confirmed."""
-    claim = await asked(yard, kube)
-    return await yard.plan(f"gpu release {claim.id}", ANA)
+    """Return the plan proposed for the owner, not yet confirmed."""
+    request = await asked(yard, kube)
+    return await yard.plan(f"gpu release {request.id}", ANA)
 
 
 @pytest.mark.parametrize("actor", [EVE, replace(EVE, teams=frozenset())], ids=["a team", "no team"])
-async def test_nobody_else_confirms_it(yard: Yard, kube: KubernetesLookalike, actor: Actor) -> None:
+async def test_others_cannot_confirm_it(yard: Yard, kube: KubernetesLookalike, actor: Actor) -> None:
     plan = await released(yard, kube)
-    assert "is for ana to answer" in await yard.say(f"plan confirm {plan.id} --hash {plan.hash}", actor)
-    assert (await kept(yard, plan)).state is PlanState.PROPOSED
-    await yard.performer.execute(await yard.confirmed(plan, ANA))
+    assert "Only ana, or someone who may run" in await yard.say(
+        f"plan confirm {plan.id} --hash {plan.hash}", actor
+    )
+    assert (await stored(yard, plan)).state is PlanState.PROPOSED
+    await yard.executor.execute(await yard.confirmed(plan, ANA))
     assert await is_suspended(kube)
 
 
-async def test_nobody_else_cancels_it(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_others_cannot_cancel_it(yard: Yard, kube: KubernetesLookalike) -> None:
     plan = await released(yard, kube)
-    assert "is ana's: gpu release is for sre" in await yard.say(f"plan cancel {plan.id}", EVE)
-    assert (await kept(yard, plan)).state is PlanState.PROPOSED
+    assert "belongs to ana: gpu release is for sre" in await yard.say(f"plan cancel {plan.id}", EVE)
+    assert (await stored(yard, plan)).state is PlanState.PROPOSED
     await yard.say(f"plan cancel {plan.id}", ANA)
-    assert (await kept(yard, plan)).state is PlanState.CANCELLED
+    assert (await stored(yard, plan)).state is PlanState.CANCELLED
 
 
-async def test_nobody_undoes_it_to_whom_it_is_not_given(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_undoing_it_needs_a_grant(yard: Yard, kube: KubernetesLookalike) -> None:
     plan = await released(yard, kube)
-    await yard.performer.execute(await yard.confirmed(plan, ANA))
-    assert "needs the right to do it" in await yard.say(f"plan undo {plan.id}", EVE)
+    await yard.executor.execute(await yard.confirmed(plan, ANA))
+    assert "you must be allowed to run it" in await yard.say(f"plan undo {plan.id}", EVE)
     await yard.do(f"plan undo {plan.id}", DANA)
     assert not await is_suspended(kube)
 
 
-async def test_the_owner_confirms_what_another_asked_for(yard: Yard, kube: KubernetesLookalike) -> None:
-    claim = await asked(yard, kube)
-    plan = await yard.plan(f"gpu release {claim.id}", DANA)
-    await yard.performer.execute(await yard.confirmed(plan, ANA))
+async def test_the_owner_can_confirm_a_plan_of_someone_else(yard: Yard, kube: KubernetesLookalike) -> None:
+    request = await asked(yard, kube)
+    plan = await yard.plan(f"gpu release {request.id}", DANA)
+    await yard.executor.execute(await yard.confirmed(plan, ANA))
     assert await is_suspended(kube)
 
 
-async def test_a_plan_of_a_command_that_is_gone_is_refused_in_words(
+async def test_a_plan_of_a_removed_command_is_refused_with_a_reason(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    """After an upgrade a plan may be of a command that this version does not have."""
+    """After an upgrade the command of a plan may no longer exist."""
     plan = await released(yard, kube)
     async with yard.store.unit() as unit:
-        await unit.plans.put(replace(plan, command="gpu juggle"))
-    assert "there is no gpu juggle in this version" in await yard.say(f"plan cancel {plan.id}", DANA)
+        await unit.rows(Plan).put(replace(plan, command="gpu juggle"))
+    assert "this version has no command gpu juggle" in await yard.say(f"plan cancel {plan.id}", DANA)

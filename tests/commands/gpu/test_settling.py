@@ -1,4 +1,4 @@
-"""This file tests that the agenda settles every open claim in the end, whatever kept it from doing so at first."""
+"""Every open request is settled in the end, whatever prevented it at first."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -10,78 +10,82 @@ from bot.jobs.agenda import Agenda
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
 from commands.gpu.unanswered import lost_settlements
-from commands.models import AuditEntry, ReclaimRequest, ReclaimState
-from commands.plans.plan import PlanState
+from commands.models import AuditEntry, DueCommand, ReclaimRequest, ReclaimState
+from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured
-from tests.commands.gpu.test_claims import MINUTE, asked, dues, is_suspended, the_claim
-from tests.support.yard import CLAIMS, DANA, NOON, Yard
+from tests.commands.gpu.test_reclaim import MINUTE, asked, dues, is_suspended, the_request
+from tests.support.yard import DANA, NOON, RECLAIM, Yard
 
 
 class Crash(BaseException):
-    """The process dies."""
+    """A crash of the process."""
 
 
-async def due_claim(yard: Yard, kube: KubernetesLookalike) -> ReclaimRequest:
-    """A claim whose time is up, on a training that still does nothing."""
-    claim = await asked(yard, kube)
+async def due_request(yard: Yard, kube: KubernetesLookalike) -> ReclaimRequest:
+    """Return an overdue request for a training that is still idle."""
+    request = await asked(yard, kube)
     yard.clock.move(30 * MINUTE)
     measured(yard, {}, times=61)
-    return claim
+    return request
 
 
-async def look(yard: Yard) -> None:
-    """One look of the agenda, and all that it confirmed is performed."""
-    await Agenda(yard.store, yard.clock, yard.pipeline.handle).look()
+async def run_agenda(yard: Yard) -> None:
+    """Run the agenda once, and execute the plans that it confirmed."""
+    await Agenda(yard.store, yard.clock, yard.pipeline.handle).run_due()
     async with yard.store.unit() as unit:
-        confirmed = await unit.plans.find(state=PlanState.CONFIRMED.value)
+        confirmed = await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)
     for plan in confirmed:
-        await yard.performer.execute(plan)
+        await yard.executor.execute(plan)
 
 
 async def failures(yard: Yard) -> list[AuditEntry]:
     async with yard.store.unit() as unit:
-        return [entry for entry in await unit.audit.find(actor=CLAIMS.id) if entry.what == "failed"]
+        return [
+            entry for entry in await unit.rows(AuditEntry).find(actor=RECLAIM.id) if entry.what == "failed"
+        ]
 
 
-async def is_tried_again_and_settled(yard: Yard, kube: KubernetesLookalike) -> bool:
-    """Whether it is due in ten minutes, and freed then."""
-    assert (await the_claim(yard)).state is ReclaimState.ASKED
+async def is_retried_and_settled(yard: Yard, kube: KubernetesLookalike) -> bool:
+    """Whether it is due again in ten minutes and freed then."""
+    assert (await the_request(yard)).state is ReclaimState.ASKED
     (due,) = await dues(yard)
     assert due.at == yard.clock.now() + 10 * MINUTE
     yard.clock.move(10 * MINUTE)
     measured(yard, {}, times=61)
-    await look(yard)
-    return (await the_claim(yard)).state is ReclaimState.FREED and await is_suspended(kube)
+    await run_agenda(yard)
+    return (await the_request(yard)).state is ReclaimState.FREED and await is_suspended(kube)
 
 
-async def test_a_claim_that_is_settled_leaves_the_agenda(yard: Yard, kube: KubernetesLookalike) -> None:
-    await due_claim(yard, kube)
-    await look(yard)
-    assert (await the_claim(yard)).state is ReclaimState.FREED
+async def test_a_settled_request_leaves_the_agenda(yard: Yard, kube: KubernetesLookalike) -> None:
+    await due_request(yard, kube)
+    await run_agenda(yard)
+    assert (await the_request(yard)).state is ReclaimState.FREED
     assert not await dues(yard)
-    await look(yard)
+    await run_agenda(yard)
     assert not await dues(yard)
     assert not await failures(yard)
 
 
-async def test_one_refusal_of_the_server_only_puts_it_off(yard: Yard, kube: KubernetesLookalike) -> None:
-    await due_claim(yard, kube)
+async def test_an_error_of_the_server_only_delays_the_settlement(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await due_request(yard, kube)
     kube.fail(lambda seen: seen.method == "PATCH", 503, times=1)
-    await look(yard)
+    await run_agenda(yard)
     (entry,) = await failures(yard)
     assert "Kubernetes would refuse to" in entry.text
     assert "503" in entry.text
-    assert entry.text.endswith("; it is tried again at 12:40 UTC")
-    assert await is_tried_again_and_settled(yard, kube)
+    assert entry.text.endswith("; the next attempt is at 12:40 UTC")
+    assert await is_retried_and_settled(yard, kube)
 
 
-async def test_the_pauses_grow_for_as_long_as_it_is_refused(yard: Yard, kube: KubernetesLookalike) -> None:
-    await due_claim(yard, kube)
+async def test_the_pauses_grow_while_the_server_refuses(yard: Yard, kube: KubernetesLookalike) -> None:
+    await due_request(yard, kube)
     kube.fail(lambda seen: seen.method == "PATCH", 503, times=6)
     pauses = []
     for _ in range(6):
-        await look(yard)
+        await run_agenda(yard)
         (due,) = await dues(yard)
         pauses.append((due.at - yard.clock.now()) // MINUTE)
         yard.clock.move(due.at - yard.clock.now())
@@ -89,19 +93,19 @@ async def test_the_pauses_grow_for_as_long_as_it_is_refused(yard: Yard, kube: Ku
     assert pauses == [10, 10, 20, 40, 60, 60]
 
 
-async def test_a_plan_that_fails_under_way_is_made_anew(yard: Yard, kube: KubernetesLookalike) -> None:
-    await due_claim(yard, kube)
+async def test_a_failed_plan_is_replaced_by_a_new_one(yard: Yard, kube: KubernetesLookalike) -> None:
+    await due_request(yard, kube)
     kube.fail(lambda seen: seen.method == "PATCH" and not seen.dry_run, 403, times=1)
-    await look(yard)
+    await run_agenda(yard)
     assert not await dues(yard)
-    await look(yard)
-    assert await is_tried_again_and_settled(yard, kube)
+    await run_agenda(yard)
+    assert await is_retried_and_settled(yard, kube)
 
 
-async def test_a_crash_between_the_gesture_and_the_plan_only_puts_it_off(
+async def test_a_crash_before_planning_only_delays_the_settlement(
     yard: Yard, kube: KubernetesLookalike, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await due_claim(yard, kube)
+    await due_request(yard, kube)
 
     async def die(self: Pipeline, *_: Any) -> None:
         raise Crash
@@ -109,89 +113,89 @@ async def test_a_crash_between_the_gesture_and_the_plan_only_puts_it_off(
     with monkeypatch.context() as patched:
         patched.setattr(Pipeline, "_run", die)
         with pytest.raises(Crash):
-            await look(yard)
-    await look(yard)
+            await run_agenda(yard)
+    await run_agenda(yard)
     (entry,) = await failures(yard)
-    assert entry.text == "it was begun and not finished; it is tried again at 12:40 UTC"
-    assert await is_tried_again_and_settled(yard, kube)
+    assert entry.text == "it was started and not finished; the next attempt is at 12:40 UTC"
+    assert await is_retried_and_settled(yard, kube)
 
 
-async def test_a_bug_in_one_line_ends_neither_the_agenda_nor_the_claim(
+async def test_a_bug_in_one_line_ends_neither_the_agenda_nor_the_request(
     yard: Yard, kube: KubernetesLookalike, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await due_claim(yard, kube)
+    await due_request(yard, kube)
 
     async def fail(self: Pipeline, *_: Any) -> None:
         raise KeyError("a bug")
 
     with monkeypatch.context() as patched:
         patched.setattr(Pipeline, "_run", fail)
-        await look(yard)
-    assert await is_tried_again_and_settled(yard, kube)
+        await run_agenda(yard)
+    assert await is_retried_and_settled(yard, kube)
 
 
-async def test_a_plan_under_way_is_not_made_twice(yard: Yard, kube: KubernetesLookalike) -> None:
-    claim = await due_claim(yard, kube)
-    await Agenda(yard.store, yard.clock, yard.pipeline.handle).look()
-    async with yard.store.unit() as unit:
-        (plan,) = await unit.plans.find(state=PlanState.CONFIRMED.value)
-        assert await lost_settlements(unit, yard.clock.now()) == []
-        await unit.plans.put(replace(plan, state=PlanState.FAILED))
-        (due,) = await lost_settlements(unit, yard.clock.now())
-    assert due.line == f"gpu settle {claim.id} --cluster prod-a"
-
-
-async def test_what_comes_of_an_undone_settling_is_looked_at_again(
+async def test_a_request_in_a_confirmed_plan_is_not_scheduled_again(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    await due_claim(yard, kube)
-    await look(yard)
+    request = await due_request(yard, kube)
+    await Agenda(yard.store, yard.clock, yard.pipeline.handle).run_due()
+    async with yard.store.unit() as unit:
+        (plan,) = await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)
+        assert await lost_settlements(unit, yard.clock.now()) == []
+        await unit.rows(Plan).put(replace(plan, state=PlanState.FAILED))
+        (due,) = await lost_settlements(unit, yard.clock.now())
+    assert due.line == f"gpu settle {request.id} --cluster prod-a"
+
+
+async def test_an_undone_settlement_is_checked_again(yard: Yard, kube: KubernetesLookalike) -> None:
+    await due_request(yard, kube)
+    await run_agenda(yard)
     settling = await yard.newest()
     assert settling is not None
     undone = await yard.do(f"plan undo {settling.id}", DANA)
     assert undone.state is PlanState.DONE, undone.error
-    await look(yard)
+    await run_agenda(yard)
     (due,) = await dues(yard)
     assert due.at == NOON + 40 * MINUTE
     yard.clock.move(10 * MINUTE)
-    await look(yard)
-    claim = await the_claim(yard)
-    assert claim.state is ReclaimState.VOID  # what was brought back is not taken away again
+    await run_agenda(yard)
+    request = await the_request(yard)
+    assert request.state is ReclaimState.VOID  # restored GPUs are not taken away again
     assert not await is_suspended(kube)
     assert not await dues(yard)
 
 
-async def test_a_claim_that_lost_its_place_before_its_time_keeps_its_time(
+async def test_a_settlement_missing_from_the_agenda_keeps_its_time(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    claim = await asked(yard, kube)
+    request = await asked(yard, kube)
     (due,) = await dues(yard)
     async with yard.store.unit() as unit:
-        await unit.agenda.delete(due.id)
-    await look(yard)
+        await unit.rows(DueCommand).delete(due.id)
+    await run_agenda(yard)
     (again,) = await dues(yard)
     assert again == due
-    assert again.at == claim.grace_until
+    assert again.at == request.grace_until
 
 
-async def test_a_claim_that_cannot_be_settled_does_not_hinder_another(
+async def test_a_request_that_cannot_be_settled_does_not_block_another(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    old = await due_claim(yard, kube)
+    old = await due_request(yard, kube)
     permissions = yard.pipeline.permissions
     yard.pipeline = replace(yard.pipeline, permissions=Permissions(teams=permissions.teams, automation={}))
-    await look(yard)
+    await run_agenda(yard)
     (entry,) = await failures(yard)
-    assert "do not let the automation run gpu settle" in entry.text
-    assert f"asked already (claim {old.id}" in await yard.say("gpu free", DANA)
+    assert "do not allow gpu settle" in entry.text
+    assert f"its owner already has request {old.id} (" in await yard.say("gpu free", DANA)
     yard.clock.move(timedelta(hours=1))
     plan = await yard.do("gpu free", DANA)
     assert plan.state is PlanState.DONE, plan.error
     async with yard.store.unit() as unit:
-        first, second = await unit.reclaim_requests.find()
+        first, second = await unit.rows(ReclaimRequest).find()
     assert (first.id, first.state, first.keep_reason) == (
         old.id,
         ReclaimState.VOID,
-        "its owner is asked anew",
+        "replaced by a new request",
     )
     assert (second.state, second.grace_until) == (ReclaimState.ASKED, NOON + 120 * MINUTE)

@@ -1,4 +1,4 @@
-"""This file tests that a cordon that is cancelled while it is done leaves nothing that nobody is reminded of."""
+"""A cordon cancelled while it runs leaves no node without a lease."""
 
 from pathlib import Path
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 
 from alerts.cards.posted import CardId, CardKind, PostedCard
 from bot.jobs.lease_reminder import cards_of
+from commands.models import CordonLease
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
@@ -14,7 +15,7 @@ from tests.support.alerting import CLUSTER
 from tests.support.yard import DANA, a_node_tree, yard_before
 
 
-async def test_what_was_cordoned_has_its_lease_and_the_rest_is_left(
+async def test_a_cordoned_node_has_its_lease_and_the_rest_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with KubernetesLookalike.running(controllers=False) as kube:
@@ -24,22 +25,27 @@ async def test_what_was_cordoned_has_its_lease_and_the_rest_is_left(
             plan = await yard.confirmed(await yard.plan("node cordon gpu-a01 gpu-a02"))
             real = ClusterWriter.patch
 
-            async def cancelled_meanwhile(self: ClusterWriter, step: Any, **more: Any) -> Any:
+            async def cancelled_meanwhile(self: ClusterWriter, *args: Any, **more: Any) -> Any:
                 await yard.say(f"plan cancel {plan.id}", DANA)
-                return await real(self, step, **more)
+                return await real(self, *args, **more)
 
             monkeypatch.setattr(ClusterWriter, "patch", cancelled_meanwhile)
-            over = await yard.performer.execute(plan)
+            over = await yard.executor.execute(plan)
 
             assert over.state is PlanState.CANCELLED
             card = PostedCard(
                 id=CardId("d1"), cluster=CLUSTER, kind=CardKind.PLAN, row_id=plan.id, channel="C1"
             )
             async with yard.store.unit() as unit:
-                await unit.cards.put(card)
-                (lease,) = await unit.leases.find()
-                assert await cards_of(lease, unit) == [card]  # where it will be reminded of
-            assert [one.state.value for one in over.records] == ["done", "done", "skipped", "skipped"]
+                await unit.rows(PostedCard).put(card)
+                (lease,) = await unit.rows(CordonLease).find()
+                assert await cards_of(lease, unit) == [card]  # the reminder goes there
+            assert [one.state.value for one in await yard.records(over)] == [
+                "done",
+                "done",
+                "skipped",
+                "skipped",
+            ]
             assert lease.node == "gpu-a01"
             other = kube.get("nodes", "", "gpu-a02")
             assert other is not None

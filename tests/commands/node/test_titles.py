@@ -1,4 +1,4 @@
-"""This file tests that a plan is called after the nodes that it changes, not after all that were named."""
+"""The title of a plan names the nodes that it changes, not all given ones."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import a_node_tree, yard_before
 
 
-async def test_a_node_that_is_left_as_it_is_is_not_in_the_title(tmp_path: Path) -> None:
+async def test_the_title_omits_unchanged_nodes(tmp_path: Path) -> None:
     async with KubernetesLookalike.running(controllers=False) as kube:
         for name in ("gpu-a01", "gpu-a02"):
             kube.create(a_node_tree(name), keep_status=True)
@@ -15,6 +15,6 @@ async def test_a_node_that_is_left_as_it_is_is_not_in_the_title(tmp_path: Path) 
             await yard.seen(lambda: yard.cluster.inventory().nodes["gpu-a01"].spec.unschedulable)
             plan = await yard.plan("node cordon gpu-a01 gpu-a02")
             assert plan.title == "Cordon gpu-a02"
-            assert "gpu-a01 is cordoned already, by dana" in plan.notes
+            assert "gpu-a01 is already cordoned by dana" in plan.notes
             plan = await yard.plan("node uncordon gpu-a01 gpu-a02")
             assert plan.title == "Uncordon gpu-a01"

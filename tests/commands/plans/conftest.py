@@ -1,4 +1,4 @@
-"""This file gives the performer's tests a cluster without controllers, and the writer to it."""
+"""A cluster without controllers and its writer, for tests of the executor."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""This file gives these tests a small cluster on the look-alike, and the road before it."""
+"""A small cluster on the look-alike, and a command pipeline for it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def clock() -> Hands:
 
 @pytest.fixture
 async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
-    """Two nodes of 8 GPUs, and the registry's pull secret in namespace `platform`."""
+    """Two nodes with 8 GPUs, and the registry's pull secret in namespace `platform`."""
     async with KubernetesLookalike.running(clock=clock.now, settings=Settings(node_grace=None)) as running:
         for name in ("gpu-a01", "gpu-a02"):
             running.create(a_node_tree(name, labels={"pool": "large"}), keep_status=True)

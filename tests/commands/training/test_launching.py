@@ -1,10 +1,11 @@
-"""This file tests the launch of a training from the line to its pods, against the Kubernetes look-alike."""
+"""The launch of a training from the command line to its pods, on the Kubernetes look-alike."""
 
 from typing import Any
 
 import pytest
 
 from commands.core.request import Upload
+from commands.models import Launch
 from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Plan, PlanState, StepState
 from commands.plans.steps import Create, Patch
@@ -20,7 +21,7 @@ def owned(kube: KubernetesLookalike, kind: str, namespace: str = "mnist") -> lis
     return list(kube.list(kind, namespace))
 
 
-async def test_a_launch_makes_the_whole_set_and_lets_the_workers_go(
+async def test_a_launch_creates_all_objects_and_resumes_the_workers(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     plan = await yard.do(f"{LINE} --max-duration 4h -- --epochs 90", ANA)
@@ -54,7 +55,7 @@ async def test_a_launch_makes_the_whole_set_and_lets_the_workers_go(
     assert kube.get("deployments", "mnist", "mnist-ps-0")["spec"]["strategy"]["type"] == "Recreate"  # type: ignore[index]
 
 
-async def test_a_launched_training_is_read_back_as_its_owners(yard: Yard) -> None:
+async def test_a_launched_training_is_read_back_with_its_owner(yard: Yard) -> None:
     await yard.do(LINE, ANA)
     await yard.seen(lambda: any(view.id == "mnist/mnist" for view in yard.cluster.trainings()))
     await yard.seen(lambda: sum(bool(rank.node) for rank in yard.cluster.trainings()[0].ranks) == 3)
@@ -64,12 +65,12 @@ async def test_a_launched_training_is_read_back_as_its_owners(yard: Yard) -> Non
     listed = await yard.say("training list", BO)
     assert "mnist/mnist" in listed
     async with yard.store.unit() as unit:
-        launch = await unit.launches.get("prod-a/mnist/mnist")
+        launch = await unit.rows(Launch).get("prod-a/mnist/mnist")
     assert launch is not None
     assert (launch.by, launch.channel, launch.thread, launch.state) == ("U_ANA", "C_GPU", "1.1", "live")
 
 
-async def test_every_object_says_whose_it_is(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_every_object_has_its_owner_in_its_labels(yard: Yard, kube: KubernetesLookalike) -> None:
     await yard.do(LINE, ANA)
     made = [one for kind in ("services", "jobs", "deployments", "secrets") for one in owned(kube, kind)]
     assert len(made) == 5
@@ -83,93 +84,103 @@ async def test_every_object_says_whose_it_is(yard: Yard, kube: KubernetesLookali
         )
 
 
-async def test_the_secret_is_in_no_plan_no_preview_and_no_journal(yard: Yard) -> None:
+async def test_plan_preview_and_journal_do_not_contain_the_secret(yard: Yard) -> None:
     shown = await yard.say(LINE, ANA)
     plan = await yard.newest()
     assert plan is not None
     assert SECRET not in shown
     assert SECRET not in repr(plan)
-    done = await yard.performer.execute(await yard.confirmed(plan, ANA))
+    done = await yard.executor.execute(await yard.confirmed(plan, ANA))
     assert done.state is PlanState.DONE
     assert SECRET not in repr(done)
 
 
-async def test_a_launch_that_does_not_fit_is_refused_with_what_would_help(yard: Yard) -> None:
-    said = await yard.say(f"training launch big --image {IMAGE} --workers 3 --gpus 8", ANA)
-    assert "2 of 3 workers fit; worker 2 needs 8 nvidia.com/gpu" in said
-    assert "--workers 2 would fit" in said
+async def test_a_launch_that_does_not_fit_is_refused_with_suggestions(yard: Yard) -> None:
+    reply = await yard.say(f"training launch big --image {IMAGE} --workers 3 --gpus 8", ANA)
+    assert "2 of 3 workers fit; worker 2 needs 8 nvidia.com/gpu" in reply
+    assert "--workers 2 would fit" in reply
     assert await yard.newest() is None
 
 
-async def test_a_launch_that_does_not_fit_may_wait_for_room(yard: Yard) -> None:
+async def test_a_launch_that_does_not_fit_may_wait(yard: Yard) -> None:
     plan = await yard.plan(f"training launch big --image {IMAGE} --workers 3 --gpus 8 --wait", ANA)
     assert any("does not fit now" in note for note in plan.notes)
 
 
 @pytest.mark.parametrize(
-    ("line", "why"),
+    ("line", "error"),
     [
-        pytest.param(f"training launch Mnist --image {IMAGE}", "small letters", id="capitals in the name"),
-        pytest.param(f"training launch {'m' * 41} --image {IMAGE}", "at most 40", id="too long a name"),
         pytest.param(
-            f"training launch 'a;rm -rf /' --image {IMAGE}", "small letters", id="a shell in the name"
+            f"training launch Mnist --image {IMAGE}", "lower-case letters", id="capitals in the name"
         ),
-        pytest.param(f"training launch 训练 --image {IMAGE}", "small letters", id="a name in Chinese"),
+        pytest.param(f"training launch {'m' * 41} --image {IMAGE}", "at most 40", id="name too long"),
         pytest.param(
-            "training launch m --image elsewhere.example/x", "not among the images", id="image not allowed"
+            f"training launch 'a;rm -rf /' --image {IMAGE}", "lower-case letters", id="a shell in the name"
+        ),
+        pytest.param(f"training launch 训练 --image {IMAGE}", "lower-case letters", id="a name in Chinese"),
+        pytest.param(
+            "training launch m --image elsewhere.example/x",
+            "not among the allowed images",
+            id="image not allowed",
         ),
         pytest.param(
-            "training launch m --image '$(id)'", "not the name of an image", id="a shell in the image"
+            "training launch m --image '$(id)'", "not a valid image name", id="a shell in the image"
         ),
-        pytest.param(
-            "training launch m --image ../../x", "not the name of an image", id="a path as the image"
-        ),
+        pytest.param("training launch m --image ../../x", "not a valid image name", id="a path as the image"),
         pytest.param(f"training launch m --image {IMAGE} --workers 0", "--workers 0", id="no workers"),
         pytest.param(f"training launch m --image {IMAGE} --workers 1001", "1 to 1000", id="too many workers"),
         pytest.param(
-            f"training launch m --image {IMAGE} --gpus nan", "0 to 64", id="GPUs that are no number"
+            f"training launch m --image {IMAGE} --gpus nan", "0 to 64", id="GPUs that are not a number"
         ),
-        pytest.param(f"training launch m --image {IMAGE} --gpus 0.5", "steps of 1", id="half of a whole GPU"),
+        pytest.param(
+            f"training launch m --image {IMAGE} --gpus 0.5", "multiple of 1", id="half of a whole GPU"
+        ),
         pytest.param(
             f"training launch m --image {IMAGE} --gpu-resource cpu",
-            "no GPU resource",
+            "not a known GPU resource",
             id="not a GPU resource",
         ),
         pytest.param(
-            f"training launch m --image {IMAGE} --memory inf", "not a quantity", id="endless memory"
+            f"training launch m --image {IMAGE} --memory inf", "not a quantity", id="infinite memory"
         ),
         pytest.param(
-            f"training launch m --image {IMAGE} --memory 64G1B", "not a quantity", id="a wrong quantity"
+            f"training launch m --image {IMAGE} --memory 64G1B", "not a quantity", id="an invalid quantity"
         ),
         pytest.param(
             f"training launch m --image {IMAGE} --node-selector pool", "pool=large", id="half a selector"
         ),
         pytest.param(
-            f"training launch m --image {IMAGE} --namespace kube-x", "cluster's own", id="a system namespace"
+            f"training launch m --image {IMAGE} --namespace kube-x",
+            "a system namespace",
+            id="a system namespace",
         ),
         pytest.param(
-            f"training launch m --image {IMAGE} --namespace platform", "not ours to use", id="taken namespace"
+            f"training launch m --image {IMAGE} --namespace platform",
+            "was not created for this training",
+            id="taken namespace",
         ),
         pytest.param(
             f"training launch m --image {IMAGE} extra words", "unexpected extra", id="words without --"
         ),
         pytest.param("training launch m", "Missing option", id="without an image"),
         pytest.param(
-            f"training launch --image {IMAGE} -- train", "Missing argument", id="a word after -- is no name"
+            f"training launch --image {IMAGE} -- train",
+            "Missing argument",
+            id="a word after -- is not a name",
         ),
     ],
 )
-async def test_a_wrong_line_is_refused_with_what_is_wrong(yard: Yard, line: str, why: str) -> None:
-    assert why in await yard.say(line, ANA)
+async def test_an_invalid_line_is_refused_with_the_reason(yard: Yard, line: str, error: str) -> None:
+    assert error in await yard.say(line, ANA)
     assert await yard.newest() is None
 
 
 async def test_the_same_training_is_not_launched_twice(yard: Yard) -> None:
     await yard.do(LINE, ANA)
     await yard.seen(lambda: bool(yard.cluster.trainings()))
-    said = await yard.say(LINE, ANA)
-    assert "is there already" in said
-    assert "training show mnist/mnist" in said
+    reply = await yard.say(LINE, ANA)
+    assert "already exists" in reply
+    assert "training show mnist/mnist" in reply
 
 
 @pytest.mark.parametrize(
@@ -198,7 +209,7 @@ async def test_a_doubled_dollar_survives_kubernetes_own_expansion(yard: Yard) ->
     assert container["args"] == ["$$$$HOME", "$(TASK_INDEX)"]
 
 
-async def test_an_uploaded_script_is_kept_and_run(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_an_uploaded_script_is_stored_and_run(yard: Yard, kube: KubernetesLookalike) -> None:
     script = Upload(name="run.sh", content="#!/bin/bash\necho 你好 $1\n".encode())
     plan = await yard.do(f"training launch up --image {IMAGE} --gpus 1 -- world", ANA, uploads=(script,))
     assert plan.state is PlanState.DONE, plan.error
@@ -213,25 +224,23 @@ async def test_an_uploaded_script_is_kept_and_run(yard: Yard, kube: KubernetesLo
 
 
 @pytest.mark.parametrize(
-    ("uploads", "flags", "why"),
+    ("uploads", "flags", "error"),
     [
-        pytest.param([b"\x7fELF\xff\xfe"], "", "not a text", id="a program"),
+        pytest.param([b"\x7fELF\xff\xfe"], "", "not UTF-8 text", id="a program"),
         pytest.param([b"echo \x00"], "", "null characters", id="null characters"),
         pytest.param([b" \n"], "", "empty", id="nothing"),
-        pytest.param([b"x" * (600 << 10)], "", "at most", id="too large"),
-        pytest.param([b"a", b"b"], "", "one script", id="two files"),
-        pytest.param([b"a"], "--script /opt/train.sh", "which one", id="a file and a path"),
+        pytest.param([b"x" * (600 << 10)], "", "the limit is", id="too large"),
+        pytest.param([b"a", b"b"], "", "only one script", id="two files"),
+        pytest.param([b"a"], "--script /opt/train.sh", "use only one", id="a file and a path"),
     ],
 )
-async def test_a_script_that_cannot_be_kept_is_refused(
-    yard: Yard, uploads: list[bytes], flags: str, why: str
-) -> None:
+async def test_an_invalid_script_is_refused(yard: Yard, uploads: list[bytes], flags: str, error: str) -> None:
     files = tuple(Upload(name=f"run{number}.sh", content=one) for number, one in enumerate(uploads))
-    said = await yard.say(f"training launch up --image {IMAGE} {flags}", ANA, uploads=files)
-    assert why in said
+    reply = await yard.say(f"training launch up --image {IMAGE} {flags}", ANA, uploads=files)
+    assert error in reply
 
 
-async def test_a_service_for_each_task_names_the_hosts_shortly(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_a_service_per_task_gives_short_host_names(yard: Yard, kube: KubernetesLookalike) -> None:
     await yard.do(f"{LINE} --service-per-task", ANA)
     assert {one["metadata"]["name"] for one in owned(kube, "services")} == {
         "mnist-worker",
@@ -247,26 +256,26 @@ async def test_a_service_for_each_task_names_the_hosts_shortly(yard: Yard, kube:
 
 
 class Crash(BaseException):
-    """The process dies."""
+    """A crash of the process."""
 
 
 @pytest.mark.parametrize("is_after", [False, True], ids=["before the call", "after the call"])
-async def test_a_crash_at_any_step_doubles_nothing(
+async def test_a_crash_at_any_step_creates_nothing_twice(
     yard: Yard, kube: KubernetesLookalike, is_after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = await yard.confirmed(await yard.plan(LINE, ANA), ANA)
     calls = {"create": type(yard.writer).create, "patch": type(yard.writer).patch}
     writes = sum(isinstance(step, Create | Patch) for step in plan.steps)
-    for crash_at in range(writes):
+    for _ in range(writes):
         count = 0
 
-        async def dying(self: Any, step: Any, *, call: Any, crash_at: int = crash_at, **more: Any) -> Any:
+        async def dying(*args: Any, call: Any, **more: Any) -> Any:
             nonlocal count
             number, count = count, count + 1
-            # Each round does at least the step at which the last one died.
+            # Each run does at least the step at which the last one crashed.
             if number == 1 and not is_after:
                 raise Crash
-            made = await call(self, step, **more)
+            made = await call(*args, **more)
             if number == 0 and is_after:
                 raise Crash
             return made
@@ -276,18 +285,18 @@ async def test_a_crash_at_any_step_doubles_nothing(
                 patched.setattr(
                     type(yard.writer),
                     name,
-                    lambda self, step, call=call, **more: dying(self, step, call=call, **more),
+                    lambda *args, call=call, **more: dying(*args, call=call, **more),
                 )
             try:
-                await yard.performer.execute(await kept(yard, plan.id))
+                await yard.executor.execute(await stored(yard, plan.id))
             except Crash:
                 continue
             break
     done = await PlanExecutor(yard.store, {"prod-a": yard.writer}, yard.clock).execute(
-        await kept(yard, plan.id)
+        await stored(yard, plan.id)
     )
     assert done.state is PlanState.DONE, done.error
-    assert all(record.state is StepState.DONE for record in done.records)
+    assert all(record.state is StepState.DONE for record in await yard.records(done))
     assert len(owned(kube, "jobs")) == 1
     assert len(owned(kube, "services")) == 2
     job = kube.get("jobs", "mnist", "mnist-worker")
@@ -295,9 +304,9 @@ async def test_a_crash_at_any_step_doubles_nothing(
     assert job["spec"]["suspend"] is False
 
 
-async def kept(yard: Yard, id: str) -> Plan:
+async def stored(yard: Yard, id: str) -> Plan:
     async with yard.store.unit() as unit:
-        plan = await unit.plans.get(id)
+        plan = await unit.rows(Plan).get(id)
     assert plan is not None
     return plan
 
@@ -306,16 +315,18 @@ async def test_undoing_a_launch_leaves_nothing(yard: Yard, kube: KubernetesLooka
     plan = await yard.do(LINE, ANA)
     undone = await yard.do(f"plan undo {plan.id}", DANA)
     assert undone.state is PlanState.DONE, undone.error
-    space = kube.get("namespaces", "", "mnist")  # its pods end when a kubelet says so, and nobody plays one
+    space = kube.get(
+        "namespaces", "", "mnist"
+    )  # its pods only end if a kubelet reports it, and there is none
     assert space is None or space["metadata"]["deletionTimestamp"]
     assert not owned(kube, "jobs")
     assert not owned(kube, "services")
     assert not owned(kube, "secrets")
     async with yard.store.unit() as unit:
-        assert await unit.launches.get("prod-a/mnist/mnist") is None
+        assert await unit.rows(Launch).get("prod-a/mnist/mnist") is None
 
 
-async def test_a_launch_outside_of_ones_namespaces_is_refused(yard: Yard) -> None:
+async def test_a_launch_outside_the_granted_namespaces_is_refused(yard: Yard) -> None:
     assert "not in namespace mnist" in await yard.say(LINE, BO)
     plan = await yard.plan(f"training launch speech-x --image {IMAGE}", BO)
     assert plan.title == "Launch speech-x/speech-x: 1 worker, 1 nvidia.com/gpu"

@@ -1,4 +1,4 @@
-"""This file tests whether tasks are said to fit exactly where the scheduler would place them."""
+"""Predictions of whether tasks fit, compared with where the scheduler would place them."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from collectors.cluster.base import KubernetesObject
 from commands.training.placement import Placement, TaskRequest, node_capacities, place
-from commands.training.unschedulable import remedies_for, unschedulable_reasons
+from commands.training.unschedulable import suggestions_for, unschedulable_reasons
 from tests.support import objects
 
 GPU, MIG, VCUDA = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "tencent.com/vcuda-core"
@@ -49,22 +49,22 @@ def servers(count: int, **asks: float) -> TaskRequest:
     return TaskRequest(role="ps", count=count, amounts=asks, node_selector={})
 
 
-def fit(needs: list[TaskRequest], *things: KubernetesObject) -> Placement:
+def fit(tasks: list[TaskRequest], *things: KubernetesObject) -> Placement:
     return place(
-        needs, node_capacities(objects.inventory(*things), [name for need in needs for name in need.amounts])
+        tasks, node_capacities(objects.inventory(*things), [name for task in tasks for name in task.amounts])
     )
 
 
 @pytest.mark.parametrize(
-    ("things", "need", "fitting"),
+    ("things", "task", "fitting"),
     [
         pytest.param([a_node("n1"), a_node("n2")], workers(2, gpus=8), 2, id="one whole node each"),
-        pytest.param([a_node("n1"), a_node("n2")], workers(3, gpus=8), 2, id="a third has no node"),
+        pytest.param([a_node("n1"), a_node("n2")], workers(3, gpus=8), 2, id="no node for a third worker"),
         pytest.param(
             [a_node(f"n{i}") for i in range(4)] + [a_pod(f"p{i}", f"n{i}", gpus=4) for i in range(4)],
             workers(2, gpus=8),
             0,
-            id="16 free GPUs in four halves are no place for 8",
+            id="16 free GPUs on four nodes do not fit 8 on one",
         ),
         pytest.param(
             [a_node("n1"), a_pod("p", "n1", gpus=8, phase="Succeeded")],
@@ -76,10 +76,10 @@ def fit(needs: list[TaskRequest], *things: KubernetesObject) -> Placement:
             [a_node("n1"), a_pod("p", "nominated:n1", gpus=8)],
             workers(1, gpus=8),
             0,
-            id="a node that another pod won by preemption is taken",
+            id="a node with a nominated pod is taken",
         ),
         pytest.param([a_node("n1", spec={"unschedulable": True})], workers(1, gpus=1), 0, id="cordoned"),
-        pytest.param([a_node("n1", ready="Unknown")], workers(1, gpus=1), 0, id="its kubelet is silent"),
+        pytest.param([a_node("n1", ready="Unknown")], workers(1, gpus=1), 0, id="node not ready"),
         pytest.param(
             [a_node("n1", spec={"taints": [{"key": GPU, "effect": "NoSchedule"}]})],
             workers(1, gpus=1),
@@ -90,19 +90,19 @@ def fit(needs: list[TaskRequest], *things: KubernetesObject) -> Placement:
             [a_node("n1", spec={"taints": [{"key": "team", "value": "x", "effect": "NoExecute"}]})],
             workers(1, gpus=1),
             0,
-            id="another taint is not",
+            id="other taints are not tolerated",
         ),
         pytest.param(
             [a_node("n1", spec={"taints": [{"key": "team", "effect": "PreferNoSchedule"}]})],
             workers(1, gpus=1),
             1,
-            id="a taint that only prefers keeps nobody off",
+            id="a PreferNoSchedule taint does not repel",
         ),
         pytest.param(
             [a_node("n1", amounts={"pods": "1"}), a_pod("p", "n1")],
             workers(1, gpus=1),
             0,
-            id="no pod slot is left",
+            id="no pod slot left",
         ),
         pytest.param(
             [a_node("n1"), a_pod("p", "n1", memory="500Gi")],
@@ -120,9 +120,9 @@ def fit(needs: list[TaskRequest], *things: KubernetesObject) -> Placement:
             [a_node("n1", gpus=0, amounts={MIG: "7"}), a_node("n2")],
             workers(7, mig=1),
             7,
-            id="MIG slices are counted by their own name",
+            id="MIG slices are a separate resource",
         ),
-        pytest.param([a_node("n1")], workers(1, mig=1), 0, id="whole GPUs are no slices"),
+        pytest.param([a_node("n1")], workers(1, mig=1), 0, id="whole GPUs are not slices"),
         pytest.param(
             [a_node("n1", gpus=0, amounts={VCUDA: "800"})],
             workers(16, vcuda=50),
@@ -136,26 +136,26 @@ def fit(needs: list[TaskRequest], *things: KubernetesObject) -> Placement:
             id="only selected nodes count",
         ),
         pytest.param([], workers(1), 0, id="a cluster without nodes"),
-        pytest.param([a_node("n1")], workers(3), 3, id="tasks that ask for nothing"),
+        pytest.param([a_node("n1")], workers(3), 3, id="tasks without requests"),
     ],
 )
 def test_tasks_fit_where_the_scheduler_would_place_them(
-    things: list[KubernetesObject], need: TaskRequest, fitting: int
+    things: list[KubernetesObject], task: TaskRequest, fitting: int
 ) -> None:
-    found = fit([need], *things)
+    found = fit([task], *things)
     placed = sum(count for _, _, count in found.placed)
     assert placed == fitting
-    assert found.is_whole == (fitting == need.count)
+    assert found.is_whole == (fitting == task.count)
 
 
-def test_parameter_servers_go_where_they_take_nothing_from_the_workers() -> None:
+def test_parameter_servers_do_not_take_resources_from_workers() -> None:
     things = [a_node("gpu-1", amounts={"cpu": "16"}), a_node("infra", gpus=0, amounts={"cpu": "16"})]
     found = fit([servers(2, cpu=8), workers(1, gpus=8, cpu=16)], *things)
     assert found.is_whole
     assert ("ps", "infra", 2) in found.placed
 
 
-def test_workers_come_first_when_servers_would_stand_in_their_way() -> None:
+def test_workers_are_placed_first_if_servers_would_block_them() -> None:
     things = [a_node("gpu-1", amounts={"cpu": "16"}), a_node("gpu-2", amounts={"cpu": "16"})]
     found = fit([servers(2, cpu=4), workers(2, gpus=8, cpu=12)], *things)
     assert found.is_whole
@@ -167,37 +167,37 @@ def test_workers_come_first_when_servers_would_stand_in_their_way() -> None:
     ]
 
 
-def test_the_refusal_says_what_is_short_where_and_what_would_help() -> None:
+def test_the_refusal_has_the_shortage_per_node_and_suggestions() -> None:
     things = [
         *(a_node(f"gpu-a0{i}") for i in (1, 2, 3, 4)),
         a_pod("p", "gpu-a04", gpus=6),
         a_node("gpu-b01", spec={"unschedulable": True}),
         a_node("infra-01", gpus=0),
     ]
-    need = workers(4, gpus=8)
-    rooms = node_capacities(objects.inventory(*things), need.amounts)
-    found = place([need], rooms)
+    task = workers(4, gpus=8)
+    capacities = node_capacities(objects.inventory(*things), task.amounts)
+    found = place([task], capacities)
     assert unschedulable_reasons(found) == (
         "3 of 4 workers fit; worker 3 needs 8 nvidia.com/gpu: gpu-a04 has 2 free, gpu-a01 has 0 free, "
         "gpu-a02 has 0 free, 1 node has no more than that, gpu-b01 is cordoned, 1 node has no nvidia.com/gpu at all"
     )
-    assert remedies_for([need], rooms, found) == (
+    assert suggestions_for([task], capacities, found) == (
         "`--gpus 4` would fit",
         "`--workers 3` would fit",
         "`node uncordon gpu-b01` would be enough",
-        "`gpu idle` shows whose GPUs do nothing",
+        "`gpu idle` shows idle GPUs and their owners",
     )
 
 
-def test_a_node_with_gpus_but_without_memory_says_which_is_short() -> None:
-    need = workers(1, gpus=4, memory=128 * 2**30)
-    found = fit([need], a_node("n1"), a_pod("p", "n1", memory="448Gi"))
+def test_a_node_with_gpus_but_without_memory_reports_the_memory() -> None:
+    task = workers(1, gpus=4, memory=128 * 2**30)
+    found = fit([task], a_node("n1"), a_pod("p", "n1", memory="448Gi"))
     assert unschedulable_reasons(found) == (
         "0 of 1 worker fits; worker 0 needs 4 nvidia.com/gpu, 128 GiB memory: n1 has 8 free but only 64 GiB memory"
     )
 
 
-def test_nodes_that_are_not_selected_are_counted_apart() -> None:
-    need = workers(1, selector={"pool": "large"}, gpus=1)
-    found = fit([need], a_node("n1", labels={"pool": "small"}), a_node("n2"))
+def test_nodes_that_are_not_selected_are_counted_separately() -> None:
+    task = workers(1, selector={"pool": "large"}, gpus=1)
+    found = fit([task], a_node("n1", labels={"pool": "small"}), a_node("n2"))
     assert unschedulable_reasons(found).endswith("2 nodes are not pool=large")

@@ -1,4 +1,4 @@
-"""This file has a real API server judge every object of a launch, strictly, and then launch and stop one."""
+"""A real API server validates every object of a launch strictly, then a training is launched and stopped."""
 
 from collections.abc import AsyncIterator
 
@@ -37,7 +37,7 @@ async def yard(real_kubernetes: KubernetesCluster) -> AsyncIterator[Yard]:
         real_kubernetes.call("DELETE", f"/api/v1/nodes/{NODE}")
 
 
-async def test_a_launch_with_everything_is_accepted_made_and_stopped(
+async def test_a_launch_with_all_options_is_accepted_run_and_stopped(
     yard: Yard, real_kubernetes: KubernetesCluster
 ) -> None:
     line = (

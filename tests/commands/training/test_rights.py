@@ -1,4 +1,4 @@
-"""This file tests that trainings are launched, undone and launched again with no more rights than the chart gives."""
+"""Trainings are launched, undone and launched again with only the permissions of the chart."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,8 +9,9 @@ import yaml
 
 from collectors.facts.results import SourceError
 from commands.core.context import Defaults
+from commands.plans.object_refs import ObjectRef
 from commands.plans.plan import Plan, PlanState
-from commands.plans.steps import Create, Delete, ObjectRef
+from commands.plans.steps import Create, Delete
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.conftest import SECRET
 from tests.support.yard import ANA, DANA, Hands, Yard, a_node_tree, yard_before
@@ -45,7 +46,7 @@ def grant(kube: KubernetesLookalike, name: str, rules: list[Any], namespace: str
 
 @pytest.fixture
 async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
-    """Two nodes, the pull secret, and a user `bot` with the rights of the chart where launch and stop are enabled."""
+    """Two nodes, the pull secret, and a user `bot` with the chart's permissions for launch and stop."""
     rights = yaml.safe_load(RIGHTS.read_text())
     async with KubernetesLookalike.running(
         clock=clock.now, tokens={"bot": User("bot")}, settings=Settings(node_grace=None)
@@ -80,68 +81,68 @@ async def launched(yard: Yard) -> Plan:
     return plan
 
 
-async def kept_namespace(yard: Yard) -> None:
-    """The training was stopped, and its namespace with the copied secret stayed."""
+async def keep_namespace(yard: Yard) -> None:
+    """Launch and stop a training, and keep its namespace with the copied secret."""
     await launched(yard)
     plan = await yard.do("training stop mnist --keep-namespace", DANA)
     assert plan.state is PlanState.DONE, plan.error
     await yard.seen(lambda: not any(view.workloads for view in yard.cluster.trainings()))
 
 
-async def test_the_account_may_neither_read_nor_delete_the_copied_secret(
+async def test_the_account_can_neither_read_nor_delete_the_copied_secret(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     await launched(yard)
     assert kube.get("secrets", "mnist", "regcred") is not None
     secret = ObjectRef(api="v1", kind="Secret", namespace="mnist", name="regcred")
-    for forbidden in (yard.writer.read(secret), yard.writer.delete(Delete(ref=secret, description=""))):
+    for forbidden in (yard.writer.read(secret), yard.writer.delete(secret)):
         with pytest.raises(SourceError, match="403"):
             await forbidden
 
 
-async def test_undoing_a_launch_leaves_the_secret_to_the_end_of_its_namespace(
+async def test_undoing_a_launch_deletes_the_secret_with_its_namespace(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     plan = await launched(yard)
     undone = await yard.do(f"plan undo {plan.id}", DANA)
     assert undone.state is PlanState.DONE, undone.error
-    assert not any("stays as it is" in note for note in undone.notes)
+    assert not any("This is not undone" in note for note in undone.notes)
     deleted = {step.ref.kind for step in undone.steps if isinstance(step, Delete)}
     assert deleted == {"Namespace", "Service", "Job"}
     assert not kube.list("secrets", "mnist")
 
 
-async def test_a_kept_namespace_is_launched_into_again_with_the_secret_that_is_there(
+async def test_a_launch_into_a_kept_namespace_uses_the_existing_secret(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    await kept_namespace(yard)
+    await keep_namespace(yard)
     again = await launched(yard)
     outcomes = {
         step.ref.kind: record.outcome
-        for step, record in zip(again.steps, again.records, strict=True)
+        for step, record in zip(again.steps, await yard.records(again), strict=True)
         if isinstance(step, Create)
     }
     assert "Namespace" not in outcomes
-    assert outcomes["Secret"] == "was there already"
+    assert outcomes["Secret"] == "already there"
     assert kube.get("jobs", "mnist", "mnist-worker")["spec"]["suspend"] is False  # type: ignore[index]
 
 
-async def test_undoing_a_launch_into_a_kept_namespace_leaves_the_namespace_and_its_secret(
+async def test_undoing_a_launch_into_a_kept_namespace_keeps_the_namespace_and_secret(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    await kept_namespace(yard)
+    await keep_namespace(yard)
     again = await launched(yard)
     undone = await yard.do(f"plan undo {again.id}", DANA)
     assert undone.state is PlanState.DONE, undone.error
-    assert any("This stays as it is" in note and "secret" in note for note in undone.notes), undone.notes
+    assert any("This is not undone" in note and "secret" in note for note in undone.notes), undone.notes
     assert kube.get("secrets", "mnist", "regcred") is not None
     assert not kube.list("jobs", "mnist")
 
 
-async def test_a_secret_that_is_gone_from_a_kept_namespace_is_copied_anew(
+async def test_a_secret_missing_from_a_kept_namespace_is_copied_again(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    await kept_namespace(yard)
+    await keep_namespace(yard)
     kube.delete("secrets", "mnist", "regcred")
     await launched(yard)
     copied = kube.get("secrets", "mnist", "regcred")

@@ -1,4 +1,4 @@
-"""This file tests how a training is stopped: at its top, by its uids, and never more than it."""
+"""Stopping a training: its top controllers, by uid, and nothing else."""
 
 import pytest
 
@@ -46,7 +46,7 @@ async def launched(yard: Yard, ranks: int = 3) -> None:
     await yard.seen(lambda: any(len(view.ranks) == ranks for view in yard.cluster.trainings()))
 
 
-async def test_a_training_in_a_namespace_that_we_made_goes_with_it(
+async def test_a_training_is_deleted_with_the_namespace_that_we_created(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     await launched(yard)
@@ -56,14 +56,14 @@ async def test_a_training_in_a_namespace_that_we_made_goes_with_it(
     (step,) = plan.steps
     assert isinstance(step, Delete)
     assert (step.ref.kind, step.ref.name, step.ref.uid) == ("Namespace", "mnist", space["metadata"]["uid"])
-    assert plan.disrupts == ("mnist/mnist of ana: 3 ranks, 8 GPUs",)
-    done = await yard.performer.execute(await yard.confirmed(plan, ANA))
+    assert [str(one) for one in plan.disrupts] == ["mnist/mnist of ana: 3 ranks, 8 GPUs"]
+    done = await yard.executor.execute(await yard.confirmed(plan, ANA))
     assert done.state is PlanState.DONE, done.error
     gone = kube.get("namespaces", "", "mnist")
     assert gone is None or gone["metadata"]["deletionTimestamp"]
 
 
-async def test_the_namespace_may_be_kept_and_used_again(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_a_namespace_can_be_kept_and_used_again(yard: Yard, kube: KubernetesLookalike) -> None:
     await launched(yard)
     plan = await yard.do("training stop mnist --keep-namespace", ANA)
     assert plan.state is PlanState.DONE, plan.error
@@ -79,7 +79,7 @@ async def test_the_namespace_may_be_kept_and_used_again(yard: Yard, kube: Kubern
     assert again.state is PlanState.DONE, again.error
 
 
-async def test_of_a_training_that_others_made_only_its_controllers_go(
+async def test_only_the_controllers_of_a_training_of_others_are_deleted(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     a_training_of_others(kube)
@@ -93,7 +93,7 @@ async def test_of_a_training_that_others_made_only_its_controllers_go(
     assert kube.get("services", "vision-detr", "detr-worker") is not None
 
 
-async def test_the_plan_says_how_old_the_last_checkpoint_is_but_its_hash_does_not_know(yard: Yard) -> None:
+async def test_the_plan_shows_the_age_of_the_checkpoint_but_the_hash_ignores_it(yard: Yard) -> None:
     await launched(yard)
     saved = NOON.timestamp() - 12 * 60
     yard.prometheus.say("training_checkpoint_timestamp_seconds", samples=[({}, saved)])
@@ -106,27 +106,39 @@ async def test_the_plan_says_how_old_the_last_checkpoint_is_but_its_hash_does_no
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "error"),
     [
         pytest.param("mnits", "Did you mean mnist", id="a typo"),
         pytest.param("nothing", "There is no training nothing", id="unknown"),
     ],
 )
-async def test_a_training_that_is_not_there_is_named(yard: Yard, name: str, why: str) -> None:
+async def test_an_unknown_training_is_refused_by_name(yard: Yard, name: str, error: str) -> None:
     await launched(yard)
-    assert why in await yard.say(f"training stop {name}", ANA)
+    assert error in await yard.say(f"training stop {name}", ANA)
 
 
-async def test_a_name_that_two_have_is_not_guessed(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_an_ambiguous_name_is_refused(yard: Yard, kube: KubernetesLookalike) -> None:
     a_training_of_others(kube)
     other = {**JOB_OF_OTHERS, "metadata": {"name": "detr", "namespace": "default"}}
     kube.create(other)
     await yard.seen(lambda: len(yard.cluster.trainings()) == 2)
-    said = await yard.say("training show detr", DANA)
-    assert "default/detr" in said
-    assert "vision-detr/detr" in said
+    reply = await yard.say("training show detr", DANA)
+    assert "default/detr" in reply
+    assert "vision-detr/detr" in reply
 
 
-def test_volume_claims_that_cannot_be_seen_are_not_taken_for_none() -> None:
+def test_volume_claims_that_cannot_be_seen_are_reported() -> None:
     (note,) = deleted_with_namespace("mnist", inventory(missing={PERSISTENT_VOLUME_CLAIMS.name: "forbidden"}))
     assert "not known" in note
+
+
+@pytest.mark.parametrize(
+    "saved", [float("nan"), float("inf"), float("-inf"), 1e300, 1.7e15, 0.0, -9e9], ids=str
+)
+async def test_a_checkpoint_time_that_is_none_does_not_prevent_a_stop(yard: Yard, saved: float) -> None:
+    await launched(yard)
+    yard.prometheus.say("training_checkpoint_timestamp_seconds", samples=[({}, saved)])
+
+    plan = await yard.plan("training stop mnist", ANA)
+
+    assert any("last checkpoint is not known" in note for note in plan.notes)

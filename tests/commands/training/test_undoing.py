@@ -1,13 +1,15 @@
-"""This file tests what is shown before a launch is undone: it ends a training, as `training stop` does."""
+"""The preview of undoing a launch: it ends a training, like `training stop`."""
 
+from collectors.cluster.kinds import JOBS, PERSISTENT_VOLUME_CLAIMS
 from collectors.trainings.training import TrainingState
+from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, DANA, Yard
 
 LINE = "training launch mnist --image registry.example/mnist:7 --workers 12 --service-per-task --wait"
 
 
-async def test_the_preview_says_what_it_takes_down_and_what_goes_with_the_namespace(
+async def test_the_preview_shows_the_disruption_and_what_is_deleted_with_the_namespace(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     plan = await yard.do(LINE, ANA)
@@ -16,12 +18,33 @@ async def test_the_preview_says_what_it_takes_down_and_what_goes_with_the_namesp
     kube.create({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": place, "spec": spec})
     await yard.seen(
         lambda: (
-            bool(yard.cluster.inventory().persistent_volume_claims)
+            bool(yard.cluster.inventory().all(PERSISTENT_VOLUME_CLAIMS))
             and any(view.state is not TrainingState.STOPPED for view in yard.cluster.trainings())
         )
     )
-    said = await yard.say(f"plan undo {plan.id}", DANA)
-    assert "Takes down: mnist/mnist of ana: 12 ranks, 12 GPUs" in said
-    assert "what came after it is lost" in said
-    assert "Namespace mnist goes with all that is in it. Volume claims go with it: checkpoints." in said
-    assert "--keep-namespace" not in said
+    reply = await yard.say(f"plan undo {plan.id}", DANA)
+    assert "Disrupts: mnist/mnist of ana: 12 ranks, 12 GPUs" in reply
+    assert "work since then is lost" in reply
+    assert "Namespace mnist is deleted with its objects. Volume claims deleted with it: checkpoints." in reply
+    assert "--keep-namespace" not in reply
+
+
+async def test_the_undo_of_a_launch_that_was_suspended_meanwhile_deletes_it(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    plan = await yard.do("training launch mnist --image registry.example/mnist:7 --gpus 1", ANA)
+    kube.patch("jobs", "mnist", "mnist-worker", {"spec": {"suspend": True}})
+    await yard.seen(lambda: bool(yard.cluster.inventory().all(JOBS)["mnist/mnist-worker"].spec.suspend))
+    undone = await yard.do(f"plan undo {plan.id}", DANA)
+    assert undone.state is PlanState.DONE, undone.error
+    assert not kube.list("jobs", "mnist")
+
+
+async def test_an_undo_goes_on_although_some_objects_are_gone_already(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    plan = await yard.do("training launch mnist --image registry.example/mnist:7 --gpus 1", ANA)
+    kube.delete("jobs", "mnist", "mnist-worker")
+    undone = await yard.do(f"plan undo {plan.id}", DANA)
+    assert undone.state is PlanState.DONE, undone.error
+    assert not kube.list("services", "mnist")

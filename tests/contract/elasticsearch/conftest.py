@@ -1,4 +1,4 @@
-"""This file gives each contract test logs of its own, once in the look-alike and once in a real Elasticsearch."""
+"""The fixture of the contract tests: logs of their own, in the look-alike and in a real Elasticsearch."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

@@ -1,4 +1,4 @@
-"""This file has what a contract test does with its logs: index documents, ask, read the answer."""
+"""The logs of one contract test: indexing of documents, and queries."""
 
 import itertools
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ class Logs:
         self._stack = stack
 
     async def prepare(self) -> None:
-        """Give the index `logs` the mapping that the demo's shipper gives its own; others have none."""
+        """Give the index `logs` the mapping of the demo's log shipper; other indices have none."""
         await self.client.indices.put_index_template(
             name=self.prefix,
             index_patterns=[f"{self.prefix}-logs*"],
@@ -43,7 +43,7 @@ class Logs:
         )
 
     async def create(self, name: str, properties: Mapping[str, Any]) -> None:
-        """Make an index with other fields than the shipper's."""
+        """Create an index with other fields than the log shipper's."""
         await self.client.indices.create(
             index=f"{self.prefix}-{name}",
             mappings={"properties": {"@timestamp": {"type": "date"}, **properties}},
@@ -51,40 +51,40 @@ class Logs:
         )
 
     async def index(self, *documents: Json, into: str = "logs") -> None:
-        """Index documents; they can be found when it returns."""
+        """Index documents; they are searchable when it returns."""
         await self.index_many(documents, into=into)
 
     async def index_many(self, documents: Iterable[Json], *, into: str = "logs") -> None:
-        left = iter(documents)
-        while some := list(itertools.islice(left, 2_000)):
+        remaining = iter(documents)
+        while batch := list(itertools.islice(remaining, 2_000)):
             action = {"create": {"_index": f"{self.prefix}-{into}"}}
-            operations = [part for document in some for part in (action, document)]
-            told = await self.client.options(request_timeout=60).bulk(operations=operations)
-            assert not told["errors"], [item for item in told["items"] if "error" in item["create"]][:1]
+            operations = [part for document in batch for part in (action, document)]
+            result = await self.client.options(request_timeout=60).bulk(operations=operations)
+            assert not result["errors"], [item for item in result["items"] if "error" in item["create"]][:1]
         await self.client.indices.refresh(index=self.pattern)
 
     def source(self, **settings: Any) -> ElasticsearchSource:
-        """A source to our indices, without a lag unless told; it is closed at the end of the test."""
-        asked = {"index": self.pattern, "lag": timedelta(), **settings}
-        source = ElasticsearchSource(ElasticsearchOptions(urls=(self.url,), **asked))
+        """Return a source for these indices, by default without a lag; it is closed at the end of the test."""
+        options = {"index": self.pattern, "lag": timedelta(), **settings}
+        source = ElasticsearchSource(ElasticsearchOptions(urls=(self.url,), **options))
         self._stack.push_async_callback(source.close)
         return source
 
-    async def ask(self, match: str = "*", **query: Any) -> QueryResult:
-        """Ask a new source, by node and over five minutes unless told."""
+    async def query(self, match: str = "*", **query: Any) -> QueryResult:
+        """Query a new source, by default by node and over five minutes."""
         settings = query.pop("settings", {})
-        asked = {"by": ("node",), "over": timedelta(minutes=5), **query}
-        return await self.source(**settings).search(LogQuery(match=match, **asked), at=NOW)
+        options = {"by": ("node",), "over": timedelta(minutes=5), **query}
+        return await self.source(**settings).search(LogQuery(match=match, **options), at=NOW)
 
     async def counts(self, match: str = "*", **query: Any) -> dict[str, float]:
-        """The counts of an answer that must be Seen, by the labels in writing: `gpu-a01` or `gpu-a01 error`."""
-        seen = await self.ask(match, **query)
+        """Return the counts of a result that must be Seen, by label values: `gpu-a01` or `gpu-a01 error`."""
+        seen = await self.query(match, **query)
         assert isinstance(seen, Seen), seen
         return {" ".join(sample.labels.values()): sample.value for sample in seen.samples}
 
-    async def why_blind(self, match: str = "*", **query: Any) -> str:
-        """The reason of an answer that must be Blind."""
-        blind = await self.ask(match, **query)
+    async def blind_reason(self, match: str = "*", **query: Any) -> str:
+        """Return the reason of a result that must be Blind."""
+        blind = await self.query(match, **query)
         assert isinstance(blind, Blind), blind
         return blind.reason
 
@@ -92,11 +92,11 @@ class Logs:
     def host(
         message: str, *, ago: float = 60, node: str = "gpu-a01", unit: str = "kernel", level: str = ""
     ) -> Json:
-        """A line of a host's journal."""
+        """Return a line of a host's journal."""
         return host_line(NOW - timedelta(seconds=ago), message, node=node, unit=unit, level=level)
 
     @staticmethod
     def pod(message: str, *, ago: float = 60, pod: str = "detr-worker-0", **more: Any) -> Json:
-        """A line of a container."""
-        told = {"node": "gpu-a01", "namespace": "vision-detr", "container": "worker", **more}
-        return pod_line(NOW - timedelta(seconds=ago), message, pod=pod, **told)
+        """Return a line of a container."""
+        fields = {"node": "gpu-a01", "namespace": "vision-detr", "container": "worker", **more}
+        return pod_line(NOW - timedelta(seconds=ago), message, pod=pod, **fields)

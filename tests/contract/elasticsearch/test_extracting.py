@@ -1,4 +1,4 @@
-"""Labels are taken out of log lines: one sample for each GPU and XID number."""
+"""Labels from log lines by a regular expression: one sample for each GPU and XID number."""
 
 import pytest
 
@@ -20,7 +20,7 @@ MATCH = 'message:"NVRM Xid"'
         pytest.param(
             "NVRM: Xid (PCI:0000:01:00 GPU-I:05): 94, pid=7194, Contained: SM (0x1). RST: No, D-RST: No",
             {"pci": "0000:01:00", "gi": "05", "xid": "94"},
-            id="a MIG instance stands behind the address",
+            id="with a MIG instance after the address",
         ),
         pytest.param(
             "NVRM: Xid (0000:03:00): 14, Channel 00000001",
@@ -34,16 +34,16 @@ MATCH = 'message:"NVRM Xid"'
         ),
     ],
 )
-async def test_an_xid_line_gives_its_gpu_and_number(logs: Logs, line: str, labels: dict[str, str]) -> None:
+async def test_an_xid_line_has_labels(logs: Logs, line: str, labels: dict[str, str]) -> None:
     await logs.index(logs.host(line))
-    seen = await logs.ask(MATCH, extract=XID)
+    seen = await logs.query(MATCH, extract=XID)
     assert isinstance(seen, Seen)
     assert [(dict(sample.labels), sample.value, sample.texts) for sample in seen.samples] == [
         ({"node": "gpu-a01", **labels}, 1.0, (line,))
     ]
 
 
-async def test_lines_are_counted_by_what_was_extracted(logs: Logs) -> None:
+async def test_lines_are_counted_by_the_extracted_labels(logs: Logs) -> None:
     def xid(number: int, pci: str, node: str) -> dict[str, object]:
         return logs.host(f"NVRM: Xid (PCI:{pci}): {number}, pid=1, text", node=node)
 
@@ -70,23 +70,23 @@ async def test_all_lines_up_to_the_cap_are_read(logs: Logs) -> None:
     }
 
 
-async def test_a_flood_on_one_node_does_not_hide_another_and_says_that_it_was_cut(logs: Logs) -> None:
+async def test_a_flood_on_one_node_does_not_hide_another_and_has_a_note(logs: Logs) -> None:
     await logs.index(logs.host("NVRM: Xid (PCI:0000:c0:00): 48, pid=1", node="quiet", ago=299))
     await logs.index_many(
         logs.host(f"NVRM: Xid (PCI:0000:b0:00): 79, pid={number}", node="loud", ago=1)
         for number in range(300)
     )
-    seen = await logs.ask(MATCH, extract=XID, settings={"lines_cap": 200})
+    seen = await logs.query(MATCH, extract=XID, settings={"lines_cap": 200})
     assert isinstance(seen, Seen)
     found = {sample.labels["node"]: sample for sample in seen.samples}
     assert found["quiet"].value == 1
     assert found["loud"].value == 100
-    assert found["loud"].texts[-1] == "(301 lines match, 101 were read: the true count is higher)"
+    assert found["loud"].texts[-1] == "(301 lines match, only 101 were read: the actual count is higher)"
 
 
-async def test_a_flood_in_which_nothing_is_found_is_no_answer(logs: Logs) -> None:
+async def test_a_flood_without_a_match_is_blind(logs: Logs) -> None:
     await logs.index_many(logs.host("NVRM: Xid without a form", ago=1) for _ in range(150))
-    assert "too many to read" in await logs.why_blind(MATCH, extract=XID, settings={"lines_cap": 100})
+    assert "too many to read" in await logs.blind_reason(MATCH, extract=XID, settings={"lines_cap": 100})
 
 
 async def test_pages_shrink_when_lines_are_large(logs: Logs) -> None:
@@ -99,9 +99,9 @@ async def test_pages_shrink_when_lines_are_large(logs: Logs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("extract", "why"),
+    ("extract", "reason"),
     [("(", "not a regular expression"), ("Xid [0-9]+", "has no named group")],
 )
-async def test_a_wrong_expression_is_told(logs: Logs, extract: str, why: str) -> None:
+async def test_an_invalid_expression_is_blind(logs: Logs, extract: str, reason: str) -> None:
     await logs.index(logs.host("x"))
-    assert why in await logs.why_blind(extract=extract)
+    assert reason in await logs.blind_reason(extract=extract)

@@ -1,4 +1,4 @@
-"""What a query string finds, and what it does not: text is analysed, names are not."""
+"""Query strings: what they match and what they do not. Text is analysed, names are not."""
 
 import pytest
 
@@ -36,7 +36,7 @@ LINES = {
         ("message:(+Xid +cuda)", set()),
         ("cuda memory", {"oom"}),
         ("cuda OR superblock", {"oom", "quote"}),
-        ("cuda && memory || superblock", {"oom"}),  # Lucene's: the first two must hold, the third may
+        ("cuda && memory || superblock", {"oom"}),  # as in Lucene: only the first two are required
         ("NOT message:Xid", set(LINES) - {"bus"}),
         ("!message:Xid", set(LINES) - {"bus"}),
         ("-message:Xid", set(LINES) - {"bus"}),
@@ -73,7 +73,7 @@ LINES = {
         ('message:bus AND message:"…"', {"bus"}),
     ],
 )
-async def test_text_is_found_by_its_words(logs: Logs, match: str, found: set[str]) -> None:
+async def test_text_matches_by_its_words(logs: Logs, match: str, found: set[str]) -> None:
     await logs.index(*(logs.pod(text, pod=name) for name, text in LINES.items()))
     assert set(await logs.counts(match, by=("pod",))) == found
 
@@ -108,7 +108,7 @@ async def test_text_is_found_by_its_words(logs: Logs, match: str, found: set[str
         ("namespace:a\\:b", {"coredns_x.y"}),
     ],
 )
-async def test_names_are_found_whole(logs: Logs, match: str, found: set[str]) -> None:
+async def test_names_match_only_completely(logs: Logs, match: str, found: set[str]) -> None:
     await logs.index(
         logs.pod("hello", pod="detr-worker-0"),
         logs.pod("hello", pod="detr-worker-1", level="error", offset=5),
@@ -137,18 +137,18 @@ ODD = (
 
 
 @pytest.mark.parametrize("value", [value for value in ODD if value.strip()])
-async def test_a_quoted_value_finds_itself_and_nothing_else(logs: Logs, value: str) -> None:
+async def test_a_quoted_value_matches_only_itself(logs: Logs, value: str) -> None:
     await logs.index(*(logs.pod("x", pod=other) for other in ODD))
     assert await logs.counts(f"pod:{quote_query(value)}", by=("pod",)) == {value: 1}
 
 
 @pytest.mark.parametrize("value", [value for value in ODD if value.split() == [value]])
-async def test_an_escaped_value_finds_itself_and_nothing_else(logs: Logs, value: str) -> None:
+async def test_an_escaped_value_matches_only_itself(logs: Logs, value: str) -> None:
     await logs.index(*(logs.pod("x", pod=other) for other in ODD))
     assert await logs.counts(f"pod:{escape_query(value)}", by=("pod",)) == {value: 1}
 
 
-async def test_our_words_mean_each_of_their_fields(logs: Logs) -> None:
+async def test_a_label_matches_in_each_of_its_fields(logs: Logs) -> None:
     await logs.index(
         logs.host("x", node="gpu-a01"), logs.pod("x", node="gpu-a01"), logs.host("x", node="gpu-a02")
     )
@@ -157,7 +157,7 @@ async def test_our_words_mean_each_of_their_fields(logs: Logs) -> None:
     assert await logs.counts("NOT node:gpu-a01") == {"gpu-a02": 1}
 
 
-async def test_messages_of_other_shippers_are_found_too(logs: Logs) -> None:
+async def test_messages_of_other_shippers_match_too(logs: Logs) -> None:
     await logs.create(
         "fluentbit",
         {

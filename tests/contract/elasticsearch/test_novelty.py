@@ -1,4 +1,4 @@
-"""Lines of a kind that was never seen are found, and nothing else."""
+"""Lines with a new pattern are found, and no others."""
 
 from datetime import timedelta
 
@@ -10,14 +10,14 @@ DAY = 86_400
 WEEK = timedelta(days=7)
 
 
-async def test_a_pattern_that_was_never_seen_is_a_sample(logs: Logs) -> None:
+async def test_a_new_pattern_is_a_sample(logs: Logs) -> None:
     await logs.index(
         logs.host("failed to mount volume pvc-1 for pod a-1", ago=2 * DAY),
         logs.host("failed to mount volume pvc-2 for pod b-2", ago=60),
         logs.host("rpc error: code 5 while talking to mon.3", ago=50, node="gpu-a02"),
         logs.host("rpc error: code 7 while talking to mon.1", ago=40, node="gpu-a02"),
     )
-    seen = await logs.ask(novel=WEEK)
+    seen = await logs.query(novel=WEEK)
     assert isinstance(seen, Seen)
     (sample,) = seen.samples
     assert dict(sample.labels) == {"node": "gpu-a02", "pattern": "rpc error: code <*> while talking to <*>"}
@@ -28,7 +28,7 @@ async def test_a_pattern_that_was_never_seen_is_a_sample(logs: Logs) -> None:
     )
 
 
-async def test_what_was_seen_before_the_horizon_is_new_again(logs: Logs) -> None:
+async def test_a_pattern_seen_only_before_the_horizon_is_new(logs: Logs) -> None:
     await logs.index(
         logs.host("failed to sync the volume cache", ago=8 * DAY),
         logs.host("failed to sync the volume cache", ago=60),
@@ -37,7 +37,7 @@ async def test_what_was_seen_before_the_horizon_is_new_again(logs: Logs) -> None
     assert await logs.counts(novel=timedelta(days=9)) == {}
 
 
-async def test_only_lines_that_match_count_but_any_line_makes_a_pattern_known(logs: Logs) -> None:
+async def test_only_matching_lines_count_but_any_line_makes_a_pattern_known(logs: Logs) -> None:
     await logs.index(
         logs.pod("cannot reach the parameter server", level="info", ago=DAY),
         logs.pod("cannot reach the parameter server", level="error"),
@@ -46,7 +46,7 @@ async def test_only_lines_that_match_count_but_any_line_makes_a_pattern_known(lo
     assert await logs.counts("level:error", novel=WEEK) == {}
 
 
-async def test_the_threshold_holds_for_each_pattern(logs: Logs) -> None:
+async def test_the_threshold_applies_to_each_pattern(logs: Logs) -> None:
     await logs.index(
         *(logs.host("a new kind of failure") for _ in range(3)), logs.host("another new kind of thing")
     )
@@ -69,7 +69,7 @@ async def test_a_frequent_known_line_does_not_hide_a_rare_new_one(logs: Logs) ->
     assert await logs.counts(novel=WEEK) == {"gpu-a01 something that nobody has ever seen before": 1}
 
 
-async def test_chinese_lines_have_patterns_too(logs: Logs) -> None:
+async def test_chinese_lines_have_patterns(logs: Logs) -> None:
     await logs.index(
         logs.host("训练任务 失败 rank 3", ago=DAY),
         logs.host("训练任务 失败 rank 4"),
@@ -78,24 +78,32 @@ async def test_chinese_lines_have_patterns_too(logs: Logs) -> None:
     assert await logs.counts(novel=WEEK) == {"gpu-a01 显存 不足 rank <*>": 1}
 
 
-async def test_too_many_different_lines_without_a_new_one_is_no_answer(logs: Logs) -> None:
-    # Two words a line: too vague to leave such lines out of the next round.
+async def test_too_many_different_lines_without_a_new_one_are_blind(logs: Logs) -> None:
+    # Two words per line: too vague to exclude such lines from the next round.
     for ago in (DAY, 10):
         await logs.index_many(
             logs.host(f"word{chr(97 + number % 26)} again {number}", ago=ago) for number in range(600)
         )
-    assert "too many different lines" in await logs.why_blind(novel=WEEK)
+    assert "too many different lines" in await logs.blind_reason(novel=WEEK)
 
 
-async def test_a_keyword_field_has_no_words_to_look_for(logs: Logs) -> None:
+async def test_a_keyword_field_cannot_be_searched_for_patterns(logs: Logs) -> None:
     await logs.create(
         "other", {"message": {"type": "keyword"}, "host": {"properties": {"name": {"type": "keyword"}}}}
     )
     await logs.index(logs.host("something new"), into="other")
-    assert "not mapped as text" in await logs.why_blind(novel=WEEK)
+    assert "not mapped as text" in await logs.blind_reason(novel=WEEK)
 
 
-async def test_novelty_is_not_combined_with_the_usual(logs: Logs) -> None:
+async def test_novelty_cannot_be_combined_with_times_usual(logs: Logs) -> None:
     await logs.index(logs.host("x"))
-    why = await logs.why_blind(novel=WEEK, times_usual=TimesUsual(factor=2))
-    assert "cannot be asked for together" in why
+    reason = await logs.blind_reason(novel=WEEK, times_usual=TimesUsual(factor=2))
+    assert "`novel` and `times_usual` cannot be used together" in reason
+
+
+async def test_a_line_with_a_redacted_word_is_known_from_the_past(logs: Logs) -> None:
+    """The words around it are searched for; `[redacted]` stands in no line."""
+    message = "failed to fetch token: context deadline exceeded"
+    colored = "\x1b[31merror\x1b[0m: cannot renew the lease"
+    await logs.index(*(logs.host(text, ago=ago) for text in (message, colored) for ago in (7200, 60)))
+    assert await logs.counts(novel=WEEK) == {}

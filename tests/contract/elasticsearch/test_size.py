@@ -1,4 +1,4 @@
-"""However many lines match, an answer stays small."""
+"""Responses stay small, however many lines match."""
 
 from datetime import timedelta
 
@@ -7,11 +7,11 @@ from collectors.facts.results import Seen
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 
 LINES = {"real": 50_000, "look-alike": 10_000}  # the look-alike keeps up with a demo, not with a cluster
-CAP = 64 * 1024  # bytes of one answer; all lines would be 10 MB
+CAP = 64 * 1024  # bytes of one response; all lines would be 10 MB
 PODS = 32
 
 
-async def test_many_thousand_lines_are_answered_in_small_answers(logs: Logs) -> None:
+async def test_responses_for_many_thousand_lines_are_small(logs: Logs) -> None:
     count = LINES[logs.kind]
     await logs.index_many(
         logs.pod(

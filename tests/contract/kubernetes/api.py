@@ -1,4 +1,4 @@
-"""This file is the api through which the suite speaks to an API server, and the objects that it sends."""
+"""Requests of the suite to an API server, and the objects that it sends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WAIT = 30.0  # seconds; a bound, not a measure
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: the HTTP status, the decoded body, the headers."""
+    """A response: the HTTP status, the decoded body, the headers."""
 
     code: int
     body: Any
@@ -76,20 +76,20 @@ class Api:
             sent["Content-Type"] = _PATCHES[patch] if patch else "application/json"
         async with self.session.request(
             method, path.replace("{ns}", self.space), data=content, headers=sent, params=query
-        ) as reply:
-            raw = await reply.read()
-            decoded = msgspec.json.decode(raw) if reply.content_type == "application/json" else raw
-            return Answer(reply.status, decoded, dict(reply.headers))
+        ) as response:
+            raw = await response.read()
+            decoded = msgspec.json.decode(raw) if response.content_type == "application/json" else raw
+            return Answer(response.status, decoded, dict(response.headers))
 
     async def get(self, path: str, **query: Any) -> Answer:
         return await self.call("GET", path, **query)
 
     async def make(self, path: str, body: Json, **query: Any) -> Json:
-        """Create an object that must be accepted."""
+        """Create an object; it must be accepted."""
         answer = await self.call("POST", path, body, **query)
         assert answer.code == 201, answer.body
-        made: Json = answer.body
-        return made
+        created: Json = answer.body
+        return created
 
     async def change(self, path: str, body: Any, patch: str = "strategic", **query: Any) -> Json:
         """Patch an object; the patch must be accepted."""
@@ -99,7 +99,7 @@ class Api:
         return changed
 
     async def until(self, what: str, holds: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the first true answer; fails, naming `what`, at the limit."""
+        """Return the first true value of `holds`; fail with `what` at the limit."""
         try:
             async with asyncio.timeout(_WAIT):
                 while True:
@@ -112,33 +112,33 @@ class Api:
     async def condition(self, path: str, kind: str, status: str = "True") -> Json:
         """Wait for a condition of an object and return it."""
 
-        async def look() -> Json | None:
+        async def check() -> Json | None:
             answer = await self.get(path)
             for found in (answer.body.get("status") or {}).get("conditions") or ():
                 if found["type"] == kind and found["status"] == status:
                     return dict(found)
             return None
 
-        found: Json = await self.until(f"{kind}={status} on {path}", look)
+        found: Json = await self.until(f"{kind}={status} on {path}", check)
         return found
 
     async def gone(self, path: str) -> None:
-        """Wait until there is nothing at a path."""
+        """Wait until a path gives 404."""
 
-        async def look() -> bool:
+        async def check() -> bool:
             return (await self.get(path)).code == 404
 
-        await self.until(f"the end of {path}", look)
+        await self.until(f"{path} to be deleted", check)
 
     async def ready_node(
         self, name: str, *, labels: Json | None = None, resources: Json | None = None
     ) -> str:
-        """Make a node that is Ready, and wait until pods may be bound to it; it goes with the test."""
+        """Create a Ready node and wait until pods can be bound to it; it is deleted after the test."""
         name = f"{name}-{self.space}"
         self.nodes.append(name)
         await self.make("/api/v1/nodes", {"metadata": {"name": name, "labels": labels or {}}})
         amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **(resources or {})}
-        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "made by a test"}
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "set by a test"}
         status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready]}
         await self.change(f"/api/v1/nodes/{name}/status", {"status": status})
 
@@ -149,7 +149,7 @@ class Api:
         return name
 
     async def run(self, name: str, *, ip: str = "10.9.0.1", ready: bool = True) -> None:
-        """Play the kubelet: the pod runs."""
+        """Act as the kubelet: the pod runs."""
         value = "True" if ready else "False"
         status = {
             "phase": "Running",
@@ -160,7 +160,7 @@ class Api:
         await self.change(f"/api/v1/namespaces/{{ns}}/pods/{name}/status", {"status": status})
 
     async def end(self, name: str, *, code: int = 0) -> None:
-        """Play the kubelet: the pod's container ended."""
+        """Act as the kubelet: the pod's container ended."""
         ended = {"exitCode": code, "reason": "Error" if code else "Completed"}
         container = {"name": "main", "image": "x", "imageID": "", "ready": False, "restartCount": 0,
                      "state": {"terminated": ended}}  # fmt: skip
@@ -169,9 +169,9 @@ class Api:
         await self.change(f"/api/v1/namespaces/{{ns}}/pods/{name}/status", {"status": status})
 
     async def pods(self, labels: str, count: int) -> list[Json]:
-        """Wait until so many pods with these labels exist, none of them going, and return them."""
+        """Wait until this many pods with these labels exist, none of them terminating, and return them."""
 
-        async def look() -> list[Json] | None:
+        async def check() -> list[Json] | None:
             answer = await self.get("/api/v1/namespaces/{ns}/pods", labelSelector=labels)
             staying = [p for p in answer.body["items"] if "deletionTimestamp" not in p["metadata"]]
             return staying if len(staying) == count else None
@@ -179,16 +179,16 @@ class Api:
         if count == 0:
 
             async def none() -> bool:
-                return await look() == []
+                return await check() == []
 
             await self.until(f"no pods with {labels}", none)
             return []
-        found: list[Json] = await self.until(f"{count} pods with {labels}", look)
+        found: list[Json] = await self.until(f"{count} pods with {labels}", check)
         return found
 
 
 def pod(name: str, *, labels: Json | None = None, requests: Json | None = None, **spec: Any) -> Json:
-    """Return a pod of one container; `requests` are its limits too."""
+    """Return a pod with one container; `requests` are also its limits."""
     container: Json = {"name": "main", "image": "registry.test/x:1"}
     if requests:
         container["resources"] = {"requests": requests, "limits": requests}
@@ -201,12 +201,12 @@ def pod(name: str, *, labels: Json | None = None, requests: Json | None = None, 
 
 
 def template(app: str, **spec: Any) -> Json:
-    """Return a pod template of one container."""
+    """Return a pod template with one container."""
     made = pod(app, **spec)
     return {"metadata": {"labels": {"app": app}}, "spec": made["spec"]}
 
 
 def workload(kind: str, name: str, **spec: Any) -> Json:
-    """Return a Deployment, ReplicaSet, StatefulSet or DaemonSet named like its app label."""
+    """Return a Deployment, ReplicaSet, StatefulSet or DaemonSet; its name is also its app label."""
     body = {"selector": {"matchLabels": {"app": name}}, "template": template(name), **spec}
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": body}

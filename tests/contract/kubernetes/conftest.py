@@ -1,4 +1,4 @@
-"""This file opens the same api to the look-alike and to a real control plane, so that one suite judges both."""
+"""The fixture of the suite: the same API against the look-alike and against a real control plane."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _numbers = itertools.count(1)
     ]
 )
 async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
-    """A api to each server in turn, with a namespace of the test's own."""
+    """Requests to each server in turn, with a namespace of the test's own."""
     async with AsyncExitStack() as stack:
         if request.param == "real":
             real = request.getfixturevalue("real_kubernetes")
@@ -33,7 +33,7 @@ async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
             url = real.url
 
             async def forget() -> None:
-                # In this thread: the server that it starts dies with the thread that started it.
+                # In this thread: the server would end with the thread that started it.
                 real.forget_history()
         else:
             users = {"bot-token": User(BOT)}
@@ -52,7 +52,7 @@ async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
         space = f"t{next(_numbers)}-{uuid.uuid4().hex[:6]}"
         api = Api(session=session, tokens=tokens, space=space, forget=forget, kind=request.param)
         await api.make("/api/v1/namespaces", {"metadata": {"name": space}})
-        await api.until("the default service account", lambda: _there(api))
+        await api.until("the namespace's default objects", lambda: _has_defaults(api))
         try:
             yield api
         finally:
@@ -66,5 +66,12 @@ async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
                 await api.gone(f"/api/v1/nodes/{name}")
 
 
-async def _there(api: Api) -> bool:
-    return (await api.get("/api/v1/namespaces/{ns}/serviceaccounts/default")).code == 200
+async def _has_defaults(api: Api) -> bool:
+    """Whether the objects that controllers put into every namespace exist.
+
+    They come in any order and at any time after the namespace. A test that lists or watches
+    ConfigMaps must not see one of them come in the middle.
+    """
+    defaults = ("serviceaccounts/default", "configmaps/kube-root-ca.crt")
+    codes = [(await api.get(f"/api/v1/namespaces/{{ns}}/{path}")).code for path in defaults]
+    return codes == [200, 200]

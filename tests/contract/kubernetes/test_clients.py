@@ -1,4 +1,4 @@
-"""The clients that people have: kubectl and the Python client take the look-alike for a cluster."""
+"""Real clients: kubectl and the Python client work with the look-alike."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.real.parts.layout import HOW_TO_GET, kube_program
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    """A cluster of one node, one running pod and one service."""
+    """A cluster with one node, one running pod and one Service."""
     async with KubernetesLookalike.running(logs=lambda *_: b"hello\n") as running:
         status = {
             "allocatable": {"cpu": "8", "pods": "110"},
@@ -40,7 +40,7 @@ async def kube() -> AsyncIterator[KubernetesLookalike]:
 
 @pytest.fixture
 def kubectl(kube: KubernetesLookalike, tmp_path: Path) -> Callable[..., object]:
-    """Runs kubectl against the look-alike; returns what it printed. It must succeed."""
+    """A function that runs kubectl against the look-alike and returns its output. It must succeed."""
 
     def find() -> Path:
         program = kube_program("kubectl")
@@ -51,9 +51,9 @@ def kubectl(kube: KubernetesLookalike, tmp_path: Path) -> Callable[..., object]:
     program = present_or_skip(find)
     config = kube.kubeconfig(tmp_path / "config")
 
-    async def run(*words: str) -> str:
+    async def run(*arguments: str) -> str:
         process = await asyncio.create_subprocess_exec(
-            program, f"--kubeconfig={config}", f"--cache-dir={tmp_path / 'cache'}", *words,
+            program, f"--kubeconfig={config}", f"--cache-dir={tmp_path / 'cache'}", *arguments,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
         async with asyncio.timeout(60):
@@ -68,8 +68,8 @@ def kubectl(kube: KubernetesLookalike, tmp_path: Path) -> Callable[..., object]:
 async def test_kubectl_gets_describes_and_cordons(
     kube: KubernetesLookalike, kubectl: Callable[..., object]
 ) -> None:
-    async def run(*words: str) -> str:
-        printed = kubectl(*words)
+    async def run(*arguments: str) -> str:
+        printed = kubectl(*arguments)
         assert asyncio.iscoroutine(printed)
         return str(await printed)
 
@@ -99,13 +99,13 @@ async def test_the_python_client_lists_watches_patches_and_evicts(kube: Kubernet
         assert (await core.read_node("gpu-1")).to_dict()["spec"]["unschedulable"] is None
         eviction = client.V1Eviction(metadata=client.V1ObjectMeta(name="a", namespace="default"))
         await core.create_namespaced_pod_eviction("a", "default", eviction)
-        going = (await core.read_namespaced_pod("a", "default")).to_dict()
-        assert going["metadata"]["deletion_timestamp"]
+        evicted = (await core.read_namespaced_pod("a", "default")).to_dict()
+        assert evicted["metadata"]["deletion_timestamp"]
         assert await core.read_namespaced_pod_log("a", "default") == "hello\n"
         with pytest.raises(client.exceptions.NotFoundException):
             await core.read_node("nope")
-        reply = await core.list_namespaced_pod_without_preload_content(
+        response = await core.list_namespaced_pod_without_preload_content(
             "default", watch=True, timeout_seconds=1
         )
-        lines = (await reply.content.read()).splitlines()
+        lines = (await response.content.read()).splitlines()
         assert [msgspec.json.decode(line)["type"] for line in lines] == ["ADDED"]

@@ -10,7 +10,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 async def _define(api: Api) -> str:
-    """Define `trainings` in a group of the test's own; returns the path of its objects."""
+    """Define `trainings` in a group of the test's own, and return the path of its objects."""
     group = f"{api.space}.yard.test"
     schema: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {
         "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
@@ -43,7 +43,7 @@ def _training(api: Api, **spec: object) -> Json:
     }
 
 
-async def test_objects_of_a_defined_kind_live_like_any_other(api: Api) -> None:
+async def test_objects_of_a_custom_kind_work_like_any_other(api: Api) -> None:
     path = await _define(api)
     made = await api.make(path, _training(api, image="x"))
     assert made["metadata"]["generation"] == 1
@@ -62,7 +62,7 @@ async def test_a_strategic_merge_on_a_custom_kind_is_415(api: Api) -> None:
     assert (answer.code, answer.body["reason"]) == (415, "UnsupportedMediaType")
 
 
-async def test_the_status_of_a_custom_kind_is_written_apart(api: Api) -> None:
+async def test_the_status_of_a_custom_kind_is_a_subresource(api: Api) -> None:
     path = await _define(api)
     await api.make(path, {**_training(api, image="x"), "status": {"phase": "Early"}})
     assert "status" not in (await api.get(f"{path}/t")).body
@@ -81,7 +81,7 @@ async def test_a_custom_kind_is_scaled_where_its_definition_says(api: Api) -> No
     assert (await api.get(f"{path}/t")).body["spec"]["workers"] == 5
 
 
-async def test_a_deleted_definition_takes_its_objects_and_its_path(api: Api) -> None:
+async def test_a_deleted_definition_removes_its_objects_and_its_path(api: Api) -> None:
     path = await _define(api)
     await api.make(path, _training(api))
     name = f"trainings.{api.space}.yard.test"
@@ -91,4 +91,4 @@ async def test_a_deleted_definition_takes_its_objects_and_its_path(api: Api) -> 
     async def unserved() -> bool:
         return (await api.get(path)).code == 404
 
-    await api.until("the path to be gone", unserved)
+    await api.until("the path to be removed", unserved)

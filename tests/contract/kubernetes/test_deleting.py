@@ -1,4 +1,4 @@
-"""Deleting: preconditions, grace, finalizers, propagation and namespaces end as on the real server."""
+"""Deletes: preconditions, grace periods, finalizers, propagation and namespaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SETS = "/apis/apps/v1/namespaces/{ns}/replicasets"
 JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
 
 
-async def test_a_delete_answers_with_the_name_and_uid_of_what_went(api: Api) -> None:
+async def test_a_delete_returns_the_name_and_uid_of_the_object(api: Api) -> None:
     made = await api.make(MAPS, {"metadata": {"name": "a"}})
     answer = await api.call("DELETE", f"{MAPS}/a")
     assert (answer.code, answer.body["kind"], answer.body["status"]) == (200, "Status", "Success")
@@ -19,7 +19,7 @@ async def test_a_delete_answers_with_the_name_and_uid_of_what_went(api: Api) -> 
     assert (await api.call("DELETE", f"{MAPS}/a")).code == 404
 
 
-async def test_a_wrong_precondition_is_409_and_names_both_values(api: Api) -> None:
+async def test_a_failed_precondition_is_409_and_names_both_values(api: Api) -> None:
     meta = (await api.make(MAPS, {"metadata": {"name": "a"}}))["metadata"]
     answer = await api.call("DELETE", f"{MAPS}/a", {"preconditions": {"uid": "other"}})
     assert (answer.code, answer.body["reason"]) == (409, "Conflict")
@@ -27,11 +27,11 @@ async def test_a_wrong_precondition_is_409_and_names_both_values(api: Api) -> No
     assert meta["uid"] in answer.body["message"]
     answer = await api.call("DELETE", f"{MAPS}/a", {"preconditions": {"resourceVersion": "1"}})
     assert answer.code == 409
-    right = {"preconditions": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
-    assert (await api.call("DELETE", f"{MAPS}/a", right)).code == 200
+    valid = {"preconditions": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
+    assert (await api.call("DELETE", f"{MAPS}/a", valid)).code == 200
 
 
-async def test_a_pod_without_node_goes_at_once(api: Api) -> None:
+async def test_a_pod_without_a_node_is_deleted_immediately(api: Api) -> None:
     await api.make(PODS, pod("a", schedulerName="nobody"))
     answer = await api.call("DELETE", f"{PODS}/a")
     assert (answer.code, answer.body["kind"]) == (200, "Pod")
@@ -52,7 +52,7 @@ async def test_a_pod_on_a_node_waits_for_its_kubelet(api: Api) -> None:
     assert (await api.get(f"{PODS}/a")).code == 404
 
 
-async def test_a_finalizer_holds_an_object_until_it_is_taken_off(api: Api) -> None:
+async def test_a_finalizer_keeps_an_object_until_it_is_removed(api: Api) -> None:
     await api.make(MAPS, {"metadata": {"name": "a", "finalizers": ["yard.test/hold"]}})
     answer = await api.call("DELETE", f"{MAPS}/a")
     assert answer.body["metadata"]["deletionTimestamp"]
@@ -70,7 +70,7 @@ async def test_a_collection_is_deleted_by_selector(api: Api) -> None:
     assert "c" in names
 
 
-async def test_what_a_deleted_owner_owned_goes_too(api: Api) -> None:
+async def test_dependents_are_deleted_with_their_owner(api: Api) -> None:
     await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=2))
     await api.pods("app=srv", 2)
     await api.call("DELETE", f"{DEPLOYMENTS}/srv")
@@ -79,16 +79,16 @@ async def test_what_a_deleted_owner_owned_goes_too(api: Api) -> None:
     async def no_sets() -> bool:
         return (await api.get(SETS)).names == []
 
-    await api.until("the end of the replica sets", no_sets)
+    await api.until("the replica sets to be deleted", no_sets)
 
 
-async def test_an_orphaning_delete_leaves_the_dependents(api: Api) -> None:
+async def test_an_orphaning_delete_keeps_the_dependents(api: Api) -> None:
     await api.make(SETS, workload("ReplicaSet", "srv", replicas=1))
     (one,) = await api.pods("app=srv", 1)
     await api.call("DELETE", f"{SETS}/srv", {"propagationPolicy": "Orphan"})
     await api.gone(f"{SETS}/srv")
-    left = await api.get(f"{PODS}/{one['metadata']['name']}")
-    assert "ownerReferences" not in left.body["metadata"]
+    orphan = await api.get(f"{PODS}/{one['metadata']['name']}")
+    assert "ownerReferences" not in orphan.body["metadata"]
 
 
 async def test_a_foreground_delete_waits_for_the_dependents(api: Api) -> None:
@@ -100,7 +100,7 @@ async def test_a_foreground_delete_waits_for_the_dependents(api: Api) -> None:
     await api.pods("app=srv", 0)
 
 
-async def test_a_raw_delete_of_a_job_keeps_its_pods(api: Api) -> None:
+async def test_a_delete_of_a_job_without_a_policy_keeps_its_pods(api: Api) -> None:
     await api.make(
         JOBS, {"metadata": {"name": "j"}, "spec": {"template": template("j", restartPolicy="Never")}}
     )
@@ -110,7 +110,7 @@ async def test_a_raw_delete_of_a_job_keeps_its_pods(api: Api) -> None:
     await api.pods("app=j", 1)
 
 
-async def test_a_background_delete_of_a_job_takes_its_pods(api: Api) -> None:
+async def test_a_background_delete_of_a_job_deletes_its_pods(api: Api) -> None:
     await api.make(
         JOBS, {"metadata": {"name": "j"}, "spec": {"template": template("j", restartPolicy="Never")}}
     )
@@ -119,7 +119,7 @@ async def test_a_background_delete_of_a_job_takes_its_pods(api: Api) -> None:
     await api.pods("app=j", 0)
 
 
-async def test_a_deleted_namespace_is_emptied_takes_nothing_new_and_goes(api: Api) -> None:
+async def test_a_deleted_namespace_is_emptied_accepts_no_objects_and_is_removed(api: Api) -> None:
     node = await api.ready_node("n")
     await api.make(MAPS, {"metadata": {"name": "a"}})
     await api.make(PODS, pod("a", nodeName=node))
@@ -130,10 +130,10 @@ async def test_a_deleted_namespace_is_emptied_takes_nothing_new_and_goes(api: Ap
     assert (refused.code, refused.body["reason"]) == (403, "Forbidden")
     assert refused.cause["reason"] == "NamespaceTerminating"
 
-    async def going() -> bool:
+    async def terminating() -> bool:
         return "deletionTimestamp" in (await api.get(f"{PODS}/a")).body["metadata"]
 
-    await api.until("the pod to be told to end", going)
+    await api.until("the pod to be terminating", terminating)
     await api.call("DELETE", f"{PODS}/a", {"gracePeriodSeconds": 0})
     await api.gone("/api/v1/namespaces/{ns}")
     assert (await api.get(f"{MAPS}/a")).code == 404

@@ -1,4 +1,4 @@
-"""Patches: the three kinds change what they should and nothing else."""
+"""Patches: strategic merge, merge and JSON patches change what they should and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PODS = "/api/v1/namespaces/{ns}/pods"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
 
 
-async def test_a_strategic_merge_replaces_taints_whole(api: Api) -> None:
+async def test_a_strategic_merge_replaces_the_list_of_taints(api: Api) -> None:
     node = await api.ready_node("n")
     path = f"/api/v1/nodes/{node}"
     one, two = ({"key": key, "value": "x", "effect": "PreferNoSchedule"} for key in ("one", "two"))
@@ -65,7 +65,7 @@ async def test_a_merge_patch_removes_with_null_and_replaces_lists(api: Api) -> N
     assert changed["data"] == {"l": "2"}
 
 
-async def test_an_uncordon_by_null_takes_the_field_away(api: Api) -> None:
+async def test_an_uncordon_by_null_removes_the_field(api: Api) -> None:
     node = await api.ready_node("n")
     await api.change(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}})
     changed = await api.change(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": None}}, "merge")
@@ -85,7 +85,7 @@ async def test_a_json_patch_tests_adds_replaces_and_removes(api: Api) -> None:
     assert "annotations" not in changed["metadata"]
 
 
-async def test_a_json_patch_whose_test_fails_is_422_in_these_words(api: Api) -> None:
+async def test_a_json_patch_with_a_failing_test_is_422(api: Api) -> None:
     await api.make(MAPS, {"metadata": {"name": "a"}, "data": {"k": "1"}})
     operations = [{"op": "test", "path": "/data/k", "value": "2"}, {"op": "remove", "path": "/data/k"}]
     answer = await api.call("PATCH", f"{MAPS}/a", operations, patch="json")
@@ -94,7 +94,7 @@ async def test_a_json_patch_whose_test_fails_is_422_in_these_words(api: Api) -> 
     assert (await api.get(f"{MAPS}/a")).body["data"] == {"k": "1"}
 
 
-async def test_a_patch_that_names_an_old_version_is_409(api: Api) -> None:
+async def test_a_patch_with_an_old_version_is_409(api: Api) -> None:
     old = await api.make(MAPS, {"metadata": {"name": "a"}})
     fresh = await api.change(f"{MAPS}/a", {"data": {"k": "1"}}, "merge")
     stale = {"metadata": {"resourceVersion": old["metadata"]["resourceVersion"]}, "data": {"k": "2"}}
@@ -104,13 +104,13 @@ async def test_a_patch_that_names_an_old_version_is_409(api: Api) -> None:
     await api.change(f"{MAPS}/a", current, "merge")
 
 
-async def test_a_patch_of_unknown_content_is_415(api: Api) -> None:
+async def test_a_patch_with_an_unknown_content_type_is_415(api: Api) -> None:
     await api.make(MAPS, {"metadata": {"name": "a"}})
     answer = await api.call("PATCH", f"{MAPS}/a", {"data": {}}, headers={"Content-Type": "application/json"})
     assert (answer.code, answer.body["reason"]) == (415, "UnsupportedMediaType")
 
 
-async def test_the_status_is_left_alone_by_a_write_to_the_object_and_the_spec_by_one_to_the_status(
+async def test_a_write_to_the_object_keeps_the_status_and_one_to_the_status_keeps_the_spec(
     api: Api,
 ) -> None:
     await api.make(PODS, pod("a", schedulerName="nobody"))

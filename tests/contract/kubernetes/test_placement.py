@@ -1,4 +1,4 @@
-"""Placement: pods find nodes, or a reason in the scheduler's words; sick and cordoned nodes are tainted."""
+"""Scheduling: pods get a node or the scheduler's reason; unhealthy and cordoned nodes are tainted."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ GPU = "nvidia.com/gpu"
 
 
 async def _bound(api: Api, name: str) -> str:
-    async def look() -> str | None:
+    async def check() -> str | None:
         node = (await api.get(f"{PODS}/{name}")).body["spec"].get("nodeName")
         return str(node) if node else None
 
-    node: str = await api.until(f"a node for {name}", look)
+    node: str = await api.until(f"a node for {name}", check)
     return node
 
 
-async def _why(api: Api, name: str) -> str:
+async def _reason(api: Api, name: str) -> str:
     found = await api.condition(f"{PODS}/{name}", "PodScheduled", "False")
     assert found["reason"] == "Unschedulable"
     return str(found["message"])
 
 
 async def _taints(api: Api, node: str, wanted: set[tuple[str, str]]) -> list[Json]:
-    async def look() -> list[Json] | None:
+    async def check() -> list[Json] | None:
         taints = (await api.get(f"/api/v1/nodes/{node}")).body["spec"].get("taints") or []
         found = {(t["key"].removeprefix("node.kubernetes.io/"), t["effect"]) for t in taints}
         return [{"taints": taints}] if found == wanted else None
 
-    found: list[Json] = await api.until(f"taints {wanted} on {node}", look)
+    found: list[Json] = await api.until(f"taints {wanted} on {node}", check)
     return list(found[0]["taints"])
 
 
-async def test_a_pod_is_bound_to_a_node_that_has_what_it_asks_for(api: Api) -> None:
+async def test_a_pod_is_bound_to_a_node_with_its_requested_resources(api: Api) -> None:
     await api.ready_node("cpu")
     gpu = await api.ready_node("gpu", resources={GPU: "8"})
     await api.make(PODS, pod("a", requests={GPU: "8"}))
@@ -42,16 +42,16 @@ async def test_a_pod_is_bound_to_a_node_that_has_what_it_asks_for(api: Api) -> N
     assert conditions["PodScheduled"] == "True"
 
 
-async def test_a_slice_of_a_gpu_is_a_resource_like_any_other(api: Api) -> None:
+async def test_a_gpu_slice_is_scheduled_like_any_resource(api: Api) -> None:
     mig = "nvidia.com/mig-3g.40gb"
     node = await api.ready_node("mig", resources={mig: "1"})
     await api.make(PODS, pod("a", requests={mig: "1"}))
     assert await _bound(api, "a") == node
     await api.make(PODS, pod("b", requests={mig: "1"}))
-    assert f"1 Insufficient {mig}" in await _why(api, "b")
+    assert f"1 Insufficient {mig}" in await _reason(api, "b")
 
 
-async def test_a_pod_that_fits_nowhere_says_why_for_every_node(api: Api) -> None:
+async def test_an_unschedulable_pod_has_a_reason_for_every_node(api: Api) -> None:
     await api.ready_node("small", resources={GPU: "4"})
     full = await api.ready_node("full", resources={GPU: "8"})
     cordoned = await api.ready_node("cordoned", resources={GPU: "8"})
@@ -62,7 +62,7 @@ async def test_a_pod_that_fits_nowhere_says_why_for_every_node(api: Api) -> None
     repair = {"key": "yard.test/repair", "value": "yes", "effect": "NoSchedule"}
     await api.change(f"/api/v1/nodes/{tainted}", {"spec": {"taints": [repair]}})
     await api.make(PODS, pod("a", requests={GPU: "8"}))
-    text = await _why(api, "a")
+    text = await _reason(api, "a")
     assert text.startswith(
         "0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, "
         f"2 Insufficient {GPU}. "
@@ -73,16 +73,16 @@ async def test_a_pod_that_fits_nowhere_says_why_for_every_node(api: Api) -> None
     )
 
 
-async def test_a_selector_that_no_node_meets_is_the_reason(api: Api) -> None:
+async def test_a_selector_that_no_node_matches_is_the_reason(api: Api) -> None:
     await api.ready_node("n")
     await api.make(PODS, pod("a", nodeSelector={"gpu": "h200"}))
-    assert (await _why(api, "a")) == (
+    assert (await _reason(api, "a")) == (
         "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, "
         "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
     )
 
 
-async def test_required_affinity_chooses_by_labels(api: Api) -> None:
+async def test_required_affinity_selects_by_labels(api: Api) -> None:
     await api.ready_node("old", labels={"gpu": "v100"})
     new = await api.ready_node("new", labels={"gpu": "h200"})
     terms = [{"matchExpressions": [{"key": "gpu", "operator": "In", "values": ["h100", "h200"]}]}]
@@ -93,7 +93,7 @@ async def test_required_affinity_chooses_by_labels(api: Api) -> None:
     assert await _bound(api, "a") == new
 
 
-async def test_a_toleration_opens_a_tainted_node(api: Api) -> None:
+async def test_a_pod_with_a_toleration_runs_on_a_tainted_node(api: Api) -> None:
     node = await api.ready_node("n")
     taint = {"key": "yard.test/repair", "value": "yes", "effect": "NoSchedule"}
     await api.change(f"/api/v1/nodes/{node}", {"spec": {"taints": [taint]}})
@@ -102,37 +102,37 @@ async def test_a_toleration_opens_a_tainted_node(api: Api) -> None:
     assert await _bound(api, "a") == node
 
 
-async def test_a_waiting_pod_is_placed_when_room_appears(api: Api) -> None:
+async def test_a_pending_pod_is_bound_when_resources_become_free(api: Api) -> None:
     node = await api.ready_node("n", resources={GPU: "1"})
     await api.make(PODS, pod("first", requests={GPU: "1"}))
     await _bound(api, "first")
     await api.make(PODS, pod("second", requests={GPU: "1"}))
-    assert f"1 Insufficient {GPU}" in await _why(api, "second")
+    assert f"1 Insufficient {GPU}" in await _reason(api, "second")
     await api.call("DELETE", f"{PODS}/first", {"gracePeriodSeconds": 0})
     assert await _bound(api, "second") == node
 
 
 async def test_without_nodes_the_message_says_so(api: Api) -> None:
     await api.make(PODS, pod("a"))
-    assert await _why(api, "a") == "no nodes available to schedule pods"
+    assert await _reason(api, "a") == "no nodes available to schedule pods"
 
 
-async def test_a_refusal_is_told_in_an_event(api: Api) -> None:
+async def test_failed_scheduling_has_an_event(api: Api) -> None:
     await api.ready_node("n")
     await api.make(PODS, pod("a", requests={GPU: "1"}))
-    await _why(api, "a")
+    await _reason(api, "a")
 
-    async def told() -> Json | None:
+    async def event_of() -> Json | None:
         query = "involvedObject.name=a,involvedObject.kind=Pod"
         events = await api.get("/api/v1/namespaces/{ns}/events", fieldSelector=query)
         return next((e for e in events.body["items"] if e["reason"] == "FailedScheduling"), None)
 
-    event = await api.until("an event", told)
+    event = await api.until("an event", event_of)
     assert event["type"] == "Warning"
     assert event["message"].startswith("0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
 
 
-async def test_a_cordon_becomes_a_taint_and_an_uncordon_takes_it_away(api: Api) -> None:
+async def test_a_cordon_adds_a_taint_and_an_uncordon_removes_it(api: Api) -> None:
     node = await api.ready_node("n")
     await api.change(f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}})
     await _taints(api, node, {("unschedulable", "NoSchedule")})
@@ -140,20 +140,20 @@ async def test_a_cordon_becomes_a_taint_and_an_uncordon_takes_it_away(api: Api) 
     await _taints(api, node, set())
 
 
-async def test_a_node_that_is_not_ready_is_tainted_twice(api: Api) -> None:
+async def test_a_node_that_is_not_ready_has_both_taints(api: Api) -> None:
     await api.ready_node("healthy")
     node = await api.ready_node("n")
-    sick = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "made by a test"}
-    await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [sick]}})
+    unhealthy = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "set by a test"}
+    await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [unhealthy]}})
     taints = await _taints(api, node, {("not-ready", "NoSchedule"), ("not-ready", "NoExecute")})
     assert all(t.get("timeAdded") for t in taints)
 
 
-async def test_where_no_node_is_ready_nobody_is_put_out(api: Api) -> None:
+async def test_no_pod_is_evicted_when_no_node_is_ready(api: Api) -> None:
     nodes = [await api.ready_node(name) for name in ("a", "b")]
-    sick = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "made by a test"}
+    unhealthy = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "set by a test"}
     for node in nodes:
-        await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [sick]}})
+        await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [unhealthy]}})
     for node in nodes:
         await _taints(api, node, {("not-ready", "NoSchedule")})
 
@@ -161,12 +161,12 @@ async def test_where_no_node_is_ready_nobody_is_put_out(api: Api) -> None:
 async def test_a_silent_node_is_tainted_unreachable(api: Api) -> None:
     await api.ready_node("healthy")
     node = await api.ready_node("n")
-    dark = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "made by a test"}
-    await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [dark]}})
+    silent = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "set by a test"}
+    await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [silent]}})
     await _taints(api, node, {("unreachable", "NoSchedule"), ("unreachable", "NoExecute")})
 
 
-async def test_pods_that_do_not_tolerate_a_sick_node_are_put_out(api: Api) -> None:
+async def test_pods_that_do_not_tolerate_an_unhealthy_node_are_evicted(api: Api) -> None:
     await api.ready_node("healthy")
     node = await api.ready_node("n")
     quick = {
@@ -179,15 +179,15 @@ async def test_pods_that_do_not_tolerate_a_sick_node_are_put_out(api: Api) -> No
     await api.make(PODS, pod("stays", nodeName=node))
     await api.run("leaves")
     await api.run("stays")
-    sick = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "made by a test"}
-    await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [sick]}})
+    unhealthy = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "set by a test"}
+    await api.change(f"/api/v1/nodes/{node}/status", {"status": {"conditions": [unhealthy]}})
 
-    async def going() -> Json | None:
+    async def terminating() -> Json | None:
         answer = await api.get(f"{PODS}/leaves")
         return answer.body if "deletionTimestamp" in answer.body["metadata"] else None
 
-    left = await api.until("the pod to be told to leave", going)
-    reasons = {c["type"]: c.get("reason") for c in left["status"]["conditions"]}
+    evicted = await api.until("the pod to be terminating", terminating)
+    reasons = {c["type"]: c.get("reason") for c in evicted["status"]["conditions"]}
     assert reasons["DisruptionTarget"] == "DeletionByTaintManager"
     stays = (await api.get(f"{PODS}/stays")).body
     assert "deletionTimestamp" not in stays["metadata"]

@@ -1,4 +1,4 @@
-"""Subresources: scale, eviction, resize, binding and logs answer as on the real server."""
+"""Subresources: scale, eviction, resize, binding and logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BUDGETS = "/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets"
 
 
 async def _budget(api: Api, count: int, least: int | str) -> list[str]:
-    """Run so many pods under a budget that wants `least` of them; returns their names."""
+    """Run this many pods with a disruption budget of `least` available, and return their names."""
     node = await api.ready_node("n")
     await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=count))
     budget = {
@@ -35,7 +35,7 @@ async def _budget(api: Api, count: int, least: int | str) -> list[str]:
         status = (await api.get(f"{BUDGETS}/srv")).body.get("status", {})
         return bool(status.get("currentHealthy") == count)
 
-    await api.until("the budget to have counted", counted)
+    await api.until("the budget to count the pods", counted)
     return names
 
 
@@ -57,20 +57,20 @@ async def test_an_eviction_that_the_budget_forbids_is_429(api: Api, options: dic
     assert "Retry-After" not in answer.headers
 
 
-async def test_an_eviction_within_the_budget_ends_the_pod_and_the_next_is_refused(api: Api) -> None:
+async def test_an_eviction_within_the_budget_deletes_the_pod_and_the_next_is_429(api: Api) -> None:
     first, second = await _budget(api, 2, 1)
     dry = await api.call("POST", f"{PODS}/{first}/eviction", _eviction(first, dryRun=["All"]))
     assert (dry.code, dry.body["status"]) == (201, "Success")
     assert "deletionTimestamp" not in (await api.get(f"{PODS}/{first}")).body["metadata"]
     assert (await api.call("POST", f"{PODS}/{first}/eviction", _eviction(first))).code == 201
-    going = (await api.get(f"{PODS}/{first}")).body
-    assert going["metadata"]["deletionTimestamp"]
-    marks = {c["type"]: c.get("reason") for c in going["status"]["conditions"]}
-    assert marks["DisruptionTarget"] == "EvictionByEvictionAPI"
+    evicted = (await api.get(f"{PODS}/{first}")).body
+    assert evicted["metadata"]["deletionTimestamp"]
+    reasons = {c["type"]: c.get("reason") for c in evicted["status"]["conditions"]}
+    assert reasons["DisruptionTarget"] == "EvictionByEvictionAPI"
     assert (await api.call("POST", f"{PODS}/{second}/eviction", _eviction(second))).code == 429
 
 
-async def test_a_budgets_numbers_are_in_its_status(api: Api) -> None:
+async def test_the_status_of_a_budget_has_its_numbers(api: Api) -> None:
     await _budget(api, 3, "50%")
     status = (await api.get(f"{BUDGETS}/srv")).body["status"]
     numbers = {
@@ -79,7 +79,7 @@ async def test_a_budgets_numbers_are_in_its_status(api: Api) -> None:
     assert numbers == {"currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 3, "disruptionsAllowed": 1}
 
 
-async def test_a_pod_that_does_not_run_is_evicted_whatever_the_budget_says(api: Api) -> None:
+async def test_a_pod_that_is_not_running_is_evicted_in_spite_of_the_budget(api: Api) -> None:
     await api.make(PODS, pod("a", schedulerName="nobody"))
     body = {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}}}
     await api.make(BUDGETS, body)
@@ -92,7 +92,7 @@ async def test_an_eviction_of_a_missing_pod_is_404(api: Api) -> None:
     assert answer.code == 404
 
 
-async def test_scale_shows_the_selector_and_takes_a_patch(api: Api) -> None:
+async def test_scale_has_the_selector_and_can_be_patched(api: Api) -> None:
     await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=1))
     scale = await api.get(f"{DEPLOYMENTS}/srv/scale")
     assert (scale.body["kind"], scale.body["apiVersion"]) == ("Scale", "autoscaling/v1")
@@ -110,7 +110,7 @@ async def test_scale_by_dry_run_changes_nothing(api: Api) -> None:
     assert (await api.get(f"{DEPLOYMENTS}/srv")).body["spec"]["replicas"] == 1
 
 
-async def test_scale_refuses_the_stale_with_409_and_the_negative_with_422(api: Api) -> None:
+async def test_a_stale_scale_is_409_and_a_negative_one_422(api: Api) -> None:
     await api.make(DEPLOYMENTS, workload("Deployment", "srv", replicas=0))
     old = (await api.get(f"{DEPLOYMENTS}/srv/scale")).body
     await api.change(f"{DEPLOYMENTS}/srv", {"metadata": {"labels": {"a": "b"}}})
@@ -122,7 +122,7 @@ async def test_scale_refuses_the_stale_with_409_and_the_negative_with_422(api: A
 
 
 async def _running(api: Api) -> None:
-    """Run a pod whose kubelet says what it has, as resizing wants it."""
+    """Run a pod whose kubelet reports its resources, as a resize requires."""
     node = await api.ready_node("n")
     body = pod("a", nodeName=node)
     resources = {"requests": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"},
@@ -140,7 +140,7 @@ def _resources(**resources: Any) -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "main", "resources": resources}]}}
 
 
-async def test_a_resize_changes_cpu_and_counts_the_generation_up(api: Api) -> None:
+async def test_a_resize_changes_cpu_and_increments_the_generation(api: Api) -> None:
     await _running(api)
     before = (await api.get(f"{PODS}/a")).body
     changed = await api.change(f"{PODS}/a/resize", _resources(limits={"cpu": "4"}))
@@ -156,33 +156,33 @@ async def test_a_resize_by_dry_run_changes_nothing(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    ("resources", "said"),
+    ("resources", "message"),
     [
         pytest.param({"limits": {"nvidia.com/gpu": "2"}, "requests": {"nvidia.com/gpu": "2"}},
                      "only cpu and memory resources are mutable", id="of a GPU"),
         pytest.param({"limits": {"cpu": None}}, "resource limits cannot be removed", id="that removes a limit"),
         pytest.param({"limits": {"cpu": "500m"}}, "must be less than or equal to cpu limit of 500m",
-                     id="under the request"),
+                     id="below the request"),
         pytest.param({"limits": {"cpu": "1", "memory": "1Gi"}}, "Pod QOS Class may not change as a result of resizing",
-                     id="that changes the class"),
+                     id="that changes the QoS class"),
     ],
 )  # fmt: skip
-async def test_a_resize_that_may_not_be_is_422(api: Api, resources: dict[str, Any], said: str) -> None:
+async def test_a_forbidden_resize_is_422(api: Api, resources: dict[str, Any], message: str) -> None:
     await _running(api)
     answer = await api.call("PATCH", f"{PODS}/a/resize", _resources(**resources), patch="strategic")
     assert answer.code == 422
-    assert said in answer.body["message"]
+    assert message in answer.body["message"]
 
 
-async def test_a_binding_places_a_pod_once(api: Api) -> None:
+async def test_a_pod_can_be_bound_only_once(api: Api) -> None:
     node = await api.ready_node("n")
     await api.make(PODS, pod("a", schedulerName="nobody"))
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "a"},
                "target": {"apiVersion": "v1", "kind": "Node", "name": node}}  # fmt: skip
     assert (await api.call("POST", f"{PODS}/a/binding", binding)).code == 201
-    placed = (await api.get(f"{PODS}/a")).body
-    assert placed["spec"]["nodeName"] == node
-    assert {c["type"]: c["status"] for c in placed["status"]["conditions"]}["PodScheduled"] == "True"
+    bound = (await api.get(f"{PODS}/a")).body
+    assert bound["spec"]["nodeName"] == node
+    assert {c["type"]: c["status"] for c in bound["status"]["conditions"]}["PodScheduled"] == "True"
     assert (await api.call("POST", f"{PODS}/a/binding", binding)).code == 409
 
 
@@ -195,7 +195,7 @@ async def test_logs_of_a_missing_pod_are_404_and_of_a_wrong_container_400(api: A
     assert "container other is not valid for pod a" in answer.body["message"]
 
 
-async def test_logs_of_a_pod_of_two_containers_want_one_named(api: Api) -> None:
+async def test_logs_of_a_pod_with_two_containers_need_a_container_name(api: Api) -> None:
     node = await api.ready_node("n")
     body = pod("a", nodeName=node)
     body["spec"]["containers"].append({"name": "side", "image": "x:1"})

@@ -1,4 +1,4 @@
-"""Watching: events, selections, bookmarks, ends and 410 come as from the real server."""
+"""Watches: events, selectors, bookmarks, timeouts and 410."""
 
 from __future__ import annotations
 
@@ -14,58 +14,58 @@ PODS = "/api/v1/namespaces/{ns}/pods"
 
 
 async def _watch(api: Api, path: str, count: int, **query: str) -> list[dict[str, Any]]:
-    """Return the first events of a watch, or all until its end with a count of 0."""
+    """Return the first `count` events of a watch, or all until its end if it is 0."""
     seen: list[dict[str, Any]] = []
     headers = {"Authorization": f"Bearer {api.tokens['admin']}"}
     params = {"watch": "true", "timeoutSeconds": "20", **query}
     path = path.replace("{ns}", api.space)
-    async with asyncio.timeout(40), api.session.get(path, params=params, headers=headers) as reply:
-        assert reply.status == 200
-        async for line in reply.content:
+    async with asyncio.timeout(40), api.session.get(path, params=params, headers=headers) as response:
+        assert response.status == 200
+        async for line in response.content:
             seen.append(msgspec.json.decode(line))
             if len(seen) == count:
                 break
     return seen
 
 
-def _told(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def _changes(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(event["type"], event["object"]["metadata"]["name"]) for event in events]
 
 
-async def test_a_watch_from_a_version_tells_what_happened_since(api: Api) -> None:
+async def test_a_watch_from_a_version_has_every_change_since(api: Api) -> None:
     start = (await api.get(MAPS)).version
     await api.make(MAPS, {"metadata": {"name": "a"}})
     await api.change(f"{MAPS}/a", {"data": {"k": "1"}})
     await api.call("DELETE", f"{MAPS}/a")
     events = await _watch(api, MAPS, 3, resourceVersion=start)
-    assert _told(events) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+    assert _changes(events) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
     versions = [int(event["object"]["metadata"]["resourceVersion"]) for event in events]
     assert versions == sorted(set(versions))
     assert events[2]["object"]["kind"] == "ConfigMap"
 
 
-async def test_a_watch_tells_while_it_runs(api: Api) -> None:
+async def test_a_watch_sends_changes_while_it_runs(api: Api) -> None:
     start = (await api.get(MAPS)).version
     async with asyncio.TaskGroup() as group:
         watching = group.create_task(_watch(api, MAPS, 1, resourceVersion=start))
         await asyncio.sleep(0)
         await api.make(MAPS, {"metadata": {"name": "a"}})
-    assert _told(watching.result()) == [("ADDED", "a")]
+    assert _changes(watching.result()) == [("ADDED", "a")]
 
 
-async def test_a_watch_without_version_begins_with_what_is_there(api: Api) -> None:
+async def test_a_watch_without_a_version_starts_with_the_existing_objects(api: Api) -> None:
     await api.make(PODS, pod("a", schedulerName="nobody"))
-    assert _told(await _watch(api, PODS, 1)) == [("ADDED", "a")]
+    assert _changes(await _watch(api, PODS, 1)) == [("ADDED", "a")]
 
 
-async def test_what_leaves_a_selection_is_deleted_for_its_watcher(api: Api) -> None:
+async def test_an_object_that_no_longer_matches_a_selector_is_deleted_in_its_watch(api: Api) -> None:
     start = (await api.get(MAPS)).version
     await api.make(MAPS, {"metadata": {"name": "a", "labels": {"on": "1"}}})
     await api.make(MAPS, {"metadata": {"name": "b"}})
     await api.change(f"{MAPS}/a", {"metadata": {"labels": {"on": "0"}}})
     await api.change(f"{MAPS}/b", {"metadata": {"labels": {"on": "1"}}})
     events = await _watch(api, MAPS, 3, resourceVersion=start, labelSelector="on=1")
-    assert _told(events) == [("ADDED", "a"), ("DELETED", "a"), ("ADDED", "b")]
+    assert _changes(events) == [("ADDED", "a"), ("DELETED", "a"), ("ADDED", "b")]
 
 
 async def test_a_watch_by_field_follows_one_object(api: Api) -> None:
@@ -73,7 +73,7 @@ async def test_a_watch_by_field_follows_one_object(api: Api) -> None:
     for name in ("a", "b"):
         await api.make(MAPS, {"metadata": {"name": name}})
     events = await _watch(api, MAPS, 1, resourceVersion=start, fieldSelector="metadata.name=b")
-    assert _told(events) == [("ADDED", "b")]
+    assert _changes(events) == [("ADDED", "b")]
 
 
 async def test_a_watch_ends_cleanly_at_its_timeout(api: Api) -> None:
@@ -98,12 +98,12 @@ async def test_initial_events_end_with_a_marked_bookmark(api: Api) -> None:
     assert bookmark["object"]["metadata"]["resourceVersion"]
 
 
-async def test_initial_events_without_their_match_are_refused(api: Api) -> None:
+async def test_initial_events_without_a_version_match_are_422(api: Api) -> None:
     answer = await api.get(PODS, watch="true", sendInitialEvents="true", timeoutSeconds="1")
     assert answer.code == 422
 
 
-async def test_an_expired_version_is_an_error_line_of_410_and_an_expired_page_is_410(api: Api) -> None:
+async def test_an_expired_version_is_an_error_event_with_410_and_an_expired_page_is_410(api: Api) -> None:
     for number in range(3):
         await api.make(MAPS, {"metadata": {"name": f"m{number}"}})
     page = await api.get(MAPS, limit="2")

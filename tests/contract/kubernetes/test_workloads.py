@@ -1,4 +1,4 @@
-"""Workloads: the controllers of the look-alike do what those of the real control plane do."""
+"""Workloads: what the controllers create, replace and report."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def _names(pods: list[Json]) -> list[str]:
 
 
 async def _status(api: Api, path: str, **wanted: Any) -> Json:
-    """Wait until a status says so (None for a key that is not there)."""
+    """Wait until the status has these values; None means that the key is missing."""
 
-    async def look() -> Json | None:
+    async def check() -> Json | None:
         status = (await api.get(path)).body.get("status") or {}
         return status if all(status.get(key) == value for key, value in wanted.items()) else None
 
-    found: Json = await api.until(f"{wanted} on {path}", look)
+    found: Json = await api.until(f"{wanted} on {path}", check)
     return found
 
 
-async def test_a_deployment_makes_a_replica_set_that_makes_the_pods(api: Api) -> None:
+async def test_a_deployment_creates_a_replica_set_that_creates_the_pods(api: Api) -> None:
     await api.make(f"{APPS}/deployments", workload("Deployment", "srv", replicas=2))
     made = await api.pods("app=srv", 2)
     (owner,) = made[0]["metadata"]["ownerReferences"]
@@ -44,7 +44,7 @@ async def test_a_deployment_makes_a_replica_set_that_makes_the_pods(api: Api) ->
     assert one["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "1"
 
 
-async def test_a_deployment_reports_what_is_ready(api: Api) -> None:
+async def test_a_deployment_reports_ready_replicas(api: Api) -> None:
     await api.make(f"{APPS}/deployments", workload("Deployment", "srv", replicas=2))
     first, second = _names(await api.pods("app=srv", 2))
     path = f"{APPS}/deployments/srv"
@@ -66,7 +66,7 @@ async def test_a_new_template_rolls_out_within_the_limits(api: Api) -> None:
     await _status(api, f"{APPS}/deployments/srv", availableReplicas=2)
     image = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "registry.test/x:2"}]}}}}
     await api.change(f"{APPS}/deployments/srv", image)
-    await api.pods("app=srv", 3)  # one more, none less, while the new one is not ready
+    await api.pods("app=srv", 3)  # one extra while the new one is not ready
     for _ in range(2):
         await _run_new(api)
     await _status(api, f"{APPS}/deployments/srv", updatedReplicas=2, replicas=2, availableReplicas=2)
@@ -98,7 +98,7 @@ async def test_a_deleted_pod_of_a_replica_set_is_replaced(api: Api) -> None:
     await api.until("another pod", another)
 
 
-async def test_a_stateful_set_starts_its_pods_one_after_another(api: Api) -> None:
+async def test_a_stateful_set_starts_its_pods_in_order(api: Api) -> None:
     body = workload("StatefulSet", "db", replicas=2, serviceName="db")
     await api.make(f"{APPS}/statefulsets", body)
     assert _names(await api.pods("app=db", 1)) == ["db-0"]
@@ -114,7 +114,7 @@ async def test_a_stateful_set_starts_its_pods_one_after_another(api: Api) -> Non
     assert _names(await api.pods("app=db", 1)) == ["db-0"]
 
 
-async def test_a_daemon_set_has_a_pod_on_each_node_cordoned_ones_too(api: Api) -> None:
+async def test_a_daemon_set_has_a_pod_on_each_node_including_cordoned_ones(api: Api) -> None:
     labels = {"pool": api.space}
     nodes = {await api.ready_node(name, labels=labels) for name in ("a", "b")}
     await api.change(f"/api/v1/nodes/{min(nodes)}", {"spec": {"unschedulable": True}})
@@ -185,7 +185,7 @@ async def test_a_job_past_its_backoff_limit_fails(api: Api) -> None:
     await _status(api, f"{JOBS}/j", failed=1, active=None)
 
 
-async def test_a_jobs_failure_policy_ends_it_at_a_named_exit_code(api: Api) -> None:
+async def test_a_pod_failure_policy_fails_a_job_at_its_exit_code(api: Api) -> None:
     rule = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}
     await api.make(JOBS, _job("j", podFailurePolicy={"rules": [rule]}))
     (one,) = _names(await api.pods("job-name=j", 1))
@@ -207,7 +207,7 @@ async def test_a_job_over_its_deadline_fails(api: Api) -> None:
     await api.pods("job-name=j", 0)
 
 
-async def test_a_suspended_job_has_no_pods_and_a_resumed_one_has_them_again(api: Api) -> None:
+async def test_a_suspended_job_has_no_pods_until_it_is_resumed(api: Api) -> None:
     await api.make(JOBS, _job("j"))
     await api.pods("job-name=j", 1)
     await api.change(f"{JOBS}/j", {"spec": {"suspend": True}})
@@ -219,7 +219,7 @@ async def test_a_suspended_job_has_no_pods_and_a_resumed_one_has_them_again(api:
     await api.pods("job-name=j", 1)
 
 
-async def test_a_finished_job_goes_after_its_time_to_live_and_takes_its_pods(api: Api) -> None:
+async def test_a_finished_job_and_its_pods_are_deleted_after_the_ttl(api: Api) -> None:
     await api.make(JOBS, _job("j", ttlSecondsAfterFinished=0))
     (one,) = _names(await api.pods("job-name=j", 1))
     await api.end(one)
@@ -227,25 +227,25 @@ async def test_a_finished_job_goes_after_its_time_to_live_and_takes_its_pods(api
     await api.gone(f"{PODS}/{one}")
 
 
-async def test_a_failed_creation_is_told_in_an_event(api: Api) -> None:
+async def test_a_failed_creation_has_an_event(api: Api) -> None:
     body = workload("ReplicaSet", "srv", replicas=1)
     body["spec"]["template"]["spec"]["priorityClassName"] = "nope"
     await api.make(f"{APPS}/replicasets", body)
 
-    async def told() -> str | None:
+    async def event_message() -> str | None:
         events = await api.get("/api/v1/namespaces/{ns}/events", fieldSelector="involvedObject.name=srv")
         found = [e["message"] for e in events.body["items"] if e["reason"] == "FailedCreate"]
         return found[0] if found else None
 
-    text = await api.until("an event", told)
+    text = await api.until("an event", event_message)
     assert text.startswith("Error creating: pods ")
     assert "no PriorityClass with name nope was found" in text
 
 
-async def test_every_namespace_gets_a_default_account_and_the_root_certificate(api: Api) -> None:
+async def test_every_namespace_gets_a_default_service_account_and_the_root_certificate(api: Api) -> None:
     assert (await api.get("/api/v1/namespaces/{ns}/serviceaccounts/default")).code == 200
 
-    async def there() -> bool:
+    async def exists() -> bool:
         return (await api.get("/api/v1/namespaces/{ns}/configmaps/kube-root-ca.crt")).code == 200
 
-    await api.until("the certificate", there)
+    await api.until("the certificate", exists)

@@ -1,4 +1,4 @@
-"""Writing: creation, replacement, dry-run and refusal go as on the real server."""
+"""Writes: create, replace, dry run, defaults and validation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def test_a_second_create_is_409_already_exists(api: Api) -> None:
     assert answer.body["message"] == 'configmaps "a" already exists'
 
 
-async def test_generate_name_adds_five_signs(api: Api) -> None:
+async def test_generate_name_adds_five_characters(api: Api) -> None:
     made = await api.make(MAPS, {"metadata": {"generateName": "run-"}})
     assert made["metadata"]["name"].startswith("run-")
     assert len(made["metadata"]["name"]) == len("run-") + 5
@@ -40,14 +40,14 @@ async def test_an_unknown_namespace_is_404(api: Api) -> None:
     assert (answer.code, answer.body["message"]) == (404, 'namespaces "nowhere-at-all" not found')
 
 
-async def test_a_dry_run_shows_the_object_and_creates_nothing(api: Api) -> None:
+async def test_a_dry_run_returns_the_object_and_creates_nothing(api: Api) -> None:
     answer = await api.call("POST", PODS, pod("a"), dryRun="All")
     assert answer.code == 201
     assert answer.body["metadata"]["uid"]
     assert (await api.get(f"{PODS}/a")).code == 404
 
 
-async def test_a_dry_run_patch_shows_the_change_and_stores_nothing(api: Api) -> None:
+async def test_a_dry_run_patch_returns_the_change_and_stores_nothing(api: Api) -> None:
     node = await api.ready_node("n")
     before = await api.get(f"/api/v1/nodes/{node}")
     query = {"dryRun": "All", "fieldManager": "bot", "fieldValidation": "Strict"}
@@ -64,20 +64,20 @@ async def test_a_dry_run_delete_deletes_nothing(api: Api) -> None:
     assert (await api.get(f"{MAPS}/a")).code == 200
 
 
-async def test_a_dry_run_by_any_other_word_is_422(api: Api) -> None:
+async def test_a_dry_run_with_another_value_is_422(api: Api) -> None:
     answer = await api.call("PATCH", f"{MAPS}/a", {}, patch="merge", dryRun="yes")
     assert answer.code == 422
     assert 'dryRun: Unsupported value: ["yes"]: supported values: "All"' in answer.body["message"]
 
 
-async def test_an_unknown_field_is_refused_where_strictness_is_asked_for(api: Api) -> None:
+async def test_an_unknown_field_with_strict_validation_is_400(api: Api) -> None:
     body = {**workload("Deployment", "srv"), "spec": {**workload("Deployment", "srv")["spec"], "bogus": 1}}
     answer = await api.call("POST", DEPLOYMENTS, body, fieldValidation="Strict")
     assert (answer.code, answer.body["reason"]) == (400, "BadRequest")
     assert 'strict decoding error: unknown field "spec.bogus"' in answer.body["message"]
 
 
-async def test_a_misspelt_field_in_a_strict_patch_is_422(api: Api) -> None:
+async def test_an_unknown_field_in_a_strict_patch_is_422(api: Api) -> None:
     node = await api.ready_node("n")
     body = {"spec": {"unschedulabel": True}}
     answer = await api.call("PATCH", f"/api/v1/nodes/{node}", body, patch="merge", fieldValidation="Strict")
@@ -85,7 +85,7 @@ async def test_a_misspelt_field_in_a_strict_patch_is_422(api: Api) -> None:
     assert 'unknown field "spec.unschedulabel"' in answer.body["message"]
 
 
-async def test_a_put_at_an_old_version_is_409_and_at_the_new_one_200(api: Api) -> None:
+async def test_a_put_with_an_old_version_is_409_and_with_the_current_one_200(api: Api) -> None:
     old = await api.make(MAPS, {"metadata": {"name": "a"}, "data": {"k": "1"}})
     fresh = await api.change(f"{MAPS}/a", {"data": {"k": "2"}})
     answer = await api.call("PUT", f"{MAPS}/a", {**old, "data": {"k": "3"}})
@@ -97,7 +97,7 @@ async def test_a_put_at_an_old_version_is_409_and_at_the_new_one_200(api: Api) -
     assert (await api.call("PUT", f"{MAPS}/a", {**fresh, "data": {"k": "3"}})).code == 200
 
 
-async def test_a_lease_wants_its_version_on_a_put(api: Api) -> None:
+async def test_a_put_of_a_lease_needs_its_version(api: Api) -> None:
     lease = await api.make(LEASES, {"metadata": {"name": "a"}, "spec": {"holderIdentity": "x"}})
     assert (await api.call("PUT", f"{LEASES}/a", lease)).code == 200
     meta = {key: value for key, value in lease["metadata"].items() if key != "resourceVersion"}
@@ -106,13 +106,13 @@ async def test_a_lease_wants_its_version_on_a_put(api: Api) -> None:
     assert "metadata.resourceVersion" in answer.body["message"]
 
 
-async def test_a_write_that_changes_nothing_makes_no_new_version(api: Api) -> None:
+async def test_a_write_without_a_change_keeps_the_version(api: Api) -> None:
     made = await api.make(MAPS, {"metadata": {"name": "a"}, "data": {"k": "1"}})
     same = await api.change(f"{MAPS}/a", {"data": {"k": "1"}})
     assert same["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
 
 
-async def test_the_generation_follows_the_spec_only(api: Api) -> None:
+async def test_only_spec_changes_increment_the_generation(api: Api) -> None:
     await api.make(DEPLOYMENTS, workload("Deployment", "srv", paused=True, replicas=0))
     labelled = await api.change(f"{DEPLOYMENTS}/srv", {"metadata": {"labels": {"a": "b"}}})
     assert labelled["metadata"]["generation"] == 1
@@ -138,19 +138,19 @@ _NO_IMAGE = {"containers": [{"name": "main"}]}
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "said"),
+    ("path", "body", "message"),
     [
         pytest.param(PODS, {"metadata": {"name": "a"}, "spec": {"containers": []}},
                      "spec.containers: Required value", id="a pod without containers"),
         pytest.param(PODS, {"metadata": {"name": "a"}, "spec": _NO_IMAGE},
                      "spec.containers[0].image: Required value", id="a container without image"),
-        pytest.param(PODS, pod("Bad_Name"), "a lowercase RFC 1123 subdomain must consist of", id="a bad name"),
+        pytest.param(PODS, pod("Bad_Name"), "a lowercase RFC 1123 subdomain must consist of", id="an invalid name"),
         pytest.param(PODS, pod("a", labels={"k": "not a label"}), "metadata.labels: Invalid value",
-                     id="a bad label value"),
+                     id="an invalid label value"),
         pytest.param(DEPLOYMENTS, workload("Deployment", "srv", replicas=-1),
                      "spec.replicas: Invalid value: -1: must be greater than or equal to 0", id="negative replicas"),
         pytest.param(DEPLOYMENTS, workload("Deployment", "srv", selector={"matchLabels": {"app": "other"}}),
-                     "`selector` does not match template `labels`", id="a selector that misses the template"),
+                     "`selector` does not match template `labels`", id="a selector that does not match the template"),
         pytest.param(JOBS, {"metadata": {"name": "j"}, "spec": {"template": template("j", restartPolicy="Always")}},
                      'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
                      id="a job that always restarts"),
@@ -161,13 +161,13 @@ _NO_IMAGE = {"containers": [{"name": "main"}]}
                      "metadata.taints[0].effect", id="a taint with an unknown effect"),
     ],
 )  # fmt: skip
-async def test_what_is_invalid_is_422_and_says_where(api: Api, path: str, body: object, said: str) -> None:
+async def test_an_invalid_object_is_422(api: Api, path: str, body: object, message: str) -> None:
     answer = await api.call("POST", path, body)
     assert (answer.code, answer.body["reason"]) == (422, "Invalid")
-    assert said in answer.body["message"]
+    assert message in answer.body["message"]
 
 
-async def test_a_quantity_that_cannot_be_read_is_400(api: Api) -> None:
+async def test_an_invalid_quantity_is_400(api: Api) -> None:
     answer = await api.call("POST", PODS, pod("a", requests={"cpu": "much"}))
     assert (answer.code, answer.body["reason"]) == (400, "BadRequest")
     assert "quantities must match the regular expression" in answer.body["message"]
@@ -179,7 +179,7 @@ async def test_a_headless_service_needs_no_ports(api: Api) -> None:
     assert made["spec"]["clusterIP"] == "None"
 
 
-async def test_a_pods_fields_may_not_be_changed(api: Api) -> None:
+async def test_the_fields_of_a_pod_are_immutable(api: Api) -> None:
     await api.make(PODS, pod("a", requests={"cpu": "1"}))
     body = {"spec": {"containers": [{"name": "main", "resources": {"limits": {"cpu": "2"}}}]}}
     answer = await api.call("PATCH", f"{PODS}/a", body, patch="strategic")

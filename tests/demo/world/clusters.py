@@ -1,32 +1,32 @@
-"""This file is a cluster that is at work, without any API server: physics and faults only."""
+"""A busy cluster without an API server: physics and faults only."""
 
 from datetime import UTC, datetime, timedelta
 
 from demo.world.faults import Faults
-from demo.world.layout import a_cluster
+from demo.world.layout import demo_layout
 from demo.world.physics.step import step
-from demo.world.placing import join, place
+from demo.world.pod_placement import join, place
 from demo.world.shared_services import PodKey
-from demo.world.state import Body, Happening, Role, State, Training, a_state
+from demo.world.state import Body, Role, State, Training, WorldEvent, initial_state
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DETR = PodKey("vision-detr", "detr-worker")
 
 
 class Cluster:
-    """A state with all trainings placed, and the faults that a test starts."""
+    """A state with all trainings placed, and faults to start."""
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.faults = Faults(state)
 
-    def run(self, seconds: int, *, pace: int = 1) -> list[Happening]:
-        """Let time pass in steps of `pace` seconds; return what happened."""
-        told: list[Happening] = []
+    def run(self, seconds: int, *, pace: int = 1) -> list[WorldEvent]:
+        """Advance by `seconds` in steps of `pace` seconds and return the events."""
+        events: list[WorldEvent] = []
         for _ in range(seconds // pace):
-            told += step(self.state, timedelta(seconds=pace))
-            told += self.faults.tick(timedelta(seconds=pace))
-        return told
+            events += step(self.state, timedelta(seconds=pace))
+            events += self.faults.tick(timedelta(seconds=pace))
+        return events
 
     @property
     def detr(self) -> Training:
@@ -36,7 +36,7 @@ class Cluster:
         return [body.node for body in self.state.ranks_of(training)]
 
     def scale_dns(self, replicas: int) -> None:
-        for number in range(len(self.state.names.servers), replicas):
+        for number in range(len(self.state.dns.servers), replicas):
             dns = PodKey("kube-system", f"coredns-{number}")
             place(
                 self.state,
@@ -44,10 +44,10 @@ class Cluster:
             )
 
 
-def a_working_cluster() -> Cluster:
-    """The cluster of the demo, five minutes after everything was started."""
-    layout = a_cluster()
-    made = Cluster(a_state(layout, START, seed=7))
+def working_cluster() -> Cluster:
+    """Return the demo's cluster, five minutes after the start of its pods."""
+    layout = demo_layout()
+    cluster = Cluster(initial_state(layout, START, seed=7))
     used: dict[str, int] = {}
     for spec in layout.trainings:
         for rank in range(spec.workers):
@@ -68,15 +68,15 @@ def a_working_cluster() -> Cluster:
                 labels={"team": spec.team, "owner": spec.owner, "training": spec.name},
                 claims=("coco-images",) if spec.name == "detr" else (),
             )
-            place(made.state, body, gpus=spec.gpus)
+            place(cluster.state, body, gpus=spec.gpus)
             join(
-                made.state,
+                cluster.state,
                 body,
                 ranks=spec.workers,
                 tasks=spec.workers + spec.servers,
                 step_seconds=spec.step_seconds,
                 run_for=None,
             )
-    made.scale_dns(2)
-    made.run(300, pace=5)
-    return made
+    cluster.scale_dns(2)
+    cluster.run(300, pace=5)
+    return cluster

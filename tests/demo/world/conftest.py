@@ -1,11 +1,11 @@
-"""This file gives the tests of the world a cluster that is at work, without any API server."""
+"""Fixtures: a busy cluster without an API server."""
 
 import pytest
 
-from tests.demo.world.clusters import Cluster, a_working_cluster
+from tests.demo.world.clusters import Cluster, working_cluster
 
 
 @pytest.fixture
 def cluster() -> Cluster:
-    """The cluster of the demo, five minutes after everything was started."""
-    return a_working_cluster()
+    """The demo's cluster, five minutes after the start of its pods."""
+    return working_cluster()

@@ -1,12 +1,12 @@
-"""This file compares the autoscaler's arithmetic with the upstream program's documented cases."""
+"""The DNS autoscaler's arithmetic against upstream's documented cases."""
 
 import json
 
 import pytest
 
-from demo.world.kube.autoscaler import BadParametersError, Linear, counted, linear_of, replicas
+from demo.world.kube.linear_scaling import BadParametersError, Linear, counted, linear_of, replicas
 
-VIVO = Linear(nodes_per_replica=10, least=1, most=50, prevent_single_point_failure=True)
+DEFAULT = Linear(nodes_per_replica=10, least=1, most=50, prevent_single_point_failure=True)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ VIVO = Linear(nodes_per_replica=10, least=1, most=50, prevent_single_point_failu
     ],
 )
 def test_replicas_follow_the_nodes(nodes: int, expected: int) -> None:
-    assert replicas(VIVO, nodes=nodes, cores=nodes * 16) == expected
+    assert replicas(DEFAULT, nodes=nodes, cores=nodes * 16) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,17 +51,17 @@ def test_the_larger_of_nodes_and_cores_decides(cores: int, nodes: int, expected:
     assert replicas(both, nodes=nodes, cores=cores) == expected
 
 
-def test_the_single_point_rule_comes_after_the_clamp() -> None:
+def test_the_single_point_rule_is_applied_after_the_clamp() -> None:
     one = Linear(nodes_per_replica=10, least=1, most=1, prevent_single_point_failure=True)
     assert replicas(one, nodes=5, cores=0) == 2
 
 
-def test_a_dimension_that_is_not_given_counts_as_one() -> None:
+def test_a_missing_dimension_counts_as_one_replica() -> None:
     assert replicas(Linear(nodes_per_replica=10, least=5, most=50), nodes=3, cores=900) == 5
     assert replicas(Linear(cores_per_replica=2, least=2, most=100), nodes=40, cores=0) == 2
 
 
-def test_keys_match_in_any_case_and_unknown_ones_are_ignored() -> None:
+def test_keys_are_case_insensitive_and_unknown_ones_are_ignored() -> None:
     text = json.dumps({"NodesPerReplica": 10, "servicesPerReplica": 300, "MAX": 7})
     assert linear_of(text) == Linear(nodes_per_replica=10, least=1, most=7)
 
@@ -78,12 +78,12 @@ def test_keys_match_in_any_case_and_unknown_ones_are_ignored() -> None:
         pytest.param('{"nodesPerReplica": "ten"}', id="a word"),
     ],
 )
-def test_parameters_that_upstream_refuses_are_refused(text: str) -> None:
+def test_parameters_that_upstream_rejects_are_rejected(text: str) -> None:
     with pytest.raises(BadParametersError):
         linear_of(text)
 
 
-def test_cordoned_and_silent_nodes_do_not_count_unless_told_so() -> None:
+def test_cordoned_and_not_ready_nodes_count_only_when_configured() -> None:
     def node(*, cordoned: bool = False, ready: str = "True") -> dict[str, object]:
         return {
             "spec": {"unschedulable": cordoned},
@@ -91,5 +91,5 @@ def test_cordoned_and_silent_nodes_do_not_count_unless_told_so() -> None:
         }
 
     nodes = [node(), node(), node(cordoned=True), node(ready="Unknown")]
-    assert counted(nodes, VIVO) == (2, 31)
+    assert counted(nodes, DEFAULT) == (2, 31)
     assert counted(nodes, Linear(nodes_per_replica=10, include_unschedulable_nodes=True)) == (4, 62)

@@ -1,4 +1,4 @@
-"""This file reads what the exporters answer as Prometheus' own parser does."""
+"""The exporters' metrics, read with Prometheus' own parser."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -12,7 +12,7 @@ from demo.world.exporters import ceph, coredns, dcgm, kubelet, node, state_metri
 from demo.world.exporters.discovery import endpoints
 from demo.world.exporters.server import Exporters
 from demo.world.exporters.text import Family, gauge, render
-from demo.world.scrape import series_labels
+from demo.world.scrape_config import series_labels
 from demo.world.shared_services import PodKey, Volume
 from tests.demo.world.clusters import DETR, Cluster
 
@@ -20,7 +20,7 @@ Samples = dict[str, list[tuple[dict[str, str], float]]]
 
 
 def parsed(families: Iterable[Family]) -> Samples:
-    """Samples by name. The parser adds `_total` to every counter, which Prometheus does not do: undone here."""
+    """Return samples by name, without the `_total` that the parser adds to every counter and Prometheus does not."""
     text = render(families)
     read: Samples = {}
     for family in text_string_to_metric_families(text):
@@ -35,7 +35,7 @@ def gpu_samples(cluster: Cluster, name: str) -> Samples:
     return parsed(dcgm.families(cluster.state.hosts[name], cluster.state.bodies))
 
 
-def test_a_gpu_carries_the_labels_of_its_workload_and_of_its_node(cluster: Cluster) -> None:
+def test_a_gpu_has_the_labels_of_its_workload_and_its_node(cluster: Cluster) -> None:
     rank = cluster.state.ranks_of(DETR)[0]
     labels, value = gpu_samples(cluster, rank.node)["DCGM_FI_DEV_GPU_UTIL"][0]
     assert value > 90
@@ -54,14 +54,14 @@ def test_a_gpu_carries_the_labels_of_its_workload_and_of_its_node(cluster: Clust
     }
 
 
-def test_a_free_gpu_carries_no_workload(cluster: Cluster) -> None:
+def test_a_free_gpu_has_no_workload_labels(cluster: Cluster) -> None:
     free = next(
         host.name for host in cluster.state.hosts.values() if host.gpus and not any(g.pod for g in host.gpus)
     )
     assert all("pod" not in labels for labels, _ in gpu_samples(cluster, free)["DCGM_FI_DEV_GPU_TEMP"])
 
 
-def test_an_xid_shows_in_the_gauge_with_its_text_and_in_the_count_with_its_number(cluster: Cluster) -> None:
+def test_an_xid_is_in_the_gauge_with_its_text_and_in_the_count_with_its_number(cluster: Cluster) -> None:
     rank = cluster.state.ranks_of(DETR)[0]
     before = gpu_samples(cluster, rank.node)
     assert all("xid" not in labels and value == 0 for labels, value in before["DCGM_EXP_XID_ERRORS_COUNT"])
@@ -74,11 +74,11 @@ def test_an_xid_shows_in_the_gauge_with_its_text_and_in_the_count_with_its_numbe
         (labels["xid"], value) for labels, value in after["DCGM_EXP_XID_ERRORS_COUNT"] if "xid" in labels
     ] == [("79", 1)]
     assert "2" not in {labels["gpu"] for labels, _ in after["DCGM_FI_DEV_GPU_TEMP"]}, (
-        "a card off the bus gives no values"
+        "a GPU off the bus has no values"
     )
 
 
-def test_the_xid_count_forgets_after_its_window_and_the_gauge_never_does(cluster: Cluster) -> None:
+def test_the_xid_count_resets_after_its_window_and_the_gauge_does_not(cluster: Cluster) -> None:
     cluster.faults.start("xid", node="gpu-a01", gpu=1, xid=63)
     cluster.run(310, pace=10)
     read = gpu_samples(cluster, "gpu-a01")
@@ -86,7 +86,7 @@ def test_the_xid_count_forgets_after_its_window_and_the_gauge_never_does(cluster
     assert 63 in {value for _, value in read["DCGM_FI_DEV_XID_ERRORS"]}
 
 
-def test_heat_shows_as_clock_events_and_as_growing_violation_time(cluster: Cluster) -> None:
+def test_throttling_adds_clock_events_and_violation_time(cluster: Cluster) -> None:
     name = cluster.nodes_of(DETR)[0]
     cluster.faults.start("cooling", node=name)
     cluster.run(120)
@@ -102,7 +102,7 @@ def test_heat_shows_as_clock_events_and_as_growing_violation_time(cluster: Clust
     assert min(value for _, value in read["DCGM_FI_DEV_THERMAL_VIOLATION"]) > 1e9
 
 
-def test_cores_spend_each_second_somewhere(cluster: Cluster) -> None:
+def test_cpu_modes_add_up_to_the_elapsed_time_of_all_cores(cluster: Cluster) -> None:
     host = cluster.state.hosts["gpu-a01"]
     before = parsed(node.families(host, cluster.state.now))["node_cpu_seconds_total"]
     cluster.run(60)
@@ -112,10 +112,10 @@ def test_cores_spend_each_second_somewhere(cluster: Cluster) -> None:
     assert len({labels["cpu"] for labels, _ in after}) == host.spec.cpus
 
 
-def test_lost_names_show_as_servfail_and_slow_answers(cluster: Cluster) -> None:
+def test_failed_lookups_are_servfail_and_slow_responses(cluster: Cluster) -> None:
     def now() -> Samples:
-        name_server = next(iter(cluster.state.names.servers.values()))
-        return parsed(coredns.families(name_server, cluster.state.names))
+        replica = next(iter(cluster.state.dns.servers.values()))
+        return parsed(coredns.families(replica, cluster.state.dns))
 
     def under(read: Samples, bound: str) -> float:
         return next(
@@ -133,7 +133,7 @@ def test_lost_names_show_as_servfail_and_slow_answers(cluster: Cluster) -> None:
     assert fast < 0.5
 
 
-def test_every_exporter_is_read_whole_by_the_parser(cluster: Cluster) -> None:
+def test_the_parser_reads_every_exporter(cluster: Cluster) -> None:
     state, rank = cluster.state, cluster.state.ranks_of(DETR)[0]
     claim = PodKey("vision-detr", "coco-images")
     state.ceph.volumes[claim] = Volume(claim=claim, image="i", capacity=4e12, used=2e12)
@@ -153,7 +153,7 @@ def test_labels_with_quotes_and_new_lines_are_escaped() -> None:
     assert parsed([family])["x"][0][0] == {"a": 'say "no"\n\\'}
 
 
-def test_objects_become_state_metrics() -> None:
+def test_objects_become_kube_state_metrics() -> None:
     objects: dict[str, list[Mapping[str, Any]]] = {
         "Node": [
             {
@@ -187,13 +187,13 @@ def test_objects_become_state_metrics() -> None:
     assert states == {"true": 0.0, "false": 0.0, "unknown": 1.0}
     assert read["kube_node_info"][0][0]["internal_ip"] == "10.0.0.11"
     assert read["kube_node_labels"][0][0] == {"node": "n1", "label_pool": "large"}, (
-        "only what is on the allow-list"
+        "only labels on the allow-list"
     )
     assert {labels["phase"]: value for labels, value in read["kube_pod_status_phase"]}["Running"] == 1.0
     assert read["kube_pod_container_resource_limits"][0][1] == 4.0
 
 
-def test_target_labels_win_and_move_the_exporters_own_aside() -> None:
+def test_target_labels_override_and_rename_the_exporters_labels() -> None:
     target = {"pod": "dcgm-exporter-1", "namespace": "monitoring"}
     assert series_labels({"pod": "worker-0", "gpu": "0"}, target, honor=False) == {
         "exported_pod": "worker-0",
@@ -207,7 +207,7 @@ def test_target_labels_win_and_move_the_exporters_own_aside() -> None:
     }
 
 
-def test_a_server_without_power_answers_nothing_and_a_silent_kubelet_only_itself(cluster: Cluster) -> None:
+def test_a_server_without_power_has_no_targets_and_a_silent_kubelet_only_pods(cluster: Cluster) -> None:
     exporters = Exporters(cluster.state, lambda kind: [])
     training_at, kubelet_at = "http://10.9.9.9:8080/metrics", "http://10.0.0.11:10250/metrics"
     rank = next(b for b in cluster.state.bodies.values() if b.node == "gpu-a01")
@@ -222,7 +222,7 @@ def test_a_server_without_power_answers_nothing_and_a_silent_kubelet_only_itself
     assert exporters.scrape(URL(training_at)) is None
 
 
-def test_discovery_gives_the_meta_labels_of_the_service_and_of_the_pod() -> None:
+def test_discovery_returns_the_meta_labels_of_the_service_and_the_pod() -> None:
     objects: dict[str, list[Mapping[str, Any]]] = {
         "Service": [
             {

@@ -1,26 +1,26 @@
-"""This file tests that it is not chance which servers work: a scenario must not break the cooling of an idle one."""
+"""Scenarios break only busy servers, because which node stays spare is fixed."""
 
 from demo.scenario import load_scenarios
-from demo.world.layout import a_cluster, spare_of
+from demo.world.layout import demo_layout, spare_node
 
 
-def test_scenarios_break_servers_of_the_large_pool_and_not_its_spare_one() -> None:
-    layout = a_cluster()
+def test_scenarios_break_nodes_of_the_large_pool_except_the_spare_one() -> None:
+    layout = demo_layout()
     broken = {
         str(fault.parameters["node"])
         for scenario in load_scenarios().values()
-        for fault in scenario.happens
+        for fault in scenario.faults
         if "node" in fault.parameters
     }
 
     assert len(broken) >= 6
-    assert spare_of(layout) == "gpu-d03"
-    assert spare_of(layout) not in broken
+    assert spare_node(layout) == "gpu-d03"
+    assert spare_node(layout) not in broken
     assert {layout.node(name).pool for name in broken} == {"large"}
 
 
-def test_the_trainings_fill_all_servers_of_the_large_pool_but_the_spare_one() -> None:
-    layout = a_cluster()
-    there = sum(node.gpus for node in layout.nodes if node.pool == "large" and node.name != spare_of(layout))
+def test_trainings_fill_all_nodes_of_the_large_pool_except_the_spare_one() -> None:
+    layout = demo_layout()
+    gpus = sum(node.gpus for node in layout.nodes if node.pool == "large" and node.name != spare_node(layout))
 
-    assert there == sum(one.workers * one.gpus for one in layout.trainings if one.pool == "large")
+    assert gpus == sum(spec.workers * spec.gpus for spec in layout.trainings if spec.pool == "large")

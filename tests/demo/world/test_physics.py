@@ -1,4 +1,4 @@
-"""This file says how the world behaves: causes go in, effects come out, and go away with their cause."""
+"""The physics: causes have their effects, and the effects end with the causes."""
 
 from datetime import timedelta
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from demo.world.faults import UnknownFaultError
-from demo.world.layout import a_cluster
-from demo.world.placing import NoCapacityError, place, remove
+from demo.world.layout import demo_layout
+from demo.world.pod_placement import NoCapacityError, place, remove
 from demo.world.shared_services import PodKey, Volume
-from demo.world.state import Body, Phase, Role, a_state
+from demo.world.state import Body, Phase, Role, initial_state
 from tests.demo.world.clusters import DETR, START, Cluster
 
 
@@ -26,7 +26,7 @@ def test_a_free_gpu_is_cool(cluster: Cluster) -> None:
     assert all(gpu.temperature < 35 and gpu.power < 100 for gpu in free)
 
 
-def test_a_gpu_gets_hot_when_its_cooling_fails_and_throttles(cluster: Cluster) -> None:
+def test_a_gpu_overheats_and_throttles_when_its_cooling_fails(cluster: Cluster) -> None:
     node = cluster.nodes_of(DETR)[0]
     cluster.faults.start("cooling", node=node)
     cluster.run(60)
@@ -43,17 +43,17 @@ def test_one_throttled_server_slows_the_whole_synchronous_training(cluster: Clus
     assert cluster.detr.step_seconds > 1.15 * before
 
 
-def test_the_ranks_that_wait_for_a_throttled_one_use_less_power(cluster: Cluster) -> None:
+def test_ranks_that_wait_for_a_throttled_one_use_less_power(cluster: Cluster) -> None:
     hot, other = cluster.nodes_of(DETR)[:2]
     before = cluster.state.hosts[other].gpus[0].power
     cluster.faults.start("cooling", node=hot)
     cluster.run(60)
     waiting = cluster.state.hosts[other].gpus[0]
     assert waiting.power < 0.95 * before
-    assert waiting.utilisation > 90, "in synchronous training utilisation does not tell who is slow"
+    assert waiting.utilisation > 90, "in synchronous training utilisation does not show which rank is slow"
 
 
-def test_a_hot_server_cools_when_the_facility_mends_it(cluster: Cluster) -> None:
+def test_a_hot_server_cools_when_the_fault_ends(cluster: Cluster) -> None:
     node = cluster.nodes_of(DETR)[0]
     cluster.faults.start("cooling", node=node, lasting=timedelta(seconds=90))
     cluster.run(300)
@@ -62,7 +62,7 @@ def test_a_hot_server_cools_when_the_facility_mends_it(cluster: Cluster) -> None
     assert cluster.faults.running == []
 
 
-def test_a_hot_server_cools_when_its_work_is_moved_away(cluster: Cluster) -> None:
+def test_a_hot_server_cools_when_its_pods_are_removed(cluster: Cluster) -> None:
     node = cluster.nodes_of(DETR)[0]
     cluster.faults.start("cooling", node=node)
     cluster.run(60)
@@ -72,7 +72,7 @@ def test_a_hot_server_cools_when_its_work_is_moved_away(cluster: Cluster) -> Non
     assert cluster.state.hosts[node].gpus[0].temperature < 45
 
 
-def test_hot_air_in_a_rack_heats_all_its_servers_and_no_other(cluster: Cluster) -> None:
+def test_hot_inlet_air_heats_the_servers_of_its_rack_only(cluster: Cluster) -> None:
     cluster.faults.start("cooling", rack="rack-a")
     cluster.run(120)
     hot = {g.node for g in cluster.state.gpus() if g.temperature > 80}
@@ -80,26 +80,26 @@ def test_hot_air_in_a_rack_heats_all_its_servers_and_no_other(cluster: Cluster) 
     assert hot == busy
 
 
-def test_a_gpu_off_the_bus_stops_its_training_and_the_others_spin_then_fail(cluster: Cluster) -> None:
+def test_a_gpu_off_the_bus_stalls_its_training_and_all_ranks_fail(cluster: Cluster) -> None:
     sick, other = cluster.nodes_of(DETR)[:2]
     cluster.faults.start("xid", node=sick, gpu=3, xid=79)
     cluster.run(10)
     spinning = cluster.state.hosts[other].gpus[0]
     assert cluster.detr.phase.value == "stalled"
     assert (spinning.utilisation, spinning.tensor) == (100.0, 0.0)
-    told = cluster.run(70)
+    events = cluster.run(70)
     assert cluster.detr.phase is Phase.FAILED
-    assert {happened.what for happened in told} >= {"watchdog"}
+    assert {event.what for event in events} >= {"watchdog"}
     assert {b.exit for b in cluster.state.bodies.values() if b.training == DETR} == {134}
 
 
-def test_an_xid_that_needs_no_action_lets_the_training_go_on(cluster: Cluster) -> None:
+def test_an_xid_that_needs_no_action_does_not_stop_the_training(cluster: Cluster) -> None:
     cluster.faults.start("xid", node=cluster.nodes_of(DETR)[0], gpu=0, xid=63)
     cluster.run(90)
     assert cluster.detr.phase is Phase.RUNNING
 
 
-def test_a_dead_gpu_is_not_given_to_anybody(cluster: Cluster) -> None:
+def test_a_dead_gpu_is_not_allocated(cluster: Cluster) -> None:
     free = next(
         h for h in cluster.state.hosts.values() if h.spec.pool == "large" and not any(g.pod for g in h.gpus)
     )
@@ -110,15 +110,15 @@ def test_a_dead_gpu_is_not_given_to_anybody(cluster: Cluster) -> None:
 
 
 def test_dns_loses_queries_above_its_capacity_and_recovers_when_scaled(cluster: Cluster) -> None:
-    assert cluster.state.names.lost == 0
+    assert cluster.state.dns.lost == 0
     cluster.faults.start("dns_load", tasks=640)
     cluster.run(5)
-    assert cluster.state.names.lost > 0.05
-    assert cluster.state.names.latency > 0.1
+    assert cluster.state.dns.lost > 0.05
+    assert cluster.state.dns.latency > 0.1
     cluster.scale_dns(3)
     cluster.run(5)
-    assert cluster.state.names.lost == 0
-    assert cluster.state.names.latency < 0.05
+    assert cluster.state.dns.lost == 0
+    assert cluster.state.dns.latency < 0.05
 
 
 @pytest.mark.parametrize(("tasks", "fails"), [(500, False), (640, True)])
@@ -127,16 +127,16 @@ def test_only_trainings_of_more_than_about_600_tasks_overload_two_replicas(
 ) -> None:
     cluster.faults.start("dns_load", tasks=tasks)
     cluster.run(3)
-    assert (cluster.state.names.lost > 0) is fails
+    assert (cluster.state.dns.lost > 0) is fails
 
 
-def test_a_training_cannot_start_while_names_are_lost(cluster: Cluster) -> None:
+def test_a_training_cannot_start_while_lookups_fail(cluster: Cluster) -> None:
     cluster.faults.start("dns_load", tasks=640)
     cluster.run(2)
     cluster.detr.enter(Phase.WAITING, cluster.state.now)
-    told = cluster.run(40)
+    events = cluster.run(40)
     assert cluster.detr.phase.value == "starting"
-    assert "name-failed" in {happened.what for happened in told}
+    assert "lookup-failed" in {event.what for event in events}
     cluster.faults.end("dns_load")
     cluster.run(20)
     assert cluster.detr.phase is Phase.RUNNING
@@ -148,14 +148,14 @@ def test_a_leak_fills_the_server_until_the_kernel_kills_the_pod(cluster: Cluster
     host = cluster.state.hosts[victim.node]
     cluster.run(60)
     assert 0.3 < host.memory_available / host.spec.memory < 0.7
-    told = cluster.run(90)
-    assert [h.pod for h in told if h.what == "oom"] == [victim.key]
+    events = cluster.run(90)
+    assert [h.pod for h in events if h.what == "oom"] == [victim.key]
     assert (victim.exit, victim.exit_reason, host.oom_kills) == (137, "OOMKilled", 1)
     cluster.run(1)
-    assert host.memory_available > 0.8 * host.spec.memory, "what the dead pod held is free again"
+    assert host.memory_available > 0.8 * host.spec.memory, "the memory of the killed pod is free again"
 
 
-def test_a_training_that_loses_a_rank_waits_and_goes_back_to_its_checkpoint(cluster: Cluster) -> None:
+def test_a_training_that_loses_a_rank_waits_and_returns_to_its_checkpoint(cluster: Cluster) -> None:
     lost = cluster.state.ranks_of(DETR)[1]
     remove(cluster.state, lost.key)
     cluster.run(5)
@@ -163,7 +163,7 @@ def test_a_training_that_loses_a_rank_waits_and_goes_back_to_its_checkpoint(clus
     assert cluster.detr.steps == cluster.detr.checkpoint_steps
 
 
-def test_an_idle_training_holds_its_gpus_and_does_nothing(cluster: Cluster) -> None:
+def test_an_idle_training_holds_its_gpus_without_using_them(cluster: Cluster) -> None:
     cluster.faults.start("idle", training="vision-detr")
     cluster.run(10)
     gpus = [gpu for body in cluster.state.ranks_of(DETR) for gpu in cluster.state.gpus_of(body)]
@@ -174,14 +174,14 @@ def test_an_idle_training_holds_its_gpus_and_does_nothing(cluster: Cluster) -> N
     assert cluster.detr.phase is Phase.RUNNING
 
 
-def test_cores_taken_by_others_slow_a_training(cluster: Cluster) -> None:
+def test_cpu_load_outside_pods_slows_a_training(cluster: Cluster) -> None:
     cluster.faults.start("cpu_burn", node=cluster.nodes_of(DETR)[0], share=0.9)
     cluster.run(10)
     assert cluster.state.hosts[cluster.nodes_of(DETR)[0]].busy > 0.9
     assert cluster.detr.step_seconds > 0.95
 
 
-def test_a_filling_disk_fills_and_is_empty_again_after_the_clean_up(cluster: Cluster) -> None:
+def test_a_full_disk_is_freed_when_the_fault_ends(cluster: Cluster) -> None:
     host = cluster.state.hosts["gpu-a01"]
     cluster.faults.start("disk_fill", node="gpu-a01", minutes=1)
     cluster.run(58)
@@ -190,43 +190,43 @@ def test_a_filling_disk_fills_and_is_empty_again_after_the_clean_up(cluster: Clu
     assert host.disk_share_used < 0.5
 
 
-def test_a_held_volume_is_formatted_at_the_end_unless_somebody_lets_go_in_time(cluster: Cluster) -> None:
+def test_a_held_volume_is_formatted_unless_it_is_released_in_time(cluster: Cluster) -> None:
     claim = PodKey("vision-detr", "coco-images")
-    for node, lets_go in (("gpu-a01", False), ("gpu-a02", True)):
+    for node, is_released in (("gpu-a01", False), ("gpu-a02", True)):
         volume = Volume(claim=claim, image="csi-vol-coco-images", capacity=4e12, used=2.4e12)
         cluster.state.ceph.volumes[claim] = volume
         cluster.faults.start("volume_format", node=node, pace=5)
-        before = [happened.what for happened in cluster.run(22)]
-        volume.busy = not lets_go
-        after = [happened.what for happened in cluster.run(10)]
+        before = [event.what for event in cluster.run(22)]
+        volume.busy = not is_released
+        after = [event.what for event in cluster.run(10)]
         cluster.faults.end("volume_format")
         assert before.count("unmap-failed") == 2
         assert before.count("mount-failed") == 2
-        assert ("format" in after) is not lets_go
-        assert (volume.used < 0.01 * volume.capacity) is not lets_go
+        assert ("format" in after) is not is_released
+        assert (volume.used < 0.01 * volume.capacity) is not is_released
 
 
-def test_two_worlds_with_one_seed_live_the_same_life() -> None:
-    def life() -> list[float]:
-        made = Cluster(a_state(a_cluster(), START, seed=3))
-        made.run(60, pace=10)
-        return [gpu.temperature for gpu in made.state.gpus()]
+def test_two_worlds_with_the_same_seed_are_equal() -> None:
+    def temperatures() -> list[float]:
+        cluster = Cluster(initial_state(demo_layout(), START, seed=3))
+        cluster.run(60, pace=10)
+        return [gpu.temperature for gpu in cluster.state.gpus()]
 
-    assert life() == life()
+    assert temperatures() == temperatures()
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "says"),
+    ("name", "parameters", "error"),
     [
-        pytest.param("coling", {}, "no fault 'coling'; there are cooling", id="an unknown fault"),
-        pytest.param("xid", {"node": "gpu-a01"}, "takes node, gpu, xid", id="a parameter that is missing"),
-        pytest.param("xid", {"node": "gpu-z9", "gpu": 0}, "no node 'gpu-z9'", id="a node that is not there"),
-        pytest.param("xid", {"node": "gpu-a01", "gpu": 9}, "has 8 GPUs", id="a GPU that is not there"),
-        pytest.param("idle", {"training": "nope"}, "no training 'nope'", id="a training that does not run"),
+        pytest.param("coling", {}, "no fault 'coling'; choose from cooling", id="an unknown fault"),
+        pytest.param("xid", {"node": "gpu-a01"}, "takes node, gpu, xid", id="a missing parameter"),
+        pytest.param("xid", {"node": "gpu-z9", "gpu": 0}, "no node 'gpu-z9'", id="an unknown node"),
+        pytest.param("xid", {"node": "gpu-a01", "gpu": 9}, "has 8 GPUs", id="an unknown GPU"),
+        pytest.param("idle", {"training": "nope"}, "no training 'nope'", id="an unknown training"),
     ],
 )
-def test_a_wrong_fault_is_refused_with_what_there_is(
-    cluster: Cluster, name: str, parameters: dict[str, Any], says: str
+def test_an_invalid_fault_is_rejected_with_the_valid_choices(
+    cluster: Cluster, name: str, parameters: dict[str, Any], error: str
 ) -> None:
-    with pytest.raises(UnknownFaultError, match=says):
+    with pytest.raises(UnknownFaultError, match=error):
         cluster.faults.start(name, **parameters)

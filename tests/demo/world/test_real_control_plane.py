@@ -1,4 +1,4 @@
-"""This file builds the world on a real control plane: strict validation passes, and its controllers are satisfied."""
+"""The world on a real control plane: strict validation passes and its controllers work."""
 
 import asyncio
 from datetime import timedelta
@@ -15,7 +15,7 @@ from tests.real.servers.kubernetes import KubernetesCluster
 
 
 @pytest.mark.real
-async def test_the_world_lives_on_a_real_control_plane(tmp_path: Path) -> None:
+async def test_the_world_runs_on_a_real_control_plane(tmp_path: Path) -> None:
     cluster = present_or_skip(lambda: KubernetesCluster(tmp_path))
     with cluster:
         access = Access(url=cluster.url, token=cluster.admin_token, ca_file=cluster.ca_file)
@@ -23,10 +23,10 @@ async def test_the_world_lives_on_a_real_control_plane(tmp_path: Path) -> None:
             access=access, past=timedelta(minutes=3), tick=timedelta(milliseconds=200), speed=10
         )
         async with World(settings) as world, asyncio.timeout(180), asyncio.TaskGroup() as tasks:
-            living = tasks.create_task(world.run())
+            task = tasks.create_task(world.run())
             await world.ready.wait()
             assert {condition(node, "Ready") for node in world.cache.all("Node")} == {"True"}
-            assert idle_of_the_large_pool(world) == ["gpu-d03"]  # and not one of the scheduler's choice
+            assert idle_of_the_large_pool(world) == ["gpu-d03"]  # not one that the scheduler chose
             assert len(world.exporters.targets()) >= 91
             claim = world.cache.get("PersistentVolumeClaim", "vision-detr", "coco-images")
             assert (claim or {})["status"]["phase"] == "Bound"
@@ -48,4 +48,4 @@ async def test_the_world_lives_on_a_real_control_plane(tmp_path: Path) -> None:
                 lambda: condition(world.cache.get("Job", "vision-detr", "detr-worker"), "Failed") == "True",
                 "the real Job controller fails the job",
             )
-            living.cancel()
+            task.cancel()

@@ -1,4 +1,4 @@
-"""This file ships an hour of the world to a real Elasticsearch and asks for it as an alert rule would."""
+"""An hour of logs in a real Elasticsearch, queried as an alert rule does."""
 
 import asyncio
 from datetime import timedelta
@@ -7,27 +7,27 @@ from random import Random
 import aiohttp
 
 from demo.world.logs import background
+from demo.world.logs.event_lines import lines_of
 from demo.world.logs.line import document
-from demo.world.logs.lines import lines_of
 from demo.world.logs.shipper import Shipper
 from tests.demo.world.clusters import START, Cluster
 from tests.real.servers.elasticsearch import ElasticsearchServer
 
 
-async def test_what_is_shipped_can_be_searched_by_node_and_text(
+async def test_shipped_documents_can_be_searched_by_node_and_text(
     real_elasticsearch: ElasticsearchServer, cluster: Cluster
 ) -> None:
     index = "logs-k8s-world-test"
     shipper = Shipper(real_elasticsearch.url, index=index, every=timedelta(milliseconds=50))
     cluster.faults.start("xid", node="gpu-b02", gpu=5, xid=79)
     lines = background.between(cluster.state, START, timedelta(hours=1), Random(4))
-    lines += [line for happened in cluster.run(2) for line in lines_of(happened, cluster.state)]
+    lines += [line for event in cluster.run(2) for line in lines_of(event, cluster.state)]
     documents = [made for line in lines if (made := document(line, cluster.state)) is not None]
     for made in documents:
         shipper.add(made)
     async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(shipper.run())
-        while shipper.shipped < len(documents):  # noqa: ASYNC110  the shipper tells nobody
+        while shipper.shipped < len(documents):  # noqa: ASYNC110  the shipper has no event to wait for
             await asyncio.sleep(0.05)
         running.cancel()
     query = {

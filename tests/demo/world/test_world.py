@@ -1,4 +1,4 @@
-"""This file runs the whole world against the look-alike of the API server."""
+"""The whole world against the Kubernetes look-alike."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -22,47 +22,47 @@ Json = dict[str, Any]
 
 
 @asynccontextmanager
-async def a_world(
+async def running_world(
     *, samples: Path | None = None, past: timedelta = timedelta(minutes=10)
 ) -> AsyncIterator[tuple[KubernetesLookalike, World]]:
-    """A world that lives, over a look-alike; ten times as fast as the clock."""
+    """A running world on a look-alike, ten times as fast as the clock."""
     async with KubernetesLookalike.running(port=0) as kube:
         access = Access(url=kube.url, token=kube.admin_token)
         settings = Settings(
             access=access, past=past, samples=samples, tick=timedelta(milliseconds=50), speed=10
         )
         async with World(settings) as world, asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            living = tasks.create_task(world.run())
+            task = tasks.create_task(world.run())
             await world.ready.wait()
             yield kube, world
-            living.cancel()
+            task.cancel()
 
 
 async def until(holds: Callable[[], object], what: str) -> None:
-    """Wait, for a bounded time, until it holds."""
+    """Wait up to 20 seconds until `holds()` is true."""
     try:
         async with asyncio.timeout(20):
-            while not holds():  # noqa: ASYNC110  the look-alike and the world have no common event to wait for
+            while not holds():  # noqa: ASYNC110  the look-alike and the world share no event to wait for
                 await asyncio.sleep(0.02)
     except TimeoutError:
-        raise AssertionError(f"waited in vain: {what}") from None
+        raise AssertionError(f"timed out waiting until {what}") from None
 
 
 def condition(found: Json | None, kind: str) -> str:
-    held = {c["type"]: c["status"] for c in ((found or {}).get("status") or {}).get("conditions") or []}
-    return str(held.get(kind, ""))
+    conditions = {c["type"]: c["status"] for c in ((found or {}).get("status") or {}).get("conditions") or []}
+    return str(conditions.get(kind, ""))
 
 
 def idle_of_the_large_pool(world: World) -> list[str]:
-    """Its servers on which no GPU is given to anybody."""
+    """Return the servers of the large pool without an allocated GPU."""
     hosts = world.state.hosts.values()
     return [
         host.name for host in hosts if host.spec.pool == "large" and not any(gpu.pod for gpu in host.gpus)
     ]
 
 
-async def test_it_builds_a_cluster_in_which_everything_runs() -> None:
-    async with a_world() as (kube, world):
+async def test_the_world_builds_a_cluster_in_which_everything_runs() -> None:
+    async with running_world() as (kube, world):
         nodes = kube.list("nodes")
         assert len(nodes) == 18
         assert {condition(node, "Ready") for node in nodes} == {"True"}
@@ -70,7 +70,7 @@ async def test_it_builds_a_cluster_in_which_everything_runs() -> None:
         assert {t.phase for t in world.state.trainings.values()} == {Phase.RUNNING}
         assert idle_of_the_large_pool(world) == ["gpu-d03"]
         assert not any(node["spec"].get("unschedulable") for node in nodes)
-        assert len(world.state.names.servers) == 2
+        assert len(world.state.dns.servers) == 2
         claim = kube.get("persistentvolumeclaims", "vision-detr", "coco-images")
         assert claim is not None
         assert claim["status"]["phase"] == "Bound"
@@ -79,22 +79,22 @@ async def test_it_builds_a_cluster_in_which_everything_runs() -> None:
         assert (detr["status"]["active"], detr["metadata"]["labels"]["owner"]) == (4, "ana")
 
 
-async def test_every_gpu_that_the_scheduler_gave_is_a_gpu_of_the_world() -> None:
-    async with a_world() as (kube, world):
+async def test_every_allocated_gpu_is_a_gpu_of_the_pods_node() -> None:
+    async with running_world() as (kube, world):
         for pod in kube.list("pods", labels="role=worker"):
             limit = int(pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"])
-            held = [
+            gpus = [
                 gpu
                 for gpu in world.state.gpus()
                 if gpu.pod == (pod["metadata"]["namespace"], pod["metadata"]["name"])
             ]
-            assert len(held) == limit
-            assert {gpu.node for gpu in held} == {pod["spec"]["nodeName"]}
+            assert len(gpus) == limit
+            assert {gpu.node for gpu in gpus} == {pod["spec"]["nodeName"]}
 
 
 async def test_a_dead_gpu_fails_the_job_and_is_no_longer_allocatable() -> None:
-    async with a_world() as (kube, world):
-        node = world.truth()["trainings"]["vision-detr/detr-worker"]["nodes"][0]
+    async with running_world() as (kube, world):
+        node = world.ground_truth()["trainings"]["vision-detr/detr-worker"]["nodes"][0]
         world.faults.start("xid", node=node, gpu=1, xid=79)
         await until(
             lambda: condition(kube.get("jobs", "vision-detr", "detr-worker"), "Failed") == "True",
@@ -102,7 +102,7 @@ async def test_a_dead_gpu_fails_the_job_and_is_no_longer_allocatable() -> None:
         )
         await until(
             lambda: (kube.get("nodes", "", node) or {})["status"]["allocatable"]["nvidia.com/gpu"] == "7",
-            "the device plugin takes the card away",
+            "the device plugin removes the GPU",
         )
         assert (kube.get("nodes", "", node) or {})["status"]["capacity"]["nvidia.com/gpu"] == "8"
         failed = [
@@ -115,8 +115,8 @@ async def test_a_dead_gpu_fails_the_job_and_is_no_longer_allocatable() -> None:
         assert 134 in codes
 
 
-async def test_an_evicted_rank_comes_back_elsewhere_and_the_training_goes_on() -> None:
-    async with a_world() as (kube, world):
+async def test_an_evicted_rank_is_replaced_on_another_node_and_the_training_continues() -> None:
+    async with running_world() as (kube, world):
         rank = world.state.ranks_of(DETR)[0]
         kube.patch("nodes", "", rank.node, {"spec": {"unschedulable": True}})
         await world.api.call(
@@ -124,19 +124,19 @@ async def test_an_evicted_rank_comes_back_elsewhere_and_the_training_goes_on() -
             f"/api/v1/namespaces/{rank.key.namespace}/pods/{rank.key.name}/eviction",
             {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": rank.key.name}},
         )
-        await until(lambda: rank.key not in world.state.bodies, "the kubelet lets the pod go")
+        await until(lambda: rank.key not in world.state.bodies, "the kubelet removes the pod")
         await until(
             lambda: (
                 len(ranks := world.state.ranks_of(DETR)) == 4 and rank.node not in {b.node for b in ranks}
             ),
-            "a new pod on another node",
+            "a new pod runs on another node",
         )
         await until(lambda: world.state.trainings[DETR].phase is Phase.RUNNING, "the training runs again")
         assert world.state.hosts[rank.node].cordoned
 
 
-async def test_a_training_that_somebody_starts_runs_to_its_end() -> None:
-    async with a_world() as (kube, _):
+async def test_a_new_training_runs_to_completion() -> None:
+    async with running_world() as (kube, _):
         spec = TrainingSpec(
             namespace="vision-new", name="new", team="vision", owner="mei", workers=2, gpus=4, servers=1, pool="small",
             step_seconds=0.1,
@@ -156,8 +156,8 @@ async def test_a_training_that_somebody_starts_runs_to_its_end() -> None:
         )
 
 
-async def test_the_autoscaler_follows_its_config_map() -> None:
-    async with a_world() as (kube, world):
+async def test_the_dns_autoscaler_follows_its_config_map() -> None:
+    async with running_world() as (kube, world):
         document = '{"nodesPerReplica": 4, "min": 1, "max": 50, "preventSinglePointFailure": true}'
         kube.patch("configmaps", "kube-system", "kube-dns-autoscaler", {"data": {"linear": document}})
         await until(
@@ -167,8 +167,8 @@ async def test_the_autoscaler_follows_its_config_map() -> None:
             ),
             "the cache sees it",
         )
-        await world.scaling.poll()
-        await until(lambda: len(world.state.names.servers) == 5, "18 nodes by 4 are 5 replicas")
+        await world.dns_autoscaler.poll()
+        await until(lambda: len(world.state.dns.servers) == 5, "18 nodes at 4 per replica give 5 replicas")
         kube.patch("configmaps", "kube-system", "kube-dns-autoscaler", {"data": {"linear": "{"}})
         await until(
             lambda: (
@@ -177,14 +177,14 @@ async def test_the_autoscaler_follows_its_config_map() -> None:
             ),
             "the cache sees it",
         )
-        await world.scaling.poll()
+        await world.dns_autoscaler.poll()
         assert (kube.get("deployments", "kube-system", "coredns") or {})["spec"]["replicas"] == 5, (
-            "the last good one stays"
+            "the last valid parameters stay in effect"
         )
 
 
-async def test_a_silent_kubelet_renews_no_lease_and_speaks_again_when_it_is_back() -> None:
-    async with a_world() as (kube, world):
+async def test_a_silent_kubelet_renews_no_lease_until_it_is_back() -> None:
+    async with running_world() as (kube, world):
 
         def renewed(node: str) -> str:
             return str((kube.get("leases", "kube-node-lease", node) or {})["spec"]["renewTime"])
@@ -193,18 +193,18 @@ async def test_a_silent_kubelet_renews_no_lease_and_speaks_again_when_it_is_back
         pods = [b.key for b in world.state.bodies.values() if b.node == "gpu-a01"]
         before = renewed("gpu-a01")
         kube.delete("pods", pods[0].namespace, pods[0].name)
-        world.heartbeats.forget_beats()
-        await until(lambda: renewed("gpu-a02") > before, "another node beats")
+        world.heartbeats.renew_next_tick()
+        await until(lambda: renewed("gpu-a02") > before, "another node renews its lease")
         assert renewed("gpu-a01") == before
-        assert kube.get("pods", *pods[0]) is not None, "nobody confirms the deletion"
+        assert kube.get("pods", *pods[0]) is not None, "no kubelet confirms the deletion"
         world.faults.end("kubelet_silent")
-        world.heartbeats.forget_beats()
-        await until(lambda: renewed("gpu-a01") > before, "it beats again")
-        await until(lambda: kube.get("pods", *pods[0]) is None, "it confirms what waited")
+        world.heartbeats.renew_next_tick()
+        await until(lambda: renewed("gpu-a01") > before, "it renews its lease again")
+        await until(lambda: kube.get("pods", *pods[0]) is None, "it confirms the pending deletion")
 
 
-async def test_a_leaking_server_is_killed_started_again_and_shows_it() -> None:
-    async with a_world() as (kube, world):
+async def test_a_leaking_parameter_server_is_oom_killed_and_restarted() -> None:
+    async with running_world() as (kube, world):
         ps = next(
             b
             for b in world.state.bodies.values()
@@ -216,7 +216,7 @@ async def test_a_leaking_server_is_killed_started_again_and_shows_it() -> None:
             found: Json = (kube.get("pods", *ps.key) or {})["status"]["containerStatuses"][0]
             return found
 
-        await until(lambda: status()["restartCount"] == 1, "the container is started again")
+        await until(lambda: status()["restartCount"] == 1, "the container restarts")
         assert status()["lastState"]["terminated"]["reason"] == "OOMKilled"
         assert "running" in status()["state"]
         await until(
@@ -225,8 +225,8 @@ async def test_a_leaking_server_is_killed_started_again_and_shows_it() -> None:
         )
 
 
-async def test_the_log_of_a_pod_is_what_its_training_printed() -> None:
-    async with a_world() as (_, world):
+async def test_a_pods_log_contains_what_its_training_printed() -> None:
+    async with running_world() as (_, world):
         rank = world.state.ranks_of(DETR)[0]
         text = world.logs(rank.key.namespace, rank.key.name, "worker", 3)
         assert text is not None
@@ -236,22 +236,22 @@ async def test_the_log_of_a_pod_is_what_its_training_printed() -> None:
 
 
 async def test_building_twice_changes_nothing() -> None:
-    async with a_world() as (kube, world):
+    async with running_world() as (kube, world):
         before = {pod["metadata"]["uid"] for pod in kube.list("pods")}
         async with World(world.settings) as again, asyncio.TaskGroup() as tasks:
-            living = tasks.create_task(again.run())
+            task = tasks.create_task(again.run())
             await again.ready.wait()
             assert len(again.state.bodies) == len(world.state.bodies)
-            living.cancel()
+            task.cancel()
         assert {pod["metadata"]["uid"] for pod in kube.list("pods")} == before
 
 
 @pytest.mark.parametrize("annotation", [RUN_FOR, STEP_SECONDS])
-def test_hints_for_the_world_are_annotations_of_their_own(annotation: str) -> None:
+def test_hints_for_the_world_have_their_own_annotation_prefix(annotation: str) -> None:
     assert annotation.startswith("demo.yardmaster.io/")
 
 
-def test_a_training_that_yardmaster_launched_is_known_by_its_own_labels() -> None:
+def test_a_training_launched_by_yardmaster_is_recognised_by_its_labels() -> None:
     pod: Json = {
         "metadata": {
             "namespace": "x",
@@ -267,6 +267,6 @@ def test_a_training_that_yardmaster_launched_is_known_by_its_own_labels() -> Non
     }
     body = body_of(pod, "10.1.1.1")
     assert (body.training, body.rank, body.metrics_port) == (("x", "x-worker"), 1, 9090)
-    assert body.said["owner"] == "mei"
+    assert body.metadata["owner"] == "mei"
     pod["metadata"]["labels"] = {"yardmaster.io/training": "x", "yardmaster.io/role": "ps"}
     assert body_of(pod, "10.1.1.2").role.value == "ps"

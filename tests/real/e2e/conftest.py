@@ -1,6 +1,6 @@
-"""This file sets the stage of the demo on real parts: the control plane, Prometheus, Elasticsearch, the chart's rights.
+"""The environment of the demo on real parts: control plane, Prometheus, Elasticsearch, the chart's permissions.
 
-Only Slack is a look-alike. The bot has its own identity, and may do in Kubernetes what the chart lets it, no more.
+Only Slack is a look-alike. The bot has its own identity, and in Kubernetes exactly the permissions of the chart.
 """
 
 import asyncio
@@ -25,20 +25,20 @@ from tests.real.parts.layout import KUBERNETES
 from tests.real.servers.elasticsearch import ElasticsearchServer
 from tests.real.servers.kubernetes import KubernetesCluster
 
-SETS_UP_WITHIN = 240  # seconds
-ENDS_WITHIN = 60
+STARTS_WITHIN = 240  # seconds
+STOPS_WITHIN = 60
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, helm_path: Path) -> Iterator[KubernetesCluster]:
-    """A control plane of its own, for the world takes eighteen nodes. The bot has the rights of the chart."""
+    """A separate control plane, because the demo has eighteen nodes. The bot has the permissions of the chart."""
     with present_or_skip(lambda: KubernetesCluster(tmp_path_factory.mktemp("kubernetes"))) as cluster:
         cluster.kubectl("apply", "-f", "-", stdin=roles_of_the_chart(helm_path, cluster.bot_name))
         yield cluster
 
 
 def roles_of_the_chart(helm: Path, account: str) -> str:
-    """What the chart would install for this service account, with every command enabled."""
+    """Return the roles that the chart installs for this service account, with every command enabled."""
     _, _, home, name = account.split(":")
     argv = (
         *(helm, "template", "yard", CHART, "--namespace", home),
@@ -54,20 +54,20 @@ def roles_of_the_chart(helm: Path, account: str) -> str:
     )
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    things = [thing for thing in yaml.safe_load_all(done.stdout) if thing and "Role" in thing["kind"]]
-    assert {thing["kind"] for thing in things} == {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
-    return yaml.safe_dump_all(things)
+    roles = [role for role in yaml.safe_load_all(done.stdout) if role and "Role" in role["kind"]]
+    assert {role["kind"] for role in roles} == {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+    return yaml.safe_dump_all(roles)
 
 
 @pytest.fixture(scope="module")
 def logs(real_elasticsearch: ElasticsearchServer) -> Iterator[str]:
-    """The address of the shared Elasticsearch, without what other worlds have shipped to it, before and after."""
-    _forget(real_elasticsearch.url)
+    """The URL of the shared Elasticsearch, without log lines of other tests, before and after."""
+    _delete_logs(real_elasticsearch.url)
     yield real_elasticsearch.url
-    _forget(real_elasticsearch.url)
+    _delete_logs(real_elasticsearch.url)
 
 
-def _forget(url: str) -> None:
+def _delete_logs(url: str) -> None:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     gone = urllib.request.Request(f"{url}/logs-k8s-default?ignore_unavailable=true", method="DELETE")
     with opener.open(gone, timeout=30) as reply:
@@ -81,7 +81,7 @@ async def stage(
     tmp_path_factory: pytest.TempPathFactory,
     request: pytest.FixtureRequest,
 ) -> AsyncIterator[Environment]:
-    """The stage with the world and the bot on it. What its scenarios begin with was so in the past already."""
+    """The environment with the demo and the bot. Faults that its scenarios begin with exist from the start."""
     scenarios = load_scenarios()
     chosen = {
         str(item.callspec.params["name"])
@@ -97,31 +97,33 @@ async def stage(
             kubeconfig=cluster.bot_kubeconfig,
         ),
         elasticsearch_url=logs,
-        idle_after=timedelta(seconds=20),  # the API server dates every pod now: none has been idle for long
-        begins_with={fault.fault: fault.parameters for name in chosen for fault in scenarios[name].begins},
+        idle_after=timedelta(seconds=20),  # the API server dates every pod now: none was idle for long
+        initial_faults={
+            fault.fault: fault.parameters for name in chosen for fault in scenarios[name].initial_faults
+        },
     )
-    is_set: asyncio.Future[Environment] = asyncio.get_running_loop().create_future()
+    is_started: asyncio.Future[Environment] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 
-    async def keep() -> None:
-        """Enter and leave the stage in one task, as its task groups want it."""
+    async def run_environment() -> None:
+        """Enter and leave the environment in one task, as its task groups require."""
         async with start_environment(plan) as stage:
-            is_set.set_result(stage)
+            is_started.set_result(stage)
             await over.wait()
 
-    keeping = asyncio.get_running_loop().create_task(keep(), name="stage")
-    await asyncio.wait((is_set, keeping), timeout=SETS_UP_WITHIN, return_when=asyncio.FIRST_COMPLETED)
-    if not is_set.done():
-        is_set.cancel()
-        keeping.cancel()
-        await keeping  # raises why
-    yield is_set.result()
+    task = asyncio.get_running_loop().create_task(run_environment(), name="stage")
+    await asyncio.wait((is_started, task), timeout=STARTS_WITHIN, return_when=asyncio.FIRST_COMPLETED)
+    if not is_started.done():
+        is_started.cancel()
+        task.cancel()
+        await task  # raises the reason
+    yield is_started.result()
     over.set()
-    async with asyncio.timeout(ENDS_WITHIN):
-        await keeping
+    async with asyncio.timeout(STOPS_WITHIN):
+        await task
 
 
 @pytest.fixture(scope="module")
 def player(stage: Environment) -> ScenarioRunner:
-    """One player for all scenarios: it knows which incidents belong to an earlier one."""
+    """One runner for all scenarios: it knows which incidents belong to an earlier one."""
     return ScenarioRunner(stage)

@@ -1,4 +1,4 @@
-"""The same world and the same bot on real parts: each scenario is seen, told once, acted on, and recovers."""
+"""The demo on real parts: each scenario is detected, posted once, acted on, and recovers."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.real.servers.kubernetes import KubernetesCluster
 
 pytestmark = pytest.mark.real
 PLAYED = [
-    "idle-gpus",  # first, for it began in the past
+    "idle-gpus",  # first, because it started in the past
     "hot-gpu",
     "xid-79",
     "dns-overload",
@@ -19,11 +19,11 @@ PLAYED = [
 ]
 
 
-def test_the_bot_is_no_administrator(cluster: KubernetesCluster) -> None:
+def test_the_bot_is_not_an_administrator(cluster: KubernetesCluster) -> None:
     def may(*what: str) -> bool:
         try:
             return cluster.kubectl("auth", "can-i", *what, as_bot=True).strip() == "yes"
-        except PartError:  # kubectl ends with 1 on a plain no
+        except PartError:  # kubectl exits with 1 for `no`
             return False
 
     assert may("patch", "nodes")
@@ -36,7 +36,7 @@ def test_the_bot_is_no_administrator(cluster: KubernetesCluster) -> None:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", PLAYED)
-async def test_a_scenario_goes_as_it_says(stage: Environment, player: ScenarioRunner, name: str) -> None:
+async def test_a_scenario_runs_as_described(stage: Environment, player: ScenarioRunner, name: str) -> None:
     result = await player.run(load_scenarios()[name])
 
     assert result.failures == []

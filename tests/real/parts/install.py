@@ -1,6 +1,6 @@
-"""This file installs the real parts that the tests run against: `python3 tests/real/parts/install.py`.
+"""Installer of the real parts that the tests run against: `python3 tests/real/parts/install.py`.
 
-It is idempotent, and instant when all is there. What is built or fetched appears whole or not at all.
+It is idempotent, and instant when everything is installed. A part is installed completely or not at all.
 """
 
 import argparse
@@ -23,30 +23,30 @@ _COMPONENT_VERSION = "k8s.io/component-base/version"
 _ES_ARTIFACT = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{layout.ELASTICSEARCH}:zip"
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
-_TRIES = 3  # of what talks to a registry
+_TRIES = 3  # of commands that use a registry
 
 
 def install_debian(packages: tuple[layout.DebianPackage, ...] = layout.DEBIAN_PACKAGES) -> None:
     """Install the packages that are missing.
 
-    A package that brings a server may also start it where systemd runs; our own servers take other ports, so it
-    is in nobody's way, and `systemctl disable --now` ends it.
+    A package may also start its server if systemd runs. The tests use other ports, so that server does no harm;
+    `systemctl disable --now` stops it.
     """
     names = [package.name for package in layout.missing_packages(packages)]
     if not names:
         return
     install = ("install", "-y", "--no-install-recommends", *names)
     if shutil.which("apt-get") is None:
-        raise NeedError(f"not a Debian machine, so install the like of: {' '.join(names)}")
+        raise NeedError(f"not a Debian system: install the equivalents of {' '.join(names)}")
     if os.geteuid() != 0:
-        raise NeedError(f"not root, so run: sudo apt-get update && sudo apt-get {' '.join(install)}")
+        raise NeedError(f"not root: run `sudo apt-get update && sudo apt-get {' '.join(install)}`")
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     _run("debian", [*_APT, "update"], quiet, tries=_TRIES)
     _run("debian", [*_APT, *install], quiet, tries=_TRIES)
 
 
 def install_kube() -> None:
-    """Build the control plane from the project's own Go module."""
+    """Build the control plane from the Go module in `kube/`."""
     target = layout.kube_folder()
     commands = layout.kube_commands()
     if all((target / name).is_file() for name in commands):
@@ -72,7 +72,7 @@ def install_kube() -> None:
         ]
         _run("kube", argv, {"CGO_ENABLED": "0"}, cwd=layout.KUBE_MODULE, tries=_TRIES)
 
-    _whole(target, build)
+    _fill_new(target, build)
 
 
 def install_helm() -> None:
@@ -93,11 +93,11 @@ def install_elasticsearch() -> None:
         argv = ["mvn", "-q", "-B", _COPY_GOAL, f"-Dartifact={_ES_ARTIFACT}", f"-DoutputDirectory={folder}"]
         _run("elasticsearch", argv, {}, tries=_TRIES)
 
-    _whole(target.parent, fetch)
+    _fill_new(target.parent, fetch)
 
 
-def absent() -> dict[str, str]:
-    """The parts that are not here, each with what is missing of it."""
+def missing_parts() -> dict[str, str]:
+    """Return the parts that are not installed, each with its missing files or packages."""
     programs = {
         "kube": [layout.kube_program(name) for name in layout.KUBE_COMMANDS],
         "helm": [layout.helm_program(), layout.kubeconform_program()],
@@ -109,7 +109,7 @@ def absent() -> dict[str, str]:
 
 
 def main() -> None:
-    """Install what is missing of the chosen parts, the slow ones side by side."""
+    """Install the missing ones of the chosen parts, the slow ones in parallel."""
     installers: dict[str, Callable[[], None]] = {
         "debian": install_debian,
         "elasticsearch": install_elasticsearch,
@@ -120,60 +120,60 @@ def main() -> None:
         description="Install the real servers and programs that the tests run against."
     )
     parser.add_argument(
-        "--only", choices=sorted(installers), action="append", help="this part (may be repeated)"
+        "--only", choices=sorted(installers), action="append", help="only this part; may be repeated"
     )
     parser.add_argument("--demo", action="store_true", help="only what the demo needs: Debian's prometheus")
     parser.add_argument(
-        "--check", action="store_true", help="install nothing; say what is missing, and fail if any is"
+        "--check", action="store_true", help="install nothing; list what is missing, and fail if anything is"
     )
     chosen = parser.parse_args()
     parts = set(chosen.only or installers)
-    missing = {part: what for part, what in absent().items() if part in parts}
+    missing = {part: names for part, names in missing_parts().items() if part in parts}
     if chosen.check:
-        for part, what in missing.items():
-            print(f"{part}: missing {what}")
+        for part, names in missing.items():
+            print(f"{part}: missing {names}")
         raise SystemExit(1 if missing else 0)
     try:
         if chosen.demo:
             install_debian(layout.DEMO_PACKAGES)
             return
-        _check_needs(set(missing))
-        _together({part: install for part, install in installers.items() if part in missing})
+        _check_tools(set(missing))
+        _install_all({part: install for part, install in installers.items() if part in missing})
     except (NeedError, FileNotFoundError, subprocess.CalledProcessError) as error:
-        raise SystemExit(f"parts: {_told(error)}") from error
+        raise SystemExit(f"parts: {_text_of(error)}") from error
 
 
-def _check_needs(parts: set[str]) -> None:
-    """Say everything that is missing at once, before the first long build."""
+def _check_tools(parts: set[str]) -> None:
+    """Report every missing tool at once, before the first long build."""
     checks: list[Callable[[], object]] = []
     if parts & {"kube", "helm"}:
         checks.append(check_go)
     if "elasticsearch" in parts:
         checks += [java_home, check_maven]
-    troubles = []
+    errors = []
     for check in checks:
         try:
             check()
         except NeedError as error:
-            troubles.append(str(error))
-    if troubles:
-        raise NeedError("\n       ".join(troubles))
+            errors.append(str(error))
+    if errors:
+        raise NeedError("\n       ".join(errors))
 
 
-def _together(installers: dict[str, Callable[[], None]]) -> None:
-    """The Go builds one after the other, for each takes all cores; beside them what mostly waits for the network."""
+def _install_all(installers: dict[str, Callable[[], None]]) -> None:
+    """Run the Go builds one after the other, because each uses all cores, in parallel with downloads."""
     builds = [part for part in installers if part in ("kube", "helm")]
     lanes = [builds, *([part] for part in installers if part not in builds)]
 
     def work(lane: list[str]) -> None:
         for part in lane:
-            began = time.monotonic()
+            started = time.monotonic()
             try:
                 installers[part]()
             except (NeedError, subprocess.CalledProcessError) as error:
-                print(f"{part}: {_told(error)}", flush=True)  # now, for the other lane may take minutes more
+                print(f"{part}: {_text_of(error)}", flush=True)  # now: the other lane may take minutes more
                 raise
-            print(f"{part}: done in {time.monotonic() - began:.0f} s", flush=True)
+            print(f"{part}: done in {time.monotonic() - started:.0f} s", flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
         for done in [pool.submit(work, lane) for lane in lanes]:
@@ -184,11 +184,11 @@ def _go_install(target: Path, package: str) -> None:
     if not target.is_file():
         argv = ["go", "install", "-trimpath", "-ldflags", "-s -w", package]
         place = {"CGO_ENABLED": "0"}
-        _whole(target.parent, lambda new: _run("helm", argv, {**place, "GOBIN": str(new)}, tries=_TRIES))
+        _fill_new(target.parent, lambda new: _run("helm", argv, {**place, "GOBIN": str(new)}, tries=_TRIES))
 
 
-def _whole(target: Path, fill: Callable[[Path], None]) -> None:
-    """Fill a new folder and put it in the target's place only when it is complete."""
+def _fill_new(target: Path, fill: Callable[[Path], None]) -> None:
+    """Fill a new folder, and replace the target with it only when it is complete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
         folder = Path(scratch, "new")
@@ -201,7 +201,7 @@ def _whole(target: Path, fill: Callable[[Path], None]) -> None:
 def _run(
     part: str, argv: list[str], environment: dict[str, str], *, cwd: Path | None = None, tries: int = 1
 ) -> None:
-    """Run a command, showing it. Raises CalledProcessError with its output when the last try fails."""
+    """Print and run a command. Raise CalledProcessError with its output if the last try fails."""
     for left in reversed(range(tries)):
         print(f"{part}: {' '.join(argv)}", flush=True)
         done = subprocess.run(
@@ -213,7 +213,7 @@ def _run(
             raise subprocess.CalledProcessError(done.returncode, argv, done.stdout, done.stderr)
 
 
-def _told(error: Exception) -> str:
+def _text_of(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         output = f"{error.stdout}\n{error.stderr}".strip().splitlines()[-30:]
         return "\n".join((f"`{' '.join(error.cmd)}` failed with status {error.returncode}:", *output))

@@ -1,6 +1,6 @@
-"""This file knows which real parts there are, in which versions, and where each is kept.
+"""The real parts, their versions, and where each is stored.
 
-Standard library only, like all of this folder: the installer runs before the project's environment exists.
+This folder uses only the standard library: the installer runs before the project's environment exists.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ ELASTICSEARCH = "8.19.21"
 
 KUBE_MODULE = Path(__file__).resolve().parents[1] / "kube"
 KUBE_COMMANDS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
-ASSETS = "KUBEBUILDER_ASSETS"  # where envtest keeps etcd and kube-apiserver
+ASSETS = "KUBEBUILDER_ASSETS"  # the folder where envtest stores etcd and kube-apiserver
 FROM_ASSETS = ("etcd", "kube-apiserver")
 
 HOW_TO_GET = "run `make parts` (or `python3 tests/real/parts/install.py --only {part}`)"
@@ -24,14 +24,14 @@ HOW_TO_GET = "run `make parts` (or `python3 tests/real/parts/install.py --only {
 
 @dataclass(frozen=True)
 class DebianPackage:
-    """A package, and the programs by which we see that it (or its like from elsewhere) is there."""
+    """A package, and the programs that show that it, or an equivalent, is installed."""
 
     name: str
-    programs: tuple[str, ...] = ()  # any one of them will do
+    programs: tuple[str, ...] = ()  # any of them is enough
     font: str = ""  # or a folder name under /usr/share/fonts
 
 
-# The fonts give screenshots Latin letters, Chinese signs and emoji at 15 MB; the Noto CJK family would be 91 MB.
+# The fonts give screenshots Latin, Chinese and emoji at 15 MB; the Noto CJK family would be 91 MB.
 DEMO_PACKAGES = (DebianPackage("prometheus", ("prometheus",)),)
 DEBIAN_PACKAGES = (
     *DEMO_PACKAGES,
@@ -47,7 +47,7 @@ DEBIAN_PACKAGES = (
 
 
 def cache() -> Path:
-    """The folder that holds what we built and fetched, one folder per part and version, outside of the checkout."""
+    """Return the folder of built and downloaded parts: one folder per part and version, outside the checkout."""
     if chosen := os.environ.get("YARDMASTER_PARTS"):
         return Path(chosen).expanduser().absolute()
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -55,23 +55,23 @@ def cache() -> Path:
 
 
 def assets() -> Path | None:
-    """The folder with etcd and kube-apiserver that the user has already, or None. Raises FileNotFoundError."""
+    """Return the user's own folder with etcd and kube-apiserver, or None. Raise FileNotFoundError."""
     given = os.environ.get(ASSETS)
     if not given:
         return None
     folder = Path(given)
-    if absent := [name for name in FROM_ASSETS if not (folder / name).is_file()]:
-        raise FileNotFoundError(f"{ASSETS} is {folder}, which has no {' and no '.join(absent)}")
+    if missing := [name for name in FROM_ASSETS if not (folder / name).is_file()]:
+        raise FileNotFoundError(f"{ASSETS} is {folder}, which has no {' and no '.join(missing)}")
     return folder
 
 
 def kube_commands() -> tuple[str, ...]:
-    """The programs of the control plane that we must build ourselves."""
+    """Return the programs of the control plane that must be built."""
     return KUBE_COMMANDS if assets() is None else tuple(c for c in KUBE_COMMANDS if c not in FROM_ASSETS)
 
 
 def kube_folder() -> Path:
-    """Where the built control plane is: another place for other sources, so an old build never serves them."""
+    """Return the folder of the built control plane. Other sources have another folder: an old build is never used."""
     digest = hashlib.sha256()
     files = (KUBE_MODULE / "go.mod", KUBE_MODULE / "go.sum", *sorted(KUBE_MODULE.glob("cmd/*/main.go")))
     for file in files:
@@ -81,7 +81,7 @@ def kube_folder() -> Path:
 
 
 def kube_program(name: str) -> Path:
-    """Where one of KUBE_COMMANDS is, or should be."""
+    """Return the path of one of KUBE_COMMANDS, whether it exists or not."""
     folder = assets()
     if folder is not None and name in FROM_ASSETS:
         return folder / name
@@ -89,22 +89,22 @@ def kube_program(name: str) -> Path:
 
 
 def helm_program() -> Path:
-    """Where helm is, or should be."""
+    """Return the path of helm, whether it exists or not."""
     return cache() / f"helm-{HELM}" / "helm"
 
 
 def kubeconform_program() -> Path:
-    """Where kubeconform is, or should be."""
+    """Return the path of kubeconform, whether it exists or not."""
     return cache() / f"kubeconform-{KUBECONFORM}" / "kubeconform"
 
 
 def elasticsearch_zip() -> Path:
-    """Where Elasticsearch's archive is, or should be. Each server unpacks its own copy, for a user that may read it."""
+    """Return the path of Elasticsearch's archive. Each server unpacks a copy, which its user can read."""
     return cache() / f"elasticsearch-{ELASTICSEARCH}" / f"elasticsearch-{ELASTICSEARCH}.zip"
 
 
 def missing_packages(packages: tuple[DebianPackage, ...]) -> tuple[DebianPackage, ...]:
-    """Those of the packages that are not here, in any guise."""
+    """Return the packages that are not installed, nor an equivalent."""
     fonts = Path("/usr/share/fonts")
     return tuple(
         package

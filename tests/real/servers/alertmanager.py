@@ -1,4 +1,4 @@
-"""This file runs a real Alertmanager on loopback."""
+"""A real Alertmanager on loopback."""
 
 from contextlib import ExitStack
 from datetime import timedelta
@@ -11,26 +11,26 @@ from tests.real.parts.layout import HOW_TO_GET
 _READY_WITHIN = timedelta(seconds=30)
 _GET_IT = HOW_TO_GET.format(part="debian")
 
-TELLS_NOBODY = """\
+NO_NOTIFICATIONS = """\
 route: {receiver: nobody, group_by: [alertname]}
 receivers: [{name: nobody}]
 """
 
 
 def find_alertmanager() -> Path:
-    """Where Alertmanager is. Raises MissingPartError."""
+    """Return the path of Alertmanager. Raise MissingPartError."""
     return find_program("prometheus-alertmanager", "alertmanager", get_it=_GET_IT)
 
 
 def find_amtool() -> Path:
-    """Where `amtool` is. Raises MissingPartError."""
+    """Return the path of `amtool`. Raise MissingPartError."""
     return find_program("amtool", get_it=_GET_IT)
 
 
 class AlertmanagerServer:
-    """One Alertmanager without peers, with its files in `folder`, for the length of a `with` block."""
+    """An Alertmanager without peers, with its files in `folder`; it runs within a `with` block."""
 
-    def __init__(self, *, folder: Path, config: str = TELLS_NOBODY) -> None:
+    def __init__(self, *, folder: Path, config: str = NO_NOTIFICATIONS) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._config = config

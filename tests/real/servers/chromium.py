@@ -1,4 +1,4 @@
-"""This file finds the system's Chromium and knows how to start it for tests: no window, nothing from outside."""
+"""The system's Chromium, with flags for tests: no background requests, no first-run dialogs."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from tests.real.parts.layout import HOW_TO_GET
 
 # For playwright: chromium.launch(executable_path=str(find_chromium()), args=list(CHROMIUM_FLAGS))
 CHROMIUM_FLAGS = (
-    "--no-sandbox",  # the tests may run as root, and show only our own pages
+    "--no-sandbox",  # the tests may run as root, and open only our own pages
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
@@ -17,6 +17,6 @@ CHROMIUM_FLAGS = (
 
 
 def find_chromium() -> Path:
-    """Where Chromium is. Raises MissingPartError."""
-    how = HOW_TO_GET.format(part="debian")
-    return find_program("chromium", "chromium-browser", "google-chrome", get_it=how)
+    """Return the path of Chromium. Raise MissingPartError."""
+    get_it = HOW_TO_GET.format(part="debian")
+    return find_program("chromium", "chromium-browser", "google-chrome", get_it=get_it)

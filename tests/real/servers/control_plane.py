@@ -1,4 +1,4 @@
-"""This file writes what the programs of a Kubernetes control plane read, and knows the flags to start them with."""
+"""Configuration files and command-line flags of the programs of a Kubernetes control plane."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ leaderElection: {{leaderElect: false}}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """Where each part listens, on 127.0.0.1."""
+    """The port of each program, on 127.0.0.1."""
 
     etcd: int
     etcd_peers: int
@@ -46,31 +46,31 @@ class ControlPlane:
 
     @property
     def url(self) -> str:
-        """Of the API server."""
+        """The URL of the API server."""
         return f"https://127.0.0.1:{self.ports.apiserver}"
 
     @property
     def etcd_url(self) -> str:
-        """Of etcd, which takes JSON over HTTP without a token."""
+        """The URL of etcd, which accepts JSON over HTTP without a token."""
         return f"http://127.0.0.1:{self.ports.etcd}"
 
     @property
     def ca_file(self) -> Path:
-        """The API server's own certificate, which it writes at its first start: trust this one."""
+        """The API server's self-signed certificate, which it writes at its first start: trust this one."""
         return self.folder / "certs" / "apiserver.crt"
 
     @property
     def kubeconfig(self) -> Path:
-        """For the administrator."""
+        """The kubeconfig of the administrator."""
         return self.folder / "kubeconfig"
 
     @property
     def bot_kubeconfig(self) -> Path:
-        """For the service account of the bot."""
+        """The kubeconfig of the bot's service account."""
         return self.folder / "kubeconfig-of-the-bot"
 
     def write_files(self) -> None:
-        """Write tokens, key and configurations. The API server adds its certificate itself."""
+        """Write tokens, key and configurations. The API server writes its certificate itself."""
         certs = self.folder / "certs"
         certs.mkdir(parents=True, exist_ok=True)
         openssl = find_program("openssl", get_it=HOW_TO_GET.format(part="debian"))
@@ -83,10 +83,10 @@ class ControlPlane:
         (self.folder / "scheduler.yaml").write_text(scheduler, encoding="utf-8")
 
     def flags(self) -> Mapping[str, tuple[str, ...]]:
-        """The flags of each program, by its name."""
+        """Return the flags of each program by its name."""
         certs = self.folder / "certs"
         key = certs / "sa.key"
-        asks = (
+        auth_flags = (
             f"--authentication-kubeconfig={self.kubeconfig}",
             f"--authorization-kubeconfig={self.kubeconfig}",
             "--bind-address=127.0.0.1",
@@ -115,19 +115,19 @@ class ControlPlane:
             ),
             "kube-controller-manager": (
                 f"--kubeconfig={self.kubeconfig}",
-                *asks,
+                *auth_flags,
                 f"--secure-port={self.ports.controllers}",
                 "--leader-elect=false",
                 f"--service-account-private-key-file={key}",
                 f"--root-ca-file={self.ca_file}",
                 "--controllers=*,-nodeipam,-cloud-node-lifecycle",
-                "--node-monitor-grace-period=24h",  # no kubelet renews leases: a node goes dark when a test says so
+                "--node-monitor-grace-period=24h",  # no kubelet renews leases: only a test makes a node NotReady
                 "--kube-api-qps=500",
                 "--kube-api-burst=1000",
             ),
             "kube-scheduler": (
                 f"--config={self.folder / 'scheduler.yaml'}",
-                *asks,
+                *auth_flags,
                 f"--secure-port={self.ports.scheduler}",
             ),
         }

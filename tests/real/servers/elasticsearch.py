@@ -1,7 +1,7 @@
-"""This file runs a real Elasticsearch on loopback, unpacked afresh, with no data and without security.
+"""A real Elasticsearch on loopback, newly unpacked, without data and without security.
 
-It is Elastic's own integration test build: the server without most of its modules. `GET /` is not there,
-nor are scripts, pipeline aggregations, ES|QL and ILM.
+It is Elastic's own integration test build: the server without most of its modules. It lacks `GET /`, scripts,
+pipeline aggregations, ES|QL and ILM.
 """
 
 import os
@@ -33,7 +33,7 @@ cluster.routing.allocation.disk.threshold_enabled: false
 
 
 class ElasticsearchServer:
-    """One node, for the length of a `with` block. Its folder is a temporary one, and is removed."""
+    """A node that runs within a `with` block, in a temporary folder."""
 
     def __init__(self) -> None:
         archive = elasticsearch_zip()
@@ -48,7 +48,7 @@ class ElasticsearchServer:
         self._child: Child | None = None
 
     def __enter__(self) -> Self:
-        # Not under pytest's folder: that one is closed to other users than the one who runs the tests.
+        # Not under pytest's folder: only the user who runs the tests can read that one.
         self._folder = Path(tempfile.mkdtemp(prefix="yardmaster-elasticsearch-"))
         with ExitStack() as undo:
             undo.callback(self.__exit__)
@@ -65,11 +65,11 @@ class ElasticsearchServer:
     def _start(self, folder: Path) -> None:
         home = _unpack(self._archive, folder)
         (home / "config" / "elasticsearch.yml").write_text(self._config, encoding="utf-8")
-        scratch = folder / "tmp"  # it refuses one that its own home is in
+        scratch = folder / "tmp"  # Elasticsearch rejects one that contains its own home
         scratch.mkdir()
         user = _NOT_ROOT if os.geteuid() == 0 else None
         if user:
-            _give(folder, user)
+            _change_owner(folder, user)
         program = Program(
             name="Elasticsearch",
             argv=(str(home / "bin" / "elasticsearch"),),
@@ -90,7 +90,7 @@ class ElasticsearchServer:
 
 
 def _unpack(archive: Path, folder: Path) -> Path:
-    """Unpack into the folder, with the modes of the archive (zipfile forgets them); the server's home."""
+    """Unpack with the modes of the archive, which zipfile ignores, and return the server's home."""
     with zipfile.ZipFile(archive) as packed:
         for entry in packed.infolist():
             path = Path(packed.extract(entry, folder))
@@ -101,7 +101,7 @@ def _unpack(archive: Path, folder: Path) -> Path:
     return home
 
 
-def _give(folder: Path, user: str) -> None:
+def _change_owner(folder: Path, user: str) -> None:
     shutil.chown(folder, user)
     for path in folder.rglob("*"):
         shutil.chown(path, user)

@@ -1,6 +1,6 @@
-"""This file runs a real Kubernetes control plane on loopback: etcd, API server, controller manager, scheduler.
+"""A real Kubernetes control plane on loopback: etcd, API server, controller manager, scheduler.
 
-There is no kubelet: nodes and pods have the status that a test gives them, and no node goes dark by itself.
+There is no kubelet: nodes and pods have the status that a test sets, and no node becomes NotReady by itself.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from demo.parts.processes import Child, MissingPartError, PartError, Program, an
 from tests.real.parts.layout import HOW_TO_GET, KUBE_COMMANDS, kube_program
 from tests.real.servers.control_plane import ADMIN_TOKEN, BOT_NAME, BOT_TOKEN, ControlPlane, Ports
 
-_READY_WITHIN = timedelta(minutes=2)  # 3 s alone on two cores, much more beside a build
+_READY_WITHIN = timedelta(minutes=2)  # 3 s on two idle cores, much more during a build
 _CALL_WITHIN = timedelta(seconds=30)
-_AT_ONCE = timedelta()  # no grace: the API server takes a minute to end on SIGTERM
+_AT_ONCE = timedelta()  # no grace period: the API server takes a minute to stop on SIGTERM
 
 
 class KubernetesCluster:
-    """A control plane with its files in `folder`, for the length of a `with` block.
+    """A control plane with its files in `folder`; it runs within a `with` block.
 
     Two identities come from a token file: `admin_token` may do everything, `bot_token` is the service account
     `bot_name` and may do nothing until a test binds a role to it.
@@ -37,8 +37,8 @@ class KubernetesCluster:
 
     def __init__(self, folder: Path) -> None:
         programs = [kube_program(name) for name in KUBE_COMMANDS]
-        if absent := [str(program) for program in programs if not program.is_file()]:
-            raise MissingPartError(f"no {', '.join(absent)}; {HOW_TO_GET.format(part='kube')}")
+        if missing := [str(program) for program in programs if not program.is_file()]:
+            raise MissingPartError(f"no {', '.join(missing)}; {HOW_TO_GET.format(part='kube')}")
         ports = Ports(
             etcd=free_port(),
             etcd_peers=free_port(),
@@ -51,7 +51,7 @@ class KubernetesCluster:
 
     @property
     def url(self) -> str:
-        """Of the API server."""
+        """The URL of the API server."""
         return self._plane.url
 
     @property
@@ -61,12 +61,12 @@ class KubernetesCluster:
 
     @property
     def kubeconfig(self) -> Path:
-        """For the administrator."""
+        """The kubeconfig of the administrator."""
         return self._plane.kubeconfig
 
     @property
     def bot_kubeconfig(self) -> Path:
-        """For the service account of the bot."""
+        """The kubeconfig of the bot's service account."""
         return self._plane.bot_kubeconfig
 
     def __enter__(self) -> Self:
@@ -79,7 +79,7 @@ class KubernetesCluster:
             self.start_apiserver()
             for name in ("kube-controller-manager", "kube-scheduler"):
                 self._children[name].start()
-            # The first thing that the controller manager does for every namespace; so it is at work.
+            # The controller manager creates it first in every namespace, so its existence shows that it runs.
             account = "/api/v1/namespaces/default/serviceaccounts/default"
             self.wait_for("a default service account", lambda: self.exists(account))
             undo.pop_all()
@@ -92,9 +92,9 @@ class KubernetesCluster:
     def call(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *, as_bot: bool = False
     ) -> dict[str, Any]:
-        """Send one request to the API server and return the object it answers with.
+        """Send one request to the API server and return the object in its response.
 
-        A PATCH is a strategic merge patch. Raises urllib.error.HTTPError for a refusal.
+        A PATCH is a strategic merge patch. Raise urllib.error.HTTPError if the server refuses.
         """
         kind = "application/strategic-merge-patch+json" if method == "PATCH" else "application/json"
         headers = {"Authorization": f"Bearer {BOT_TOKEN if as_bot else ADMIN_TOKEN}", "Content-Type": kind}
@@ -109,7 +109,7 @@ class KubernetesCluster:
         return answer
 
     def exists(self, path: str) -> bool:
-        """Whether there is an object at this path now."""
+        """Whether an object exists at this path."""
         try:
             self.call("GET", path)
         except urllib.error.HTTPError as refusal:
@@ -120,7 +120,7 @@ class KubernetesCluster:
         return True
 
     def wait_for(self, what: str, holds: Callable[[], bool], *, limit: timedelta = _READY_WITHIN) -> None:
-        """Return when `holds()` does. Raises PartError, naming `what`, at the limit."""
+        """Wait until `holds()`. Raise PartError, naming `what`, at the limit."""
         end = time.monotonic() + limit.total_seconds()
         while not holds():
             if time.monotonic() > end:
@@ -129,7 +129,7 @@ class KubernetesCluster:
             time.sleep(0.05)
 
     def kubectl(self, *arguments: str, stdin: str = "", as_bot: bool = False) -> str:
-        """Run kubectl and return what it printed. Raises PartError with its complaint."""
+        """Run kubectl and return its output. Raise PartError with its error."""
         config = self.bot_kubeconfig if as_bot else self.kubeconfig
         cache = self._plane.folder / "kubectl-cache"
         done = subprocess.run(
@@ -151,9 +151,9 @@ class KubernetesCluster:
         labels: Mapping[str, str] | None = None,
         resources: Mapping[str, str] | None = None,
     ) -> None:
-        """Make a node whose kubelet would say Ready, and return when pods may be bound to it.
+        """Create a node that is Ready, and return when pods can be bound to it.
 
-        `resources` are added to its 64 CPUs, 512 GiB of memory and room for 110 pods: {"nvidia.com/gpu": "8"}.
+        `resources` are added to its 64 CPUs, 512 GiB of memory and 110 pods: {"nvidia.com/gpu": "8"}.
         """
         path = f"/api/v1/nodes/{name}"
         metadata = {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}}
@@ -166,11 +166,11 @@ class KubernetesCluster:
         self.wait_for(f"node {name} without taints", lambda: not self.call("GET", path)["spec"].get("taints"))
 
     def stop_apiserver(self) -> None:
-        """Let the API server vanish, as when its machine dies: its address refuses connections."""
+        """Kill the API server, as when its machine fails: its address refuses connections."""
         self._children["kube-apiserver"].stop(grace=_AT_ONCE)
 
     def start_apiserver(self) -> None:
-        """Bring it (back) to its address, with all that was stored, and return when it is ready."""
+        """Start the API server at its address with everything stored, and return when it is ready."""
         child = Child(self._children["kube-apiserver"].program)
         self._children["kube-apiserver"] = child
         child.start()
@@ -179,7 +179,7 @@ class KubernetesCluster:
 
     @contextlib.contextmanager
     def without_apiserver(self) -> Iterator[None]:
-        """The API server is away inside of this block, and back after it."""
+        """Stop the API server within the block, and start it again afterwards."""
         self.stop_apiserver()
         try:
             yield
@@ -187,20 +187,20 @@ class KubernetesCluster:
             self.start_apiserver()
 
     def forget_history(self) -> None:
-        """Make every resourceVersion and continue token handed out so far too old: they get 410 Expired.
+        """Expire every resourceVersion and continue token so far: they get 410 Expired.
 
-        Compaction alone is not enough, for the API server's own cache still has the past; so it restarts too.
+        Compaction alone is not enough, because the API server caches past versions; so restart it too.
         """
         path = "/api/v1/namespaces/default/configmaps"
         later = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a-later-moment"}}
         self.call("POST", path, later)
         self.call("DELETE", f"{path}/a-later-moment")
-        revision = self._ask_etcd("/v3/maintenance/status", {})["header"]["revision"]
-        self._ask_etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
+        revision = self._call_etcd("/v3/maintenance/status", {})["header"]["revision"]
+        self._call_etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
         with self.without_apiserver():
             pass
 
-    def _ask_etcd(self, path: str, query: Mapping[str, Any]) -> dict[str, Any]:
+    def _call_etcd(self, path: str, query: Mapping[str, Any]) -> dict[str, Any]:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         url = self._plane.etcd_url + path
         with opener.open(url, json.dumps(query).encode(), _CALL_WITHIN.total_seconds()) as reply:

@@ -1,4 +1,4 @@
-"""This file makes the first tables."""
+"""Create the first tables."""
 
 from alembic import op
 from sqlalchemy import Column, Integer, Text
@@ -9,11 +9,12 @@ down_revision = None
 
 def upgrade() -> None:
     _rows("alerts", "cluster", "rule", "state")
-    _rows("incidents", "cluster", "state", "group_key")
+    _rows("incidents", "cluster", "state", "group_key", "resolved_at")
     _rows("silences", "cluster")
     _rows("cards", "cluster", "state", "kind", "row_id", "channel")
     _rows("replies", "cluster", "state", "card")
     _rows("plans", "cluster", "state", "incident", "actor")
+    _rows("steps", "cluster", "plan", "state")
     _rows("audit", "cluster", "actor", "plan", "at")
     _rows("agenda", "cluster", "at")
     _rows("leases", "cluster", "node")
@@ -21,6 +22,7 @@ def upgrade() -> None:
     _rows("launches", "cluster", "state")
     _rows("progress", "cluster")
     _rows("handled_requests", "at")
+    _rows("interactions")
     op.create_table(
         "numbers", Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)
     )

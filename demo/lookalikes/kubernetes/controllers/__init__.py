@@ -1,4 +1,4 @@
-"""The control plane's own loops, small: each one looks at what changed and writes what should be."""
+"""Small versions of the control plane's controllers: each reconciles objects after a change."""
 
 from demo.lookalikes.kubernetes.controllers.controller import Settings
 from demo.lookalikes.kubernetes.controllers.loop import run_controllers

@@ -1,6 +1,4 @@
-"""What a controller is, and how the controllers behave."""
-
-from __future__ import annotations
+"""The controller protocol, and the settings of the controllers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,21 +10,21 @@ from demo.lookalikes.kubernetes.store import Change, ObjectKey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How the controllers behave. Times are of the cluster's clock, but for `tick`, which really passes."""
+    """How the controllers behave. Durations are of the cluster's clock, except `tick`, which is real time."""
 
     tick: timedelta = timedelta(milliseconds=100)
-    node_grace: timedelta | None = timedelta(seconds=50)  # a silent node turns Unknown; None: never
-    lost_pod_grace: timedelta = timedelta(seconds=40)  # pods of a node that is gone
+    node_grace: timedelta | None = timedelta(seconds=50)  # then a silent node becomes Unknown; None: never
+    lost_pod_grace: timedelta = timedelta(seconds=40)  # then the pods of a deleted node are removed
     schedule: bool = True
 
 
 class Controller(Protocol):
-    """One loop of the control plane. It must bear to be asked about keys that exist no more."""
+    """One loop of the control plane. It must accept keys of objects that no longer exist."""
 
     def concerns(self, change: Change) -> Iterable[ObjectKey]:
-        """Return the keys to look at again after a change."""
+        """Return the keys to reconcile after a change."""
         ...
 
     def reconcile(self, key: ObjectKey) -> datetime | None:
-        """Make it so; returns when to look again without any change, or None."""
+        """Reconcile the object, and return when to do so again without a change, or None."""
         ...

@@ -1,6 +1,4 @@
-"""This file keeps one pod of a DaemonSet on each node that may have it."""
-
-from __future__ import annotations
+"""DaemonSets: one pod on each eligible node."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -38,7 +36,7 @@ class DaemonSets:
         yield from own_key(change, self._kind.listing)
         if change.kind.listing == "pods":
             yield from controller_key(change, "DaemonSet")
-        elif change.kind.listing == "nodes" and _moves(change):
+        elif change.kind.listing == "nodes" and _is_relevant(change):
             for stored in self._tools.cluster.store.all(self._kind):
                 yield (stored.tree["metadata"]["namespace"], name_of(stored.tree))
 
@@ -48,31 +46,31 @@ class DaemonSets:
             return None
         template = tree["spec"]["template"]
         revision = template_hash(template)
-        trial = {"spec": _with_tolerations(template.get("spec") or {})}
+        probe = {"spec": _with_tolerations(template.get("spec") or {})}
         nodes = [stored.tree for stored in self._tools.cluster.store.all(self._nodes)]
-        fit = [name_of(node) for node in nodes if matches_affinity(trial, node)]
+        matching = [name_of(node) for node in nodes if matches_affinity(probe, node)]
         may_start = {
-            name_of(n) for n in nodes if not untolerated(trial, n, ("NoSchedule", "NoExecute"))
-        } & set(fit)
-        may_stay = {name_of(n) for n in nodes if not untolerated(trial, n, ("NoExecute",))} & set(fit)
-        placed: dict[str, Json] = {}
+            name_of(n) for n in nodes if not untolerated(probe, n, ("NoSchedule", "NoExecute"))
+        } & set(matching)
+        may_stay = {name_of(n) for n in nodes if not untolerated(probe, n, ("NoExecute",))} & set(matching)
+        pods_by_node: dict[str, Json] = {}
         for pod in self._tools.indexes.owned(tree, "pods"):
             node = _node_of(pod)
             if (
                 dig(pod, "status", "phase") in ("Failed", "Succeeded")
                 or node not in may_stay
-                or node in placed
+                or node in pods_by_node
             ):
                 self._tools.delete_pod(self._kind, tree, pod)
             else:
-                placed[node] = pod
-        for node in sorted(may_start - set(placed)):
-            placed[node] = self._make(tree, node, revision)
-        self._update(tree, placed, revision)
-        self._report(tree, placed, may_start, revision)
+                pods_by_node[node] = pod
+        for node in sorted(may_start - set(pods_by_node)):
+            pods_by_node[node] = self._create_pod(tree, node, revision)
+        self._update(tree, pods_by_node, revision)
+        self._report(tree, pods_by_node, may_start, revision)
         return None
 
-    def _make(self, tree: Json, node: str, revision: str) -> Json:
+    def _create_pod(self, tree: Json, node: str, revision: str) -> Json:
         spec = _with_tolerations(tree["spec"]["template"].get("spec") or {})
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
         path = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
@@ -80,34 +78,36 @@ class DaemonSets:
         meta = {"generateName": f"{name_of(tree)}-", "labels": {_REVISION: revision}}
         return self._tools.create_pod(self._kind, tree, tree["spec"]["template"], meta, spec)
 
-    def _update(self, tree: Json, placed: dict[str, Json], revision: str) -> None:
+    def _update(self, tree: Json, pods_by_node: dict[str, Json], revision: str) -> None:
         strategy = tree["spec"].get("updateStrategy") or {}
         if strategy.get("type") == "OnDelete":
             return
-        most = share(dig(strategy, "rollingUpdate", "maxUnavailable") or 1, len(placed), up=True)
-        down = sum(1 for pod in placed.values() if deleting(pod) or not ready(pod))
-        for pod in placed.values():
-            old = labels_of(pod).get(_REVISION) != revision and not deleting(pod)
-            if old and (not ready(pod) or down < most):
-                down += ready(pod)
+        max_unavailable = share(
+            dig(strategy, "rollingUpdate", "maxUnavailable") or 1, len(pods_by_node), up=True
+        )
+        unavailable = sum(1 for pod in pods_by_node.values() if deleting(pod) or not ready(pod))
+        for pod in pods_by_node.values():
+            is_outdated = labels_of(pod).get(_REVISION) != revision and not deleting(pod)
+            if is_outdated and (not ready(pod) or unavailable < max_unavailable):
+                unavailable += ready(pod)
                 self._tools.delete_pod(self._kind, tree, pod)
 
-    def _report(self, tree: Json, placed: dict[str, Json], wanted: set[str], revision: str) -> None:
-        pods = [pod for node, pod in placed.items() if node in wanted and not deleting(pod)]
+    def _report(self, tree: Json, pods_by_node: dict[str, Json], eligible: set[str], revision: str) -> None:
+        pods = [pod for node, pod in pods_by_node.items() if node in eligible and not deleting(pod)]
         healthy = sum(map(ready, pods))
         updated = sum(labels_of(pod).get(_REVISION) == revision for pod in pods)
-        more = {
+        optional = {
             "numberAvailable": healthy,
-            "numberUnavailable": len(wanted) - healthy,
+            "numberUnavailable": len(eligible) - healthy,
             "updatedNumberScheduled": updated,
         }
         status = {
             "currentNumberScheduled": len(pods),
-            "numberMisscheduled": len(set(placed) - wanted),
-            "desiredNumberScheduled": len(wanted),
+            "numberMisscheduled": len(set(pods_by_node) - eligible),
+            "desiredNumberScheduled": len(eligible),
             "numberReady": healthy,
             "observedGeneration": metadata(tree).get("generation", 1),
-            **{name: count for name, count in more.items() if count},
+            **{name: count for name, count in optional.items() if count},
         }
         self._tools.write_status(self._kind, tree, status)
 
@@ -125,7 +125,7 @@ def _node_of(pod: Json) -> str:
     return str(fields[0]["values"][0])
 
 
-def _moves(change: Change) -> bool:
+def _is_relevant(change: Change) -> bool:
     if change.type != "MODIFIED" or change.before is None:
         return True
     old, new = change.before.tree, change.after.tree

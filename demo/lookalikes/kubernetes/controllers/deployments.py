@@ -1,6 +1,4 @@
-"""This file rolls Deployments out by ReplicaSets: one per template, the newest takes over within the limits."""
-
-from __future__ import annotations
+"""Deployments: one ReplicaSet per template; the newest takes over within the limits of the strategy."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -50,29 +48,29 @@ class Deployments:
         if tree is None:
             return None
         sets = self._tools.indexes.owned(tree, self._sets.listing)
-        digest = template_hash(tree["spec"]["template"])
-        newest = next((s for s in sets if metadata(s)["labels"].get(_HASH) == digest), None)
+        hash_ = template_hash(tree["spec"]["template"])
+        newest = next((s for s in sets if metadata(s)["labels"].get(_HASH) == hash_), None)
         paused = bool(tree["spec"].get("paused"))
         if newest is None and not (paused and sets):
-            newest = self._new_set(tree, sets, digest)
-        olds = [s for s in sets if newest is None or name_of(s) != name_of(newest)]
+            newest = self._new_set(tree, sets, hash_)
+        old_sets = [s for s in sets if newest is None or name_of(s) != name_of(newest)]
         if newest is not None and not paused:
-            tree = self._revised(tree, newest, olds)
-            self._roll(tree, newest, olds)
+            tree = self._set_revision(tree, newest, old_sets)
+            self._roll(tree, newest, old_sets)
         elif newest is not None:
-            self._scale(tree, newest, _replicas(tree) - sum(map(_replicas, olds)))
+            self._scale(tree, newest, _replicas(tree) - sum(map(_replicas, old_sets)))
         sets = self._tools.indexes.owned(tree, self._sets.listing)
-        self._report(tree, sets, digest)
-        self._forget_old(tree, sets, digest)
+        self._report(tree, sets, hash_)
+        self._delete_old_sets(tree, sets, hash_)
         return None
 
-    def _new_set(self, tree: Json, sets: list[Json], digest: str) -> Json:
+    def _new_set(self, tree: Json, sets: list[Json], hash_: str) -> Json:
         template = tree["spec"]["template"]
-        labels = {**(dig(template, "metadata", "labels") or {}), _HASH: digest}
-        selector = with_value(tree["spec"]["selector"], ("matchLabels", _HASH), digest)
+        labels = {**(dig(template, "metadata", "labels") or {}), _HASH: hash_}
+        selector = with_value(tree["spec"]["selector"], ("matchLabels", _HASH), hash_)
         body = {
             "metadata": {
-                "name": f"{name_of(tree)}-{digest}",
+                "name": f"{name_of(tree)}-{hash_}",
                 "labels": labels,
                 "annotations": {_REVISION: str(self._revision(sets) + 1)},
                 "ownerReferences": [reference_to(self._kind, tree)],
@@ -89,11 +87,11 @@ class Deployments:
     def _revision(sets: list[Json]) -> int:
         return max((int((metadata(s).get("annotations") or {}).get(_REVISION, 0)) for s in sets), default=0)
 
-    def _revised(self, tree: Json, newest: Json, olds: list[Json]) -> Json:
-        """Number the newest set after all others (a rollback makes an old one newest) and note it on the whole."""
+    def _set_revision(self, tree: Json, newest: Json, old_sets: list[Json]) -> Json:
+        """Give the newest set the highest revision, also after a rollback, and copy it to the Deployment."""
         revision = (metadata(newest).get("annotations") or {}).get(_REVISION, "0")
-        if int(revision) <= self._revision(olds):
-            revision = str(self._revision(olds) + 1)
+        if int(revision) <= self._revision(old_sets):
+            revision = str(self._revision(old_sets) + 1)
             self._annotate(self._sets, newest, revision)
         return self._annotate(self._kind, tree, revision)
 
@@ -106,29 +104,31 @@ class Deployments:
         )
         return changed.tree
 
-    def _roll(self, tree: Json, newest: Json, olds: list[Json]) -> None:
-        wanted, strategy = _replicas(tree), tree["spec"].get("strategy") or {}
-        old_total = sum(map(_replicas, olds))
+    def _roll(self, tree: Json, newest: Json, old_sets: list[Json]) -> None:
+        desired, strategy = _replicas(tree), tree["spec"].get("strategy") or {}
+        old_total = sum(map(_replicas, old_sets))
         if strategy.get("type") == "Recreate":
-            for old in olds:
+            for old in old_sets:
                 self._scale(tree, old, 0)
-            if not any(dig(old, "status", "replicas") for old in olds) and not old_total:
-                self._scale(tree, newest, wanted)
+            if not any(dig(old, "status", "replicas") for old in old_sets) and not old_total:
+                self._scale(tree, newest, desired)
             return
         rolling = strategy.get("rollingUpdate") or {}
-        surge = share(rolling.get("maxSurge", "25%"), wanted, up=True)
-        missing = share(rolling.get("maxUnavailable", "25%"), wanted, up=False)
-        if not surge and not missing:
-            missing = 1
+        surge = share(rolling.get("maxSurge", "25%"), desired, up=True)
+        unavailable = share(rolling.get("maxUnavailable", "25%"), desired, up=False)
+        if not surge and not unavailable:
+            unavailable = 1
         current = _replicas(newest)
-        if current != wanted:
-            room = wanted + surge - current - old_total
-            self._scale(tree, newest, min(wanted, current + max(room, 0)))
+        if current != desired:
+            allowed = desired + surge - current - old_total
+            self._scale(tree, newest, min(desired, current + max(allowed, 0)))
         if old_total:
-            spare = old_total + current - (wanted - missing) - (current - _available(newest))
-            for old in sorted(olds, key=_available):
-                idle = _replicas(old) - _available(old)  # what does not serve goes first and costs nothing
-                cut = min(_replicas(old), max(spare, idle))
+            spare = old_total + current - (desired - unavailable) - (current - _available(newest))
+            for old in sorted(old_sets, key=_available):
+                unhealthy = _replicas(old) - _available(
+                    old
+                )  # unavailable replicas go first and cost no availability
+                cut = min(_replicas(old), max(spare, unhealthy))
                 if cut > 0:
                     self._scale(tree, old, _replicas(old) - cut)
                     spare -= cut
@@ -137,33 +137,35 @@ class Deployments:
         replicas = max(replicas, 0)
         if _replicas(part) == replicas:
             return
-        word = "up" if replicas > _replicas(part) else "down"
-        text = f"Scaled {word} replica set {name_of(part)} from {_replicas(part)} to {replicas}"
+        direction = "up" if replicas > _replicas(part) else "down"
+        text = f"Scaled {direction} replica set {name_of(part)} from {_replicas(part)} to {replicas}"
         path = ("spec", "replicas")
         self._tools.cluster.patch(
             self._sets, namespace_of(part), name_of(part), lambda old: with_value(old, path, replicas)
         )
         self._tools.events.record(tree, "Deployment", "ScalingReplicaSet", text, "deployment-controller")
 
-    def _report(self, tree: Json, sets: list[Json], digest: str) -> None:
-        wanted = _replicas(tree)
-        newest = [s for s in sets if metadata(s)["labels"].get(_HASH) == digest]
+    def _report(self, tree: Json, sets: list[Json], hash_: str) -> None:
+        desired = _replicas(tree)
+        newest = [s for s in sets if metadata(s)["labels"].get(_HASH) == hash_]
         available = sum(map(_available, sets))
         counts = {
             "replicas": sum(dig(s, "status", "replicas") or 0 for s in sets),
             "updatedReplicas": sum(dig(s, "status", "replicas") or 0 for s in newest),
             "readyReplicas": sum(dig(s, "status", "readyReplicas") or 0 for s in sets),
             "availableReplicas": available,
-            "unavailableReplicas": max(wanted - available, 0),
+            "unavailableReplicas": max(desired - available, 0),
         }
-        missing = share(dig(tree, "spec", "strategy", "rollingUpdate", "maxUnavailable"), wanted, up=False)
-        done = counts["updatedReplicas"] == wanted == available == counts["replicas"]
+        unavailable = share(
+            dig(tree, "spec", "strategy", "rollingUpdate", "maxUnavailable"), desired, up=False
+        )
+        done = counts["updatedReplicas"] == desired == available == counts["replicas"]
         conditions = [
-            self._condition(tree, "Available", available >= wanted - missing, "MinimumReplicasAvailable",
+            self._condition(tree, "Available", available >= desired - unavailable, "MinimumReplicasAvailable",
                             "MinimumReplicasUnavailable", ("Deployment has minimum availability.",
                                                            "Deployment does not have minimum availability.")),
             self._condition(tree, "Progressing", True, "NewReplicaSetAvailable" if done else "ReplicaSetUpdated", "",
-                            (f'ReplicaSet "{name_of(tree)}-{digest}" '
+                            (f'ReplicaSet "{name_of(tree)}-{hash_}" '
                              + ("has successfully progressed." if done else "is progressing."), "")),
         ]  # fmt: skip
         status = {
@@ -180,22 +182,22 @@ class Deployments:
         reason, message = (yes, texts[0]) if good else (no, texts[1])
         old = condition(tree, kind) or {}
         status = "True" if good else "False"
-        same = old.get("status") == status
-        unmoved = same and old.get("reason") == reason and old.get("message") == message
+        is_same = old.get("status") == status
+        is_unchanged = is_same and old.get("reason") == reason and old.get("message") == message
         return {
             "type": kind,
             "status": status,
-            "lastUpdateTime": old["lastUpdateTime"] if unmoved else now,
-            "lastTransitionTime": old["lastTransitionTime"] if same else now,
+            "lastUpdateTime": old["lastUpdateTime"] if is_unchanged else now,
+            "lastTransitionTime": old["lastTransitionTime"] if is_same else now,
             "reason": reason,
             "message": message,
         }
 
-    def _forget_old(self, tree: Json, sets: list[Json], digest: str) -> None:
+    def _delete_old_sets(self, tree: Json, sets: list[Json], hash_: str) -> None:
         idle = [
             s
             for s in sets
-            if metadata(s)["labels"].get(_HASH) != digest
+            if metadata(s)["labels"].get(_HASH) != hash_
             and not _replicas(s)
             and not dig(s, "status", "replicas")
         ]

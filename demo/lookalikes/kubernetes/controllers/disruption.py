@@ -1,6 +1,4 @@
-"""This file keeps the numbers of PodDisruptionBudgets up to date."""
-
-from __future__ import annotations
+"""The status of PodDisruptionBudgets."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -35,7 +33,7 @@ class Disruption:
         yield from own_key(change, self._kind.listing)
         tree = change.after.tree
         scaled = change.kind.group == "apps" and change.kind.keeps_status
-        if scaled or (change.kind.listing == "pods" and _moves(change)):
+        if scaled or (change.kind.listing == "pods" and _is_relevant(change)):
             for budget in self._tools.cluster.store.all(self._kind, namespace_of(tree)):
                 yield (namespace_of(tree), name_of(budget.tree))
 
@@ -51,19 +49,19 @@ class Disruption:
             and dig(stored.tree, "status", "phase") not in ("Succeeded", "Failed")
         ]
         status = budget_status(budget, pods, self._scale(pods))
-        enough = status["disruptionsAllowed"] > 0
-        status["conditions"] = [self._condition(budget, enough)]
+        is_allowed = status["disruptionsAllowed"] > 0
+        status["conditions"] = [self._condition(budget, is_allowed)]
         self._tools.write_status(self._kind, budget, status)
         return None
 
     def _scale(self, pods: list[Json]) -> int:
-        """Return how many pods the owners of these want; one without owner counts as one."""
+        """Return how many pods the owners of these want; a pod without an owner counts as one."""
         owners: dict[str, int] = {}
-        loose = 0
+        unowned = 0
         for pod in pods:
             reference = controller_of(pod)
             if reference is None:
-                loose += 1
+                unowned += 1
                 continue
             kind = self._tools.cluster.kinds.of(reference["apiVersion"], reference["kind"])
             owner = (
@@ -73,11 +71,11 @@ class Disruption:
             owners[reference["uid"]] = (
                 replicas if isinstance(replicas, int) else owners.get(reference["uid"], 0) + 1
             )
-        return sum(owners.values()) + loose
+        return sum(owners.values()) + unowned
 
-    def _condition(self, budget: Json, enough: bool) -> Json:
+    def _condition(self, budget: Json, is_allowed: bool) -> Json:
         old = condition(budget, "DisruptionAllowed") or {}
-        value = "True" if enough else "False"
+        value = "True" if is_allowed else "False"
         since = (
             old.get("lastTransitionTime")
             if old.get("status") == value
@@ -88,16 +86,16 @@ class Disruption:
             "status": value,
             "observedGeneration": metadata(budget).get("generation", 1),
             "lastTransitionTime": since,
-            "reason": "SufficientPods" if enough else "InsufficientPods",
+            "reason": "SufficientPods" if is_allowed else "InsufficientPods",
             "message": "",
         }
 
 
-def _moves(change: Change) -> bool:
+def _is_relevant(change: Change) -> bool:
     if change.type != "MODIFIED" or change.before is None:
         return True
 
-    def shown(tree: Json) -> tuple[object, ...]:
+    def relevant(tree: Json) -> tuple[object, ...]:
         return labels_of(tree), dig(tree, "status", "phase"), ready(tree), deleting(tree)
 
-    return shown(change.before.tree) != shown(change.after.tree)
+    return relevant(change.before.tree) != relevant(change.after.tree)

@@ -1,6 +1,4 @@
-"""This file lists the pods behind each Service with a selector, as Endpoints and as one EndpointSlice."""
-
-from __future__ import annotations
+"""Endpoints and one EndpointSlice for each Service with a selector."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -21,11 +19,11 @@ from demo.lookalikes.kubernetes.objects import (
 )
 from demo.lookalikes.kubernetes.store import Change, ObjectKey
 
-_TRIGGERED = "endpoints.kubernetes.io/last-change-trigger-time"
+_TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
 
 
 class Endpoints:
-    """The Endpoints and EndpointSlice controllers. One slice holds all pods of a service."""
+    """The Endpoints and EndpointSlice controllers. One slice contains all pods of a service."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -36,7 +34,7 @@ class Endpoints:
 
     def concerns(self, change: Change) -> Iterable[ObjectKey]:
         yield from own_key(change, "services")
-        if change.kind.listing != "pods" or not _moves(change):
+        if change.kind.listing != "pods" or not _is_relevant(change):
             return
         namespace = namespace_of(change.after.tree)
         seen = [labels_of(stored.tree) for stored in (change.before, change.after) if stored]
@@ -67,10 +65,10 @@ class Endpoints:
 
     def _write_endpoints(self, service: Json, pods: list[Json]) -> None:
         groups: dict[tuple[tuple[str, int, str], ...], dict[str, list[Json]]] = {}
-        blanket = bool(dig(service, "spec", "publishNotReadyAddresses"))
+        publish = bool(dig(service, "spec", "publishNotReadyAddresses"))
         for pod in pods:
             ports = tuple((p.get("name", ""), p["port"], p["protocol"]) for p in _ports(service, pod))
-            side = "addresses" if ready(pod) or blanket else "notReadyAddresses"
+            side = "addresses" if ready(pod) or publish else "notReadyAddresses"
             groups.setdefault(ports, {}).setdefault(side, []).append(_address(service, pod))
         subsets = [
             {
@@ -91,8 +89,8 @@ class Endpoints:
             self._tools.cluster.update(old, {**old.tree, "subsets": subsets})
 
     def _write_slice(self, service: Json, pods: list[Json]) -> None:
-        blanket = bool(dig(service, "spec", "publishNotReadyAddresses"))
-        endpoints = [self._endpoint(service, pod, blanket) for pod in pods]
+        publish = bool(dig(service, "spec", "publishNotReadyAddresses"))
+        endpoints = [self._endpoint(service, pod, publish) for pod in pods]
         ports = _ports(service, pods[0]) if pods else []
         ports = [
             {"name": port.get("name", ""), "protocol": port["protocol"], "port": port["port"]}
@@ -115,20 +113,20 @@ class Endpoints:
             "name": f"{name_of(service)}-{suffix()}",
             "generateName": f"{name_of(service)}-",
             "labels": labels,
-            "annotations": {_TRIGGERED: stamp(self._tools.cluster.clock())},
+            "annotations": {_TRIGGER_TIME: stamp(self._tools.cluster.clock())},
             "ownerReferences": [reference_to(self._services, service)],
         }
         body = {"metadata": meta, "addressType": "IPv4", "endpoints": endpoints, "ports": ports}
         self._tools.cluster.create(self._slices, namespace_of(service), body)
 
-    def _endpoint(self, service: Json, pod: Json, blanket: bool) -> Json:
+    def _endpoint(self, service: Json, pod: Json, publish: bool) -> Json:
         node = self._tools.cluster.store.get(self._nodes, "", dig(pod, "spec", "nodeName") or "")
         zone = labels_of(node.tree).get("topology.kubernetes.io/zone") if node else None
-        going = deleting(pod)
+        terminating = deleting(pod)
         endpoint = {
             "addresses": [dig(pod, "status", "podIP")],
-            "conditions": {"ready": blanket or (ready(pod) and not going), "serving": blanket or ready(pod),
-                           "terminating": going},
+            "conditions": {"ready": publish or (ready(pod) and not terminating), "serving": publish or ready(pod),
+                           "terminating": terminating},
             "targetRef": _target(pod),
             "nodeName": dig(pod, "spec", "nodeName"),
             "hostname": _hostname(service, pod),
@@ -159,7 +157,7 @@ def _named(name: str, port: Json) -> Json:
 
 
 def _ports(service: Json, pod: Json) -> list[Json]:
-    """Return the service's ports as this pod serves them; a named target it lacks is left out."""
+    """Return the service's ports as this pod serves them, without named target ports that the pod lacks."""
     found = []
     for port in dig(service, "spec", "ports") or ():
         target = port.get("targetPort", port["port"])
@@ -173,13 +171,13 @@ def _ports(service: Json, pod: Json) -> list[Json]:
     return found
 
 
-def _moves(change: Change) -> bool:
-    """Whether a pod's change can matter to a service."""
+def _is_relevant(change: Change) -> bool:
+    """Whether a pod's change can affect a service."""
     if change.type != "MODIFIED" or change.before is None:
         return True
 
-    def shown(tree: Json) -> tuple[object, ...]:
+    def relevant(tree: Json) -> tuple[object, ...]:
         status = tree.get("status") or {}
         return labels_of(tree), status.get("podIP"), status.get("phase"), ready(tree), deleting(tree)
 
-    return shown(change.before.tree) != shown(change.after.tree)
+    return relevant(change.before.tree) != relevant(change.after.tree)

@@ -1,6 +1,4 @@
-"""This file writes Events, counts repeated ones up, and lets them expire after an hour."""
-
-from __future__ import annotations
+"""Events: recorded, counted when they repeat, and removed after an hour."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -10,11 +8,11 @@ from demo.lookalikes.kubernetes.errors import RefusedError
 from demo.lookalikes.kubernetes.objects import Json, metadata, moment_of, name_of, namespace_of, stamp, suffix
 from demo.lookalikes.kubernetes.store import Change, ObjectKey
 
-_KEPT = timedelta(hours=1)
+_TTL = timedelta(hours=1)
 
 
-class Events:
-    """The recorder of one cluster."""
+class EventRecorder:
+    """The event recorder of one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -24,11 +22,11 @@ class Events:
     def record(
         self, about: Json, kind: str, reason: str, message: str, source: str, *, warning: bool = False
     ) -> None:
-        """Write or count up an event about an object."""
+        """Create an event about an object, or raise the count of an earlier one."""
         namespace = namespace_of(about) or "default"
         now = stamp(self._cluster.clock())
-        known = (metadata(about)["uid"], reason, message)
-        old = self._cluster.store.get(self._kind, *self._known.get(known, ("", "")))
+        identity = (metadata(about)["uid"], reason, message)
+        old = self._cluster.store.get(self._kind, *self._known.get(identity, ("", "")))
         if old is not None:
             self._cluster.update(
                 old, {**old.tree, "count": old.tree.get("count", 1) + 1, "lastTimestamp": now}
@@ -58,14 +56,14 @@ class Events:
         try:
             self._cluster.create(self._kind, namespace, tree)
         except RefusedError:
-            return  # its namespace is going away: so is the wish to read about it
+            return  # its namespace is being deleted, and the event would be too
         if len(self._known) > 20_000:
             self._known.clear()
-        self._known[known] = (namespace, tree["metadata"]["name"])
+        self._known[identity] = (namespace, tree["metadata"]["name"])
 
 
 class EventExpiry:
-    """Removes events that nobody repeated for an hour."""
+    """The expiry of events that have not repeated for an hour."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -84,7 +82,7 @@ class EventExpiry:
             or found.tree.get("eventTime")
             or metadata(found.tree)["creationTimestamp"]
         )
-        ends = (moment_of(last) or self._cluster.clock()) + _KEPT
+        ends = (moment_of(last) or self._cluster.clock()) + _TTL
         if ends > self._cluster.clock():
             return ends
         self._cluster.store.remove(self._kind, *key)

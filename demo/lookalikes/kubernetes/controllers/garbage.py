@@ -1,20 +1,18 @@
-"""This file collects garbage: dependents of what is gone, foreground and orphaning deletions, pods of lost nodes."""
-
-from __future__ import annotations
+"""Garbage collection: dependents of deleted owners, foreground and orphan deletion, pods of deleted nodes."""
 
 from collections.abc import Iterable
 from datetime import datetime
 
 from demo.lookalikes.kubernetes.controllers.controller import Settings
 from demo.lookalikes.kubernetes.controllers.podmaking import Tools
-from demo.lookalikes.kubernetes.deletion import FOREGROUND, ORPHAN, Deletion
+from demo.lookalikes.kubernetes.deletion import FOREGROUND, ORPHAN, DeleteOptions
 from demo.lookalikes.kubernetes.kinds import Kind
 from demo.lookalikes.kubernetes.objects import Json, deleting, dig, metadata, name_of, namespace_of
 from demo.lookalikes.kubernetes.store import Change, ObjectKey, Stored
 
 
-class Garbage:
-    """The garbage collector. Its keys are uids: ("", uid)."""
+class GarbageCollector:
+    """The garbage collector. Its keys are UIDs: ("", uid)."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -38,31 +36,31 @@ class Garbage:
 
     def reconcile(self, key: ObjectKey) -> datetime | None:
         uid = key[1]
-        place = self._live.get(uid)
-        owner = self._tools.cluster.store.get(*place) if place else None
+        address = self._live.get(uid)
+        owner = self._tools.cluster.store.get(*address) if address else None
         dependents = self._tools.indexes.dependents(uid)
         if owner is None:
             for dependent in dependents:
-                self._abandoned(dependent, uid)
+                self._collect(dependent, uid)
         elif deleting(owner.tree):
             finalizers = metadata(owner.tree).get("finalizers") or []
             if ORPHAN in finalizers:
                 for dependent in dependents:
-                    self._disown(dependent, uid)
+                    self._remove_owner(dependent, uid)
                 self._finish(owner, ORPHAN)
             elif FOREGROUND in finalizers:
                 self._foreground(owner, dependents, uid)
         return None
 
-    def _abandoned(self, dependent: Stored, uid: str) -> None:
-        """Delete a dependent none of whose owners lives, or strike the dead owner off."""
+    def _collect(self, dependent: Stored, uid: str) -> None:
+        """Delete a dependent without a living owner, or remove the deleted owner from its references."""
         others = [
             r
             for r in metadata(dependent.tree)["ownerReferences"]
             if r["uid"] != uid and r["uid"] in self._live
         ]
         if others:
-            self._disown(dependent, uid)
+            self._remove_owner(dependent, uid)
         else:
             self._delete(dependent, "Background")
 
@@ -83,23 +81,23 @@ class Garbage:
 
     def _delete(self, dependent: Stored, propagation: str) -> None:
         if not deleting(dependent.tree):
-            how = Deletion(propagation=propagation)
+            options = DeleteOptions(propagation=propagation)
             self._tools.cluster.delete(
-                dependent.kind, namespace_of(dependent.tree), name_of(dependent.tree), how
+                dependent.kind, namespace_of(dependent.tree), name_of(dependent.tree), options
             )
 
-    def _disown(self, dependent: Stored, uid: str) -> None:
-        left = [r for r in metadata(dependent.tree)["ownerReferences"] if r["uid"] != uid]
-        self._rewrite(dependent, "ownerReferences", left)
+    def _remove_owner(self, dependent: Stored, uid: str) -> None:
+        remaining = [r for r in metadata(dependent.tree)["ownerReferences"] if r["uid"] != uid]
+        self._rewrite(dependent, "ownerReferences", remaining)
 
     def _finish(self, owner: Stored, finalizer: str) -> None:
-        left = [f for f in metadata(owner.tree)["finalizers"] if f != finalizer]
-        self._rewrite(owner, "finalizers", left)
+        remaining = [f for f in metadata(owner.tree)["finalizers"] if f != finalizer]
+        self._rewrite(owner, "finalizers", remaining)
 
-    def _rewrite(self, stored: Stored, field: str, left: list[Json] | list[str]) -> None:
+    def _rewrite(self, stored: Stored, field: str, remaining: list[Json] | list[str]) -> None:
         meta = {key: value for key, value in metadata(stored.tree).items() if key != field}
-        if left:
-            meta[field] = left
+        if remaining:
+            meta[field] = remaining
         self._tools.cluster.update(stored, {**stored.tree, "metadata": meta})
 
 
@@ -108,14 +106,14 @@ def _uid(stored: Stored) -> str:
 
 
 class LostPods:
-    """Removes pods that are bound to a node that is gone. Its keys are nodes: ("", name)."""
+    """The removal of pods that are bound to a deleted node. Its keys are nodes: ("", name)."""
 
     def __init__(self, tools: Tools, settings: Settings) -> None:
         self._tools = tools
         self._grace = settings.lost_pod_grace
         self._nodes = tools.cluster.kinds.named("nodes")
         self._pods = tools.cluster.kinds.named("pods")
-        self._missed: dict[str, datetime] = {}
+        self._missing_since: dict[str, datetime] = {}
 
     def concerns(self, change: Change) -> Iterable[ObjectKey]:
         if change.kind.listing == "nodes" and change.type == "DELETED":
@@ -128,13 +126,13 @@ class LostPods:
     def reconcile(self, key: ObjectKey) -> datetime | None:
         node = key[1]
         if self._tools.cluster.store.get(self._nodes, "", node) is not None:
-            self._missed.pop(node, None)
+            self._missing_since.pop(node, None)
             return None
         now = self._tools.cluster.clock()
-        ends = self._missed.setdefault(node, now) + self._grace
+        ends = self._missing_since.setdefault(node, now) + self._grace
         if now < ends:
             return ends
         for pod in self._tools.indexes.on_node(node):
-            how = Deletion(grace=0)
-            self._tools.cluster.delete(self._pods, namespace_of(pod), name_of(pod), how)
+            options = DeleteOptions(grace=0)
+            self._tools.cluster.delete(self._pods, namespace_of(pod), name_of(pod), options)
         return None

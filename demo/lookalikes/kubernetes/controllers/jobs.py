@@ -1,6 +1,4 @@
-"""This file runs Jobs: pods in parallel, counted once each, until enough succeeded or too many failed."""
-
-from __future__ import annotations
+"""Jobs: parallel pods, each counted once, until enough have succeeded or too many have failed."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -15,8 +13,8 @@ from demo.lookalikes.kubernetes.controllers.jobstatus import (
     indexes_text,
     success_of,
 )
-from demo.lookalikes.kubernetes.controllers.podmaking import Tools, active, least_wanted
-from demo.lookalikes.kubernetes.deletion import Deletion
+from demo.lookalikes.kubernetes.controllers.podmaking import Tools, active, deletion_order
+from demo.lookalikes.kubernetes.deletion import DeleteOptions
 from demo.lookalikes.kubernetes.eviction import ready
 from demo.lookalikes.kubernetes.objects import (
     Json,
@@ -42,9 +40,8 @@ class Jobs:
         self._kind = tools.cluster.kinds.named("jobs")
         self._pods = tools.cluster.kinds.named("pods")
         self._workers = JobPods(tools)
-        self._failed_at: dict[
-            str, tuple[int, datetime]
-        ] = {}  # job uid -> failures in a row, the last one's time
+        # job uid -> consecutive failures, time of the last one
+        self._failed_at: dict[str, tuple[int, datetime]] = {}
 
     def concerns(self, change: Change) -> Iterable[ObjectKey]:
         yield from own_key(change, self._kind.listing)
@@ -54,19 +51,19 @@ class Jobs:
     def reconcile(self, key: ObjectKey) -> datetime | None:
         stored = self._tools.cluster.store.get(self._kind, *key)
         if stored is None:
-            self._let_go(key)
+            self._release(key)
             return None
         tree = stored.tree
         if deleting(tree):
             for pod in self._tools.indexes.owned(tree, "pods"):
                 self._workers.untrack(pod)
             return None
-        if _over(tree):
+        if _is_finished(tree):
             return self._clean_up(tree)
         return self._advance(tree)
 
-    def _let_go(self, key: ObjectKey) -> None:
-        """Free the pods of a job that is gone: nobody counts them any more."""
+    def _release(self, key: ObjectKey) -> None:
+        """Release the pods of a deleted job, which no longer counts them."""
         for stored in self._tools.cluster.store.all(self._pods, key[0]):
             for reference in metadata(stored.tree).get("ownerReferences") or ():
                 if reference["kind"] == "Job" and reference["name"] == key[1]:
@@ -76,13 +73,13 @@ class Jobs:
         now, spec = self._tools.cluster.clock(), tree["spec"]
         status = dict(tree.get("status") or {})
         pods = self._tools.indexes.owned(tree, "pods")
-        outcome = self._counted(tree, status, pods)
+        outcome = self._count(tree, status, pods)
         pods = [pod for pod in pods if TRACKING in (metadata(pod).get("finalizers") or ())]
         running = [pod for pod in pods if active(pod)]
         if not spec.get("suspend") and "startTime" not in status:
             status["startTime"] = stamp(now)
         due: datetime | None = None
-        if end := self._verdict(tree, status, outcome, now):
+        if end := self._end(tree, status, outcome, now):
             for pod in running:
                 self._tools.delete_pod(self._kind, tree, pod)
             self._finish(tree, status, end, now)
@@ -94,27 +91,27 @@ class Jobs:
         else:
             if (condition_of(tree, "Suspended") or {}).get("status") == "True":
                 self._set(status, "Suspended", "False", "JobResumed", "Job resumed", now)
-            due = self._supply(tree, status, running, now)
+            due = self._adjust_pods(tree, status, running, now)
         self._write(tree, status)
         deadline = spec.get("activeDeadlineSeconds")
-        if deadline is not None and status.get("startTime") and not _ended(status):
+        if deadline is not None and status.get("startTime") and not _has_outcome(status):
             ends = (moment_of(status["startTime"]) or now) + timedelta(seconds=deadline)
             due = min(due, ends) if due else ends
         return due
 
-    def _counted(self, tree: Json, status: Json, pods: list[Json]) -> Outcome:
-        """Count the pods that ended since the last look, once each, and free them."""
+    def _count(self, tree: Json, status: Json, pods: list[Json]) -> Outcome:
+        """Count the pods that have ended since the last call, each once, and release them."""
         done = indexes_of(status.get("completedIndexes", ""))
         indexed = tree["spec"].get("completionMode") == "Indexed"
-        stopped: Json | None = None
+        failure: Json | None = None
         ignored = 0
         for pod in pods:
             if TRACKING not in (metadata(pod).get("finalizers") or ()):
                 continue
             phase = dig(pod, "status", "phase")
-            gone = deleting(pod) and tree["spec"].get("podReplacementPolicy") != "Failed"
-            if gone and tree["spec"].get("suspend"):
-                self._workers.untrack(pod)  # what suspending ends is no failure
+            is_gone = deleting(pod) and tree["spec"].get("podReplacementPolicy") != "Failed"
+            if is_gone and tree["spec"].get("suspend"):
+                self._workers.untrack(pod)  # a pod that suspension deletes has not failed
                 continue
             if phase == "Succeeded":
                 if indexed:
@@ -122,7 +119,7 @@ class Jobs:
                 else:
                     status["succeeded"] = status.get("succeeded", 0) + 1
                 self._failed_at.pop(metadata(tree)["uid"], None)
-            elif phase == "Failed" or gone:
+            elif phase == "Failed" or is_gone:
                 action, text = failure_of(tree, pod)
                 if action == "Ignore":
                     ignored += 1
@@ -131,17 +128,17 @@ class Jobs:
                     count = self._failed_at.get(metadata(tree)["uid"], (0, self._tools.cluster.clock()))[0]
                     self._failed_at[metadata(tree)["uid"]] = (count + 1, self._tools.cluster.clock())
                 if action == "FailJob":
-                    stopped = {"reason": "PodFailurePolicy", "message": text}
+                    failure = {"reason": "PodFailurePolicy", "message": text}
             else:
                 continue
             self._workers.untrack(pod)
         if indexed:
             status["succeeded"] = len(done)
             status["completedIndexes"] = indexes_text(done)
-        return Outcome(done=frozenset(done), stopped=stopped)
+        return Outcome(done=frozenset(done), stopped=failure)
 
-    def _verdict(self, tree: Json, status: Json, outcome: Outcome, now: datetime) -> Json | None:
-        """Return the interim condition when the job has come to an end, or has begun to."""
+    def _end(self, tree: Json, status: Json, outcome: Outcome, now: datetime) -> Json | None:
+        """Return the interim condition of a job that is ending, or None."""
         for kind in ("SuccessCriteriaMet", "FailureTarget"):
             if found := condition_of({"status": status}, kind):
                 return found
@@ -159,14 +156,14 @@ class Jobs:
         return success_of(tree, status, outcome, self._tools.indexes.owned(tree, "pods"))
 
     def _finish(self, tree: Json, status: Json, end: Json, now: datetime) -> None:
-        """Note the end: first its reason, and the end itself once no pod runs any more."""
+        """Record the end of the job: first the interim condition, and the final one when no pod runs."""
         self._set(status, end["type"], "True", end["reason"], end["message"], now)
-        left = [
+        unfinished = [
             pod
             for pod in self._tools.indexes.owned(tree, "pods")
             if dig(pod, "status", "phase") not in ("Succeeded", "Failed")
         ]
-        if left:
+        if unfinished:
             return
         if end["type"] == "SuccessCriteriaMet":
             self._set(status, "Complete", "True", end["reason"], end["message"], now)
@@ -188,20 +185,20 @@ class Jobs:
                "reason": reason, "message": message}  # fmt: skip
         status["conditions"] = [*(c for c in conditions if c["type"] != kind), row]
 
-    def _supply(self, tree: Json, status: Json, running: list[Json], now: datetime) -> datetime | None:
-        """Start or stop pods until as many run as should; returns when a back-off ends."""
+    def _adjust_pods(self, tree: Json, status: Json, running: list[Json], now: datetime) -> datetime | None:
+        """Create or delete pods to match the parallelism, and return when a back-off ends."""
         spec = tree["spec"]
-        wanted, completions = spec.get("parallelism", 1), spec.get("completions")
+        desired, completions = spec.get("parallelism", 1), spec.get("completions")
         if completions is not None:
-            wanted = min(wanted, max(completions - status.get("succeeded", 0), 0))
+            desired = min(desired, max(completions - status.get("succeeded", 0), 0))
         elif status.get("succeeded", 0):
-            wanted = len(running)  # a work queue: one success, and nothing new is started
-        for pod in least_wanted(running)[: max(len(running) - wanted, 0)]:
+            desired = len(running)  # a work queue: after one success no new pod is created
+        for pod in deletion_order(running)[: max(len(running) - desired, 0)]:
             self._tools.delete_pod(self._kind, tree, pod)
         ending = [p for p in self._tools.indexes.owned(tree, "pods") if deleting(p)]
         if spec.get("podReplacementPolicy") == "Failed":
-            wanted -= len(ending)
-        missing = wanted - len(running)
+            desired -= len(ending)
+        missing = desired - len(running)
         if missing <= 0:
             return None
         failures, last = self._failed_at.get(metadata(tree)["uid"], (0, now))
@@ -227,28 +224,28 @@ class Jobs:
         for name in ("active", "succeeded", "failed", "completedIndexes"):
             if not status.get(name):
                 status.pop(name, None)
-        if not _over({"status": status}) or status.get("conditions"):
+        if not _is_finished({"status": status}) or status.get("conditions"):
             status["uncountedTerminatedPods"] = {}
         self._tools.write_status(self._kind, tree, status)
 
     def _clean_up(self, tree: Json) -> datetime | None:
-        wait = tree["spec"].get("ttlSecondsAfterFinished")
-        if wait is None:
+        ttl = tree["spec"].get("ttlSecondsAfterFinished")
+        if ttl is None:
             return None
         ended = condition_of(tree, "Complete") or condition_of(tree, "Failed") or {}
         ends = (moment_of(ended.get("lastTransitionTime")) or self._tools.cluster.clock()) + timedelta(
-            seconds=wait
+            seconds=ttl
         )
         if ends > self._tools.cluster.clock():
             return ends
-        how = Deletion(propagation="Foreground")
-        self._tools.cluster.delete(self._kind, namespace_of(tree), name_of(tree), how)
+        options = DeleteOptions(propagation="Foreground")
+        self._tools.cluster.delete(self._kind, namespace_of(tree), name_of(tree), options)
         return None
 
 
-def _ended(status: Json) -> bool:
+def _has_outcome(status: Json) -> bool:
     return any(c["type"] in ("SuccessCriteriaMet", "FailureTarget") for c in status.get("conditions") or ())
 
 
-def _over(tree: Json) -> bool:
+def _is_finished(tree: Json) -> bool:
     return any((condition_of(tree, kind) or {}).get("status") == "True" for kind in ("Complete", "Failed"))

@@ -1,6 +1,4 @@
-"""This file says whether a pod may be on a node: selectors, affinity, taints, and what it asks for."""
-
-from __future__ import annotations
+"""Whether a pod may run on a node: selectors, affinity, taints and resource requests."""
 
 from collections.abc import Iterable
 
@@ -11,8 +9,8 @@ from demo.lookalikes.kubernetes.selectors import expression_test
 Amounts = dict[str, int]  # resource -> thousandths
 
 
-def wanted_amounts(pod: Json) -> Amounts:
-    """Return what the scheduler reserves for a pod: its containers' sum, or its largest init container."""
+def requested_amounts(pod: Json) -> Amounts:
+    """Return what the scheduler reserves for a pod: the sum of its containers, or its largest init container."""
     spec = pod.get("spec") or {}
     total: Amounts = {}
     sidecars: Amounts = {}
@@ -43,12 +41,12 @@ def _add(total: Amounts, requests: Json) -> None:
 
 
 def tolerates(pod: Json, taint: Json) -> bool:
-    """Whether one of the pod's tolerations covers the taint."""
+    """Whether one of the pod's tolerations matches the taint."""
     return any(covers(toleration, taint) for toleration in dig(pod, "spec", "tolerations") or ())
 
 
 def covers(toleration: Json, taint: Json) -> bool:
-    """Whether a toleration covers a taint."""
+    """Whether a toleration matches a taint."""
     if toleration.get("effect") not in (None, "", taint.get("effect")):
         return False
     if toleration.get("key") not in (None, "", taint.get("key")):
@@ -67,7 +65,7 @@ def untolerated(pod: Json, node: Json, effects: Iterable[str]) -> Json | None:
 
 
 def matches_affinity(pod: Json, node: Json) -> bool:
-    """Whether the node has what the pod's nodeSelector and required node affinity want."""
+    """Whether the node matches the pod's nodeSelector and required node affinity."""
     labels = labels_of(node)
     selector = dig(pod, "spec", "nodeSelector") or {}
     if any(labels.get(key) != value for key, value in selector.items()):
@@ -75,10 +73,10 @@ def matches_affinity(pod: Json, node: Json) -> bool:
     required = dig(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     if required is None:
         return True
-    return any(_term(term, node) for term in required.get("nodeSelectorTerms") or ())
+    return any(_matches_term(term, node) for term in required.get("nodeSelectorTerms") or ())
 
 
-def _term(term: Json, node: Json) -> bool:
+def _matches_term(term: Json, node: Json) -> bool:
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not expressions and not fields:
         return False

@@ -1,12 +1,10 @@
-"""This file makes pods from templates and counts them, for every controller that owns some."""
-
-from __future__ import annotations
+"""Creation, deletion and counting of pods, for the controllers that own pods."""
 
 import hashlib
 from dataclasses import dataclass
 
 from demo.lookalikes.kubernetes.cluster import Cluster
-from demo.lookalikes.kubernetes.controllers.events import Events
+from demo.lookalikes.kubernetes.controllers.events import EventRecorder
 from demo.lookalikes.kubernetes.controllers.indexes import Indexes, reference_to
 from demo.lookalikes.kubernetes.errors import RefusedError
 from demo.lookalikes.kubernetes.eviction import ready
@@ -16,21 +14,21 @@ from demo.lookalikes.kubernetes.objects import Json, deleting, dig, encode, meta
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a controller works with."""
+    """The dependencies of a controller."""
 
     cluster: Cluster
     indexes: Indexes
-    events: Events
+    events: EventRecorder
 
     def find(self, kind: Kind, key: tuple[str, str]) -> Json | None:
-        """Return the object unless it is gone or going."""
+        """Return the object, or None if it is missing or being deleted."""
         stored = self.cluster.store.get(kind, *key)
         return None if stored is None or deleting(stored.tree) else stored.tree
 
     def create_pod(
         self, kind: Kind, owner: Json, template: Json, meta: Json, spec: Json | None = None
     ) -> Json:
-        """Create a pod of the owner's template, with more metadata and spec; says so in an event."""
+        """Create a pod from the owner's template with additional metadata and spec, and record an event."""
         base = template.get("metadata") or {}
         own = {
             **meta,
@@ -54,14 +52,14 @@ class Tools:
         return pod
 
     def delete_pod(self, kind: Kind, owner: Json, pod: Json) -> None:
-        """Delete one pod of the owner; says so in an event."""
+        """Delete one pod of the owner, and record an event."""
         if not deleting(pod):
             self.cluster.delete(self.cluster.kinds.named("pods"), namespace_of(pod), name_of(pod))
             source = f"{kind.kind.lower()}-controller"
             self.events.record(owner, kind.kind, "SuccessfulDelete", f"Deleted pod: {name_of(pod)}", source)
 
     def write_status(self, kind: Kind, tree: Json, status: Json) -> None:
-        """Set the status if it says something new."""
+        """Set the status if it has changed."""
         if tree.get("status") != status:
             self.cluster.set_status(kind, namespace_of(tree), name_of(tree), status)
 
@@ -71,8 +69,8 @@ def active(pod: Json) -> bool:
     return not deleting(pod) and dig(pod, "status", "phase") not in ("Succeeded", "Failed")
 
 
-def least_wanted(pods: list[Json]) -> list[Json]:
-    """Return the pods in the order in which a controller gives them up: unplaced, pending, unready, newest first."""
+def deletion_order(pods: list[Json]) -> list[Json]:
+    """Return the pods in the order of deletion: unscheduled, pending, unready, newest first."""
 
     def rank(pod: Json) -> tuple[bool, bool, bool]:
         return (bool(dig(pod, "spec", "nodeName")), dig(pod, "status", "phase") == "Running", ready(pod))
@@ -82,13 +80,13 @@ def least_wanted(pods: list[Json]) -> list[Json]:
 
 
 def template_hash(template: Json) -> str:
-    """Return ten signs that stand for a pod template."""
+    """Return a hash of a pod template, ten characters long."""
     digest = hashlib.blake2s(encode(template), digest_size=10).digest()
     return "".join("bcdfghjklmnpqrstvwxz2456789"[byte % 27] for byte in digest)
 
 
 def share(amount: int | str | None, of: int, *, up: bool) -> int:
-    """Return an `IntOrString` amount in whole pods."""
+    """Return an `IntOrString` amount as a number of pods."""
     if isinstance(amount, str):
         hundredths = int(amount.rstrip("%")) * of
         return -(-hundredths // 100) if up else hundredths // 100

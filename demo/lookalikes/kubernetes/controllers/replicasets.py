@@ -1,12 +1,10 @@
-"""This file keeps as many pods of a ReplicaSet as it wants."""
-
-from __future__ import annotations
+"""ReplicaSets: the desired number of pods."""
 
 from collections.abc import Iterable
 from datetime import datetime
 
 from demo.lookalikes.kubernetes.controllers.indexes import controller_key, own_key
-from demo.lookalikes.kubernetes.controllers.podmaking import Tools, active, least_wanted
+from demo.lookalikes.kubernetes.controllers.podmaking import Tools, active, deletion_order
 from demo.lookalikes.kubernetes.eviction import ready
 from demo.lookalikes.kubernetes.objects import Json, dig, metadata, name_of
 from demo.lookalikes.kubernetes.store import Change, ObjectKey
@@ -29,18 +27,18 @@ class ReplicaSets:
         if tree is None:
             return None
         pods = [pod for pod in self._tools.indexes.owned(tree, "pods") if active(pod)]
-        wanted = tree["spec"].get("replicas", 1)
-        for pod in least_wanted(pods)[: max(len(pods) - wanted, 0)]:
+        desired = tree["spec"].get("replicas", 1)
+        for pod in deletion_order(pods)[: max(len(pods) - desired, 0)]:
             self._tools.delete_pod(self._kind, tree, pod)
-        made = [
+        created = [
             self._tools.create_pod(
                 self._kind, tree, tree["spec"]["template"], {"generateName": f"{name_of(tree)}-"}
             )
-            for _ in range(wanted - len(pods))
+            for _ in range(desired - len(pods))
         ]
-        kept = [pod for pod in self._tools.indexes.owned(tree, "pods") if active(pod)] if made else pods
+        current = [pod for pod in self._tools.indexes.owned(tree, "pods") if active(pod)] if created else pods
         self._tools.write_status(
-            self._kind, tree, _status(tree, kept[: max(wanted, 0)] if len(kept) > wanted else kept)
+            self._kind, tree, _status(tree, current[: max(desired, 0)] if len(current) > desired else current)
         )
         return None
 

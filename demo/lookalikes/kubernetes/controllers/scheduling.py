@@ -1,6 +1,4 @@
-"""This file gives waiting pods to nodes, and says in the real scheduler's words why one cannot be placed."""
-
-from __future__ import annotations
+"""Scheduling of pods, and the reasons in the real scheduler's words when a pod does not fit."""
 
 from bisect import insort
 from collections import Counter
@@ -10,8 +8,8 @@ from datetime import datetime
 from demo.lookalikes.kubernetes.controllers.placement import (
     Amounts,
     matches_affinity,
+    requested_amounts,
     untolerated,
-    wanted_amounts,
 )
 from demo.lookalikes.kubernetes.controllers.podmaking import Tools
 from demo.lookalikes.kubernetes.errors import RefusedError
@@ -28,24 +26,24 @@ from demo.lookalikes.kubernetes.quantities import milli
 from demo.lookalikes.kubernetes.store import Change, ObjectKey
 
 _HARD = ("NoSchedule", "NoExecute")
-_ENOUGH = 50  # feasible nodes among which the emptiest is chosen: the real one samples too
-_WAKE: ObjectKey = ("", "")  # the key that stands for: look at all that wait
+_FEASIBLE_LIMIT = 50  # feasible nodes to choose the emptiest from; the real scheduler samples too
+_ALL_WAITING: ObjectKey = ("", "")  # the key for trying all waiting pods again
 
 
 class Scheduler:
-    """The default scheduler. It knows what each node has left from the changes it hears."""
+    """The default scheduler. It tracks what is free on each node from the changes in the store."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._pods = tools.cluster.kinds.named("pods")
         self._nodes: dict[str, Json] = {}
-        self._order: list[str] = []  # the nodes' names
-        self._barred: dict[str, bool] = {}  # node -> whether it is cordoned or has taints that keep pods away
-        self._room: dict[str, Amounts] = {}
+        self._order: list[str] = []  # the names of the nodes
+        self._barred: dict[str, bool] = {}  # node -> whether it is cordoned or has hard taints
+        self._allocatable: dict[str, Amounts] = {}
         self._used: dict[str, Amounts] = {}
-        self._charged: dict[ObjectKey, tuple[str, Amounts]] = {}
+        self._accounted: dict[ObjectKey, tuple[str, Amounts]] = {}
         self._waiting: dict[ObjectKey, None] = {}
-        self._turn = 0
+        self._start = 0
 
     def concerns(self, change: Change) -> Iterable[ObjectKey]:
         tree = change.after.tree
@@ -53,8 +51,8 @@ class Scheduler:
             if change.type == "DELETED":
                 self._nodes.pop(name_of(tree), None)
                 self._order = sorted(self._nodes)
-                yield _WAKE
-            elif _moves(change):
+                yield _ALL_WAITING
+            elif _is_relevant(change):
                 if name_of(tree) not in self._nodes:
                     insort(self._order, name_of(tree))
                 self._nodes[name_of(tree)] = tree
@@ -63,33 +61,35 @@ class Scheduler:
                     dig(tree, "spec", "unschedulable")
                     or any(taint.get("effect") in _HARD for taint in taints)
                 )
-                room = dig(tree, "status", "allocatable") or dig(tree, "status", "capacity") or {}
-                self._room[name_of(tree)] = {name: milli(amount) for name, amount in room.items()}
-                yield _WAKE
+                allocatable = dig(tree, "status", "allocatable") or dig(tree, "status", "capacity") or {}
+                self._allocatable[name_of(tree)] = {
+                    name: milli(amount) for name, amount in allocatable.items()
+                }
+                yield _ALL_WAITING
         elif change.kind.listing == "pods":
             key = (namespace_of(tree), name_of(tree))
-            freed = self._charge(key, None if change.type == "DELETED" else tree)
-            if freed:
-                yield _WAKE
-            if change.type != "DELETED" and _waits(tree):
+            has_freed = self._account(key, None if change.type == "DELETED" else tree)
+            if has_freed:
+                yield _ALL_WAITING
+            if change.type != "DELETED" and _is_waiting(tree):
                 if change.before is None or change.before.tree.get("spec") != tree.get("spec"):
                     yield key
             else:
                 self._waiting.pop(key, None)
 
-    def _charge(self, key: ObjectKey, pod: Json | None) -> bool:
-        """Book what a pod takes on its node; returns whether something was given back."""
+    def _account(self, key: ObjectKey, pod: Json | None) -> bool:
+        """Record what a pod takes on its node, and return whether it freed anything."""
         node = dig(pod, "spec", "nodeName")
-        over = dig(pod, "status", "phase") in ("Succeeded", "Failed")
-        old = self._charged.get(key)
-        if node and not over:
-            amounts = {**wanted_amounts(pod or {}), "pods": 1000}
+        is_over = dig(pod, "status", "phase") in ("Succeeded", "Failed")
+        old = self._accounted.get(key)
+        if node and not is_over:
+            amounts = {**requested_amounts(pod or {}), "pods": 1000}
             if old == (node, amounts):
                 return False
-            self._charged[key] = (node, amounts)
+            self._accounted[key] = (node, amounts)
             self._book(node, amounts, 1)
         else:
-            self._charged.pop(key, None)
+            self._accounted.pop(key, None)
         if old is not None:
             self._book(old[0], old[1], -1)
         return old is not None
@@ -100,81 +100,87 @@ class Scheduler:
             used[name] = used.get(name, 0) + sign * amount
 
     def reconcile(self, key: ObjectKey) -> datetime | None:
-        if key == _WAKE:
+        if key == _ALL_WAITING:
             for waiting in sorted(self._waiting, key=self._priority, reverse=True):
-                self._place(waiting)
+                self._schedule(waiting)
         else:
-            self._place(key)
+            self._schedule(key)
         return None
 
     def _priority(self, key: ObjectKey) -> int:
         stored = self._tools.cluster.store.get(self._pods, *key)
         return int(dig(stored.tree, "spec", "priority") or 0) if stored else 0
 
-    def _place(self, key: ObjectKey) -> None:
+    def _schedule(self, key: ObjectKey) -> None:
         stored = self._tools.cluster.store.get(self._pods, *key)
-        if stored is None or not _waits(stored.tree):
+        if stored is None or not _is_waiting(stored.tree):
             self._waiting.pop(key, None)
             return
         pod = stored.tree
-        amounts = wanted_amounts(pod)
-        fitting: list[str] = []
-        misfits: Counter[str] = Counter()
-        helpless = 0
+        amounts = requested_amounts(pod)
+        feasible: list[str] = []
+        rejections: Counter[str] = Counter()
+        unresolvable = 0
         names = self._order
-        choosy = bool(dig(pod, "spec", "nodeSelector") or dig(pod, "spec", "affinity"))
-        start = self._turn % len(names) if names else 0
+        has_constraints = bool(dig(pod, "spec", "nodeSelector") or dig(pod, "spec", "affinity"))
+        start = self._start % len(names) if names else 0
         for name in names[start:] + names[:start]:
-            reasons, final = self._misfit(pod, amounts, name, choosy=choosy)
+            reasons, is_unresolvable = self._misfit_reasons(
+                pod, amounts, name, has_constraints=has_constraints
+            )
             if not reasons:
-                fitting.append(name)
-                if len(fitting) >= _ENOUGH:
+                feasible.append(name)
+                if len(feasible) >= _FEASIBLE_LIMIT:
                     break
-            misfits.update(reasons)
-            helpless += final
-        if fitting:
-            self._turn += 1
-            self._bind(pod, min(fitting, key=lambda name: self._fullness(name, amounts)))
+            rejections.update(reasons)
+            unresolvable += is_unresolvable
+        if feasible:
+            self._start += 1
+            self._bind(pod, min(feasible, key=lambda name: self._fullness(name, amounts)))
             self._waiting.pop(key, None)
             return
         self._waiting[key] = None
-        self._explain(pod, misfits, helpless, len(names))
+        self._explain(pod, rejections, unresolvable, len(names))
 
-    def _misfit(self, pod: Json, amounts: Amounts, name: str, *, choosy: bool) -> tuple[list[str], bool]:
-        """Return why the node does not do, and whether evicting others could not help either."""
+    def _misfit_reasons(
+        self, pod: Json, amounts: Amounts, name: str, *, has_constraints: bool
+    ) -> tuple[list[str], bool]:
+        """Return why the pod does not fit the node, and whether preemption could not help."""
         node = self._nodes[name]
         if self._barred[name]:
             if dig(node, "spec", "unschedulable") and not _tolerates_cordon(pod):
                 return ["node(s) were unschedulable"], True
             if untolerated(pod, node, _HARD):
                 return ["node(s) had untolerated taint(s)"], True
-        if choosy and not matches_affinity(pod, node):
+        if has_constraints and not matches_affinity(pod, node):
             return ["node(s) didn't match Pod's node affinity/selector"], True
-        room, used = self._room.get(name, {}), self._used.get(name, {})
-        reasons, final = [], False
-        if used.get("pods", 0) + 1000 > room.get("pods", 110_000):
+        allocatable, used = self._allocatable.get(name, {}), self._used.get(name, {})
+        reasons, is_unresolvable = [], False
+        if used.get("pods", 0) + 1000 > allocatable.get("pods", 110_000):
             reasons.append("Too many pods")
         for resource, amount in amounts.items():
-            if amount and used.get(resource, 0) + amount > room.get(resource, 0):
+            if amount and used.get(resource, 0) + amount > allocatable.get(resource, 0):
                 reasons.append(f"Insufficient {resource}")
-                final = final or amount > room.get(resource, 0)
-        return reasons, final
+                is_unresolvable = is_unresolvable or amount > allocatable.get(resource, 0)
+        return reasons, is_unresolvable
 
     def _fullness(self, name: str, amounts: Amounts) -> float:
-        room, used = self._room.get(name, {}), self._used.get(name, {})
-        return sum(used.get(r, 0) / room[r] for r in {*amounts, "cpu", "memory", "pods"} if room.get(r))
+        allocatable, used = self._allocatable.get(name, {}), self._used.get(name, {})
+        return sum(
+            used.get(r, 0) / allocatable[r] for r in {*amounts, "cpu", "memory", "pods"} if allocatable.get(r)
+        )
 
     def _bind(self, pod: Json, node: str) -> None:
         self._tools.cluster.bind(namespace_of(pod), name_of(pod), node)
         text = f"Successfully assigned {namespace_of(pod)}/{name_of(pod)} to {node}"
         self._tools.events.record(pod, "Pod", "Scheduled", text, "default-scheduler")
 
-    def _explain(self, pod: Json, misfits: Counter[str], helpless: int, total: int) -> None:
+    def _explain(self, pod: Json, rejections: Counter[str], unresolvable: int, total: int) -> None:
         if total:
-            counted = ", ".join(sorted(f"{count} {reason}" for reason, count in misfits.items()))
-            no_help = {"Preemption is not helpful for scheduling": helpless,
-                       "No preemption victims found for incoming pod": total - helpless}  # fmt: skip
-            victims = ", ".join(sorted(f"{count} {reason}" for reason, count in no_help.items() if count))
+            counted = ", ".join(sorted(f"{count} {reason}" for reason, count in rejections.items()))
+            by_reason = {"Preemption is not helpful for scheduling": unresolvable,
+                       "No preemption victims found for incoming pod": total - unresolvable}  # fmt: skip
+            victims = ", ".join(sorted(f"{count} {reason}" for reason, count in by_reason.items() if count))
             text = (
                 f"0/{total} nodes are available: {counted}. no new claims to deallocate, "
                 f"preemption: 0/{total} nodes are available: {victims}."
@@ -198,7 +204,7 @@ class Scheduler:
         self._tools.events.record(pod, "Pod", "FailedScheduling", text, "default-scheduler", warning=True)
 
 
-def _waits(pod: Json) -> bool:
+def _is_waiting(pod: Json) -> bool:
     return (
         not dig(pod, "spec", "nodeName")
         and not deleting(pod)
@@ -208,8 +214,8 @@ def _waits(pod: Json) -> bool:
     )
 
 
-def _moves(change: Change) -> bool:
-    """Whether a node's change can matter to where pods fit: heartbeats do not."""
+def _is_relevant(change: Change) -> bool:
+    """Whether a node's change can affect where pods fit; a heartbeat cannot."""
     if change.before is None:
         return True
     old, new = change.before.tree, change.after.tree

@@ -1,6 +1,4 @@
-"""This file keeps a StatefulSet's numbered pods: made in order, updated and removed from the top."""
-
-from __future__ import annotations
+"""StatefulSets: numbered pods, created in order, updated and deleted from the highest ordinal."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -31,7 +29,7 @@ class StatefulSets:
         if tree is None:
             return None
         revision = f"{name_of(tree)}-{template_hash(tree['spec']['template'])}"
-        self._act(tree, revision)
+        self._sync_pods(tree, revision)
         self._report(tree, revision)
         return None
 
@@ -39,20 +37,20 @@ class StatefulSets:
         pods = self._tools.indexes.owned(tree, "pods")
         return {int(name_of(pod).rpartition("-")[2]): pod for pod in pods}
 
-    def _act(self, tree: Json, revision: str) -> None:
+    def _sync_pods(self, tree: Json, revision: str) -> None:
         spec, pods = tree["spec"], self._pods(tree)
-        wanted, parallel = spec.get("replicas", 1), spec.get("podManagementPolicy") == "Parallel"
+        desired, parallel = spec.get("replicas", 1), spec.get("podManagementPolicy") == "Parallel"
         for pod in pods.values():
             if dig(pod, "status", "phase") in ("Failed", "Succeeded"):
                 self._tools.delete_pod(self._kind, tree, pod)
                 return
-        for ordinal in range(wanted):
+        for ordinal in range(desired):
             found = pods.get(ordinal)
             if found is None:
-                self._make(tree, ordinal, revision)
+                self._create_pod(tree, ordinal, revision)
             if not parallel and (found is None or deleting(found) or not ready(found)):
                 return
-        surplus = [pods[ordinal] for ordinal in sorted(pods, reverse=True) if ordinal >= wanted]
+        surplus = [pods[ordinal] for ordinal in sorted(pods, reverse=True) if ordinal >= desired]
         for pod in surplus if parallel else surplus[:1]:
             self._tools.delete_pod(self._kind, tree, pod)
         if surplus or dig(spec, "updateStrategy", "type") == "OnDelete":
@@ -66,7 +64,7 @@ class StatefulSets:
             if not ready(pod) or deleting(pod):
                 return
 
-    def _make(self, tree: Json, ordinal: int, revision: str) -> None:
+    def _create_pod(self, tree: Json, ordinal: int, revision: str) -> None:
         spec, name = tree["spec"], f"{name_of(tree)}-{ordinal}"
         labels = {
             _REVISION: revision,
@@ -95,15 +93,15 @@ class StatefulSets:
         pods = [pod for pod in self._pods(tree).values() if not deleting(pod)]
         updated = sum(labels_of(pod).get(_REVISION) == revision for pod in pods)
         old = tree.get("status") or {}
-        whole = updated == len(pods) == tree["spec"].get("replicas", 1)
+        is_updated = updated == len(pods) == tree["spec"].get("replicas", 1)
         counts = {"readyReplicas": sum(map(ready, pods)), "updatedReplicas": updated,
-                  "currentReplicas": updated if whole else len(pods) - updated}  # fmt: skip
+                  "currentReplicas": updated if is_updated else len(pods) - updated}  # fmt: skip
         status = {
             "observedGeneration": metadata(tree).get("generation", 1),
             "replicas": len(pods),
             "availableReplicas": counts["readyReplicas"],
             **{name: count for name, count in counts.items() if count},
-            "currentRevision": revision if whole else old.get("currentRevision", revision),
+            "currentRevision": revision if is_updated else old.get("currentRevision", revision),
             "updateRevision": revision,
             "collisionCount": 0,
         }

@@ -1,1 +1,1 @@
-"""The ways to the app: Socket Mode and signed requests."""
+"""Delivery to the app: Socket Mode and signed requests."""

@@ -1,4 +1,4 @@
-"""This file owns the work that goes on beside a request: it is named, bounded in life, and its crash is not lost."""
+"""Background tasks of the look-alike: named, stopped at the end, and a crash is never lost."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,14 +6,14 @@ from typing import Any
 
 
 class BackgroundTasks:
-    """Background work of one look-alike; all of it ends with `close`."""
+    """The background tasks of one look-alike; `close` stops them all."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._crash: BaseException | None = None
 
     def start(self, work: Coroutine[Any, Any, Any], name: str) -> None:
-        """Do it beside."""
+        """Run `work` in the background."""
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -24,13 +24,13 @@ class BackgroundTasks:
             self._crash = self._crash or task.exception()
 
     async def close(self) -> None:
-        """Stop everything."""
+        """Cancel all tasks."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def check(self) -> None:
-        """Raise what the first crashed chore raised, so that a test cannot miss it."""
+        """Raise the first task's exception, so that a test cannot miss it."""
         if self._crash is not None:
             raise self._crash

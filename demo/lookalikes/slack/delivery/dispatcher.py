@@ -1,4 +1,4 @@
-"""This file is the post: it hands envelopes to the app, waits for the acknowledgement, and tries again."""
+"""Dispatch of envelopes to the app, with acknowledgement and redelivery."""
 
 from collections.abc import Coroutine
 from typing import Any
@@ -11,7 +11,7 @@ from demo.lookalikes.slack.state.workspace import Workspace
 
 
 class Dispatcher:
-    """The one way to the app: Socket Mode, or a request URL once one is set."""
+    """Delivers envelopes to the app by Socket Mode, or to a request URL once one is set."""
 
     def __init__(self, workspace: Workspace, sockets: Sockets, background_tasks: BackgroundTasks) -> None:
         self._workspace = workspace
@@ -20,39 +20,38 @@ class Dispatcher:
         self.request_url: Requests | None = None
 
     async def send(self, envelope: Envelope) -> str:
-        """Deliver an envelope once; what is not acknowledged goes out again beside, if its kind does.
+        """Deliver an envelope and return why it was not acknowledged, empty when it was.
 
-        Returns:
-            Empty when it was acknowledged, else why not.
+        An unacknowledged envelope is redelivered in the background, if its kind allows it.
         """
         self._workspace.envelopes.append(envelope)
         reason = await self.deliver(envelope)
         if reason and reason != "no_retry" and envelope.kind in self._workspace.options.redelivers:
-            self._background_tasks.start(self._again(envelope, reason), name=f"redeliver {envelope.id}")
+            self._background_tasks.start(self._redeliver(envelope, reason), name=f"redeliver {envelope.id}")
         return reason
 
     def send_beside(self, envelope: Envelope) -> None:
-        """Deliver it without waiting."""
+        """Deliver an envelope without waiting for it."""
         self._background_tasks.start(self.send(envelope), name=f"deliver {envelope.id}")
 
     def start(self, work: Coroutine[Any, Any, Any], name: str) -> None:
-        """Do something beside."""
+        """Run `work` in the background."""
         self._background_tasks.start(work, name)
 
     async def deliver(self, envelope: Envelope, reason: str = "") -> str:
-        """Hand it over one more time; `reason` says why the last time failed."""
+        """Deliver an envelope once more; `reason` is why the last delivery failed."""
         attempt = len(envelope.deliveries)
         delivery = Delivery(attempt=attempt, at=self._workspace.clock.now())
         envelope.deliveries.append(delivery)
-        way = self.request_url or self._sockets
-        delivery.through, delivery.reason, response = await way.deliver(envelope, attempt, reason)
+        transport = self.request_url or self._sockets
+        delivery.through, delivery.reason, response = await transport.deliver(envelope, attempt, reason)
         delivery.acked = not delivery.reason
         if delivery.acked and envelope.response is None:
             envelope.response = response
         self._workspace.changes.publish()
         return delivery.reason
 
-    async def _again(self, envelope: Envelope, reason: str) -> None:
+    async def _redeliver(self, envelope: Envelope, reason: str) -> None:
         for wait in self._workspace.options.redelivery:
             await self._workspace.clock.sleep(wait.total_seconds())
             if envelope.acked:

@@ -1,4 +1,4 @@
-"""This file holds what is sent to the app, each with the account of its deliveries."""
+"""Envelopes sent to the app, each with the record of its deliveries."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -7,20 +7,20 @@ from typing import Any
 
 @dataclass(slots=True, kw_only=True)
 class Delivery:
-    """One time that an envelope was handed over."""
+    """One delivery attempt of an envelope."""
 
     attempt: int
     at: datetime
-    #: The socket it went through, or the request URL; empty when there was none.
+    #: The socket id or the request URL; empty when there was no connection.
     through: str = ""
     acked: bool = False
-    #: Why it counts as failed: timeout, connection_closed, connection_failed, http_error.
+    #: Why the delivery failed: timeout, connection_closed, connection_failed, http_error.
     reason: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
 class Envelope:
-    """An event, a command or a gesture on its way to the app."""
+    """An event, a slash command or an interaction for the app."""
 
     id: str
     #: events_api, slash_commands or interactive.
@@ -28,7 +28,7 @@ class Envelope:
     payload: dict[str, Any]
     accepts_response: bool = False
     deliveries: list[Delivery] = field(default_factory=list)
-    #: What came with the first acknowledgement.
+    #: The payload of the first acknowledgement.
     response: dict[str, Any] | None = None
 
     @property
@@ -37,12 +37,12 @@ class Envelope:
 
     def wire(self, attempt: int, reason: str) -> dict[str, Any]:
         """The envelope as Socket Mode frames it."""
-        whole: dict[str, Any] = {
+        frame: dict[str, Any] = {
             "envelope_id": self.id,
             "type": self.kind,
             "payload": self.payload,
             "accepts_response_payload": self.accepts_response,
         }
         if self.kind == "events_api" or attempt:
-            whole |= {"retry_attempt": attempt, "retry_reason": reason}
-        return whole
+            frame |= {"retry_attempt": attempt, "retry_reason": reason}
+        return frame

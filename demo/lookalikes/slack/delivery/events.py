@@ -1,4 +1,4 @@
-"""This file decides which events the app hears of, by what it subscribed to and where it is a member."""
+"""Events sent to the app, depending on its subscriptions and channel memberships."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def tell_of_message(workspace: Workspace, message: Message) -> None:
     channel = workspace.directory.channels[message.channel]
     if workspace.bot.id not in channel.members:
         return
-    wanted = workspace.options.subscriptions
+    subscriptions = workspace.options.subscriptions
     inner = {
         name: part
         for name, part in message.body.items()
@@ -23,15 +23,15 @@ def tell_of_message(workspace: Workspace, message: Message) -> None:
     if workspace.directory.people[message.user].stranger:
         inner |= {"user_team": message.body["team"], "source_team": message.body["team"]}
     kind = "im" if channel.direct_with else "channel"
-    if ("message.im" if channel.direct_with else "message.channels") in wanted:
+    if ("message.im" if channel.direct_with else "message.channels") in subscriptions:
         workspace.post_event(event(workspace, {**inner, "channel_type": kind}))
     mentioned = f"<@{workspace.bot.id}>" in message.text
-    if mentioned and not message.by_bot and not channel.direct_with and "app_mention" in wanted:
+    if mentioned and not message.by_bot and not channel.direct_with and "app_mention" in subscriptions:
         workspace.post_event(event(workspace, {**inner, "type": "app_mention"}))
 
 
 def tell_of_change(workspace: Workspace, message: Message, subtype: str) -> None:
-    """Send `message_changed` or `message_deleted` for what a person did to a message."""
+    """Send `message_changed` or `message_deleted` when a person changes a message."""
     channel = workspace.directory.channels[message.channel]
     name = "message.im" if channel.direct_with else "message.channels"
     if name not in workspace.options.subscriptions or workspace.bot.id not in channel.members:

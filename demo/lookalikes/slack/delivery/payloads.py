@@ -1,4 +1,4 @@
-"""This file writes the payloads of gestures and events as Slack does."""
+"""Payloads of interactions and events, as Slack sends them."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ VERIFICATION = "lookalike-verification"
 
 
 def event(workspace: Workspace, inner: dict[str, Any]) -> Envelope:
-    """An Events API envelope around one event."""
+    """Wrap one event in an Events API envelope."""
     return Envelope(
         id=workspace.new_id("E"),
         kind="events_api",
@@ -42,7 +42,7 @@ def event(workspace: Workspace, inner: dict[str, Any]) -> Envelope:
 def slash_command(
     workspace: Workspace, person: Person, channel: Channel, command: str, text: str
 ) -> Envelope:
-    """What the app gets for `/yard node list`."""
+    """Return the envelope of a slash command such as `/yard node list`."""
     return Envelope(
         id=workspace.new_id("E"),
         kind="slash_commands",
@@ -81,7 +81,7 @@ def _interaction(workspace: Workspace, person: Person, kind: str, view: str | No
 def message_actions(
     workspace: Workspace, person: Person, message: Message, action: dict[str, Any], state: dict[str, Any]
 ) -> Envelope:
-    """What the app gets when an element of a message is used."""
+    """Return the envelope for a used element of a message."""
     channel = workspace.directory.channels[message.channel]
     container: dict[str, Any] = {
         "type": "message",
@@ -106,7 +106,7 @@ def message_actions(
 def view_actions(
     workspace: Workspace, person: Person, view: dict[str, Any], action: dict[str, Any]
 ) -> Envelope:
-    """What the app gets when an element of a view is used."""
+    """Return the envelope for a used element of a view."""
     payload = _interaction(workspace, person, "block_actions", view["id"]) | {
         "container": {"type": "view", "view_id": view["id"]},
         "view": view,
@@ -116,7 +116,7 @@ def view_actions(
 
 
 def view_submission(workspace: Workspace, person: Person, view: dict[str, Any]) -> Envelope:
-    """What the app gets when a modal is sent off."""
+    """Return the envelope of a submitted modal."""
     payload = _interaction(workspace, person, "view_submission", view["id"]) | {
         "view": view,
         "response_urls": [],
@@ -125,24 +125,24 @@ def view_submission(workspace: Workspace, person: Person, view: dict[str, Any]) 
 
 
 def view_closed(workspace: Workspace, person: Person, view: dict[str, Any], *, cleared: bool) -> Envelope:
-    """What the app gets when a modal with `notify_on_close` is dismissed."""
+    """Return the envelope of a dismissed modal that has `notify_on_close`."""
     payload = _interaction(workspace, person, "view_closed") | {"view": view, "is_cleared": cleared}
     payload.pop("trigger_id")
     return Envelope(id=workspace.new_id("E"), kind="interactive", payload=payload)
 
 
 def suggestion(
-    workspace: Workspace, person: Person, value: str, element: dict[str, Any], place: dict[str, Any]
+    workspace: Workspace, person: Person, value: str, element: dict[str, Any], location: dict[str, Any]
 ) -> Envelope:
-    """What the app gets when somebody types into an `external_select`."""
-    payload = _interaction(workspace, person, "block_suggestion") | place
+    """Return the envelope for text typed into an `external_select`."""
+    payload = _interaction(workspace, person, "block_suggestion") | location
     payload |= {"action_id": element["action_id"], "value": value}
     payload.pop("trigger_id")
     return Envelope(id=workspace.new_id("E"), kind="interactive", payload=payload, accepts_response=True)
 
 
 def shortcut(workspace: Workspace, person: Person, callback_id: str, message: Message | None) -> Envelope:
-    """What the app gets for a global shortcut, or for one on a message."""
+    """Return the envelope of a global shortcut, or of one on a message."""
     payload = _interaction(workspace, person, "message_action" if message else "shortcut")
     payload |= {"callback_id": callback_id, "action_ts": workspace.clock.next_ts()}
     if message is not None:

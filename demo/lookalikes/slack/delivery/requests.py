@@ -1,4 +1,4 @@
-"""This file is HTTP mode: signed requests to the app's request URL, and the answers to them."""
+"""HTTP mode: signed requests to the app's request URL, and their responses."""
 
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ from demo.lookalikes.slack.state.workspace import Workspace
 
 
 class Requests:
-    """Sends envelopes to one request URL as Slack does without Socket Mode."""
+    """Sends envelopes to one request URL, as Slack does without Socket Mode."""
 
     def __init__(self, workspace: Workspace, session: aiohttp.ClientSession, url: str) -> None:
         self._workspace = workspace
@@ -21,24 +21,20 @@ class Requests:
         self.url = url
 
     async def verify(self) -> None:
-        """Ask the app to prove that it listens there (`url_verification`).
-
-        Raises:
-            ValueError: it did not give the challenge back.
-        """
+        """Send the `url_verification` challenge; raise ValueError when the app does not return it."""
         challenge = self._workspace.new_id("challenge")
         body = json.dumps({"type": "url_verification", "token": "lookalike", "challenge": challenge})
         status, answer, _ = await self._post(body, "application/json", {})
-        said = answer.get("challenge") if isinstance(answer, dict) else answer
-        if status != 200 or said != challenge:
+        returned = answer.get("challenge") if isinstance(answer, dict) else answer
+        if status != 200 or returned != challenge:
             raise ValueError(
-                f"{self.url} answered the challenge with {status} {answer!r}; it must give it back"
+                f"{self.url} answered the challenge with {status} {answer!r}; it must return the challenge"
             )
 
     async def deliver(
         self, envelope: Envelope, attempt: int, reason: str
     ) -> tuple[str, str, dict[str, Any] | None]:
-        """Post an envelope; the same meaning as in Socket Mode."""
+        """Post an envelope; the result means the same as in Socket Mode."""
         headers = {}
         if attempt:
             headers = {"X-Slack-Retry-Num": str(attempt), "X-Slack-Retry-Reason": reason}
@@ -63,7 +59,7 @@ class Requests:
         return self.url, "", {"text": answer} if answer else None
 
     def signed(self, body: str) -> dict[str, str]:
-        """The headers that prove a request comes from here."""
+        """Return the headers that sign a request."""
         moment = str(int(self._workspace.clock.now().timestamp()))
         base = f"v0:{moment}:{body}".encode()
         proof = hmac.new(self._workspace.signing_secret.encode(), base, hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""This file is Socket Mode: the app's WebSocket connections, envelopes through them, acknowledgements back."""
+"""Socket Mode: the app's WebSocket connections, with envelopes out and acknowledgements back."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from demo.lookalikes.slack.state.workspace import Workspace
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """One WebSocket of the app."""
+    """One WebSocket connection of the app."""
 
     id: str
     socket: web.WebSocketResponse
@@ -22,29 +22,29 @@ class Connection:
 
 
 class Sockets:
-    """All connections of the app; envelopes go round them in turn."""
+    """All connections of the app; envelopes go to them round-robin."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._issued: set[str] = set()
         self.connections: list[Connection] = []
         self._turn = 0
-        #: Acknowledgements that came after their time, or twice.
+        #: Envelope ids that were acknowledged too late, or twice.
         self.late_acks: list[str] = []
 
     def new_url(self) -> str:
-        """An address that one connection may be made to."""
+        """Return a URL that is valid for one connection."""
         ticket = self._workspace.new_id("W")
         self._issued.add(ticket)
         base = self._workspace.url.replace("http://", "ws://", 1)
         return f"{base}/link/?ticket={ticket}&app_id={self._workspace.app_id}"
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Hold one connection for as long as it lasts."""
+        """Serve one connection until it closes."""
         ticket = request.query.get("ticket", "")
         if ticket not in self._issued:
             raise web.HTTPForbidden(
-                text="this address was used or never issued: call apps.connections.open again"
+                text="this URL was already used or never issued: call apps.connections.open again"
             )
         self._issued.discard(ticket)
         socket = web.WebSocketResponse(autoping=True)
@@ -68,10 +68,9 @@ class Sockets:
     async def deliver(
         self, envelope: Envelope, attempt: int, reason: str
     ) -> tuple[str, str, dict[str, Any] | None]:
-        """Hand an envelope over.
+        """Send an envelope to one connection and wait for its acknowledgement.
 
-        Returns:
-            The connection's id, why it failed (empty when it was acknowledged), the payload of the answer.
+        Return the connection's id, why it failed (empty when acknowledged), and the payload of the response.
         """
         if not self.connections:
             return "", "connection_failed", None
@@ -91,14 +90,14 @@ class Sockets:
             connection.waiting.pop(envelope.id, None)
 
     async def refresh(self) -> None:
-        """Ask every connection to be made anew, as Slack does every few hours."""
+        """Request that every connection be reopened, as Slack does every few hours."""
         for connection in list(self.connections):
             await connection.socket.send_json(
                 {"type": "disconnect", "reason": "refresh_requested", "debug_info": {"host": "lookalike"}}
             )
 
     def drop(self) -> int:
-        """Cut every connection without a word; returns how many."""
+        """Abort every connection and return how many there were."""
         lost = list(self.connections)
         for connection in lost:
             self._lose(connection)
@@ -107,7 +106,7 @@ class Sockets:
         return len(lost)
 
     async def close(self) -> None:
-        """Say good-bye to all."""
+        """Close every connection."""
         for connection in list(self.connections):
             await connection.socket.close()
 

@@ -1,1 +1,1 @@
-"""What people do."""
+"""Interactions of people with the app."""

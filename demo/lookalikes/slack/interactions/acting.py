@@ -1,4 +1,4 @@
-"""This file is what people do with the elements of messages and views: press, choose, search."""
+"""Use of the elements in messages and views: press, choose, search."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,19 +11,19 @@ from demo.lookalikes.slack.kit.visible_text import label_of
 from demo.lookalikes.slack.state.messages import Message
 from demo.lookalikes.slack.state.people import Person
 
-#: A message, or a view as the app gets it.
+#: A message, or a view as the app receives it.
 Target = Message | dict[str, Any]
 
 
 def blocks_of(target: Target) -> list[dict[str, Any]]:
-    """All blocks of a message (its attachments' too) or of a view."""
+    """Return all blocks of a view, or of a message and its attachments."""
     if isinstance(target, dict):
         return list(target["blocks"])
     return target.blocks + [block for part in target.attachments for block in part.get("blocks") or ()]
 
 
 def elements(target: Target) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Every element that a person can use, with its block."""
+    """Yield every element that a person can use, with its block."""
     for block in blocks_of(target):
         for element in elements_of(block):
             if "action_id" in element:
@@ -31,10 +31,9 @@ def elements(target: Target) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def find(target: Target, which: str, block_id: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The element with this action id, block id, label or text; buttons before menus.
+    """Return the element with this action id, block id, label or text, and its block.
 
-    Raises:
-        NotPossibleError: there is none, with the names of those that there are.
+    Raise NotPossibleError, with the available names, when there is none.
     """
     known = []
     for block, element in elements(target):
@@ -73,7 +72,7 @@ async def choose(
     element: dict[str, Any],
     chosen: Any,
 ) -> Interaction:
-    """Choose in a menu, tick, pick a date. An input block tells the app only if it has `dispatch_action`."""
+    """Choose in a menu, tick a box, pick a date. An input block notifies the app only with `dispatch_action`."""
     workspace = context.workspace
     action = {
         "action_id": element["action_id"],
@@ -86,8 +85,8 @@ async def choose(
             raise NotPossibleError(f"there is no {chosen!r} in the menu")
         return await _act(context, person, target, action | {"type": "overflow", "selected_option": option})
     if element["type"] == "external_select" and not isinstance(chosen, dict):
-        offered = await suggest(context, person, target, block, element, str(chosen))
-        value = value_of(workspace, {**element, "options": offered}, chosen)
+        options = await suggest(context, person, target, block, element, str(chosen))
+        value = value_of(workspace, {**element, "options": options}, chosen)
     elif element["type"] == "external_select":
         value = {"type": "external_select", "selected_option": chosen}
     else:
@@ -106,18 +105,18 @@ async def suggest(
     element: dict[str, Any],
     typed: str,
 ) -> list[dict[str, Any]]:
-    """The options that the app offers for what was typed into an external select."""
-    place: dict[str, Any] = {"block_id": block["block_id"]}
+    """Return the options that the app offers for text typed into an external select."""
+    location: dict[str, Any] = {"block_id": block["block_id"]}
     if isinstance(target, dict):
-        place |= {"container": {"type": "view", "view_id": target["id"]}, "view": current(target)}
+        location |= {"container": {"type": "view", "view_id": target["id"]}, "view": current(target)}
     else:
         channel = context.workspace.directory.channels[target.channel]
-        place |= {
+        location |= {
             "container": {"type": "message", "message_ts": target.ts, "channel_id": channel.id},
             "channel": {"id": channel.id, "name": channel.name},
             "message": target.body,
         }
-    envelope = payloads.suggestion(context.workspace, person, typed, element, place)
+    envelope = payloads.suggestion(context.workspace, person, typed, element, location)
     failure = await context.post.send(envelope)
     return [] if failure else options_of(envelope.response or {})
 
@@ -130,16 +129,16 @@ def remember(
     element: dict[str, Any],
     value: dict[str, Any],
 ) -> None:
-    """Keep what was picked, so that the next payload reports it."""
+    """Store what was picked, so that the next payload reports it."""
     if isinstance(target, dict):
         target["state"]["values"].setdefault(block["block_id"], {})[element["action_id"]] = value
     else:
-        kept = context.workspace.picked.setdefault((person.id, target.ts), {})
-        kept.setdefault(block["block_id"], {})[element["action_id"]] = value
+        picked = context.workspace.picked.setdefault((person.id, target.ts), {})
+        picked.setdefault(block["block_id"], {})[element["action_id"]] = value
 
 
 def current(view: dict[str, Any]) -> dict[str, Any]:
-    """A view with the values of all its elements."""
+    """Return a view with the values of all its elements."""
     return view | {"state": {"values": state_of(view["blocks"], view["state"]["values"])}}
 
 
@@ -155,11 +154,11 @@ async def _act(
         envelope = payloads.message_actions(workspace, person, target, action, state)
     failure = await context.post.send(envelope)
     if failure:
-        # Slack marks the element with a warning sign; here the person is told.
+        # Slack marks the element with a warning sign; here the person gets a notice.
         workspace.notice(person.id, "This app did not respond in time. Please try again.")
     return Interaction(person=person.id, envelope=envelope, error=failure)
 
 
 def has_value(element: dict[str, Any]) -> bool:
-    """Whether it is chosen in rather than pressed."""
+    """Whether a person picks a value in this element rather than pressing it."""
     return element["type"] in FIELDS or element["type"] == "overflow"

@@ -1,4 +1,4 @@
-"""This file holds what every gesture needs, and what comes of one."""
+"""The context and the result of an interaction."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +10,12 @@ from demo.lookalikes.slack.state.workspace import Workspace
 
 
 class NotPossibleError(Exception):
-    """Slack's own client would not let a person do this; the words are those it would show."""
+    """Slack's client would not allow this; the text is what it would show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteractionContext:
-    """The workspace, and the way to the app."""
+    """The workspace and the dispatcher to the app."""
 
     workspace: Workspace
     post: Dispatcher
@@ -23,19 +23,19 @@ class InteractionContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interaction:
-    """What came of something that a person did."""
+    """The result of a person's interaction."""
 
     person: str
-    #: What the app was sent; None when it was sent nothing, or events only.
+    #: What was sent to the app; None for nothing, or for events only.
     envelope: Envelope | None = None
     #: The message that the person wrote.
     message: Message | None = None
-    #: Why the person saw a failure; empty when all went well.
+    #: The error that the person saw; empty on success.
     error: str = ""
     #: The field errors that a modal shows, by block id.
     errors: dict[str, str] = field(default_factory=dict)
 
     @property
     def response(self) -> dict[str, Any] | None:
-        """What the app sent with its acknowledgement."""
+        """The payload of the app's acknowledgement."""
         return self.envelope.response if self.envelope else None

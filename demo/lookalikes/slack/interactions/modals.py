@@ -1,4 +1,4 @@
-"""This file is what people do with modals and the home tab: send off, dismiss, open, and shortcuts."""
+"""Modals, the home tab and shortcuts as people use them: submit, dismiss, open."""
 
 from typing import Any
 
@@ -12,42 +12,42 @@ from demo.lookalikes.slack.state.workspace import Workspace
 from demo.lookalikes.slack.web.errors import SlackError
 from demo.lookalikes.slack.web.views import judged, pushed, replaced, tell
 
-_TROUBLE = "We had some trouble connecting. Try again?"
+_CONNECTION_ERROR = "We had some trouble connecting. Try again?"
 
 
 async def submit(context: InteractionContext, person: Person, view: dict[str, Any]) -> Interaction:
-    """Send a modal off with what stands in it.
+    """Submit a modal with its current values.
 
-    Slack's client refuses empty required fields and texts that are too short or too long by itself; so do we.
+    As in Slack's client, empty required fields and texts of a wrong length are refused without the app.
     """
     workspace = context.workspace
-    whole = current(view)
-    if refused := dict(_refusals(whole)):
+    filled = current(view)
+    if refused := dict(_field_errors(filled)):
         return Interaction(person=person.id, error="fields", errors=refused)
-    envelope = payloads.view_submission(workspace, person, whole)
+    envelope = payloads.view_submission(workspace, person, filled)
     failure = await context.post.send(envelope)
     if failure:
-        workspace.notice(person.id, _TROUBLE)
+        workspace.notice(person.id, _CONNECTION_ERROR)
         return Interaction(person=person.id, envelope=envelope, error=failure)
     try:
-        errors = _obey(workspace, person.id, view, envelope.response or {})
-    except SlackError as no:
-        workspace.notice(person.id, _TROUBLE)
-        return Interaction(person=person.id, envelope=envelope, error=no.error)
+        errors = _apply_response(workspace, person.id, view, envelope.response or {})
+    except SlackError as refusal:
+        workspace.notice(person.id, _CONNECTION_ERROR)
+        return Interaction(person=person.id, envelope=envelope, error=refusal.error)
     return Interaction(person=person.id, envelope=envelope, errors=errors)
 
 
 async def dismiss(context: InteractionContext, person: Person, view: dict[str, Any]) -> Interaction:
-    """Close the top modal; `view_closed` is told for those that want it."""
+    """Close the top modal, and send `view_closed` for views with `notify_on_close`."""
     workspace = context.workspace
     stack = workspace.stacks.get(person.id, [])
     cleared = bool(view["clear_on_close"])
     closed = list(stack) if cleared else stack[-1:]
     _close(workspace, person.id, everything=cleared)
     for ident in closed:
-        gone = workspace.views[ident]
-        if gone["notify_on_close"]:
-            envelope = payloads.view_closed(workspace, person, gone, cleared=cleared)
+        closed_view = workspace.views[ident]
+        if closed_view["notify_on_close"]:
+            envelope = payloads.view_closed(workspace, person, closed_view, cleared=cleared)
             await context.post.send(envelope)
             if ident == view["id"]:
                 return Interaction(person=person.id, envelope=envelope)
@@ -55,17 +55,16 @@ async def dismiss(context: InteractionContext, person: Person, view: dict[str, A
 
 
 def open_home(context: InteractionContext, person: Person, tab: str = "home") -> None:
-    """Look at the app's home tab (`home`) or its messages (`messages`)."""
+    """Open the app's home tab (`home`) or its messages (`messages`)."""
     events.tell_of_home(context.workspace, person, tab)
 
 
 async def use_shortcut(
     context: InteractionContext, person: Person, callback_id: str, message: Message | None
 ) -> Interaction:
-    """Use a shortcut by its callback id or title, on a message or anywhere.
+    """Use a global or message shortcut by its callback id or title.
 
-    Raises:
-        NotPossibleError: the app has no such shortcut.
+    Raise NotPossibleError when the app has no such shortcut.
     """
     options = context.workspace.options
     known = options.message_shortcuts if message else options.shortcuts
@@ -77,15 +76,15 @@ async def use_shortcut(
     raise NotPossibleError(f"the app has no shortcut {callback_id!r}; it has {[title for _, title in known]}")
 
 
-def _obey(
+def _apply_response(
     workspace: Workspace, person: str, view: dict[str, Any], response: dict[str, Any]
 ) -> dict[str, str]:
     match response.get("response_action"):
         case "errors":
             known = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
-            errors = {str(name): str(words) for name, words in (response.get("errors") or {}).items()}
+            errors = {str(name): str(text) for name, text in (response.get("errors") or {}).items()}
             if not errors or set(errors) - known:
-                # Slack shows a connection problem when errors name no input block of the view.
+                # Slack shows a connection error when the errors name no input block of the view.
                 raise SlackError("invalid_errors")
             return errors
         case "update":
@@ -107,7 +106,7 @@ def _close(workspace: Workspace, person: str, *, everything: bool) -> None:
     tell(workspace, person)
 
 
-def _refusals(view: dict[str, Any]) -> list[tuple[str, str]]:
+def _field_errors(view: dict[str, Any]) -> list[tuple[str, str]]:
     found = []
     values = view["state"]["values"]
     for block, element in valued(view["blocks"]):

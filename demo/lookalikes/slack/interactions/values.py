@@ -1,4 +1,4 @@
-"""This file knows the values of elements: what a person picked, in the shape that Slack reports it."""
+"""Values of elements: what a person picked, in the shape that Slack reports."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from demo.lookalikes.slack.interactions.interaction import NotPossibleError
 from demo.lookalikes.slack.kit.defaults import elements_of
 from demo.lookalikes.slack.state.workspace import Workspace
 
-#: Elements that have a value, with the name of the field that reports it.
+#: Elements with a value, and the field that reports it.
 FIELDS = {
     "plain_text_input": "value",
     "number_input": "value",
@@ -38,13 +38,10 @@ _INITIAL = {
 
 
 def value_of(workspace: Workspace, element: dict[str, Any], chosen: Any) -> dict[str, Any]:
-    """What the app is told when `chosen` was picked or typed.
+    """Return what the app receives when `chosen` is picked or typed.
 
-    Args:
-        chosen: text for inputs and dates; the text or value of an option; the name or id of a person; lists of these.
-
-    Raises:
-        NotPossibleError: there is no such option or person.
+    `chosen` is text for inputs and dates, an option's text or value, a person's name or id, or a list of these.
+    Raise NotPossibleError when there is no such option or person.
     """
     kind = element["type"]
     field = FIELDS[kind]
@@ -67,19 +64,19 @@ def value_of(workspace: Workspace, element: dict[str, Any], chosen: Any) -> dict
 
 
 def initial_value(element: dict[str, Any]) -> dict[str, Any]:
-    """The value of an element that nobody touched."""
+    """Return the value of an untouched element."""
     field = FIELDS[element["type"]]
     empty: Any = [] if field in ("selected_options", "selected_users", "files") else None
     return {"type": element["type"], field: element.get(_INITIAL.get(field, ""), empty)}
 
 
 def is_empty(value: dict[str, Any]) -> bool:
-    """Whether nothing was picked or typed."""
+    """Whether nothing is picked or typed."""
     return value[FIELDS[value["type"]]] in (None, "", [])
 
 
 def state_of(blocks: list[dict[str, Any]], picked: dict[str, Any]) -> dict[str, Any]:
-    """`state.values` for these blocks: what was picked, initial values for the rest."""
+    """Return `state.values` for these blocks: picked values, and initial values for the rest."""
     state: dict[str, Any] = {}
     for block, element in valued(blocks):
         name, action = block["block_id"], element["action_id"]
@@ -88,7 +85,7 @@ def state_of(blocks: list[dict[str, Any]], picked: dict[str, Any]) -> dict[str, 
 
 
 def valued(blocks: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Every element that has a value, with its block."""
+    """Yield every element that has a value, with its block."""
     for block in blocks:
         for element in elements_of(block):
             if element.get("type") in FIELDS:
@@ -96,7 +93,7 @@ def valued(blocks: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[
 
 
 def options_of(element: dict[str, Any]) -> list[dict[str, Any]]:
-    """All options of a menu, those in groups too."""
+    """Return all options of a menu, including those in groups."""
     groups = [group["options"] for group in element.get("option_groups") or ()]
     return [*(element.get("options") or ()), *(option for group in groups for option in group)]
 

@@ -1,4 +1,4 @@
-"""This file is what people write: messages, slash commands, edits, files, reactions."""
+"""Content that people write: messages, slash commands, edits, files, reactions."""
 
 import html
 import re
@@ -20,11 +20,9 @@ _MENTION = re.compile(r"(?<![\w<|/])([@#])([\w.-]*\w)")
 
 
 def encoded(workspace: Workspace, text: str, *, labelled: bool = False) -> str:
-    """Typed text as Slack sends it: `&`, `<`, `>` escaped, mentions, channels and links in angle brackets.
+    """Return typed text as Slack sends it: `&<>` escaped, and mentions, channels and links in angle brackets.
 
-    Args:
-        text: as typed; what is already `<@U…>` is left alone.
-        labelled: mentions carry names too (`<@U1|ana>`), as in slash commands.
+    Existing `<@U…>` stays as is. With `labelled`, mentions carry names too (`<@U1|ana>`), as in slash commands.
     """
     pieces = re.split(r"(<(?:[@#!]|https?:)[^<>]*>)", text)
     return "".join(
@@ -33,13 +31,13 @@ def encoded(workspace: Workspace, text: str, *, labelled: bool = False) -> str:
 
 
 def _encoded(workspace: Workspace, text: str, labelled: bool) -> str:
-    def mention(found: re.Match[str]) -> str:
-        sign, name = found.groups()
+    def mention(match: re.Match[str]) -> str:
+        sign, name = match.groups()
         if sign == "#":
             for channel in workspace.directory.channels.values():
                 if channel.name == name and not channel.direct_with:
                     return f"<#{channel.id}|{name}>" if labelled else f"<#{channel.id}>"
-            return found.group()
+            return match.group()
         if name in ("here", "channel", "everyone"):
             return f"<!{name}>"
         for person in workspace.directory.people.values():
@@ -48,19 +46,18 @@ def _encoded(workspace: Workspace, text: str, labelled: bool) -> str:
         for group in workspace.directory.groups.values():
             if group.handle == name:
                 return f"<!subteam^{group.id}|@{name}>" if labelled else f"<!subteam^{group.id}>"
-        return found.group()
+        return match.group()
 
     escaped = html.escape(text, quote=False)
-    return _MENTION.sub(mention, _LINK.sub(lambda found: f"<{found.group()}>", escaped))
+    return _MENTION.sub(mention, _LINK.sub(lambda link: f"<{link.group()}>", escaped))
 
 
 async def types(
     context: InteractionContext, person: Person, channel: Channel, text: str, thread_ts: str | None
 ) -> Interaction:
-    """A message, or a slash command when it starts with one.
+    """Post a message, or send a slash command when the text starts with one.
 
-    Raises:
-        NotPossibleError: the person may not write there, or the command is unknown.
+    Raise NotPossibleError when the person may not write there, or the command is unknown.
     """
     _may_write(person, channel)
     if text.startswith("/"):
@@ -94,9 +91,9 @@ async def _command(
         ticket = ResponseUrl(id="", person=person.id, channel=channel.id, issued=workspace.clock.now())
         try:
             respond(workspace, ticket, envelope.response)
-        except SlackError as no:
-            workspace.notice(person.id, f"{command} failed because the app answered with {no.error}")
-            return Interaction(person=person.id, envelope=envelope, error=no.error)
+        except SlackError as refusal:
+            workspace.notice(person.id, f"{command} failed because the app answered with {refusal.error}")
+            return Interaction(person=person.id, envelope=envelope, error=refusal.error)
     return Interaction(person=person.id, envelope=envelope)
 
 
@@ -108,19 +105,19 @@ def uploads(
     comment: str,
     thread_ts: str | None,
 ) -> Interaction:
-    """A file, shared with a comment; the app hears of it as a message with `files` and as `file_shared`."""
+    """Share a file with a comment; the app gets a message with `files`, and `file_shared`."""
     _may_write(person, channel)
     workspace = context.workspace
-    made = keeps(context, person, file)
+    stored = keeps(context, person, file)
     text = encoded(workspace, comment)
-    share(workspace, channel, person, [made], {"text": text, "thread_ts": thread_ts})
-    events.tell_of_file(workspace, made, person, channel)
+    share(workspace, channel, person, [stored], {"text": text, "thread_ts": thread_ts})
+    events.tell_of_file(workspace, stored, person, channel)
     message = workspace.conversations.living(channel.id)[-1]
     return Interaction(person=person.id, message=message)
 
 
 def keeps(context: InteractionContext, person: Person, file: tuple[str, bytes]) -> dict[str, Any]:
-    """A file that is not shared anywhere yet, as for a modal's file input."""
+    """Store a file that is not shared yet, as for a modal's file input."""
     name, content = file
     if not content:
         raise NotPossibleError(f"{name} is empty; Slack takes no empty files.")
@@ -130,7 +127,7 @@ def keeps(context: InteractionContext, person: Person, file: tuple[str, bytes]) 
 
 
 def edits(context: InteractionContext, person: Person, message: Message, text: str) -> None:
-    """A person changes an own message."""
+    """Edit a person's own message."""
     if message.user != person.id:
         raise NotPossibleError("Only your own messages can be edited.")
     context.workspace.edit(message, {"text": encoded(context.workspace, text)}, by=person)
@@ -138,14 +135,14 @@ def edits(context: InteractionContext, person: Person, message: Message, text: s
 
 
 def deletes(context: InteractionContext, message: Message) -> None:
-    """Somebody who may (an administrator, or the author) deletes a message."""
+    """Delete a message, as its author or an administrator may."""
     context.workspace.delete(message)
     if not message.only_for:
         events.tell_of_change(context.workspace, message, "message_deleted")
 
 
 def reacts(context: InteractionContext, person: Person, message: Message, name: str) -> None:
-    """A reaction, or its removal when it is there."""
+    """Add a person's reaction, or remove it when it exists."""
     added = react(context.workspace, message, person.id, name)
     if not added:
         unreact(context.workspace, message, person.id, name)

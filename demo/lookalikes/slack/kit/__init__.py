@@ -1,1 +1,1 @@
-"""Block Kit: what may be posted, and what a reader would see."""
+"""Block Kit: validation of blocks, and the text that a reader sees."""

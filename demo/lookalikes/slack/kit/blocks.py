@@ -1,4 +1,4 @@
-"""This file judges blocks and views by Slack's rules, each taken from the table of limits."""
+"""Validation of blocks and views by Slack's rules, with the documented limits."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ INPUTS = ("plain_text_input", "number_input", "file_input", *_MENUS, *_GROUPS)
 
 
 def block_shapes(limits: Limits) -> dict[str, Shape]:
-    """Every block that we know, by its type. `video` is not among them."""
+    """Return every supported block by its type. `video` is not supported."""
     known = elements(limits)
     named = {"type": anything, "block_id": string(limits["block_id"], least=1)}
     context = {
@@ -107,12 +107,10 @@ _RICH: dict[str, Shape] = {
 def mistakes_in_blocks(
     blocks: Any, limits: Limits | None = None, *, most: str = "blocks_per_message"
 ) -> list[str]:
-    """What Slack would say about these blocks; empty when they may be posted.
+    """Return Slack's errors for the decoded `blocks` argument, empty when it is valid.
 
-    Args:
-        blocks: the decoded `blocks` argument.
-        limits: other limits than the documented ones.
-        most: the limit that caps their number, `blocks_per_view` for modals and home tabs.
+    `limits` replaces the documented limits. `most` names the limit on the number of blocks: `blocks_per_view`
+    for modals and home tabs.
     """
     limits = limits or documented()
     shape = array(typed(_shapes() if limits is documented() else block_shapes(limits)), limits[most])
@@ -121,7 +119,7 @@ def mistakes_in_blocks(
 
 
 def mistakes_in_view(view: Any, limits: Limits | None = None) -> list[str]:
-    """What Slack would say about a modal or a home tab."""
+    """Return Slack's errors for a modal or a home tab."""
     limits = limits or documented()
     if not isinstance(view, dict) or view.get("type") not in ("modal", "home"):
         return [diagnostic("must be one of: modal, home", "/type")]
@@ -150,13 +148,13 @@ def mistakes_in_view(view: Any, limits: Limits | None = None) -> list[str]:
 
 
 def is_too_large(blocks: list[dict[str, Any]], limits: Limits) -> bool:
-    """Whether all blocks together are more than Slack takes in one message (`msg_blocks_too_long`)."""
+    """Whether the blocks together exceed what Slack accepts in one message (`msg_blocks_too_long`)."""
     written = sum(len(piece) for piece in written_in(blocks))
     return written + len(blocks) * limits["block_container_characters"] > limits["blocks_characters"]
 
 
 def written_in(part: Any) -> Iterator[str]:
-    """Every piece of text that a reader would see."""
+    """Yield every piece of text that a reader sees."""
     if isinstance(part, dict):
         for name, inner in part.items():
             if name == "text" and isinstance(inner, str):
@@ -169,7 +167,7 @@ def written_in(part: Any) -> Iterator[str]:
 
 
 def size_in_bytes(part: Any) -> int:
-    """The size of a part as compact JSON."""
+    """Return the size of a part as compact JSON."""
     return len(json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode())
 
 
@@ -193,16 +191,16 @@ def _some(names: tuple[str, ...], shape: Shape) -> Shape:
 
 def _repeated(blocks: list[dict[str, Any]]) -> Iterator[str]:
     seen: set[str] = set()
-    for place, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
         name = block.get("block_id")
         if name in seen:
-            yield diagnostic(f"`block_id` already exists: {name}", f"/blocks/{place}/block_id")
+            yield diagnostic(f"`block_id` already exists: {name}", f"/blocks/{index}/block_id")
         seen |= {name} if name else set()
         actions: set[str] = set()
         for number, element in enumerate(block.get("elements") or ()):
             action = element.get("action_id") if isinstance(element, dict) else None
             if action in actions:
                 yield diagnostic(
-                    f"`action_id` already exists: {action}", f"/blocks/{place}/elements/{number}/action_id"
+                    f"`action_id` already exists: {action}", f"/blocks/{index}/elements/{number}/action_id"
                 )
             actions |= {action} if action else set()

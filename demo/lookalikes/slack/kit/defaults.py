@@ -1,4 +1,4 @@
-"""This file fills in what Slack adds to blocks when it keeps them: ids, `emoji`, `verbatim`."""
+"""Defaults that Slack adds to stored blocks: ids, `emoji`, `verbatim`."""
 
 import copy
 from collections.abc import Callable
@@ -18,33 +18,33 @@ _INTERACTIVE = {
 
 
 def filled(blocks: list[dict[str, Any]], new_id: Callable[[], str]) -> list[dict[str, Any]]:
-    """The blocks as history gives them back; `new_id` makes a name for what has none."""
-    kept = copy.deepcopy(blocks)
-    for block in kept:
+    """Return the blocks as history returns them; `new_id` makes the ids that are missing."""
+    stored = copy.deepcopy(blocks)
+    for block in stored:
         block.setdefault("block_id", new_id())
         for element in elements_of(block):
             if element.get("type") in _INTERACTIVE or str(element.get("type")).endswith("_select"):
                 element.setdefault("action_id", new_id())
-        _say_defaults(block)
-    return kept
+        _set_text_defaults(block)
+    return stored
 
 
 def elements_of(block: dict[str, Any]) -> list[dict[str, Any]]:
-    """The elements that stand in one block, wherever they stand."""
+    """Return the elements of one block, wherever they are in it."""
     if block.get("type") == "rich_text":
         return []
     found = [*(block.get("elements") or ()), block.get("accessory"), block.get("element")]
     return [element for element in found if isinstance(element, dict)]
 
 
-def _say_defaults(part: Any) -> None:
+def _set_text_defaults(part: Any) -> None:
     if isinstance(part, dict):
         if part.get("type") == "plain_text" and "text" in part:
             part.setdefault("emoji", True)
         elif part.get("type") == "mrkdwn" and "text" in part:
             part.setdefault("verbatim", False)
         for inner in part.values():
-            _say_defaults(inner)
+            _set_text_defaults(inner)
     elif isinstance(part, list):
         for inner in part:
-            _say_defaults(inner)
+            _set_text_defaults(inner)

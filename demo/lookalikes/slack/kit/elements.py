@@ -1,4 +1,4 @@
-"""This file is the table of interactive elements: which fields each has and how large they may be."""
+"""The table of interactive elements: their fields and the limits of each."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ from demo.lookalikes.slack.limits import Limits
 
 
 def elements(limits: Limits) -> dict[str, Shape]:
-    """Every element that we know, by its type."""
+    """Return every supported element by its type."""
     confirm = record(
         {
             "title": text(limits["confirm_title"], plain=True),
@@ -30,7 +30,7 @@ def elements(limits: Limits) -> dict[str, Shape]:
         {"style": one_of("primary", "danger")},
     )
     action = {"type": anything, "action_id": string(limits["action_id"], least=1)}
-    asking = {"confirm": confirm, "focus_on_load": boolean}
+    common = {"confirm": confirm, "focus_on_load": boolean}
     hint = {"placeholder": text(limits["placeholder"], plain=True)}
     menu_option = _option(limits, plain=True)
     rich_option = _option(limits, plain=False)
@@ -44,7 +44,7 @@ def elements(limits: Limits) -> dict[str, Shape]:
         "options": array(menu_option, limits["select_options"], least=1),
         "option_groups": array(group, limits["option_groups"], least=1),
     }
-    typing = {
+    typed = {
         "max_length": integer,
         "min_length": integer,
         "initial_value": string(limits["input_text"]),
@@ -64,14 +64,14 @@ def elements(limits: Limits) -> dict[str, Shape]:
             },
         ),
         "static_select": _either(
-            record({}, {**action, **asking, **hint, **choices, "initial_option": menu_option})
+            record({}, {**action, **common, **hint, **choices, "initial_option": menu_option})
         ),
         "multi_static_select": _either(
             record(
                 {},
                 {
                     **action,
-                    **asking,
+                    **common,
                     **hint,
                     **choices,
                     "initial_options": array(menu_option, limits["select_options"], least=1),
@@ -80,20 +80,20 @@ def elements(limits: Limits) -> dict[str, Shape]:
             )
         ),
         "external_select": record(
-            {}, {**action, **asking, **hint, "initial_option": menu_option, "min_query_length": integer}
+            {}, {**action, **common, **hint, "initial_option": menu_option, "min_query_length": integer}
         ),
-        "users_select": record({}, {**action, **asking, **hint, "initial_user": user}),
+        "users_select": record({}, {**action, **common, **hint, "initial_user": user}),
         "multi_users_select": record(
-            {}, {**action, **asking, **hint, "initial_users": users, "max_selected_items": integer}
+            {}, {**action, **common, **hint, "initial_users": users, "max_selected_items": integer}
         ),
         "channels_select": record(
-            {}, {**action, **asking, **hint, "initial_channel": user, "response_url_enabled": boolean}
+            {}, {**action, **common, **hint, "initial_channel": user, "response_url_enabled": boolean}
         ),
         "conversations_select": record(
             {},
             {
                 **action,
-                **asking,
+                **common,
                 **hint,
                 "initial_conversation": user,
                 "response_url_enabled": boolean,
@@ -107,23 +107,23 @@ def elements(limits: Limits) -> dict[str, Shape]:
         ),
         "checkboxes": record(
             {"type": anything, "options": array(rich_option, limits["checkbox_options"], least=1)},
-            {**action, **asking, "initial_options": array(rich_option, limits["checkbox_options"], least=1)},
+            {**action, **common, "initial_options": array(rich_option, limits["checkbox_options"], least=1)},
         ),
         "radio_buttons": record(
             {"type": anything, "options": array(rich_option, limits["radio_options"], least=1)},
-            {**action, **asking, "initial_option": rich_option},
+            {**action, **common, "initial_option": rich_option},
         ),
         "plain_text_input": record(
-            {"type": anything}, {**action, **hint, **typing, "multiline": boolean, "focus_on_load": boolean}
+            {"type": anything}, {**action, **hint, **typed, "multiline": boolean, "focus_on_load": boolean}
         ),
         "number_input": record(
             {"type": anything, "is_decimal_allowed": boolean},
-            {**action, **hint, **typing, "min_value": anything, "max_value": anything},
+            {**action, **hint, **typed, "min_value": anything, "max_value": anything},
         ),
-        "datepicker": record({"type": anything}, {**action, **asking, **hint, "initial_date": string(10)}),
+        "datepicker": record({"type": anything}, {**action, **common, **hint, "initial_date": string(10)}),
         "timepicker": record(
             {"type": anything},
-            {**action, **asking, **hint, "initial_time": string(5), "timezone": string(64)},
+            {**action, **common, **hint, "initial_time": string(5), "timezone": string(64)},
         ),
         "file_input": record(
             {"type": anything},
@@ -154,7 +154,7 @@ def _option(limits: Limits, *, plain: bool) -> Shape:
 
 
 def _either(shape: Shape) -> Shape:
-    """A menu has options or groups of options, and not both."""
+    """Require options or groups of options in a menu, but not both."""
 
     def check(value: Any, pointer: str) -> Iterator[str]:
         yield from shape(value, pointer)

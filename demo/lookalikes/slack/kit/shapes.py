@@ -1,15 +1,15 @@
-"""This file holds the small shapes that Block Kit rules are built of, and says what is wrong in Slack's words."""
+"""Building blocks of the Block Kit rules, with errors in Slack's words."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-#: Yields the diagnostics of one value; the second argument is its JSON pointer.
+#: Yields the errors of one value; the second argument is its JSON pointer.
 Shape = Callable[[Any, str], Iterator[str]]
 
 
-def diagnostic(words: str, pointer: str) -> str:
-    """One diagnostic as Slack words it."""
-    return f"{words} [json-pointer:{pointer or '/'}]"
+def diagnostic(text: str, pointer: str) -> str:
+    """Return one error as Slack formats it."""
+    return f"{text} [json-pointer:{pointer or '/'}]"
 
 
 def string(most: int, *, least: int = 0) -> Shape:
@@ -39,7 +39,7 @@ def integer(value: Any, pointer: str) -> Iterator[str]:
 
 
 def anything(value: Any, pointer: str) -> Iterator[str]:
-    """A part that is kept and not judged."""
+    """A value that is not validated."""
     yield from ()
 
 
@@ -84,8 +84,8 @@ def array(of: Shape, most: int, *, least: int = 0) -> Shape:
             yield diagnostic(f"no more than {most} items allowed", pointer)
         if len(value) < least:
             yield diagnostic(f"no less than {least} items allowed", pointer)
-        for place, item in enumerate(value):
-            yield from of(item, f"{pointer}/{place}")
+        for index, item in enumerate(value):
+            yield from of(item, f"{pointer}/{index}")
 
     return check
 
@@ -107,7 +107,7 @@ def typed(kinds: Mapping[str, Shape]) -> Shape:
 
 
 def text(most: int, *, plain: bool = False) -> Shape:
-    """A text object of 1 to `most` characters; `plain` refuses mrkdwn."""
+    """A text object of 1 to `most` characters; `plain` excludes mrkdwn."""
     written = string(most, least=1)
     kinds: dict[str, Shape] = {
         "plain_text": record({"type": anything, "text": written}, {"emoji": boolean}),

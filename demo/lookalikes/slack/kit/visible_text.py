@@ -1,13 +1,13 @@
-"""This file turns a message's blocks into the lines that a reader would see."""
+"""The text of a message as a reader sees it."""
 
 from collections.abc import Iterator
 from typing import Any
 
 
 def said(message: dict[str, Any]) -> str:
-    """A message as plain lines: blocks and attachments where it has them, else its text.
+    """Return a message as plain lines: its blocks and attachments if it has any, else its text.
 
-    Buttons are shown as `[Cordon]`, menus as `[Choose…▾]`, dividers as `---`.
+    Buttons appear as `[Cordon]`, menus as `[Choose…▾]`, dividers as `---`.
     """
     lines = list(_blocks(message.get("blocks") or ()))
     if not lines and message.get("text"):
@@ -20,7 +20,7 @@ def said(message: dict[str, Any]) -> str:
 
 
 def label_of(element: dict[str, Any]) -> str:
-    """What a reader sees on a button or in an empty menu."""
+    """Return the label of a button or of an empty menu."""
     part = element.get("text") or element.get("placeholder") or {}
     return str(part.get("text", "")) if isinstance(part, dict) else str(part)
 
@@ -63,19 +63,19 @@ def _rich(parts: Any) -> Iterator[str]:
         if part.get("type") == "rich_text_list":
             yield from (f"• {line}" for line in _rich(inner))
         else:
-            yield "".join(_word(word) for word in inner)
+            yield "".join(_rich_element(element) for element in inner)
 
 
-def _word(word: dict[str, Any]) -> str:
-    match word.get("type"):
+def _rich_element(element: dict[str, Any]) -> str:
+    match element.get("type"):
         case "user":
-            return f"<@{word['user_id']}>"
+            return f"<@{element['user_id']}>"
         case "link":
-            return str(word.get("text") or word.get("url"))
+            return str(element.get("text") or element.get("url"))
         case "emoji":
-            return f":{word['name']}:"
+            return f":{element['name']}:"
         case _:
-            return str(word.get("text", ""))
+            return str(element.get("text", ""))
 
 
 def _element(element: dict[str, Any]) -> str:

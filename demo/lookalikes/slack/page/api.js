@@ -1,4 +1,4 @@
-// Talks to the look-alike's server.
+// Requests to the look-alike's server.
 
 export async function loadState(as) {
   const answer = await fetch(`/page-api/state?as=${encodeURIComponent(as)}`);
@@ -6,17 +6,17 @@ export async function loadState(as) {
   return answer.json();
 }
 
-export async function doing(as, deed, more = {}) {
+export async function doing(as, action, more = {}) {
   try {
     const answer = await fetch("/page-api/do", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ as, do: deed, ...more }),
+      body: JSON.stringify({ as, do: action, ...more }),
     });
     if (!answer.ok) return { ok: false, error: await answer.text() };
     return await answer.json();
-  } catch (trouble) {
-    return { ok: false, error: `The server cannot be reached (${trouble.message}).` };
+  } catch (error) {
+    return { ok: false, error: `The server cannot be reached (${error.message}).` };
   }
 }
 
@@ -29,7 +29,7 @@ export async function uploading(as, file, more = {}) {
   return answer.ok ? answer.json() : { ok: false, error: await answer.text() };
 }
 
-// Calls onReady at every (re)connection, onNews for each change, onLost when the line breaks.
+// Calls onReady at every (re)connection, onNews for each change, onLost when the connection breaks.
 export function listen(as, { onReady, onNews, onLost }) {
   const stream = new EventSource(`/page-api/stream?as=${encodeURIComponent(as)}`);
   stream.addEventListener("ready", onReady);

@@ -1,4 +1,4 @@
-// The box to write in: messages, slash commands with hints, mentions, files.
+// The message composer: slash commands with hints, mentions, files.
 
 import { doing, uploading } from "./api.js";
 import { el, face } from "./dom.js";
@@ -90,11 +90,11 @@ export class Composer {
       this.#offers = model.state.commands.filter((one) => one.name.startsWith(`/${command[1]}`)).map((one) => ({
         text: one.name, note: one.hint, fill: before.includes(" ") ? null : `${one.name} `, bot: true }));
     } else if (mention) {
-      const said = mention[1].toLowerCase();
+      const prefix = mention[1].toLowerCase();
       const people = [...model.people.values()].map((one) => ({ text: `@${one.name}`, note: one.real_name, person: one }));
       const groups = [...model.groups.values()].map((one) => ({ text: `@${one.handle}`, note: `group of ${one.user_count}` }));
-      this.#offers = [...people, ...groups].filter((one) => one.text.slice(1).toLowerCase().startsWith(said)).slice(0, 6)
-        .map((one) => ({ ...one, fill: `${before.slice(0, before.length - said.length - 1)}${one.text} ` }));
+      this.#offers = [...people, ...groups].filter((one) => one.text.slice(1).toLowerCase().startsWith(prefix)).slice(0, 6)
+        .map((one) => ({ ...one, fill: `${before.slice(0, before.length - prefix.length - 1)}${one.text} ` }));
     }
     this.#at = Math.min(this.#at, Math.max(0, this.#offers.length - 1));
     this.offers.hidden = !this.#offers.length;

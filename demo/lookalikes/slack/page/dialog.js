@@ -1,4 +1,4 @@
-// Shows the app's modals, and the small questions before a risky button.
+// The app's modals, and confirmation dialogs.
 
 import { doing } from "./api.js";
 import { el } from "./dom.js";
@@ -6,7 +6,7 @@ import { blocks, textOf } from "./kit.js";
 
 const layer = () => document.getElementById("layer");
 
-function held(dialog, onEscape) {
+function trapFocus(dialog, onEscape) {
   dialog.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { event.stopPropagation(); onEscape(); }
     if (event.key !== "Tab") return;
@@ -16,7 +16,7 @@ function held(dialog, onEscape) {
   });
 }
 
-// Asks; true when the person agrees.
+// Shows a confirmation dialog; resolves to true when the person confirms.
 export function ask({ title, text, confirm, deny, style }, names) {
   return new Promise((settle) => {
     const done = (answer) => { shade.remove(); settle(answer); };
@@ -26,13 +26,13 @@ export function ask({ title, text, confirm, deny, style }, names) {
       el("div", { class: "dialog-body kit-text" }, textOf(text, names)),
       el("div", { class: "dialog-foot" }, el("button", { type: "button", class: "big", onclick: () => done(false) }, textOf(deny, names)), yes));
     const shade = el("div", { class: "shade above", onpointerdown: (event) => event.target === shade && done(false) }, box);
-    held(box, () => done(false));
+    trapFocus(box, () => done(false));
     layer().append(shade);
     yes.focus();
   });
 }
 
-// Keeps the top modal of the stack on the screen, with what was typed into it.
+// Shows the top modal of the stack, and keeps what is typed into it.
 export class Modals {
   #typed = new Map();
   #errors = {};
@@ -61,7 +61,7 @@ export class Modals {
     form.id = `form-${top.id}`;
     send?.setAttribute("form", form.id);
     form.addEventListener("submit", async (event) => { event.preventDefault(); await this.#submit(top, send, box); });
-    held(box, close);
+    trapFocus(box, close);
     layer().append(el("div", { class: "shade modal" }, box));
     (focus && document.getElementById(focus) || form.querySelector("[autofocus],input,textarea,select,summary") || send || box.querySelector("button")).focus();
   }

@@ -1,4 +1,4 @@
-// Makes elements. Text always goes in as text, so nothing that people or apps write can become markup.
+// Creates elements. Text is always inserted as text, so what people or apps write never becomes markup.
 
 export function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -28,7 +28,7 @@ export function face(person, size = "") {
   return made;
 }
 
-// A small menu under a button; it goes away when something else is clicked, on Escape, or when a choice is made.
+// A small menu under a button; it closes on a choice, on Escape, or on a click elsewhere.
 export function popup(anchor, items, label) {
   document.querySelector(".popup")?.remove();
   const menu = el("div", { class: "popup", role: "menu", "aria-label": label });
@@ -55,7 +55,7 @@ export function popup(anchor, items, label) {
   menu.querySelector("button")?.focus();
 }
 
-// Makes root hold exactly these nodes, touching only those that differ: focus, open menus and scrolled code stay.
+// Sets the children of root, touching only nodes that differ: focus, open menus and scroll positions stay.
 export function settle(root, nodes) {
   nodes.forEach((node, place) => {
     if (root.children[place] !== node) root.insertBefore(node, root.children[place] ?? null);

@@ -1,4 +1,4 @@
-// Draws interactive elements: buttons, menus, inputs; and tells the scene what was done with them.
+// Draws interactive elements (buttons, menus, inputs) and reports their use to the scene.
 
 import { el, popup } from "./dom.js";
 import { emoji } from "./emoji.js";
@@ -13,7 +13,7 @@ export function element(block, part, scene) {
   return draw ? draw(block, part, scene) : el("span", { class: "kit-unknown" }, `[${part.type}]`);
 }
 
-// Asks the app's question first where there is one; puts things back when the answer is no.
+// Shows the app's confirmation first if there is one; resets the control when it is declined.
 async function use(block, part, scene, value, control) {
   scene.remember?.(block, part, value);
   if (block.type === "input" && !block.dispatch_action) return;
@@ -61,17 +61,17 @@ function several(block, part, scene, choices) {
   const before = scene.recall?.(block, part) ?? (part.initial_options ?? []).map((one) => one.value).concat(part.initial_users ?? []);
   const picked = new Set(before);
   const summary = el("summary", { "aria-label": part.placeholder?.text ?? block.label?.text ?? part.action_id });
-  const tell = () => {
+  const summarize = () => {
     const names = choices.filter((one) => picked.has(one.value)).map((one) => shown(one.text));
     summary.replaceChildren(...(names.length ? names.map((name) => el("span", { class: "chip" }, name)) : [part.placeholder?.text ?? "Select items"]));
   };
   const boxes = choices.map((one) => el("label", { class: "choice" }, el("input", { type: "checkbox", checked: picked.has(one.value), onchange: (event) => {
     if (event.target.checked) picked.add(one.value);
     else picked.delete(one.value);
-    tell();
+    summarize();
     use(block, part, scene, [...picked]);
   } }), shown(one.text)));
-  tell();
+  summarize();
   return el("details", { class: "kit-several", "data-action-id": part.action_id }, summary, el("div", { class: "several-list" }, ...boxes));
 }
 

@@ -1,4 +1,4 @@
-// The emoji that are used most, by their short names.
+// The most used emoji, by short name.
 
 const TABLE = "+1 👍|thumbsup 👍|-1 👎|thumbsdown 👎|ok_hand 👌|wave 👋|clap 👏|raised_hands 🙌|pray 🙏|muscle 💪|eyes 👀|point_right 👉|point_up ☝️|point_down 👇|handshake 🤝|" +
   "smile 😄|grinning 😀|slightly_smiling_face 🙂|wink 😉|joy 😂|thinking_face 🤔|sob 😭|scream 😱|sweat_smile 😅|sunglasses 😎|sleeping 😴|face_with_monocle 🧐|robot_face 🤖|skull 💀|ghost 👻|" +

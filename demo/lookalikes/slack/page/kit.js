@@ -1,4 +1,4 @@
-// Draws blocks: what an app shows in messages, modals and the home tab.
+// Draws the blocks of messages, modals and the home tab.
 
 import { el } from "./dom.js";
 import { element } from "./elements.js";
@@ -40,26 +40,26 @@ function drawn(block, scene) {
 }
 
 function section(block, scene) {
-  const words = el("div", { class: "kit-words" });
-  if (block.text) words.append(el("div", { class: "kit-text" }, textOf(block.text, scene.names)));
-  if (block.fields) words.append(el("div", { class: "kit-fields" }, ...block.fields.map((field) => el("div", { class: "kit-text" }, textOf(field, scene.names)))));
+  const body = el("div", { class: "kit-words" });
+  if (block.text) body.append(el("div", { class: "kit-text" }, textOf(block.text, scene.names)));
+  if (block.fields) body.append(el("div", { class: "kit-fields" }, ...block.fields.map((field) => el("div", { class: "kit-text" }, textOf(field, scene.names)))));
   const accessory = block.accessory;
-  if (!accessory) return words;
+  if (!accessory) return body;
   const side = accessory.type === "image" ? image(accessory, "thumb") : element(block, accessory, scene);
-  return el("div", { class: "kit-section" }, words, el("div", { class: "kit-accessory" }, side));
+  return el("div", { class: "kit-section" }, body, el("div", { class: "kit-accessory" }, side));
 }
 
 function input(block, scene) {
   const field = element(block, block.element, scene);
-  const wrong = scene.errors?.[block.block_id];
+  const error = scene.errors?.[block.block_id];
   const control = field.matches("input,textarea,select") ? field : field.querySelector("input,textarea,select,summary,button");
   const name = `in-${block.block_id}`;
   if (control && !control.id) control.id = name;
-  if (wrong) control?.setAttribute("aria-invalid", "true");
-  return el("div", { class: wrong ? "kit-input wrong" : "kit-input" },
+  if (error) control?.setAttribute("aria-invalid", "true");
+  return el("div", { class: error ? "kit-input wrong" : "kit-input" },
     el("label", { for: control?.id ?? name }, textOf(block.label, scene.names), block.optional ? el("span", { class: "optional" }, " (optional)") : null),
     field,
-    wrong ? el("div", { class: "kit-error", role: "alert" }, wrong) : null,
+    error ? el("div", { class: "kit-error", role: "alert" }, error) : null,
     block.hint ? el("div", { class: "kit-hint" }, textOf(block.hint, scene.names)) : null);
 }
 
@@ -68,7 +68,7 @@ function image(part, size) {
   return el("img", { class: `image ${size}`, src: address, alt: part.alt_text, title: part.alt_text });
 }
 
-// Attachments: a bar in a colour, with blocks or the older fields beside it.
+// Attachments: a coloured bar beside blocks or the legacy fields.
 export function attachments(list, scene) {
   return (list ?? []).map((part) => {
     const inner = el("div", { class: "attachment-inner" });

@@ -1,4 +1,4 @@
-// Puts the page together: loads the state, draws it, hears the news.
+// The page: loads the state, draws it, applies changes.
 
 import { doing, listen, loadState } from "./api.js";
 import { Composer } from "./composer.js";
@@ -33,7 +33,7 @@ class Page {
     let first = true;
     listen(this.model.me, {
       onReady: () => { $("offline").hidden = true; if (first) first = false; else this.reload(); },
-      onNews: (news) => this.#hear(news),
+      onNews: (news) => this.#receive(news),
       onLost: () => { $("offline").hidden = false; },
     });
     if (first) await this.reload();
@@ -140,7 +140,7 @@ class Page {
     this.#side();
   }
 
-  // A message that did not change keeps its element.
+  // An unchanged message keeps its element.
   #article(message, how) {
     const place = `${this.channel} ${message.ts} ${how.inThread ? "thread" : ""}`;
     const key = JSON.stringify([message, how]);
@@ -148,7 +148,7 @@ class Page {
     return this.#kept.get(place).node;
   }
 
-  // Draws soon: many changes in one moment are drawn once.
+  // Batches redraws: many changes at once are drawn once.
   #soon() {
     this.#due ||= setTimeout(() => { this.#due = 0; this.#drawList(); this.#drawThread(); }, 16);
   }
@@ -179,12 +179,12 @@ class Page {
     this.threadComposer.retitle();
   }
 
-  #hear(news) {
-    const found = this.model.hear(news);
-    if (found.reload) this.reload();
-    else if (found.notice) this.notice(found.notice);
-    else if (found.views) this.tab === "home" ? this.drawAll() : this.modals.draw();
-    else if (found.channel) this.#soon();
+  #receive(news) {
+    const change = this.model.hear(news);
+    if (change.reload) this.reload();
+    else if (change.notice) this.notice(change.notice);
+    else if (change.views) this.tab === "home" ? this.drawAll() : this.modals.draw();
+    else if (change.channel) this.#soon();
   }
 
   notice(text) {
@@ -205,8 +205,8 @@ class Page {
   }
 
   async remove(message) {
-    const words = (text) => ({ type: "plain_text", text });
-    if (await ask({ title: words("Delete message"), text: words("Delete this message? This cannot be undone."), confirm: words("Delete"), deny: words("Cancel"), style: "danger" }, this.model.names))
+    const label = (text) => ({ type: "plain_text", text });
+    if (await ask({ title: label("Delete message"), text: label("Delete this message? This cannot be undone."), confirm: label("Delete"), deny: label("Cancel"), style: "danger" }, this.model.names))
       this.tell(doing(this.model.me, "deletes", { channel: this.channel, ts: message.ts }));
   }
 

@@ -1,4 +1,4 @@
-// Draws one message, with its marks, files, replies, and the tools that show when a pointer is over it.
+// Draws one message with its reactions, files, replies and hover toolbar.
 
 import { doing } from "./api.js";
 import { el, face, popup } from "./dom.js";
@@ -9,7 +9,7 @@ import { clock, dayName, whole } from "./time.js";
 
 const SLACKBOT = { name: "Slackbot", real_name: "Slackbot", profile: { display_name: "Slackbot" } };
 
-// view: {model, scene(message), openThread(ts), changed()}; follows: the author's name is left out, as in Slack.
+// view: {model, scene(message), openThread(ts), changed()}; follows: omits the author's name, as Slack does.
 export function drawMessage(message, channel, view, { follows = false, inThread = false } = {}) {
   const { model } = view;
   const author = message.user === "slackbot" ? SLACKBOT : model.people.get(message.user);

@@ -1,4 +1,4 @@
-// Keeps what the page knows: people, channels with their messages, what is unread, what only I see.
+// The page's state: people, channels with messages, unread counts, ephemeral messages.
 
 export class Model {
   constructor(state) {
@@ -27,7 +27,7 @@ export class Model {
     };
   }
 
-  // Takes one piece of news; says what must be drawn again.
+  // Applies one change; returns what must be redrawn.
   hear(news) {
     const channel = this.channels.get(news.channel);
     switch (news.kind) {
@@ -59,7 +59,7 @@ export class Model {
     return message;
   }
 
-  // What stands in the channel itself, oldest first, mine alone included.
+  // The messages of the channel itself, oldest first, including ephemeral ones.
   shown(id) {
     const channel = this.channels.get(id);
     if (!channel) return [];
@@ -88,7 +88,7 @@ export class Model {
     if (last) sessionStorage.setItem(this.#key(id), last.ts);
   }
 
-  // {count, loud}: loud when I am meant in person.
+  // {count, loud}: loud when a message is addressed to me.
   unread(id) {
     const since = this.lastRead(id);
     const fresh = this.shown(id).filter((message) => Number(message.ts) > since && message.user !== this.me);

@@ -9,7 +9,7 @@ const MARKS = { "*": "strong", _: "em", "~": "s" };
 const unescaped = (text) => text.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
 const isWord = (letter) => letter !== undefined && /[\p{L}\p{N}_]/u.test(letter);
 
-// names: {person(id), channel(id), group(id)} give what to show, or undefined.
+// names: {person(id), channel(id), group(id)} return the name to show, or undefined.
 export function mrkdwn(text, names) {
   const made = document.createDocumentFragment();
   const parts = text.split(/```\n?([\s\S]*?)```/g);
@@ -26,7 +26,7 @@ export function plain(text) {
   return made;
 }
 
-// Inside code, links are shown as what they point to.
+// Inside code, a link is shown as its target.
 const links = (text) => text.replace(/<(https?:[^|>]+)(?:\|[^>]*)?>/g, "$1");
 
 function paragraphs(text, names) {
@@ -74,10 +74,10 @@ function inline(text, names) {
       }
     } else if (letter === "<") {
       const end = text.indexOf(">", at);
-      const made_ = end > 0 ? angle(text.slice(at + 1, end), names) : null;
-      if (made_) {
+      const link = end > 0 ? angle(text.slice(at + 1, end), names) : null;
+      if (link) {
         flush();
-        made.push(made_);
+        made.push(link);
         at = end;
         continue;
       }
@@ -139,7 +139,7 @@ function withEmoji(text) {
   return made.filter((part) => part !== "");
 }
 
-// rich_text blocks, as Slack's own composer makes them.
+// rich_text blocks, as Slack's composer creates them.
 export function rich(parts, names) {
   return parts.map((part) => {
     const inner = part.elements ?? [];
@@ -149,14 +149,14 @@ export function rich(parts, names) {
       case "rich_text_preformatted":
         return el("pre", { class: "code-block" }, inner.map((word) => word.text ?? word.url ?? "").join(""));
       case "rich_text_quote":
-        return el("blockquote", {}, ...inner.map((word) => richWord(word, names)));
+        return el("blockquote", {}, ...inner.map((word) => richElement(word, names)));
       default:
-        return el("div", {}, ...inner.map((word) => richWord(word, names)));
+        return el("div", {}, ...inner.map((word) => richElement(word, names)));
     }
   });
 }
 
-function richWord(word, names) {
+function richElement(word, names) {
   if (word.type === "user") return angle(`@${word.user_id}`, names);
   if (word.type === "channel") return angle(`#${word.channel_id}`, names);
   if (word.type === "usergroup") return angle(`!subteam^${word.usergroup_id}`, names);

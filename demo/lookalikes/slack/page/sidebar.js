@@ -1,4 +1,4 @@
-// Draws the list of channels and of the app, with what is unread.
+// Draws the list of channels and apps, with unread counts.
 
 import { el, face } from "./dom.js";
 

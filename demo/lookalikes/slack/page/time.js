@@ -1,4 +1,4 @@
-// Writes moments as Slack does, in the reader's own time zone.
+// Formats times as Slack does, in the reader's time zone.
 
 let zone = undefined;
 

@@ -1,4 +1,4 @@
-"""This file holds a dictionary that forgets its oldest entries, so that a demo may run for weeks."""
+"""A bounded dictionary, so that a demo can run for weeks."""
 
 from typing import TypeVar
 
@@ -7,7 +7,7 @@ Value = TypeVar("Value")
 
 
 class Bounded(dict[Key, Value]):
-    """A dictionary of at most `most` entries; the oldest go first."""
+    """A dictionary of at most `most` entries; the oldest are dropped first."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""This file tells those who wait that something changed: tests through `until`, pages through a stream."""
+"""Signals of changes: to tests through `until`, to pages through a stream."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -9,35 +9,34 @@ Found = TypeVar("Found")
 
 
 class ChangeSignal:
-    """Rung at every change."""
+    """Published at every change."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[None]] = set()
         self._streams: set[asyncio.Queue[dict[str, Any] | None]] = set()
 
-    def publish(self, news: dict[str, Any] | None = None) -> None:
-        """Wake whoever waits, and tell the pages what changed."""
+    def publish(self, change: dict[str, Any] | None = None) -> None:
+        """Wake the waiters, and send the change to the pages."""
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
         self._waiting.clear()
-        if news is None:
+        if change is None:
             return
         for stream in list(self._streams):
             try:
-                stream.put_nowait(news)
+                stream.put_nowait(change)
             except asyncio.QueueFull:
-                # A page that reads too slowly is let go; it reconnects and loads everything anew.
+                # A page that reads too slowly is dropped; it reconnects and reloads everything.
                 self._streams.discard(stream)
                 while not stream.empty():
                     stream.get_nowait()
                 stream.put_nowait(None)
 
     async def until(self, predicate: Callable[[], Found | None], timeout: float) -> Found:
-        """Wait until `predicate()` is true, looking after every change and never in between.
+        """Wait until `predicate()` is true, checking after every change and never in between.
 
-        Raises:
-            TimeoutError: it was not true within `timeout` seconds.
+        Raise TimeoutError when it is not true within `timeout` seconds.
         """
         async with asyncio.timeout(timeout):
             while True:
@@ -52,7 +51,7 @@ class ChangeSignal:
 
     @asynccontextmanager
     async def stream(self, size: int = 2000) -> AsyncIterator[asyncio.Queue[dict[str, Any] | None]]:
-        """A queue of the news from now on; None in it means that some were missed."""
+        """Yield a queue of the changes from now on; None in it means that some were missed."""
         queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(size)
         self._streams.add(queue)
         try:

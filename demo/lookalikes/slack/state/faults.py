@@ -1,45 +1,45 @@
-"""This file holds the faults that a test orders: errors, lost answers, late ones, and a Slack that is down."""
+"""Injected faults: errors, lost and late replies, and an outage."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(slots=True, kw_only=True)
 class Fault:
-    """What goes wrong with the next `times` calls of one method."""
+    """A fault of the next `times` calls of one method."""
 
     method: str
     times: int
-    #: Answer with this error and do nothing.
+    #: Reply with this error without executing the call.
     error: str | None = None
-    #: Answer with this HTTP status and do nothing.
+    #: Reply with this HTTP status without executing the call.
     status: int | None = None
     #: Seconds for a Retry-After header.
     retry_after: int | None = None
-    #: Do it and never answer: the connection is dropped, or with `hold` left hanging.
+    #: Execute the call without a reply: the connection is dropped, or kept open with `hold`.
     lose_reply: bool = False
     hold: bool = False
-    #: Do nothing and drop the connection.
+    #: Drop the connection without executing the call.
     lose_call: bool = False
-    #: Seconds to wait before doing it; the caller may have left by then, and it is done all the same.
+    #: Seconds to wait before executing the call, even if the caller has disconnected by then.
     late: float = 0.0
 
 
 @dataclass(slots=True)
 class Faults:
-    """The faults that are still ordered, oldest first."""
+    """The pending faults, oldest first."""
 
     ordered: list[Fault] = field(default_factory=list)
-    #: Seconds that every answer takes.
+    #: Seconds of delay for every response.
     latency: float = 0.0
-    #: None, or how it is down: "refused" (connections end) or "503".
+    #: None when up, else "refused" (connections close) or "503".
     down: str | None = None
 
     def order(self, fault: Fault) -> None:
-        """Let it happen. `*` as method means any."""
+        """Add a fault. `*` as method means any."""
         self.ordered.append(fault)
 
     def next_for(self, method: str) -> Fault | None:
-        """The fault that meets this call, if any; it is used up."""
+        """Return the fault for this call, if any, and count its use."""
         for fault in self.ordered:
             if fault.method in (method, "*"):
                 fault.times -= 1

@@ -1,4 +1,4 @@
-"""This file keeps the account of every call of the Web API, so that tests count what was asked."""
+"""The record of every Web API call, so that tests can count them."""
 
 from collections import Counter, deque
 from collections.abc import Iterator
@@ -9,26 +9,26 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call: what was asked and how it went."""
+    """One call and its outcome."""
 
     at: datetime
     method: str
-    #: The arguments, tokens left out.
+    #: The arguments without tokens.
     arguments: dict[str, Any]
-    #: `ok`, Slack's error word, or `lost` (done, but the answer never arrived).
+    #: `ok`, Slack's error, or `lost` (executed, but the response never arrived).
     outcome: str
     status: int
 
 
 class Ledger:
-    """The last `size` calls and responses, and how many there were in all."""
+    """The last `size` calls, and the counts of all calls."""
 
     def __init__(self, size: int = 50_000) -> None:
         self._calls: deque[Call] = deque(maxlen=size)
         self.counts: Counter[tuple[str, str]] = Counter()
 
     def note(self, call: Call) -> None:
-        """Write a call down."""
+        """Record a call."""
         self._calls.append(call)
         self.counts[call.method, call.outcome] += 1
 
@@ -39,13 +39,13 @@ class Ledger:
         return sum(self.counts.values())
 
     def of(self, method: str, outcome: str | None = None) -> list[Call]:
-        """The kept calls of one method, in order."""
+        """Return the recorded calls of one method, in order."""
         return [call for call in self._calls if call.method == method and outcome in (None, call.outcome)]
 
     def count(self, method: str, outcome: str | None = None) -> int:
-        """How often a method was called, also beyond what is kept."""
+        """Return how often a method was called, including calls no longer recorded."""
         return sum(
             number
-            for (name, went), number in self.counts.items()
-            if name == method and outcome in (None, went)
+            for (name, result), number in self.counts.items()
+            if name == method and outcome in (None, result)
         )

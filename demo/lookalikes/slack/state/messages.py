@@ -1,4 +1,4 @@
-"""This file keeps what was said: messages with their whole lives, and who may see which."""
+"""Messages with their histories, and who may see each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,40 +8,40 @@ from typing import Any
 from demo.lookalikes.slack.kit.visible_text import said
 from demo.lookalikes.slack.state.bounded import Bounded
 
-_MOMENTS = 1000
+_EVENTS = 1000
 _MESSAGES = 50_000
 _EPHEMERALS = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageEvent:
-    """One thing that happened to a message."""
+    """One event in the history of a message."""
 
     #: posted, edited or deleted.
     what: str
     at: datetime
-    #: The message as it stood after it.
+    #: The message after the event.
     body: dict[str, Any]
 
 
 @dataclass(slots=True, kw_only=True)
 class Message:
-    """A message in a channel, as Slack keeps it (`body`), and its life so far."""
+    """A message in a channel, as Slack stores it (`body`), and its history."""
 
     channel: str
     body: dict[str, Any]
     history: list[MessageEvent] = field(default_factory=list)
-    #: How often it was edited.
+    #: The number of edits.
     edits: int = 0
     deleted: bool = False
     #: The only reader of an ephemeral message.
     only_for: str | None = None
 
-    def lived(self, moment: MessageEvent) -> None:
-        """Write down what happened to it; of very many edits the first moment and the last ones are kept."""
-        self.history.append(moment)
-        self.edits += moment.what == "edited"
-        if len(self.history) > _MOMENTS:
+    def lived(self, event: MessageEvent) -> None:
+        """Record an event; when there are too many, the first and the latest ones are kept."""
+        self.history.append(event)
+        self.edits += event.what == "edited"
+        if len(self.history) > _EVENTS:
             del self.history[1]
 
     @property
@@ -86,7 +86,7 @@ class Message:
 
     @property
     def said(self) -> str:
-        """The lines that a reader sees."""
+        """The text that a reader sees."""
         return said(self.body)
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Message:
 
 
 class Conversations:
-    """Every message of every channel, in order, deleted ones included."""
+    """All messages of all channels, in order, including deleted ones."""
 
     def __init__(self) -> None:
         self._by_channel: dict[str, dict[str, Message]] = {}
@@ -102,41 +102,41 @@ class Conversations:
         self.ephemeral: dict[str, Message] = Bounded(_EPHEMERALS)
 
     def keep(self, message: Message) -> None:
-        """Keep a new message."""
+        """Store a new message."""
         if message.only_for:
             self.ephemeral[message.ts] = message
             return
         self._by_channel.setdefault(message.channel, Bounded(_MESSAGES))[message.ts] = message
         if message.is_reply:
-            place = (message.channel, str(message.thread_ts))
-            self._replies[place] = [*self._replies.get(place, ()), message]
+            thread = (message.channel, str(message.thread_ts))
+            self._replies[thread] = [*self._replies.get(thread, ()), message]
 
     def find(self, channel: str, ts: str) -> Message | None:
-        """The message at `ts`, unless it was deleted."""
+        """Return the message at `ts`, unless it was deleted."""
         message = self._by_channel.get(channel, {}).get(ts)
         return None if message is None or message.deleted else message
 
     def all_in(self, channel: str) -> Iterator[Message]:
-        """Every message ever posted there, deleted ones too, oldest first."""
+        """Iterate over all messages ever posted there, including deleted ones, oldest first."""
         return iter(list(self._by_channel.get(channel, {}).values()))
 
     def living(self, channel: str) -> list[Message]:
-        """What can be seen there now, threads included, oldest first."""
+        """Return the messages that exist now, including thread replies, oldest first."""
         return [message for message in self.all_in(channel) if not message.deleted]
 
     def top_level(self, channel: str) -> list[Message]:
-        """What stands in the channel itself: no replies, except broadcast ones."""
+        """Return the messages of the channel itself: no replies, except broadcast ones."""
         return [message for message in self.living(channel) if not message.is_reply or message.broadcast]
 
     def thread(self, channel: str, ts: str) -> list[Message]:
-        """A message and its replies, oldest first."""
+        """Return a message and its replies, oldest first."""
         parent = self.find(channel, ts)
         replies = [reply for reply in self._replies.get((channel, ts), ()) if not reply.deleted]
         return replies if parent is None else [parent, *replies]
 
 
 def wired(message: Message, thread: list[Message], *, with_metadata: bool = True) -> dict[str, Any]:
-    """A message as history gives it, with the counts of its thread."""
+    """Return a message as history returns it, with the counts of its thread."""
     body = dict(message.body)
     replies = [reply for reply in thread if reply.ts != message.ts]
     if replies and not message.is_reply:
@@ -150,6 +150,6 @@ def wired(message: Message, thread: list[Message], *, with_metadata: bool = True
             "subscribed": False,
         }
     if not with_metadata and "metadata" in body:
-        # Without include_all_metadata only the type of the event is told.
+        # Without include_all_metadata, Slack returns only the type of the event.
         body["metadata"] = {"event_type": body["metadata"].get("event_type")}
     return body

@@ -1,4 +1,4 @@
-"""This file holds who and where: people, channels and user groups of the workspace, found by id or by name."""
+"""People, channels and user groups of the workspace, by id or by name."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ HOME = "T0YARD00000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody who can type. `bot` marks the app's own user."""
+    """A user of the workspace. `bot` marks the app's own user."""
 
     name: str
     id: str = ""
@@ -20,7 +20,7 @@ class Person:
     zone: str = "Asia/Shanghai"
     #: A single- or multi-channel guest.
     guest: bool = False
-    #: The workspace this person belongs to; another one than ours makes a stranger (Slack Connect).
+    #: The person's workspace; any other than ours makes a stranger (Slack Connect).
     team: str = HOME
     deactivated: bool = False
     bot: bool = False
@@ -57,14 +57,14 @@ class Person:
 
 @dataclass(slots=True, kw_only=True)
 class Channel:
-    """A channel or a direct message; its people come and go."""
+    """A channel or a direct message, with its current members."""
 
     name: str
     id: str
     members: set[str] = field(default_factory=set)
     archived: bool = False
     private: bool = False
-    #: The other side of a direct message with the bot.
+    #: The person in a direct message with the bot.
     direct_with: str | None = None
     topic: str = ""
 
@@ -127,18 +127,18 @@ class Directory:
         self.groups: dict[str, UserGroup] = {}
 
     def add_person(self, person: Person | str) -> Person:
-        """Let somebody in; ids are made of names (`ana` is U0ANA00000)."""
-        made = Person(name=person) if isinstance(person, str) else person
-        ident = made.id or identity("U", made.name, self.people)
-        mail = made.email or f"{made.name}@yard.example"
-        whole = Person(
-            **{name: getattr(made, name) for name in Person.__slots__} | {"id": ident, "email": mail}
+        """Add a person; ids are derived from names (`ana` is U0ANA00000)."""
+        given = Person(name=person) if isinstance(person, str) else person
+        ident = given.id or identity("U", given.name, self.people)
+        mail = given.email or f"{given.name}@yard.example"
+        added = Person(
+            **{name: getattr(given, name) for name in Person.__slots__} | {"id": ident, "email": mail}
         )
-        self.people[ident] = whole
-        return whole
+        self.people[ident] = added
+        return added
 
     def add_channel(self, name: str, members: Iterable[str], *, private: bool = False) -> Channel:
-        """Open a channel (`#gpu-alerts` is C0GPUALERTS)."""
+        """Create a channel (`#gpu-alerts` is C0GPUALERTS)."""
         bare = name.lstrip("#")
         channel = Channel(
             name=bare, id=identity("C", bare, self.channels), members=set(members), private=private
@@ -147,7 +147,7 @@ class Directory:
         return channel
 
     def add_direct(self, person: str, bot: str) -> Channel:
-        """The direct message between a person and the bot, opened when it is not there yet."""
+        """Return the direct message between a person and the bot, created when missing."""
         for channel in self.channels.values():
             if channel.direct_with == person:
                 return channel
@@ -159,31 +159,24 @@ class Directory:
         return channel
 
     def add_groups(self, groups: Mapping[str, Iterable[str]]) -> None:
-        """Make user groups out of handles and names of people."""
+        """Create user groups from handles and names of people."""
         for handle, names in groups.items():
             ident = identity("S", handle, self.groups)
             members = [self.person(name).id for name in names]
             self.groups[ident] = UserGroup(handle=handle, id=ident, members=members)
 
     def person(self, who: str) -> Person:
-        """The person with this id or name.
-
-        Raises:
-            LookupError: nobody is called so.
-        """
+        """Return the person with this id or name; raise LookupError when there is none."""
         bare = who.lstrip("@")
         for person in self.people.values():
             if bare in (person.id, person.name):
                 return person
-        raise LookupError(
-            f"nobody is called {who!r}; people are {sorted(p.name for p in self.people.values())}"
-        )
+        raise LookupError(f"no person {who!r}; the people are {sorted(p.name for p in self.people.values())}")
 
     def channel(self, where: str) -> Channel:
-        """The channel with this id or name; `@ana` is the bot's direct message with ana.
+        """Return the channel with this id or name; `@ana` is the bot's direct message with ana.
 
-        Raises:
-            LookupError: there is no such channel.
+        Raise LookupError when there is none.
         """
         bare = where.lstrip("#@")
         for channel in self.channels.values():
@@ -191,11 +184,11 @@ class Directory:
             if bare == channel.id or (bare == channel.name and where.startswith("@") == direct):
                 return channel
         known = sorted(f"#{c.name}" for c in self.channels.values() if not c.direct_with)
-        raise LookupError(f"no channel is called {where!r}; channels are {known}")
+        raise LookupError(f"no channel {where!r}; the channels are {known}")
 
 
 def identity(letter: str, name: str, taken: Mapping[str, object]) -> str:
-    """An id in Slack's manner that a reader can recognise; a number is added when it is taken."""
+    """Return a readable id in Slack's format; a number is appended when it is taken."""
     base = f"{letter}0{re.sub(r'[^A-Z0-9]', '', name.upper())}"
     ident = f"{base:0<10}"
     number = 1

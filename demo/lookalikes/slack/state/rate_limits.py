@@ -1,4 +1,4 @@
-"""This file holds Slack's rates: how many calls pass, and how long the others must wait."""
+"""Slack's rate limits: how many calls pass, and how long the others must wait."""
 
 import math
 from collections import deque
@@ -9,14 +9,14 @@ from demo.lookalikes.slack.limits import Limits
 
 @dataclass(slots=True)
 class Window:
-    """At most `most` calls in any `seconds`."""
+    """A sliding window of at most `most` calls in `seconds`."""
 
     most: int
     seconds: float
     passed: deque[float] = field(default_factory=deque)
 
     def wait(self, now: float) -> float:
-        """Seconds until the next call may pass; 0 when it may pass now."""
+        """Return the seconds until the next call may pass; 0 for now."""
         while self.passed and self.passed[0] <= now - self.seconds:
             self.passed.popleft()
         return 0.0 if len(self.passed) < self.most else self.passed[0] + self.seconds - now
@@ -27,19 +27,17 @@ class RateLimiter:
     """The windows of one app in one workspace: one for each method, one for each channel's messages."""
 
     limits: Limits
-    #: Messages that one channel takes at once before the pace of 1 a second holds.
+    #: Messages that a channel accepts at once before the rate of 1 per second applies.
     burst: int = 1
-    #: False lets everything pass.
+    #: False disables all limits.
     strict: bool = True
     methods: dict[str, Window] = field(default_factory=dict)
     channels: dict[str, Window] = field(default_factory=dict)
 
     def admit(self, method: str, channel: str | None, now: float) -> int:
-        """0 when the call may pass (it is then counted), else the whole seconds for `Retry-After`.
+        """Count the call and return 0 if it may pass, else return the whole seconds for `Retry-After`.
 
-        Args:
-            channel: where a message is posted; None for every call that posts none.
-            now: seconds on any clock that does not go back.
+        `channel` is where a message is posted, None for other calls; `now` is in monotonic seconds.
         """
         if not self.strict:
             return 0

@@ -1,4 +1,4 @@
-"""This file keeps the short-lived permissions of a gesture: trigger ids and response addresses."""
+"""Short-lived permissions of an interaction: trigger ids and response URLs."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,19 +11,19 @@ from demo.lookalikes.slack.web.errors import SlackError
 
 @dataclass(slots=True, kw_only=True)
 class Trigger:
-    """May open one view, soon."""
+    """Permission to open one view within a short time."""
 
     id: str
     person: str
     issued: datetime
-    #: The view whose gesture this was; None for messages and slash commands.
+    #: The view that was used; None for messages and slash commands.
     view: str | None = None
     exchanged: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class ResponseUrl:
-    """May answer one gesture a few times."""
+    """Permission to respond to one interaction a few times."""
 
     id: str
     person: str
@@ -38,18 +38,14 @@ class ResponseUrl:
 
 @dataclass(slots=True, kw_only=True)
 class Tickets:
-    """What was handed out."""
+    """All issued triggers and response URLs."""
 
     limits: Limits
     triggers: dict[str, Trigger] = field(default_factory=lambda: Bounded(20_000))
     responses: dict[str, ResponseUrl] = field(default_factory=lambda: Bounded(20_000))
 
     def exchange(self, ident: Any, now: datetime) -> Trigger:
-        """Use a trigger id up.
-
-        Raises:
-            SlackError: it is unknown, used or too old.
-        """
+        """Use up a trigger id; raise SlackError when it is unknown, used or expired."""
         trigger = self.triggers.get(str(ident))
         if trigger is None:
             raise SlackError("invalid_trigger_id")
@@ -61,11 +57,7 @@ class Tickets:
         return trigger
 
     def use(self, ident: str, now: datetime) -> ResponseUrl:
-        """Count one use of a response address.
-
-        Raises:
-            SlackError: it is unknown, used up or too old; with HTTP status 404.
-        """
+        """Count one use of a response URL; raise a 404 SlackError when it is unknown, used up or expired."""
         found = self.responses.get(ident)
         if found is None:
             raise SlackError("no_such_url", status=404)

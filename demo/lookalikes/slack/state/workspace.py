@@ -1,4 +1,4 @@
-"""This file is the workspace: all that the look-alike knows, and the three things that happen to a message."""
+"""The workspace: the whole state of the look-alike, and how messages are posted, edited and deleted."""
 
 import copy
 import itertools
@@ -28,25 +28,25 @@ DEFAULT_SUBSCRIPTIONS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How this Slack behaves where Slack leaves a choice, or where a test wants another."""
+    """Settings where Slack leaves a choice, or where a test needs another value."""
 
-    #: The app's name in the workspace, and what people mention.
+    #: The app's name in the workspace, as people mention it.
     bot: str = "yardmaster"
-    #: Slash commands with the hint that the composer shows.
+    #: Slash commands, each with the hint that the composer shows.
     commands: tuple[tuple[str, str], ...] = (("/yard", "node list, gpu list, incident list, help"),)
-    #: Events the app subscribed to; also `message.channels` and `reaction_added`.
+    #: Events that the app subscribed to; `message.channels` and `reaction_added` are possible too.
     subscriptions: frozenset[str] = DEFAULT_SUBSCRIPTIONS
     #: How long the app may take to acknowledge.
     ack_within: timedelta = timedelta(seconds=3)
-    #: Waits before each further delivery of what was not acknowledged.
+    #: Waits before each redelivery of an unacknowledged envelope.
     redelivery: tuple[timedelta, ...] = (timedelta(0), timedelta(minutes=1), timedelta(minutes=5))
-    #: Which kinds of envelopes are delivered again. Slack does so for events only.
+    #: Kinds of envelopes that are redelivered. Slack redelivers events only.
     redelivers: frozenset[str] = frozenset({"events_api"})
-    #: Messages that a channel takes at once before 1 a second holds.
+    #: Messages that a channel accepts at once before the rate of 1 per second applies.
     burst: int = 1
-    #: False switches all rates off.
+    #: False disables all rate limits.
     strict_rates: bool = True
-    #: After that no message may be edited; None: always.
+    #: How long a message can be edited; None for ever.
     edit_window: timedelta | None = None
     #: Global and message shortcuts as (callback id, title).
     shortcuts: tuple[tuple[str, str], ...] = ()
@@ -55,18 +55,18 @@ class Options:
 
 @dataclass(slots=True, kw_only=True)
 class Workspace:
-    """Everything there is. Only the methods below change messages."""
+    """The state of one workspace. Only the methods below change messages."""
 
     clock: WorkspaceClock
     options: Options = field(default_factory=Options)
     limits: Limits = field(default_factory=documented)
     name: str = "Yard Lab"
-    #: Base address of the server, without a slash at its end; known once it listens.
+    #: Base URL of the server without a trailing slash; known once it listens.
     url: str = ""
     bot_token: str = "xoxb-lookalike-bot"
     app_token: str = "xapp-lookalike-app"
     signing_secret: str = "lookalike-signing-secret"
-    #: None while the token is good, else the error that it meets (`token_revoked`, `account_inactive`).
+    #: None while the tokens are valid, else the error of every call (`token_revoked`, `account_inactive`).
     token_trouble: str | None = None
     directory: Directory = field(default_factory=Directory)
     conversations: Conversations = field(default_factory=Conversations)
@@ -76,16 +76,16 @@ class Workspace:
     envelopes: deque[Envelope] = field(default_factory=lambda: deque(maxlen=50_000))
     views: dict[str, dict[str, Any]] = field(default_factory=lambda: Bounded(5_000))
     shown_to: dict[str, str] = field(default_factory=lambda: Bounded(5_000))
-    #: What people picked in messages: (person, message ts) to the `state.values` of its elements.
+    #: What people picked in messages: (person, message ts) to `state.values`.
     picked: dict[tuple[str, str], dict[str, Any]] = field(default_factory=lambda: Bounded(5_000))
     #: The ids of the open modals of each person, top one last.
     stacks: dict[str, list[str]] = field(default_factory=dict)
     homes: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, dict[str, Any]] = field(default_factory=lambda: Bounded(2_000))
     contents: dict[str, bytes] = field(default_factory=lambda: Bounded(2_000))
-    #: What a person was told by Slack itself, such as that a command failed.
+    #: What Slackbot wrote to each person, such as that a command failed.
     notices: dict[str, list[str]] = field(default_factory=dict)
-    #: Sends an event to the app, without waiting for it.
+    #: Sends an event to the app without waiting for it.
     post_event: Callable[[Envelope], None] = field(default=lambda envelope: None)
     on_message: Callable[["Workspace", Message], None] = field(default=lambda workspace, message: None)
     tickets: Tickets = field(init=False)
@@ -103,7 +103,7 @@ class Workspace:
         self.bot = self.directory.add_person(Person(name=self.options.bot, bot=True))
 
     def new_id(self, letter: str) -> str:
-        """A fresh id such as V0000000012."""
+        """Return a new id such as V0000000012."""
         return f"{letter}{next(self._numbers):010d}"
 
     def post(
@@ -114,7 +114,7 @@ class Workspace:
         *,
         only_for: str | None = None,
     ) -> Message:
-        """Let a message stand in a channel; `content` holds text, blocks, thread_ts and the like."""
+        """Post a message to a channel; `content` holds text, blocks, thread_ts and so on."""
         ts = self.clock.next_ts()
         body: dict[str, Any] = {"type": "message", "user": author.id, "ts": ts, "team": author.team}
         if author.bot:
@@ -137,7 +137,7 @@ class Workspace:
         return message
 
     def edit(self, message: Message, content: dict[str, Any], *, by: Person) -> None:
-        """Replace what a message says. Blocks that are not given are gone, if a text is."""
+        """Replace a message's content. A text without blocks removes the old blocks."""
         body = {name: part for name, part in message.body.items() if name not in content}
         if "text" in content and "blocks" not in content:
             body.pop("blocks", None)
@@ -148,14 +148,14 @@ class Workspace:
         self.tell(message)
 
     def delete(self, message: Message) -> None:
-        """Take a message away; its life is kept for tests."""
+        """Delete a message; its history is kept for tests."""
         message.deleted = True
         message.lived(MessageEvent(what="deleted", at=self.clock.now(), body=copy.deepcopy(message.body)))
         self.conversations.ephemeral.pop(message.ts, None)
         self.tell(message)
 
     def tell(self, message: Message) -> None:
-        """Tell whoever watches how a message stands now."""
+        """Publish the current state of a message."""
         kind = "gone" if message.deleted else "message"
         self.changes.publish(
             {"kind": kind, "channel": message.channel, "only_for": message.only_for, **self.shown(message)}
@@ -166,25 +166,25 @@ class Workspace:
             )
 
     def shown(self, message: Message) -> dict[str, Any]:
-        """What a page needs to draw a message."""
+        """Return what a page needs to draw a message."""
         thread = self.conversations.thread(message.channel, message.ts)
         return {"ts": message.ts, "message": wired(message, thread)}
 
     def finished(self, content: dict[str, Any]) -> dict[str, Any]:
-        """Content as Slack keeps it: ids filled in, empty parts left out."""
-        kept = {name: part for name, part in content.items() if part not in (None, [], "") or name == "text"}
-        if "blocks" in kept:
-            kept["blocks"] = filled(kept["blocks"], lambda: self.new_id("b"))
-        if "attachments" in kept:
-            kept["attachments"] = copy.deepcopy(kept["attachments"])
-            for number, attachment in enumerate(kept["attachments"], start=1):
+        """Return content as Slack stores it: ids filled in, empty parts left out."""
+        body = {name: part for name, part in content.items() if part not in (None, [], "") or name == "text"}
+        if "blocks" in body:
+            body["blocks"] = filled(body["blocks"], lambda: self.new_id("b"))
+        if "attachments" in body:
+            body["attachments"] = copy.deepcopy(body["attachments"])
+            for number, attachment in enumerate(body["attachments"], start=1):
                 attachment["id"] = number
                 if attachment.get("blocks"):
                     attachment["blocks"] = filled(attachment["blocks"], lambda: self.new_id("b"))
-        return kept
+        return body
 
     def bot_profile(self) -> dict[str, Any]:
-        """The `bot_profile` of the app's messages."""
+        """Return the `bot_profile` of the app's messages."""
         return {
             "id": self.bot_id,
             "app_id": self.app_id,
@@ -194,13 +194,13 @@ class Workspace:
         }
 
     def new_trigger(self, person: Person, view: str | None = None) -> str:
-        """Hand out a trigger id for one gesture."""
+        """Issue a trigger id for one interaction."""
         ident = f"{next(self._numbers)}.{HOME[1:]}.{person.id.lower()}"
         self.tickets.triggers[ident] = Trigger(id=ident, person=person.id, issued=self.clock.now(), view=view)
         return ident
 
     def new_response_url(self, person: Person, channel: str, message: Message | None = None) -> str:
-        """Hand out an address for answers to one gesture."""
+        """Issue a response URL for one interaction."""
         ident = self.new_id("R")
         self.tickets.responses[ident] = ResponseUrl(
             id=ident,
@@ -213,7 +213,7 @@ class Workspace:
         )
         return f"{self.url}/actions/{HOME}/{ident}"
 
-    def notice(self, person: str, words: str) -> None:
-        """Slackbot tells one person something."""
-        self.notices[person] = [*self.notices.get(person, ())[-99:], words]
-        self.changes.publish({"kind": "notice", "only_for": person, "text": words})
+    def notice(self, person: str, text: str) -> None:
+        """Send one person a notice from Slackbot."""
+        self.notices[person] = [*self.notices.get(person, ())[-99:], text]
+        self.changes.publish({"kind": "notice", "only_for": person, "text": text})

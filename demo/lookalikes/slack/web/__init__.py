@@ -1,1 +1,1 @@
-"""The Web API: one file a family of methods, and the road of every call."""
+"""The Web API: one module per family of methods, and the handling of every call."""

@@ -1,4 +1,4 @@
-"""This file reads the arguments of a Web API call, however they were sent."""
+"""Arguments of a Web API call, from query, form or JSON."""
 
 import json
 from typing import Any
@@ -9,25 +9,21 @@ from demo.lookalikes.slack.web.errors import SlackError, invalid_blocks
 
 
 class Arguments:
-    """The arguments of one call, by name. JSON in strings is decoded where a structure is wanted."""
+    """The arguments of one call, by name. JSON in strings is decoded where a structure is expected."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = given
 
     def text(self, name: str, default: str = "") -> str:
-        """A string, or `default` when it was not given."""
+        """Return a string, or `default` when it was not given."""
         value = self.given.get(name)
         return default if value is None else str(value)
 
     def need(self, name: str) -> str:
-        """A string that must be there.
-
-        Raises:
-            SlackError: invalid_arguments.
-        """
+        """Return a required string; raise `invalid_arguments` when it is missing."""
         if not self.text(name):
-            words = [f"[ERROR] missing required field: {name}"]
-            raise SlackError("invalid_arguments", response_metadata={"messages": words})
+            messages = [f"[ERROR] missing required field: {name}"]
+            raise SlackError("invalid_arguments", response_metadata={"messages": messages})
         return self.text(name)
 
     def flag(self, name: str) -> bool:
@@ -35,7 +31,7 @@ class Arguments:
         return str(self.given.get(name, "")).lower() in ("true", "1")
 
     def number(self, name: str, default: int, most: int) -> int:
-        """A whole number from 1 to `most`."""
+        """Return a whole number from 1 to `most`; larger ones are capped."""
         raw = self.given.get(name)
         if raw in (None, ""):
             return default
@@ -50,11 +46,7 @@ class Arguments:
         return min(value, most)
 
     def part(self, name: str) -> Any:
-        """A structure; None when it was not given.
-
-        Raises:
-            SlackError: invalid_json, or the name's own error.
-        """
+        """Return a structure, None when it was not given; raise the argument's own error for broken JSON."""
         value = self.given.get(name)
         if not isinstance(value, str):
             return value
@@ -66,7 +58,7 @@ class Arguments:
             raise _unreadable(name) from None
 
     def blocks(self) -> list[dict[str, Any]] | None:
-        """The `blocks`; None when they were not given."""
+        """Return the `blocks`, None when they were not given."""
         value = self.part("blocks")
         if value is not None and not isinstance(value, list):
             raise _unreadable("blocks")
@@ -88,11 +80,7 @@ def _unreadable(name: str) -> SlackError:
 
 
 async def read_arguments(request: web.Request) -> dict[str, Any]:
-    """All arguments of a request: query, form or JSON.
-
-    Raises:
-        SlackError: the body is not what its content type says.
-    """
+    """Return all arguments of a request; raise SlackError when the body does not match its content type."""
     given: dict[str, Any] = dict(request.query)
     if request.method == "GET":
         return given
@@ -104,7 +92,7 @@ async def read_arguments(request: web.Request) -> dict[str, Any]:
             raise SlackError("invalid_json") from None
         if not isinstance(body, dict):
             raise SlackError("json_not_object")
-        # In JSON a token is not read: it belongs into the Authorization header.
+        # A token in JSON is ignored: it belongs in the Authorization header.
         body.pop("token", None)
         return given | body
     if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
@@ -116,7 +104,7 @@ async def read_arguments(request: web.Request) -> dict[str, Any]:
 
 
 def token_of(request: web.Request, given: dict[str, Any]) -> str:
-    """The token of a call, from its header or its form; empty when there is none."""
+    """Return the token of a call, from its header or its form; empty when there is none."""
     header = request.headers.get("Authorization", "")
     if header.startswith("Bearer "):
         return header.removeprefix("Bearer ").strip()

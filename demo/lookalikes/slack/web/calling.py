@@ -1,4 +1,4 @@
-"""This file is the road of every Web API call: faults, token, rate, the method, the account of it."""
+"""Handling of every Web API call: faults, token, rate limit, method, record."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,7 +23,7 @@ METHODS: dict[str, Method] = {
     **users.METHODS,
     **views.METHODS,
 }
-#: Posting counts against the channel's pace as well.
+#: Methods that also count against the channel's rate.
 _POSTS = ("chat.postMessage",)
 _WITHOUT_TOKEN = ("api.test",)
 _WITH_APP_TOKEN = ("apps.connections.open",)
@@ -41,7 +41,7 @@ class Caller:
         }
 
     def close(self) -> None:
-        """Let go of those whom a lost reply keeps waiting."""
+        """Release the callers that a lost reply keeps waiting."""
         self._closing.set()
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -52,36 +52,36 @@ class Caller:
             return down
         try:
             given = await read_arguments(request)
-        except SlackError as no:
-            return self._say_no(method, {}, no)
+        except SlackError as refusal:
+            return self._refuse(method, {}, refusal)
         fault = workspace.faults.next_for(method)
-        asked = {name: value for name, value in given.items() if name != "token"}
+        arguments = {name: value for name, value in given.items() if name != "token"}
         if workspace.faults.latency:
             await workspace.clock.sleep(workspace.faults.latency)
         if fault is not None and fault.late:
-            # The caller may be gone by then; it happens all the same, as on a slow Slack.
+            # The call is executed even if the caller has disconnected by then, as on a slow Slack.
             await workspace.clock.sleep(fault.late)
         try:
             if fault is not None:
-                self._fail(request, method, asked, fault)
-            self._permit(method, token_of(request, given), asked)
-            found = self.methods[method](workspace, Arguments(given))
-        except SlackError as no:
-            return self._say_no(method, asked, no)
+                self._fail(request, method, arguments, fault)
+            self._admit(method, token_of(request, given), arguments)
+            result = self.methods[method](workspace, Arguments(given))
+        except SlackError as refusal:
+            return self._refuse(method, arguments, refusal)
         if fault is not None and fault.lose_reply:
-            self._note(method, asked, "lost", 0)
+            self._record(method, arguments, "lost", 0)
             await self._hang_up(request, hold=fault.hold)
         else:
-            self._note(method, asked, "ok", 200)
-        return web.json_response({"ok": True, **found}, headers=self._headers(method))
+            self._record(method, arguments, "ok", 200)
+        return web.json_response({"ok": True, **result}, headers=self._headers(method))
 
-    def _permit(self, method: str, token: str, asked: dict[str, Any]) -> None:
+    def _admit(self, method: str, token: str, arguments: dict[str, Any]) -> None:
         workspace = self._workspace
         if method not in self.methods:
             raise SlackError("unknown_method", req_method=method)
         if method not in _WITHOUT_TOKEN:
             self._check_token(method, token)
-        channel = str(asked.get("channel")) if method in _POSTS and asked.get("channel") else None
+        channel = str(arguments.get("channel")) if method in _POSTS and arguments.get("channel") else None
         if wait := workspace.rate_limiter.admit(method, channel, workspace.clock.tick()):
             raise SlackError("ratelimited", status=429, headers={"Retry-After": str(wait)})
 
@@ -93,13 +93,13 @@ class Caller:
             raise SlackError("invalid_auth")
         if workspace.token_trouble:
             raise SlackError(workspace.token_trouble)
-        wanted = workspace.app_token if method in _WITH_APP_TOKEN else workspace.bot_token
-        if token != wanted:
+        expected = workspace.app_token if method in _WITH_APP_TOKEN else workspace.bot_token
+        if token != expected:
             raise SlackError("not_allowed_token_type")
 
-    def _fail(self, request: web.Request, method: str, asked: dict[str, Any], fault: Fault) -> None:
+    def _fail(self, request: web.Request, method: str, arguments: dict[str, Any], fault: Fault) -> None:
         if fault.lose_call:
-            _cut(request)
+            _abort(request)
             raise SlackError("lost_call", status=503)
         headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}
         if fault.error:
@@ -113,34 +113,34 @@ class Caller:
     def _down(self, request: web.Request) -> web.StreamResponse | None:
         match self._workspace.faults.down:
             case "refused":
-                _cut(request)
+                _abort(request)
                 return web.Response(status=503)
             case "503":
                 return web.Response(status=503, text="<html>Slack is down</html>", content_type="text/html")
             case _:
                 return None
 
-    def _say_no(self, method: str, asked: dict[str, Any], no: SlackError) -> web.Response:
-        self._note(method, asked, no.error, no.status)
-        return web.json_response(no.wire(), status=no.status, headers=no.headers)
+    def _refuse(self, method: str, arguments: dict[str, Any], refusal: SlackError) -> web.Response:
+        self._record(method, arguments, refusal.error, refusal.status)
+        return web.json_response(refusal.wire(), status=refusal.status, headers=refusal.headers)
 
-    def _note(self, method: str, asked: dict[str, Any], outcome: str, status: int) -> None:
+    def _record(self, method: str, arguments: dict[str, Any], outcome: str, status: int) -> None:
         now = self._workspace.clock.now()
         self._workspace.ledger.note(
-            Call(at=now, method=method, arguments=asked, outcome=outcome, status=status)
+            Call(at=now, method=method, arguments=arguments, outcome=outcome, status=status)
         )
         self._workspace.changes.publish()
 
     async def _hang_up(self, request: web.Request, *, hold: bool) -> None:
         if hold:
             await self._closing.wait()
-        _cut(request)
+        _abort(request)
 
     def _headers(self, method: str) -> dict[str, str]:
         scopes = "app_mentions:read,chat:write,commands,files:read,files:write,im:history,usergroups:read,users:read"
         return {"x-oauth-scopes": scopes} if method == "auth.test" else {}
 
 
-def _cut(request: web.Request) -> None:
+def _abort(request: web.Request) -> None:
     if request.transport is not None:
         request.transport.abort()

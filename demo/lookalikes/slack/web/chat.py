@@ -1,4 +1,4 @@
-"""This file is the Web API's `chat.*`: posts, edits, deletions, ephemerals."""
+"""The Web API's `chat.*`: posts, edits, deletions, ephemerals."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""This file reads and judges what an app wants to say, for posts, edits, ephemerals and responses alike."""
+"""Validation of message content: posts, edits, ephemerals and responses."""
 
 import re
 from typing import Any
@@ -8,19 +8,14 @@ from demo.lookalikes.slack.state.workspace import Workspace
 from demo.lookalikes.slack.web.arguments import Arguments
 from demo.lookalikes.slack.web.errors import SlackError, invalid_blocks
 
-#: What Slack ignores here but takes: they change nothing that a reader of this page would see.
 _TS = re.compile(r"\d{1,10}\.\d{6}")
 
 
 def content_of(workspace: Workspace, args: Arguments) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a message shall say.
+    """Return the content of a message and the extra fields of the response.
 
-    Returns:
-        The content (text, blocks, attachments, metadata: those that were given) and what to add to the answer
-        (a warning when the text was cut).
-
-    Raises:
-        SlackError: it says nothing, too much, or breaks a rule.
+    The content is text, blocks, attachments and metadata, those that were given; the extra fields are a warning
+    when the text was cut. Raise SlackError when the content is empty, too large or invalid.
     """
     content: dict[str, Any] = {}
     more: dict[str, Any] = {}
@@ -42,18 +37,14 @@ def content_of(workspace: Workspace, args: Arguments) -> tuple[dict[str, Any], d
     if len(content.get("text", "")) > most:
         content["text"] = content["text"][:most]
         cut = f"The `text` field accepts up to {most:,} characters."
-        words = f"[WARN] Your message was truncated but still posted. {cut}"
+        warning = f"[WARN] Your message was truncated but still posted. {cut}"
         more = {"warning": "message_truncated"}
-        more["response_metadata"] = {"messages": [words], "warnings": ["message_truncated"]}
+        more["response_metadata"] = {"messages": [warning], "warnings": ["message_truncated"]}
     return content, more
 
 
 def judge_blocks(workspace: Workspace, blocks: list[dict[str, Any]]) -> None:
-    """Refuse blocks that Slack would refuse.
-
-    Raises:
-        SlackError: invalid_blocks with the places, or msg_blocks_too_long.
-    """
+    """Raise `invalid_blocks` with the location of each error, or `msg_blocks_too_long`."""
     if diagnostics := mistakes_in_blocks(blocks, workspace.limits):
         raise invalid_blocks(diagnostics)
     if is_too_large(blocks, workspace.limits):
@@ -61,11 +52,7 @@ def judge_blocks(workspace: Workspace, blocks: list[dict[str, Any]]) -> None:
 
 
 def thread_of(args: Arguments) -> dict[str, Any]:
-    """`thread_ts` and whether the reply is shown in the channel too.
-
-    Raises:
-        SlackError: the ts is no ts.
-    """
+    """Return `thread_ts`, and the subtype of a reply that is broadcast; raise SlackError for an invalid ts."""
     thread = args.text("thread_ts")
     if not thread:
         return {}

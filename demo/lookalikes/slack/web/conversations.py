@@ -1,4 +1,4 @@
-"""This file is the Web API's `conversations.*`: history, replies, members, joining, direct messages."""
+"""The Web API's `conversations.*`: history, replies, members, joining, direct messages."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from demo.lookalikes.slack.web.finding import channel_of, page_of, person_of
 
 
 def history(workspace: Workspace, args: Arguments) -> dict[str, Any]:
-    """conversations.history: newest first, replies left out unless they were broadcast."""
+    """conversations.history: newest first, without replies unless broadcast."""
     channel = _readable(workspace, args)
     found = _within(workspace.conversations.top_level(channel.id), args)[::-1]
     page, more = page_of(found, args, default=100, most=workspace.limits["history_page"])
@@ -25,10 +25,10 @@ def replies(workspace: Workspace, args: Arguments) -> dict[str, Any]:
     """conversations.replies: the parent, then its replies, oldest first."""
     channel = _readable(workspace, args)
     ts = args.need("ts")
-    asked = workspace.conversations.find(channel.id, ts)
-    if asked is None:
+    message = workspace.conversations.find(channel.id, ts)
+    if message is None:
         raise SlackError("thread_not_found")
-    thread = workspace.conversations.thread(channel.id, asked.thread_ts or ts)
+    thread = workspace.conversations.thread(channel.id, message.thread_ts or ts)
     parent = [message for message in thread if not message.is_reply]
     found = parent + _within([message for message in thread if message.is_reply], args)
     page, more = page_of(found, args, default=1000, most=workspace.limits["history_page"])
@@ -45,7 +45,7 @@ def info(workspace: Workspace, args: Arguments) -> dict[str, Any]:
 
 
 def open_direct(workspace: Workspace, args: Arguments) -> dict[str, Any]:
-    """conversations.open, for one person."""
+    """conversations.open for one person."""
     users = [user for user in args.text("users").split(",") if user]
     if not users and args.text("channel"):
         channel = channel_of(workspace, args.text("channel"))

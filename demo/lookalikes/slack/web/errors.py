@@ -1,17 +1,13 @@
-"""This file names the ways in which Slack says no."""
+"""Errors as Slack returns them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 class SlackError(Exception):
-    """An answer with `ok: false`.
+    """A response with `ok: false` and an error such as `channel_not_found`.
 
-    Args:
-        error: Slack's word for it, such as `channel_not_found`.
-        status: the HTTP status; Slack says no with 200 for most things.
-        headers: such as Retry-After.
-        more: other fields of the answer.
+    Slack sends most errors with HTTP status 200. `headers` are such as Retry-After, `more` other response fields.
     """
 
     def __init__(
@@ -24,14 +20,14 @@ class SlackError(Exception):
         self.more = more
 
     def wire(self) -> dict[str, Any]:
-        """The body of the answer."""
+        """Return the body of the response."""
         return {"ok": False, "error": self.error, **self.more}
 
 
 def invalid_blocks(diagnostics: list[str], *, error: str = "invalid_blocks") -> SlackError:
-    """Blocks that break the rules, each with its place."""
+    """Return the error for invalid blocks, with the location of each error."""
     return SlackError(
         error,
         errors=diagnostics,
-        response_metadata={"messages": [f"[ERROR] {words}" for words in diagnostics]},
+        response_metadata={"messages": [f"[ERROR] {each}" for each in diagnostics]},
     )

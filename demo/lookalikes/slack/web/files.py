@@ -1,4 +1,4 @@
-"""This file is the Web API's `files.*`: the three steps of an upload, and reading files back."""
+"""The Web API's `files.*`: the three steps of an upload, and reading files back."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from demo.lookalikes.slack.web.finding import channel_of
 
 
 def get_upload_url(workspace: Workspace, args: Arguments) -> dict[str, Any]:
-    """files.getUploadURLExternal: where to send the bytes."""
+    """files.getUploadURLExternal: the URL for the bytes."""
     name, length = args.need("filename"), args.number("length", 0, 1 << 40)
     if not length:
         raise SlackError(
@@ -25,7 +25,7 @@ def get_upload_url(workspace: Workspace, args: Arguments) -> dict[str, Any]:
 
 
 def complete_upload(workspace: Workspace, args: Arguments) -> dict[str, Any]:
-    """files.completeUploadExternal: share what was uploaded, with a comment."""
+    """files.completeUploadExternal: share uploaded files with a comment."""
     given = args.part("files")
     if not isinstance(given, list) or not given:
         raise SlackError(
@@ -38,9 +38,9 @@ def complete_upload(workspace: Workspace, args: Arguments) -> dict[str, Any]:
             raise SlackError("file_not_found")
         file["title"] = entry.get("title") or file["name"]
         files.append(file)
-    wanted = [args.text("channel_id"), *args.text("channels").split(",")]
-    for where in filter(None, wanted):
-        channel = channel_of(workspace, where, speaking=True)
+    channels = [args.text("channel_id"), *args.text("channels").split(",")]
+    for ident in filter(None, channels):
+        channel = channel_of(workspace, ident, speaking=True)
         share(
             workspace,
             channel,
@@ -60,17 +60,17 @@ def info(workspace: Workspace, args: Arguments) -> dict[str, Any]:
 
 
 def new_file(workspace: Workspace, name: str, size: int, owner: Person) -> dict[str, Any]:
-    """A file without its bytes yet."""
+    """Create a file whose bytes are not uploaded yet."""
     ident = workspace.new_id("F")
-    ending = name.rpartition(".")[2].lower() if "." in name else "text"
+    extension = name.rpartition(".")[2].lower() if "." in name else "text"
     address = f"{workspace.url}/files-pri/{ident}/{name}"
     file: dict[str, Any] = {
         "id": ident,
         "created": int(workspace.clock.now().timestamp()),
         "name": name,
         "title": name,
-        "mimetype": _KINDS.get(ending, "text/plain"),
-        "filetype": ending,
+        "mimetype": _KINDS.get(extension, "text/plain"),
+        "filetype": extension,
         "user": owner.id,
         "size": size,
         "mode": "hosted",
@@ -90,7 +90,7 @@ def share(
     files: list[dict[str, Any]],
     content: dict[str, Any],
 ) -> None:
-    """Post files into a channel."""
+    """Post files to a channel."""
     for file in files:
         file["channels"] = sorted({*file["channels"], channel.id})
     workspace.post(channel, owner, {**content, "files": files, "subtype": "file_share"})

@@ -1,4 +1,4 @@
-"""This file finds what a call names: channels, people, messages; and pages through lists."""
+"""Lookup of channels, people and messages for a call, and pagination."""
 
 import base64
 from typing import Any, TypeVar
@@ -13,15 +13,10 @@ Item = TypeVar("Item")
 
 
 def channel_of(workspace: Workspace, given: str, *, by_name: bool = False, speaking: bool = False) -> Channel:
-    """The channel with this id.
+    """Return the channel with this id; raise `channel_not_found`, `is_archived` or `not_in_channel`.
 
-    Args:
-        given: an id; also `#name` where `by_name` (only posting takes names).
-        by_name: a person's id is also taken then, and means their direct message.
-        speaking: the bot wants to speak there, so it must be a member and the channel alive.
-
-    Raises:
-        SlackError: channel_not_found, is_archived or not_in_channel.
+    With `by_name` (posting only), `given` may also be a `#name`, or a person's id for the direct message.
+    With `speaking` the bot wants to post: it must be a member, and the channel not archived.
     """
     channel = workspace.directory.channels.get(given)
     if channel is None and by_name:
@@ -41,11 +36,7 @@ def channel_of(workspace: Workspace, given: str, *, by_name: bool = False, speak
 
 
 def person_of(workspace: Workspace, given: str) -> Person:
-    """The person with this id.
-
-    Raises:
-        SlackError: user_not_found.
-    """
+    """Return the person with this id, or raise `user_not_found`."""
     person = workspace.directory.people.get(given)
     if person is None:
         raise SlackError("user_not_found")
@@ -55,11 +46,7 @@ def person_of(workspace: Workspace, given: str) -> Person:
 def message_of(
     workspace: Workspace, channel: Channel, ts: str, *, error: str = "message_not_found"
 ) -> Message:
-    """The living message at `ts`.
-
-    Raises:
-        SlackError: `error`.
-    """
+    """Return the message at `ts`, or raise `error` when it does not exist or was deleted."""
     message = workspace.conversations.find(channel.id, ts)
     if message is None:
         raise SlackError(error)
@@ -69,22 +56,22 @@ def message_of(
 def page_of(
     items: list[Item], args: Arguments, *, default: int, most: int
 ) -> tuple[list[Item], dict[str, Any]]:
-    """One page of a list and the fields that lead to the next."""
+    """Return one page of a list and the fields that lead to the next page."""
     size = args.number("limit", default, most)
-    start = _place(args.text("cursor"))
+    start = _offset(args.text("cursor"))
     if start > len(items):
         raise SlackError("invalid_cursor")
     more = start + size < len(items)
-    following = base64.b64encode(f"next:{start + size}".encode()).decode() if more else ""
-    return items[start : start + size], {"response_metadata": {"next_cursor": following}}
+    cursor = base64.b64encode(f"next:{start + size}".encode()).decode() if more else ""
+    return items[start : start + size], {"response_metadata": {"next_cursor": cursor}}
 
 
-def _place(cursor: str) -> int:
+def _offset(cursor: str) -> int:
     if not cursor:
         return 0
     try:
-        word, _, number = base64.b64decode(cursor, validate=True).decode().partition(":")
-        if word != "next":
+        prefix, _, number = base64.b64decode(cursor, validate=True).decode().partition(":")
+        if prefix != "next":
             raise ValueError(cursor)
         return int(number)
     except ValueError:

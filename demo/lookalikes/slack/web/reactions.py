@@ -1,4 +1,4 @@
-"""This file is the Web API's `reactions.*` and `pins.*`: marks on messages."""
+"""The Web API's `reactions.*` and `pins.*`."""
 
 from typing import Any
 
@@ -11,21 +11,21 @@ from demo.lookalikes.slack.web.finding import channel_of, message_of
 
 def add_reaction(workspace: Workspace, args: Arguments) -> dict[str, Any]:
     """reactions.add"""
-    if not react(workspace, _marked(workspace, args), workspace.bot.id, args.need("name").strip(":")):
+    if not react(workspace, _message(workspace, args), workspace.bot.id, args.need("name").strip(":")):
         raise SlackError("already_reacted")
     return {}
 
 
 def remove_reaction(workspace: Workspace, args: Arguments) -> dict[str, Any]:
     """reactions.remove"""
-    if not unreact(workspace, _marked(workspace, args), workspace.bot.id, args.need("name").strip(":")):
+    if not unreact(workspace, _message(workspace, args), workspace.bot.id, args.need("name").strip(":")):
         raise SlackError("no_reaction")
     return {}
 
 
 def add_pin(workspace: Workspace, args: Arguments) -> dict[str, Any]:
     """pins.add"""
-    message = _marked(workspace, args)
+    message = _message(workspace, args)
     if message.body.get("pinned_to"):
         raise SlackError("already_pinned")
     message.body["pinned_to"] = [message.channel]
@@ -35,7 +35,7 @@ def add_pin(workspace: Workspace, args: Arguments) -> dict[str, Any]:
 
 def remove_pin(workspace: Workspace, args: Arguments) -> dict[str, Any]:
     """pins.remove"""
-    message = _marked(workspace, args)
+    message = _message(workspace, args)
     if not message.body.pop("pinned_to", None):
         raise SlackError("no_pin")
     workspace.tell(message)
@@ -43,7 +43,7 @@ def remove_pin(workspace: Workspace, args: Arguments) -> dict[str, Any]:
 
 
 def react(workspace: Workspace, message: Message, person: str, name: str) -> bool:
-    """Add somebody's reaction; False when it is there already."""
+    """Add a person's reaction; return False when it exists already."""
     reactions = message.body.setdefault("reactions", [])
     found = next((each for each in reactions if each["name"] == name), None)
     if found is None:
@@ -58,7 +58,7 @@ def react(workspace: Workspace, message: Message, person: str, name: str) -> boo
 
 
 def unreact(workspace: Workspace, message: Message, person: str, name: str) -> bool:
-    """Take somebody's reaction away; False when there is none."""
+    """Remove a person's reaction; return False when there is none."""
     for found in message.body.get("reactions") or ():
         if found["name"] == name and person in found["users"]:
             found["users"].remove(person)
@@ -69,7 +69,7 @@ def unreact(workspace: Workspace, message: Message, person: str, name: str) -> b
     return False
 
 
-def _marked(workspace: Workspace, args: Arguments) -> Message:
+def _message(workspace: Workspace, args: Arguments) -> Message:
     channel = channel_of(workspace, args.need("channel"), speaking=True)
     return message_of(workspace, channel, args.need("timestamp"))
 

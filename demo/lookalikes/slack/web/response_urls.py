@@ -1,4 +1,4 @@
-"""This file answers gestures: what a response address or an acknowledgement with a text makes visible."""
+"""Responses to interactions, through a response URL or an acknowledgement with a text."""
 
 from typing import Any
 
@@ -10,11 +10,7 @@ from demo.lookalikes.slack.web.content import content_of
 
 
 def respond(workspace: Workspace, ticket: ResponseUrl, given: dict[str, Any]) -> None:
-    """Do what an answer says: replace or delete the original, or say something new.
-
-    Raises:
-        SlackError: it says nothing, or breaks a rule.
-    """
+    """Replace or delete the original message, or post a new one; raise SlackError for invalid content."""
     args = Arguments(given)
     original = _original(workspace, ticket)
     if args.flag("delete_original"):

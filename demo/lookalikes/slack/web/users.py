@@ -1,4 +1,4 @@
-"""This file is the Web API's `users.*` and `usergroups.*`, and `auth.test`."""
+"""The Web API's `users.*`, `usergroups.*` and `auth.test`."""
 
 from typing import Any
 

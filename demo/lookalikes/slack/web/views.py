@@ -1,4 +1,4 @@
-"""This file is the Web API's `views.*`: modals and home tabs."""
+"""The Web API's `views.*`: modals and home tabs."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from demo.lookalikes.slack.web.finding import person_of
 
 
 def open_view(workspace: Workspace, args: Arguments) -> dict[str, Any]:
-    """views.open: a modal over whatever the person looks at."""
+    """views.open: a modal, in place of the open ones."""
     view = judged(workspace, args.part("view"), kinds=("modal",))
     trigger = workspace.tickets.exchange(args.need("trigger_id"), workspace.clock.now())
     made = shown_view(workspace, view, trigger.person)
@@ -24,14 +24,14 @@ def open_view(workspace: Workspace, args: Arguments) -> dict[str, Any]:
 
 
 def push(workspace: Workspace, args: Arguments) -> dict[str, Any]:
-    """views.push: a modal on top of the one whose gesture this was."""
+    """views.push: a modal on top of the one that was used."""
     view = judged(workspace, args.part("view"), kinds=("modal",))
     trigger = workspace.tickets.exchange(args.need("trigger_id"), workspace.clock.now())
     return {"view": pushed(workspace, view, trigger.person)}
 
 
 def update(workspace: Workspace, args: Arguments) -> dict[str, Any]:
-    """views.update: replaces a modal, found by its id or external id."""
+    """views.update: the replacement of a view, found by its id or external id."""
     view = judged(workspace, args.part("view"), kinds=("modal", "home"))
     old = _find(workspace, args)
     if args.text("hash") and args.text("hash") != old["hash"]:
@@ -40,7 +40,7 @@ def update(workspace: Workspace, args: Arguments) -> dict[str, Any]:
 
 
 def publish(workspace: Workspace, args: Arguments) -> dict[str, Any]:
-    """views.publish: somebody's home tab."""
+    """views.publish: a person's home tab."""
     person = person_of(workspace, args.need("user_id"))
     view = judged(workspace, args.part("view"), kinds=("home",))
     old = workspace.homes.get(person.id)
@@ -53,26 +53,22 @@ def publish(workspace: Workspace, args: Arguments) -> dict[str, Any]:
 
 
 def judged(workspace: Workspace, view: Any, *, kinds: tuple[str, ...]) -> dict[str, Any]:
-    """A view that may be shown.
-
-    Raises:
-        SlackError: invalid_arguments with the places, view_too_large or duplicate_external_id.
-    """
+    """Return a valid view; raise `invalid_arguments` with the location of each error, or `view_too_large`."""
     diagnostics = mistakes_in_view(view, workspace.limits)
     if not diagnostics and view["type"] not in kinds:
         diagnostics = [f"must be one of: {', '.join(kinds)} [json-pointer:/view/type]"]
     if diagnostics:
-        words = [
+        messages = [
             f"[ERROR] {each}".replace("[json-pointer:/", "[json-pointer:/view/", 1) for each in diagnostics
         ]
-        raise SlackError("invalid_arguments", response_metadata={"messages": words})
+        raise SlackError("invalid_arguments", response_metadata={"messages": messages})
     if size_in_bytes(view) > workspace.limits["view_bytes"]:
         raise SlackError("view_too_large")
     return dict(view)
 
 
 def shown_view(workspace: Workspace, view: dict[str, Any], person: str) -> dict[str, Any]:
-    """A new view with its id, kept."""
+    """Store a new view under a new id; raise `duplicate_external_id` when its external id is taken."""
     external = view.get("external_id") or ""
     if external and any(known["external_id"] == external for known in workspace.views.values()):
         raise SlackError("duplicate_external_id")
@@ -89,11 +85,7 @@ def shown_view(workspace: Workspace, view: dict[str, Any], person: str) -> dict[
 
 
 def pushed(workspace: Workspace, view: dict[str, Any], person: str) -> dict[str, Any]:
-    """A view on top of a person's stack.
-
-    Raises:
-        SlackError: push_limit_reached, or not_found when no modal is open.
-    """
+    """Push a view on a person's stack; raise `push_limit_reached`, or `not_found` when no modal is open."""
     stack = workspace.stacks.get(person, [])
     if not stack:
         raise SlackError("not_found")
@@ -107,7 +99,7 @@ def pushed(workspace: Workspace, view: dict[str, Any], person: str) -> dict[str,
 
 
 def replaced(workspace: Workspace, old: dict[str, Any], view: dict[str, Any]) -> dict[str, Any]:
-    """A view in the place of another; values of inputs with the same names stay."""
+    """Replace a view; the values of inputs with the same block ids are kept."""
     kept = {name: old[name] for name in ("id", "root_view_id", "previous_view_id", "state")}
     made = _complete(workspace, view) | kept
     names = {block["block_id"] for block in made["blocks"]}
@@ -121,18 +113,18 @@ def replaced(workspace: Workspace, old: dict[str, Any], view: dict[str, Any]) ->
 
 
 def tell(workspace: Workspace, person: str) -> None:
-    """Tell the person's pages which views are open."""
+    """Publish the person's open views to their pages."""
     workspace.changes.publish({"kind": "views", "only_for": person, **views_of(workspace, person)})
 
 
 def views_of(workspace: Workspace, person: str) -> dict[str, Any]:
-    """The open modals of a person, top one last, and their home tab."""
+    """Return a person's open modals, top one last, and their home tab."""
     stack = [workspace.views[ident] for ident in workspace.stacks.get(person, [])]
     return {"stack": stack, "home": workspace.homes.get(person)}
 
 
 def _complete(workspace: Workspace, view: dict[str, Any]) -> dict[str, Any]:
-    empty: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "callback_id": "",
         "external_id": "",
         "private_metadata": "",
@@ -150,7 +142,7 @@ def _complete(workspace: Workspace, view: dict[str, Any]) -> dict[str, Any]:
         "blocks": filled(view["blocks"], lambda: workspace.new_id("b")),
         "hash": f"{workspace.clock.next_ts()}.{hashlib.sha256(json.dumps(view).encode()).hexdigest()[:8]}",
     }
-    return empty | view | fixed
+    return defaults | view | fixed
 
 
 def _find(workspace: Workspace, args: Arguments) -> dict[str, Any]:

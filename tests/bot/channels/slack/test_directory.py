@@ -1,4 +1,4 @@
-"""This file asks Slack who somebody is: nobody is served before we know which workspace is ours."""
+"""The Slack directory: nobody is admitted before our workspace is known."""
 
 import pytest
 
@@ -7,23 +7,23 @@ from collectors.facts.results import SourceError
 from tests.bot.channels.slack.conftest import Harness
 
 
-async def test_nobody_is_known_until_slack_has_said_which_workspace_is_ours(harness: Harness) -> None:
+async def test_nobody_is_known_before_our_workspace_is_known(harness: Harness) -> None:
     directory = SlackDirectory(harness.calls)
     harness.slack.fail("auth.test", 503, times=1)
-    with pytest.raises(SourceError, match=r"which workspace is ours: auth\.test"):
+    with pytest.raises(SourceError, match=r"look up our own workspace in Slack: auth\.test"):
         await directory.account(harness.slack.id("ana"))
     account = await directory.account(harness.slack.id("ana"))
     assert (account.name, account.is_outsider) == ("ana", False)
 
 
-async def test_an_answer_without_a_workspace_opens_nothing(
+async def test_a_response_without_a_workspace_admits_nobody(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def ourselves() -> dict[str, str]:
+    async def identity() -> dict[str, str]:
         return {"user_id": "U_BOT", "bot_id": "B_BOT"}
 
-    monkeypatch.setattr(harness.calls, "ourselves", ourselves)
-    with pytest.raises(SourceError, match="which workspace is ours"):
+    monkeypatch.setattr(harness.calls, "identity", identity)
+    with pytest.raises(SourceError, match="look up our own workspace in Slack"):
         await SlackDirectory(harness.calls).account(harness.slack.id("ana"))
 
 

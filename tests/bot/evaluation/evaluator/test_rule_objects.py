@@ -1,12 +1,18 @@
-"""The rules of PrometheusRule objects through a restart: what they hold goes on, and ends only when they are gone."""
+"""PrometheusRule objects across restarts: their alerts continue, and end only when their rules are gone."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from alerts.alert import Alert
+from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from bot.evaluation.evaluator import OBJECTS_EVERY, Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
@@ -21,32 +27,32 @@ from tests.support.evaluation import Canned, hot, no_cluster
 
 @dataclass(slots=True)
 class Objects:
-    """A cluster's PrometheusRule objects: one in each of these namespaces, with these rules; or none to be seen."""
+    """A cluster's PrometheusRule objects: one in each namespace, all with these rules, unless unreachable."""
 
     rules: list[dict[str, str]]
-    is_away: bool = False
-    name: str = "theirs"
-    spaces: tuple[str, ...] = ("team",)
+    is_unreachable: bool = False
+    name: str = "team-rules"
+    namespaces: tuple[str, ...] = ("team",)
 
     async def pages(self, path: str) -> AsyncIterator[bytes]:
-        if self.is_away:
+        if self.is_unreachable:
             raise SourceError(f"{path} cannot be reached")
         spec = {"groups": [{"name": "g", "interval": "1m", "rules": self.rules}]}
-        metas = [{"namespace": space, "name": self.name} for space in self.spaces]
+        metas = [{"namespace": namespace, "name": self.name} for namespace in self.namespaces]
         yield json.dumps({"items": [{"metadata": meta, "spec": spec} for meta in metas]}).encode()
 
 
 @dataclass(slots=True)
-class House:
-    """A store that stays, and processes that come and go on it."""
+class Setup:
+    """A store that outlives the processes that use it."""
 
     objects: Objects
-    hot: tuple[int, int] = (0, 600)  # the minutes
+    hot: tuple[int, int] = (0, 600)  # in minutes, the end exclusive
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: Any = field(default_factory=lambda: SimpleNamespace(at=NOON))
 
-    async def begins(self, *own: Rule) -> Evaluator:
-        clock: Any = SimpleNamespace(now=lambda: self.clock.at)
+    async def start(self, *own: Rule) -> Evaluator:
+        clock: Any = SimpleNamespace(now=lambda: self.clock.at, elapsed=lambda: self.clock.at - NOON)
         cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=self.objects, topology=a_topology)
         router = QueryRouter(metrics=Canned(hot(self.hot)), logs=None, checks={}, check_input=no_cluster)
         evaluator = Evaluator(
@@ -58,104 +64,132 @@ class House:
             clock=clock,
             metrics=Metrics(),
         )
-        await evaluator.begin()
+        await evaluator.start()
         await evaluator.run_cycle()
         return evaluator
 
-    async def turns(self, evaluator: Evaluator) -> None:
+    async def next_cycle(self, evaluator: Evaluator) -> None:
         self.clock.at += OBJECTS_EVERY
         await evaluator.run_cycle()
 
-    async def happened(self) -> list[str]:
+    async def event_types(self) -> list[str]:
         async with self.store.unit() as unit:
-            return [event.type.value for one in await unit.incidents.find() for event in one.events]
+            return [
+                event.type.value for incident in await unit.rows(Incident).find() for event in incident.events
+            ]
 
     async def alerts(self) -> Sequence[Alert]:
         async with self.store.unit() as unit:
-            return await unit.alerts.find()
+            return await unit.rows(Alert).find()
 
 
-def one(name: str, **more: str) -> dict[str, str]:
+def rule_spec(name: str, **more: str) -> dict[str, str]:
     return {"alert": name, "expr": "heat > 83", **more}
 
 
-async def test_a_restart_ends_no_alert_of_theirs() -> None:
-    house = House(Objects([one("Theirs")]))
-    await house.begins()
+async def test_a_restart_resolves_no_alert_of_a_rule_object() -> None:
+    setup = Setup(Objects([rule_spec("TeamRule")]))
+    await setup.start()
 
-    house.clock.at += OBJECTS_EVERY
-    await house.begins()
+    setup.clock.at += OBJECTS_EVERY
+    await setup.start()
 
-    assert await house.happened() == ["opened"]
+    assert await setup.event_types() == ["opened"]
 
 
-async def test_while_the_objects_cannot_be_read_after_a_restart_nothing_of_theirs_ends() -> None:
-    house = House(Objects([one("Theirs")]))
-    await house.begins()
-    house.objects.is_away = True
-    evaluator = await house.begins()
-    await house.turns(evaluator)
-    during = await house.happened()
+async def test_alerts_stay_while_the_rule_objects_cannot_be_read_after_a_restart() -> None:
+    setup = Setup(Objects([rule_spec("TeamRule")]))
+    await setup.start()
+    setup.objects.is_unreachable = True
+    evaluator = await setup.start()
+    await setup.next_cycle(evaluator)
+    during = await setup.event_types()
 
-    house.objects.is_away = False
-    await house.turns(evaluator)
+    setup.objects.is_unreachable = False
+    await setup.next_cycle(evaluator)
 
     assert during == ["opened"]
-    assert await house.happened() == ["opened"]
+    assert await setup.event_types() == ["opened"]
 
 
-async def test_what_one_of_them_would_have_told_while_the_process_was_down_is_told() -> None:
-    house = House(Objects([one("Theirs")]), hot=(3, 6))
-    await house.begins(a_rule("Ours"))
-    house.clock.at += 10 * OBJECTS_EVERY
+async def test_alerts_of_a_rule_object_during_downtime_are_backfilled() -> None:
+    setup = Setup(Objects([rule_spec("TeamRule")]), hot=(3, 6))
+    await setup.start(a_rule("Shipped"))
+    setup.clock.at += 10 * OBJECTS_EVERY
 
-    await house.begins(a_rule("Ours"))
+    await setup.start(a_rule("Shipped"))
 
-    assert sorted((alert.name, alert.life.state.value) for alert in await house.alerts()) == [
-        ("Ours", "resolved"),
-        ("Theirs", "resolved"),
+    assert sorted((alert.name, alert.life.state.value) for alert in await setup.alerts()) == [
+        ("Shipped", "resolved"),
+        ("TeamRule", "resolved"),
     ]
 
 
-async def test_what_was_taken_out_of_them_meanwhile_ends() -> None:
-    house = House(Objects([one("Theirs"), one("Other", expr="other > 1")]))
-    await house.begins()
-    house.objects.rules = [one("Another", expr="other > 1")]
+async def test_alerts_of_a_rule_that_was_removed_during_downtime_resolve() -> None:
+    setup = Setup(Objects([rule_spec("TeamRule"), rule_spec("Other", expr="other > 1")]))
+    await setup.start()
+    setup.objects.rules = [rule_spec("Another", expr="other > 1")]
 
-    await house.begins()
+    await setup.start()
 
-    assert "resolved" in await house.happened()
-
-
-async def test_what_was_only_pending_when_its_rule_went_leaves_no_trace() -> None:
-    house = House(Objects([one("Theirs"), one("Later", **{"for": "1h"})]))
-    evaluator = await house.begins()
-    house.objects.rules = [one("Theirs")]
-
-    await house.turns(evaluator)
-
-    assert [alert.name for alert in await house.alerts()] == ["Theirs"]
-    async with house.store.unit() as unit:
-        (incident,) = await unit.incidents.find()
-    assert [member.name for member in incident.members] == ["Theirs"]
+    assert "resolved" in await setup.event_types()
 
 
-async def test_a_rule_of_theirs_never_stands_for_one_of_ours() -> None:
-    house = House(Objects([one("Same")], name="ours"))
-    ours = replace(a_rule("Same"), id="ours/g/Same")
+async def test_a_pending_alert_of_a_removed_rule_leaves_no_trace() -> None:
+    setup = Setup(Objects([rule_spec("TeamRule"), rule_spec("Later", **{"for": "1h"})]))
+    evaluator = await setup.start()
+    setup.objects.rules = [rule_spec("TeamRule")]
 
-    evaluator = await house.begins(ours)
+    await setup.next_cycle(evaluator)
 
-    assert sorted(evaluator.rules) == ["ours/g/Same", "team:ours/g/Same"]
-    assert evaluator.rules[ours.id] == ours
+    assert [alert.name for alert in await setup.alerts()] == ["TeamRule"]
+    async with setup.store.unit() as unit:
+        (incident,) = await unit.rows(Incident).find()
+    assert [member.name for member in incident.members] == ["TeamRule"]
 
 
-async def test_rules_keep_their_ids_when_an_object_of_the_same_name_goes() -> None:
-    house = House(Objects([one("Same")], spaces=("team-a", "team-b")))
-    evaluator = await house.begins()
+async def test_a_rule_object_never_replaces_a_shipped_rule() -> None:
+    setup = Setup(Objects([rule_spec("Same")], name="pack"))
+    shipped = replace(a_rule("Same"), id="pack/g/Same")
+
+    evaluator = await setup.start(shipped)
+
+    assert sorted(evaluator.rules) == ["pack/g/Same", "team:pack/g/Same"]
+    assert evaluator.rules[shipped.id] == shipped
+
+
+async def test_rules_keep_their_ids_when_an_object_of_the_same_name_is_deleted() -> None:
+    setup = Setup(Objects([rule_spec("Same")], namespaces=("team-a", "team-b")))
+    evaluator = await setup.start()
     before = set(evaluator.rules)
-    house.objects.spaces = ("team-b",)
+    setup.objects.namespaces = ("team-b",)
 
-    await house.turns(evaluator)
+    await setup.next_cycle(evaluator)
 
     assert set(evaluator.rules) == {id for id in before if id.startswith("team-b")} != before
+
+
+async def test_without_any_rule_the_objects_are_read_and_cycles_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    setup = Setup(Objects([]))
+    evaluator = await setup.start()
+    monkeypatch.setattr("bot.evaluation.evaluator.MAX_PAUSE", 0.001)
+    real = setup.clock
+
+    class Running:
+        """Ten seconds pass whenever somebody looks."""
+
+        @property
+        def at(self) -> datetime:
+            real.at += timedelta(seconds=10)
+            return real.at  # type: ignore[no-any-return]
+
+    setup.clock = Running()
+    setup.objects.rules.append(rule_spec("Theirs"))
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await evaluator.run()
+
+    assert {rule.name for rule in evaluator.rules.values()} == {"Theirs"}
+    assert evaluator.has_evaluated

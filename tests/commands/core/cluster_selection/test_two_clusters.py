@@ -1,4 +1,4 @@
-"""Two clusters with nodes of the same names: a line, a button and a right are for the cluster that is meant."""
+"""Two clusters with equal node names: lines, buttons and permissions apply to the selected cluster."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -10,6 +10,7 @@ import pytest
 
 from alerts.cards.message import Button, Buttons, Message, text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.incident import Incident
 from commands.core.cluster_selection import with_cluster
 from commands.core.command import Answer
 from commands.core.permissions import Grant, Permissions
@@ -24,7 +25,7 @@ from tests.support.yard import DANA, Yard, a_node_tree, yard_before
 
 @dataclass
 class Two:
-    """The yard before prod-a and prod-b, prod-a the first, each with a node gpu-a01."""
+    """A yard for prod-a, the default, and prod-b, each with a node gpu-a01."""
 
     yard: Yard
     clusters: dict[str, KubernetesLookalike]
@@ -46,7 +47,7 @@ class Two:
         opened = open_incident("i1", alert, channels=(), now=NOON)
         incident = add_alert(opened, alert, GroupingContext(rules={}, topology=a_topology()), NOON)
         async with self.yard.store.unit() as unit:
-            await unit.incidents.put(incident)
+            await unit.rows(Incident).put(incident)
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ async def two(tmp_path: Path) -> AsyncIterator[Two]:
             clusters={name: one.cluster for name, one in yards.items()},
             writers={name: one.writer for name, one in yards.items()},
         )
-        first.performer = PlanExecutor(first.store, first.pipeline.writers, first.clock)
+        first.executor = PlanExecutor(first.store, first.pipeline.writers, first.clock)
         yield Two(first, kubes)
 
 
@@ -76,14 +77,14 @@ def lines(answer: Answer | None) -> list[str]:
     ]
 
 
-async def test_the_buttons_of_an_answer_are_for_the_cluster_that_it_is_about(two: Two) -> None:
+async def test_buttons_of_an_answer_name_its_cluster(two: Two) -> None:
     shown = lines(await two.yard.answer("node show gpu-a01 --cluster prod-b"))
     assert shown == ["node cordon gpu-a01 --cluster prod-b"]
     await two.yard.do(f"{shown[0]} --reason hot")
     assert two.cordoned() == ["prod-b"]
 
 
-async def test_a_plan_is_confirmed_and_undone_where_it_was_made(two: Two) -> None:
+async def test_a_plan_is_confirmed_and_undone_in_its_cluster(two: Two) -> None:
     done = await two.yard.do("node cordon gpu-a01 --reason hot --cluster prod-b")
     assert two.cordoned() == ["prod-b"]
     undone = await two.yard.do(f"plan undo {done.id}")
@@ -91,12 +92,12 @@ async def test_a_plan_is_confirmed_and_undone_where_it_was_made(two: Two) -> Non
     assert two.cordoned() == []
 
 
-async def test_a_preview_says_which_cluster(two: Two) -> None:
+async def test_a_preview_names_the_cluster(two: Two) -> None:
     assert "on prod-b" in await two.yard.say("node cordon gpu-a01 --reason hot --cluster prod-b")
     assert "on prod-a" in await two.yard.say("node cordon gpu-a01 --reason hot")
 
 
-async def test_a_line_under_an_incidents_card_is_for_its_cluster(two: Two) -> None:
+async def test_a_line_in_an_incidents_thread_is_for_its_cluster(two: Two) -> None:
     await two.incident_on_b()
     request = Request(
         id="g1", line="node show gpu-a01", actor=DANA, at=NOON, origin=Origin(via="slack", incident="i1")
@@ -104,27 +105,28 @@ async def test_a_line_under_an_incidents_card_is_for_its_cluster(two: Two) -> No
     assert lines(await two.yard.pipeline.handle(request)) == ["node cordon gpu-a01 --cluster prod-b"]
 
 
-@pytest.mark.parametrize(("allowed", "is_taken"), [("prod-a", False), ("prod-b", True)])
-async def test_who_may_take_an_incident_is_asked_of_its_own_cluster(
-    two: Two, allowed: str, is_taken: bool
+@pytest.mark.parametrize(("allowed", "is_acknowledged"), [("prod-a", False), ("prod-b", True)])
+async def test_permission_to_acknowledge_depends_on_the_incidents_cluster(
+    two: Two, allowed: str, is_acknowledged: bool
 ) -> None:
     await two.incident_on_b()
     two.allow(allowed)
-    said = await two.yard.say("alert ack i1")
-    assert ("You have taken" in said) is is_taken
-    assert ("prod-b" in said) is not is_taken
+    reply = await two.yard.say("alert ack i1")
+    assert ("You acknowledged" in reply) is is_acknowledged
+    assert ("prod-b" in reply) is not is_acknowledged
 
 
 async def test_a_row_named_with_another_cluster_is_refused(two: Two) -> None:
     await two.incident_on_b()
     assert (
-        await two.yard.say("incident show i1 --cluster prod-a") == "i1 is of cluster prod-b, not of prod-a."
+        await two.yard.say("incident show i1 --cluster prod-a")
+        == "i1 belongs to cluster prod-b, not to prod-a."
     )
 
 
-async def test_a_reason_that_names_a_row_of_another_cluster_does_not_lend_its_rights(two: Two) -> None:
+async def test_an_option_value_that_names_a_row_does_not_select_its_cluster(two: Two) -> None:
     two.allow("prod-a")
-    claims = [
+    requests = [
         ReclaimRequest(
             id=id,
             cluster=cluster,
@@ -140,21 +142,21 @@ async def test_a_reason_that_names_a_row_of_another_cluster_does_not_lend_its_ri
         for id, cluster in (("ca", "prod-a"), ("cb", "prod-b"))
     ]
     async with two.yard.store.unit() as unit:
-        for claim in claims:
-            await unit.reclaim_requests.put(claim)
+        for request in requests:
+            await unit.rows(ReclaimRequest).put(request)
     for line in ("gpu keep cb", "gpu keep --reason ca cb", "gpu snooze --for 2h --reason=ca cb"):
-        assert "is for ana to answer" in await two.yard.say(line)
+        assert "Only ana, or someone who may run gpu free there, can answer" in await two.yard.say(line)
     assert "Kept" in await two.yard.say("gpu keep --reason cb ca")
 
 
 @pytest.mark.parametrize(
-    ("line", "placed"),
+    ("line", "scoped"),
     [
         ("node cordon a", "node cordon a --cluster prod-b"),
         ("training launch t -- --epochs 3", "training launch t --cluster prod-b -- --epochs 3"),
         ("gpu keep c1 --cluster prod-c", "gpu keep c1 --cluster prod-c"),
     ],
 )
-def test_a_button_names_its_cluster_once_and_before_the_programs_words(line: str, placed: str) -> None:
-    view = Message(title=text("t"), blocks=(Buttons(buttons=(Button(label="Do", line=line),)),))
-    assert lines(Answer(message=with_cluster(view, "prod-b"))) == [placed]
+def test_a_button_names_its_cluster_once_and_before_extra_arguments(line: str, scoped: str) -> None:
+    message = Message(title=text("t"), blocks=(Buttons(buttons=(Button(label="Do", line=line),)),))
+    assert lines(Answer(message=with_cluster(message, "prod-b"))) == [scoped]

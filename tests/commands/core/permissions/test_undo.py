@@ -1,4 +1,4 @@
-"""Whoever undoes a plan needs the right to what it did, in the namespaces that it did it in."""
+"""Undoing a plan needs permission for its command, in its namespaces."""
 
 from pathlib import Path
 
@@ -18,11 +18,11 @@ PERMISSIONS = Permissions(
 )
 
 
-async def test_a_launch_elsewhere_is_not_undone_by_who_may_launch_only_at_home(tmp_path: Path) -> None:
+async def test_a_launch_cannot_be_undone_without_permission_in_its_namespace(tmp_path: Path) -> None:
     async with KubernetesLookalike.running(controllers=False) as kube:
         kube.create(a_node_tree("gpu-a01"), keep_status=True)
         async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig"), permissions=PERMISSIONS) as yard:
             launch = await yard.do("training launch nlp --image x/y:1 --gpus 1")
-            said = await yard.say(f"plan undo {launch.id}", EVE)
-            assert f"Undoing plan {launch.id} needs the right to do it" in said
+            reply = await yard.say(f"plan undo {launch.id}", EVE)
+            assert f"To undo plan {launch.id} you must be allowed to run it" in reply
             assert kube.get("namespaces", "", "nlp") is not None

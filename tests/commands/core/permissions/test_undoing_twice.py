@@ -1,7 +1,8 @@
-"""What was undone can be done again by undoing that: all of it, the object and our record of it."""
+"""Undoing an undo restores everything: the object and our record of it."""
 
 from pathlib import Path
 
+from commands.models import CordonLease, Launch
 from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import a_node_tree, yard_before
@@ -9,7 +10,7 @@ from tests.support.yard import a_node_tree, yard_before
 BY = "yardmaster.io/cordoned-by"
 
 
-async def test_a_cordon_that_was_undone_comes_back_with_its_lease(tmp_path: Path) -> None:
+async def test_undoing_an_undo_restores_the_cordon_and_its_lease(tmp_path: Path) -> None:
     async with KubernetesLookalike.running(controllers=False) as kube:
         kube.create(a_node_tree("gpu-a01"), keep_status=True)
         async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
@@ -22,21 +23,21 @@ async def test_a_cordon_that_was_undone_comes_back_with_its_lease(tmp_path: Path
             assert node["spec"]["unschedulable"] is True
             assert node["metadata"]["annotations"][BY] == "dana"
             async with yard.store.unit() as unit:
-                (lease,) = await unit.leases.find()
+                (lease,) = await unit.rows(CordonLease).find()
             assert lease.node == "gpu-a01"
             last = await yard.do(f"plan undo {again.id}")
             assert last.state is PlanState.DONE, last.error
             async with yard.store.unit() as unit:
-                assert not await unit.leases.find()
+                assert not await unit.rows(CordonLease).find()
 
 
-async def test_a_launch_that_was_undone_is_not_half_brought_back(tmp_path: Path) -> None:
+async def test_an_undone_launch_is_not_partly_restored(tmp_path: Path) -> None:
     async with KubernetesLookalike.running() as kube:
         kube.create(a_node_tree("gpu-a01"), keep_status=True)
         async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
             first = await yard.do("training launch mnist --image registry.example/mnist:7 --gpus 1")
             undone = await yard.do(f"plan undo {first.id}")
-            said = await yard.say(f"plan undo {undone.id}")
-            assert "job mnist/mnist-worker is not there" in said
+            reply = await yard.say(f"plan undo {undone.id}")
+            assert "job mnist/mnist-worker does not exist" in reply
             async with yard.store.unit() as unit:
-                assert not await unit.launches.find()
+                assert not await unit.rows(Launch).find()

@@ -1,4 +1,4 @@
-"""This file gives each test a Slack of its own, the SDK's client for it, and an app that listens."""
+"""Fixtures: a Slack look-alike per test, the SDK's client for it, and a Bolt app."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -18,7 +18,7 @@ CHANNELS = ("#gpu-alerts", "#random", "#quiet")
 
 @pytest.fixture
 def options() -> Options:
-    """Rates are off but where a test is about them; ask for other options by overriding this."""
+    """Options without rate limits; override this fixture for others."""
     return Options(strict_rates=False)
 
 
@@ -45,7 +45,7 @@ def client(slack: SlackLookalike) -> AsyncWebClient:
 async def listening(
     slack: SlackLookalike, client: AsyncWebClient
 ) -> AsyncIterator[Callable[[AsyncApp], Awaitable[None]]]:
-    """Connects a bolt app by Socket Mode."""
+    """Return a function that connects a Bolt app by Socket Mode."""
     handlers: list[AsyncSocketModeHandler] = []
 
     async def connect(app: AsyncApp) -> None:
@@ -61,13 +61,13 @@ async def listening(
 
 @pytest.fixture
 def app(slack: SlackLookalike, client: AsyncWebClient) -> AsyncApp:
-    """A bolt app; add listeners, then connect it with `listening`."""
+    """Return a Bolt app; add listeners, then connect it with `listening`."""
     return AsyncApp(client=client, signing_secret=slack.signing_secret)
 
 
 @pytest.fixture
 def refused() -> Callable[[Awaitable[Any]], Awaitable[SlackApiError]]:
-    """Awaits a call that Slack must refuse; gives the error."""
+    """Return a function that awaits a call that Slack must refuse, and returns the error."""
 
     async def expect(call: Awaitable[Any]) -> SlackApiError:
         with pytest.raises(SlackApiError) as caught:

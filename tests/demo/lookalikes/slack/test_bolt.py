@@ -1,4 +1,4 @@
-"""A bolt app lives against the look-alike: commands, buttons, menus, events, shortcuts, home tabs."""
+"""A Bolt app against the look-alike: commands, buttons, menus, events, shortcuts, home tabs."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -63,7 +63,7 @@ CARD: list[Json] = [
 ]
 
 
-async def test_a_command_may_answer_with_its_acknowledgement(
+async def test_a_command_can_be_answered_with_its_acknowledgement(
     slack: SlackLookalike, app: AsyncApp, listening: Listening
 ) -> None:
     @app.command("/yard")
@@ -75,12 +75,12 @@ async def test_a_command_may_answer_with_its_acknowledgement(
     assert [message.said for message in slack.ephemerals("ana")] == ["you asked for node list"]
 
 
-async def test_commands_are_not_for_threads(slack: SlackLookalike) -> None:
+async def test_commands_are_not_supported_in_threads(slack: SlackLookalike) -> None:
     with pytest.raises(NotPossibleError, match="not supported in threads"):
         await slack.types("ana", "#gpu-alerts", "/yard help", thread_ts="1.000001")
 
 
-async def test_a_button_is_pressed_after_its_question(
+async def test_a_button_is_pressed_only_after_its_confirmation(
     slack: SlackLookalike, app: AsyncApp, client: AsyncWebClient, listening: Listening
 ) -> None:
     pressed: list[Json] = []
@@ -105,7 +105,7 @@ async def test_a_button_is_pressed_after_its_question(
     assert pressed[0]["channel"]["id"] == slack.id("#gpu-alerts")
 
 
-async def test_menus_tell_what_was_chosen(
+async def test_menus_report_the_chosen_option(
     slack: SlackLookalike, app: AsyncApp, client: AsyncWebClient, listening: Listening
 ) -> None:
     chosen: list[str] = []
@@ -125,31 +125,31 @@ async def test_menus_tell_what_was_chosen(
         await slack.chooses("ana", card, "silence", "1 week")
 
 
-async def test_an_app_hears_what_it_subscribed_to(
+async def test_an_app_receives_the_events_it_subscribed_to(
     slack: SlackLookalike, app: AsyncApp, listening: Listening
 ) -> None:
-    heard: list[tuple[str, str]] = []
+    received: list[tuple[str, str]] = []
 
     @app.event("app_mention")
     async def mention(event: Json, say: AsyncSay) -> None:
-        heard.append(("mention", event["text"]))
+        received.append(("mention", event["text"]))
         await say("yes?", thread_ts=event["ts"])
 
     @app.event("message")
     async def message(event: Json) -> None:
-        heard.append((event["channel_type"], event["text"]))
+        received.append((event["channel_type"], event["text"]))
 
     await listening(app)
     typed = await slack.types("ana", "#gpu-alerts", "@yardmaster help & <now>")
     await slack.types("ana", "@ana", "psst")
-    await slack.types("ana", "#quiet", "nobody hears this")
+    await slack.types("ana", "#quiet", "not for the bot")
     await slack.until(lambda: typed.message and slack.thread(typed.message))
     await slack.until(lambda: all(envelope.acked for envelope in slack.envelopes))
-    said = f"<@{slack.bot}> help &amp; &lt;now&gt;"
-    assert sorted(heard) == [("channel", said), ("im", "psst"), ("mention", said)]
+    text = f"<@{slack.bot}> help &amp; &lt;now&gt;"
+    assert sorted(received) == [("channel", text), ("im", "psst"), ("mention", text)]
 
 
-async def test_the_home_tab_is_published_when_somebody_looks(
+async def test_the_home_tab_is_published_when_it_is_opened(
     slack: SlackLookalike, app: AsyncApp, listening: Listening
 ) -> None:
     @app.event("app_home_opened")
@@ -163,7 +163,7 @@ async def test_the_home_tab_is_published_when_somebody_looks(
     assert slack.home("bo") is None
 
 
-async def test_a_shortcut_on_a_message_brings_the_message(
+async def test_a_message_shortcut_carries_the_message(
     slack: SlackLookalike, app: AsyncApp, listening: Listening
 ) -> None:
     @app.shortcut("explain")

@@ -1,4 +1,4 @@
-"""A bolt app shows modals: filled in, refused, corrected, led on, dismissed."""
+"""Modals of a Bolt app: filled in, refused, corrected, replaced, dismissed."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -53,10 +53,10 @@ VIEW = {
 }
 
 
-async def test_a_modal_is_filled_in_refused_corrected_and_taken(
+async def test_a_modal_is_filled_in_refused_corrected_and_accepted(
     slack: SlackLookalike, app: AsyncApp, listening: Listening
 ) -> None:
-    taken: list[Json] = []
+    accepted: list[Json] = []
 
     @app.shortcut("launch")
     async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
@@ -75,7 +75,7 @@ async def test_a_modal_is_filled_in_refused_corrected_and_taken(
             await ack(response_action="errors", errors={"name": "There is one already."})
             return
         await ack()
-        taken.append(values)
+        accepted.append(values)
 
     await listening(app)
     await slack.uses_shortcut("ana", "Launch a training")
@@ -89,12 +89,12 @@ async def test_a_modal_is_filled_in_refused_corrected_and_taken(
     await slack.chooses("ana", view, "queue", "gold")
     assert (await slack.submits("ana", view, {"Name": "llama", "Owners": ["ana", "bo"]})).errors == {}
     assert slack.views("ana") == []
-    assert taken[0]["queue"]["queue"]["selected_option"]["value"] == "gold"
-    assert taken[0]["owner"]["v"]["selected_users"] == [slack.id("ana"), slack.id("bo")]
+    assert accepted[0]["queue"]["queue"]["selected_option"]["value"] == "gold"
+    assert accepted[0]["owner"]["v"]["selected_users"] == [slack.id("ana"), slack.id("bo")]
 
 
 @pytest.mark.parametrize("action", ["update", "push", "clear"])
-async def test_a_submission_leads_on(
+async def test_a_submission_updates_pushes_or_clears_views(
     slack: SlackLookalike, app: AsyncApp, listening: Listening, action: str
 ) -> None:
     following = {**VIEW, "title": plain("Sure?"), "callback_id": "sure"}
@@ -119,7 +119,7 @@ async def test_a_submission_leads_on(
     assert titles == {"update": ["Sure?"], "push": ["Launch", "Sure?"], "clear": []}[action]
 
 
-async def test_a_dismissed_modal_is_told(slack: SlackLookalike, app: AsyncApp, listening: Listening) -> None:
+async def test_dismissal_is_reported(slack: SlackLookalike, app: AsyncApp, listening: Listening) -> None:
     closed: list[bool] = []
 
     @app.shortcut("launch")

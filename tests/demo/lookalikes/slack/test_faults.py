@@ -1,4 +1,4 @@
-"""The troubles that a test orders: lost and late answers, errors, a Slack that is gone, revoked tokens."""
+"""Injected faults: lost and late replies, errors, outages, revoked tokens."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ def channel(slack: SlackLookalike) -> str:
     return slack.id("#gpu-alerts")
 
 
-async def test_a_lost_reply_is_done_all_the_same(
+async def test_a_call_with_a_lost_reply_is_run(
     slack: SlackLookalike, client: AsyncWebClient, channel: str
 ) -> None:
     slack.lose_reply("chat.postMessage")
@@ -32,31 +32,31 @@ async def test_a_lost_reply_is_done_all_the_same(
 
 
 async def test_a_held_reply_keeps_the_caller_waiting(slack: SlackLookalike, channel: str) -> None:
-    impatient = AsyncWebClient(token=slack.bot_token, base_url=slack.url, retry_handlers=[], timeout=1)
+    hurried = AsyncWebClient(token=slack.bot_token, base_url=slack.url, retry_handlers=[], timeout=1)
     slack.lose_reply("chat.postMessage", hold=True)
     with pytest.raises(TimeoutError):
-        await impatient.chat_postMessage(channel=channel, text="x")
+        await hurried.chat_postMessage(channel=channel, text="x")
     assert slack.said("#gpu-alerts") == "x"
 
 
-async def test_a_lost_call_is_not_done(slack: SlackLookalike, client: AsyncWebClient, channel: str) -> None:
+async def test_a_lost_call_is_not_run(slack: SlackLookalike, client: AsyncWebClient, channel: str) -> None:
     slack.lose_call("chat.postMessage")
     with pytest.raises(aiohttp.ClientError):
         await client.chat_postMessage(channel=channel, text="x")
     assert slack.messages("#gpu-alerts") == []
 
 
-async def test_a_late_call_lands_after_the_caller_has_left(slack: SlackLookalike, channel: str) -> None:
-    impatient = AsyncWebClient(token=slack.bot_token, base_url=slack.url, retry_handlers=[], timeout=1)
+async def test_a_late_call_runs_after_the_caller_left(slack: SlackLookalike, channel: str) -> None:
+    hurried = AsyncWebClient(token=slack.bot_token, base_url=slack.url, retry_handlers=[], timeout=1)
     slack.late("chat.postMessage", seconds=3600)
     with pytest.raises(TimeoutError):
-        await impatient.chat_postMessage(channel=channel, text="x")
+        await hurried.chat_postMessage(channel=channel, text="x")
     assert slack.messages("#gpu-alerts") == []
     slack.forward(timedelta(hours=1))
     await slack.until(lambda: slack.messages("#gpu-alerts"))
 
 
-async def test_an_ordered_error_comes_as_often_as_ordered(
+async def test_an_injected_error_repeats_as_configured(
     slack: SlackLookalike, client: AsyncWebClient, channel: str, refused: Refused
 ) -> None:
     slack.fail("chat.postMessage", "ratelimited", times=2, retry_after=7)
@@ -66,7 +66,7 @@ async def test_an_ordered_error_comes_as_often_as_ordered(
     await client.chat_postMessage(channel=channel, text="x")
 
 
-async def test_an_ordered_status_comes_with_it(
+async def test_an_injected_status_is_returned(
     slack: SlackLookalike, client: AsyncWebClient, channel: str, refused: Refused
 ) -> None:
     slack.fail("*", 500)
@@ -74,7 +74,7 @@ async def test_an_ordered_status_comes_with_it(
     assert error.response.status_code == 500
 
 
-async def test_slack_goes_and_comes_back(slack: SlackLookalike, client: AsyncWebClient, channel: str) -> None:
+async def test_slack_recovers(slack: SlackLookalike, client: AsyncWebClient, channel: str) -> None:
     slack.down()
     with pytest.raises(aiohttp.ClientError):
         await client.chat_postMessage(channel=channel, text="x")
@@ -83,7 +83,7 @@ async def test_slack_goes_and_comes_back(slack: SlackLookalike, client: AsyncWeb
     assert slack.said("#gpu-alerts") == "back"
 
 
-async def test_slack_can_be_down_with_a_page_of_html(
+async def test_an_outage_can_return_an_html_page(
     slack: SlackLookalike, client: AsyncWebClient, channel: str, refused: Refused
 ) -> None:
     slack.down("503")
@@ -91,17 +91,17 @@ async def test_slack_can_be_down_with_a_page_of_html(
     assert error.response.status_code == 503
 
 
-@pytest.mark.parametrize("word", ["token_revoked", "account_inactive"])
-async def test_a_token_can_be_taken_away(
-    slack: SlackLookalike, client: AsyncWebClient, refused: Refused, word: str
+@pytest.mark.parametrize("error", ["token_revoked", "account_inactive"])
+async def test_a_token_can_be_revoked(
+    slack: SlackLookalike, client: AsyncWebClient, refused: Refused, error: str
 ) -> None:
-    slack.revoke(word)
-    assert (await refused(client.auth_test())).response["error"] == word
+    slack.revoke(error)
+    assert (await refused(client.auth_test())).response["error"] == error
     slack.restore()
     await client.auth_test()
 
 
-async def test_an_archived_channel_takes_nothing(
+async def test_an_archived_channel_refuses_messages(
     slack: SlackLookalike, client: AsyncWebClient, channel: str, refused: Refused
 ) -> None:
     slack.archive("#gpu-alerts")
@@ -113,20 +113,20 @@ async def test_an_archived_channel_takes_nothing(
 async def test_tokens_and_methods_are_checked(
     slack: SlackLookalike, client: AsyncWebClient, refused: Refused
 ) -> None:
-    stranger = AsyncWebClient(token="xoxb-other", base_url=slack.url, retry_handlers=[])
-    assert (await refused(stranger.auth_test())).response["error"] == "invalid_auth"
+    unknown = AsyncWebClient(token="xoxb-other", base_url=slack.url, retry_handlers=[])
+    assert (await refused(unknown.auth_test())).response["error"] == "invalid_auth"
     assert (await refused(client.api_call("chat.shout"))).response["error"] == "unknown_method"
     error = await refused(client.apps_connections_open(app_token=slack.bot_token))
     assert error.response["error"] == "not_allowed_token_type"
 
 
-async def test_waiting_ends_with_what_happened_instead(slack: SlackLookalike, client: AsyncWebClient) -> None:
+async def test_a_timeout_lists_the_last_calls(slack: SlackLookalike, client: AsyncWebClient) -> None:
     await client.auth_test()
     with pytest.raises(TimeoutError, match=r"auth\.test: ok"):
         await slack.until(lambda: slack.messages("#gpu-alerts"), timeout=0.05)
 
 
-async def test_waiters_are_woken_by_the_change_itself(
+async def test_a_change_wakes_the_waiters(
     slack: SlackLookalike, client: AsyncWebClient, channel: str
 ) -> None:
     async with asyncio.TaskGroup() as tasks:

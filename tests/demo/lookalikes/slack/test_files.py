@@ -1,4 +1,4 @@
-"""Files go up in three steps, come down with the token, and are told of when people share them."""
+"""Files: three-step uploads, downloads with the token, and events when people share them."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -24,7 +24,7 @@ async def test_the_app_shares_a_file(slack: SlackLookalike, client: AsyncWebClie
     assert (await client.files_info(file=answer["file"]["id"]))["file"]["size"] == 6
 
 
-async def test_a_private_file_is_for_the_token_only(slack: SlackLookalike, client: AsyncWebClient) -> None:
+async def test_a_private_file_requires_the_token(slack: SlackLookalike, client: AsyncWebClient) -> None:
     done = await slack.uploads("ana", "#gpu-alerts", "run.sh", b"#!/bin/sh", comment="@yardmaster launch")
     assert done.message is not None
     address = done.message.body["files"][0]["url_private_download"]
@@ -35,17 +35,17 @@ async def test_a_private_file_is_for_the_token_only(slack: SlackLookalike, clien
             assert answer.content_type == "text/html"
 
 
-async def test_a_shared_file_is_an_event_and_a_mention(slack: SlackLookalike) -> None:
+async def test_a_shared_file_sends_an_event_and_a_mention(slack: SlackLookalike) -> None:
     await slack.uploads("ana", "#gpu-alerts", "run.sh", b"#!/bin/sh", comment="@yardmaster launch")
     await slack.until(lambda: len(slack.envelopes) == 2)
-    told = {envelope.payload["event"]["type"]: envelope.payload["event"] for envelope in slack.envelopes}
-    assert set(told) == {"app_mention", "file_shared"}
-    assert told["app_mention"]["files"][0]["name"] == "run.sh"
+    events = {envelope.payload["event"]["type"]: envelope.payload["event"] for envelope in slack.envelopes}
+    assert set(events) == {"app_mention", "file_shared"}
+    assert events["app_mention"]["files"][0]["name"] == "run.sh"
     with pytest.raises(NotPossibleError, match="empty"):
         await slack.uploads("ana", "#gpu-alerts", "nothing", b"")
 
 
-async def test_what_is_too_large_is_refused_before_it_is_sent(
+async def test_a_file_that_is_too_large_is_refused_before_the_upload(
     client: AsyncWebClient, refused: Refused
 ) -> None:
     limits = documented()
@@ -57,7 +57,7 @@ async def test_what_is_too_large_is_refused_before_it_is_sent(
     assert (await refused(snippet)).response["error"] == "snippet_too_large"
 
 
-async def test_an_upload_without_its_bytes_is_not_there(client: AsyncWebClient, refused: Refused) -> None:
+async def test_an_upload_without_its_bytes_is_not_found(client: AsyncWebClient, refused: Refused) -> None:
     file = (await client.files_getUploadURLExternal(filename="a", length=3))["file_id"]
     assert (await refused(client.files_info(file=file))).response["error"] == "file_not_found"
     error = await refused(client.files_completeUploadExternal(files=[{"id": file, "title": "a"}]))

@@ -1,4 +1,4 @@
-"""Without Socket Mode everything comes as signed requests to the app's address, and again when it fails."""
+"""HTTP mode: signed requests to the app's request URL, and redelivery of failed events."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -14,12 +14,12 @@ from demo.lookalikes.slack import Options, SlackLookalike
 
 
 class Endpoint:
-    """An app's address: bolt behind it, and what arrived written down."""
+    """The request URL of a Bolt app, which records the requests."""
 
     def __init__(self, app: AsyncApp) -> None:
         self.app = app
         self.arrived: list[tuple[dict[str, str], str]] = []
-        #: Statuses to answer with before bolt is asked.
+        #: Statuses to respond with before Bolt gets requests.
         self.answers: list[int] = []
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
@@ -63,7 +63,7 @@ async def test_a_command_is_signed_and_answered(
     assert not SignatureVerifier("other").is_valid_request(body, headers)
 
 
-async def test_an_event_that_fails_comes_again_with_its_number(
+async def test_a_failed_event_is_redelivered_with_its_retry_number(
     slack: SlackLookalike, app: AsyncApp, endpoint: Endpoint
 ) -> None:
     @app.event("app_mention")
@@ -78,9 +78,7 @@ async def test_an_event_that_fails_comes_again_with_its_number(
     assert endpoint.arrived[1][0]["X-Slack-Retry-Reason"] == "http_error"
 
 
-async def test_a_button_and_a_modal_work_the_same(
-    slack: SlackLookalike, app: AsyncApp, endpoint: Endpoint
-) -> None:
+async def test_a_button_works_over_http(slack: SlackLookalike, app: AsyncApp, endpoint: Endpoint) -> None:
     pressed: list[str] = []
 
     @app.action("go")
@@ -96,6 +94,6 @@ async def test_a_button_and_a_modal_work_the_same(
     assert pressed == ["7"]
 
 
-async def test_an_address_that_does_not_know_the_challenge_is_not_taken(slack: SlackLookalike) -> None:
+async def test_a_url_that_fails_the_challenge_is_refused(slack: SlackLookalike) -> None:
     with pytest.raises(ValueError, match="challenge"):
         await slack.deliver_to(f"{slack.page}page/style.css")

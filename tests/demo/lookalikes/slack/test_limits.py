@@ -1,4 +1,4 @@
-"""Every documented limit has its page and is enforced at its very value."""
+"""Every documented limit names its page and is enforced at its exact value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ def actions(*elements: Json) -> list[Json]:
     return [{"type": "actions", "elements": list(elements)}]
 
 
-def asked(element: Json, **more: Any) -> list[Json]:
+def in_input(element: Json, **more: Any) -> list[Json]:
     return [{"type": "input", "label": plain(3), "element": element, **more}]
 
 
@@ -41,12 +41,12 @@ def menu(*options: Json, **more: Any) -> Json:
     return {"type": "static_select", "options": list(options) or [option()], **more}
 
 
-def asking(**more: Any) -> list[Json]:
-    words = {"title": plain(1), "text": plain(1), "confirm": plain(1), "deny": plain(1)}
-    return actions(button(confirm={**words, **more}))
+def confirmed(**more: Any) -> list[Json]:
+    dialog = {"title": plain(1), "text": plain(1), "confirm": plain(1), "deny": plain(1)}
+    return actions(button(confirm={**dialog, **more}))
 
 
-def some(count: int, **more: Any) -> list[Json]:
+def options(count: int, **more: Any) -> list[Json]:
     return [option(value=1, **more) for _ in range(count)]
 
 
@@ -54,7 +54,7 @@ def modal(**more: Any) -> Json:
     return {"type": "modal", "title": plain(1), "blocks": [{"type": "divider"}], **more}
 
 
-#: How to make blocks (or a view) of a given size, by the limit's name.
+#: Builders of blocks or a view of a given size, by the limit's name.
 CASES: dict[str, Callable[[int], Any]] = {
     "blocks_per_message": lambda n: [{"type": "divider"}] * n,
     "block_id": lambda n: [{"type": "divider", "block_id": "b" * n}],
@@ -66,10 +66,10 @@ CASES: dict[str, Callable[[int], Any]] = {
     "context_elements": lambda n: [{"type": "context", "elements": [mrkdwn(1)] * n}],
     "context_text": lambda n: [{"type": "context", "elements": [mrkdwn(n)]}],
     "input_label": lambda n: (
-        asked({"type": "plain_text_input"})
+        in_input({"type": "plain_text_input"})
         and [{"type": "input", "label": plain(n), "element": {"type": "plain_text_input"}}]
     ),
-    "input_hint": lambda n: asked({"type": "plain_text_input"}, hint=plain(n)),
+    "input_hint": lambda n: in_input({"type": "plain_text_input"}, hint=plain(n)),
     "image_url": lambda n: [{"type": "image", "alt_text": "x", "image_url": "u" * n}],
     "image_alt_text": lambda n: [{"type": "image", "alt_text": "x" * n, "image_url": "u"}],
     "image_title": lambda n: [{"type": "image", "alt_text": "x", "image_url": "u", "title": plain(n)}],
@@ -79,25 +79,25 @@ CASES: dict[str, Callable[[int], Any]] = {
     "button_url": lambda n: actions(button(url="u" * n)),
     "button_label": lambda n: actions(button(accessibility_label="l" * n)),
     "placeholder": lambda n: actions(menu(placeholder=plain(n))),
-    "select_options": lambda n: actions(menu(*some(n))),
+    "select_options": lambda n: actions(menu(*options(n))),
     "option_groups": lambda n: actions(
-        {"type": "static_select", "option_groups": [{"label": plain(1), "options": some(1)}] * n}
+        {"type": "static_select", "option_groups": [{"label": plain(1), "options": options(1)}] * n}
     ),
     "option_text": lambda n: actions(menu(option(text=n))),
     "option_value": lambda n: actions(menu(option(value=n))),
     "option_description": lambda n: actions(menu(option(description=plain(n)))),
     "option_url": lambda n: actions({"type": "overflow", "options": [option(url="u" * n)]}),
     "group_label": lambda n: actions(
-        {"type": "static_select", "option_groups": [{"label": plain(n), "options": some(1)}]}
+        {"type": "static_select", "option_groups": [{"label": plain(n), "options": options(1)}]}
     ),
-    "overflow_options": lambda n: actions({"type": "overflow", "options": some(n)}),
-    "checkbox_options": lambda n: actions({"type": "checkboxes", "options": some(n)}),
-    "radio_options": lambda n: actions({"type": "radio_buttons", "options": some(n)}),
-    "input_text": lambda n: asked({"type": "plain_text_input", "initial_value": "x" * n}),
-    "file_input_files": lambda n: asked({"type": "file_input", "max_files": n}),
-    "confirm_title": lambda n: asking(title=plain(n)),
-    "confirm_text": lambda n: asking(text=plain(n)),
-    "confirm_button": lambda n: asking(deny=plain(n)),
+    "overflow_options": lambda n: actions({"type": "overflow", "options": options(n)}),
+    "checkbox_options": lambda n: actions({"type": "checkboxes", "options": options(n)}),
+    "radio_options": lambda n: actions({"type": "radio_buttons", "options": options(n)}),
+    "input_text": lambda n: in_input({"type": "plain_text_input", "initial_value": "x" * n}),
+    "file_input_files": lambda n: in_input({"type": "file_input", "max_files": n}),
+    "confirm_title": lambda n: confirmed(title=plain(n)),
+    "confirm_text": lambda n: confirmed(text=plain(n)),
+    "confirm_button": lambda n: confirmed(deny=plain(n)),
     "blocks_per_view": lambda n: modal(blocks=[{"type": "divider"}] * n),
     "view_title": lambda n: modal(title=plain(n)),
     "view_button": lambda n: modal(submit=plain(n)),
@@ -105,7 +105,7 @@ CASES: dict[str, Callable[[int], Any]] = {
     "callback_id": lambda n: modal(callback_id="c" * n),
     "external_id": lambda n: modal(external_id="e" * n),
 }
-#: Limits that only a whole call can break, and the tests that break them.
+#: Limits that only a whole call can exceed, and the tests that exceed them.
 ELSEWHERE = {
     "message_text": "test_posting",
     "update_text": "test_posting",
@@ -133,12 +133,12 @@ def diagnostics(made: Any) -> list[str]:
     return mistakes_in_view(made) if isinstance(made, dict) else mistakes_in_blocks(made)
 
 
-def test_every_limit_is_put_to_the_test() -> None:
+def test_every_limit_is_tested() -> None:
     assert set(CASES) | set(ELSEWHERE) == set(LIMITS.named)
 
 
 @pytest.mark.parametrize("name", sorted(LIMITS.named))
-def test_a_limit_says_where_it_comes_from(name: str) -> None:
+def test_a_limit_names_its_source(name: str) -> None:
     limit = LIMITS.named[name]
     assert limit.page.startswith("https://")
     assert limit.value > 0
@@ -152,8 +152,8 @@ def test_the_limit_itself_is_allowed(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_one_more_than_the_limit_is_refused(name: str) -> None:
-    found = diagnostics(CASES[name](LIMITS[name] + 1))
-    assert any("[json-pointer:/" in words for words in found)
+    errors = diagnostics(CASES[name](LIMITS[name] + 1))
+    assert any("[json-pointer:/" in error for error in errors)
 
 
 def test_every_method_has_a_documented_rate() -> None:

@@ -1,4 +1,4 @@
-"""The page shows what stands in the workspace and lets people act, in a real browser."""
+"""The page in a real browser: it shows the workspace and lets people act."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -78,7 +78,7 @@ VIEW: Json = {
 
 @pytest.fixture
 async def opened(slack: SlackLookalike, chromium_path: Path) -> AsyncIterator[Open]:
-    """Opens the page as somebody; an error on the page fails the test."""
+    """Return a function that opens the page as a person; an error on the page fails the test."""
     errors: list[str] = []
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
@@ -104,8 +104,8 @@ async def test_a_card_is_drawn_pressed_and_redrawn(
     @app.action("cordon")
     async def cordon(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
         await ack()
-        words = f"Cordoned by <@{body['user']['id']}>"
-        await client.chat_update(channel=body["channel"]["id"], ts=body["message"]["ts"], text=words)
+        text = f"Cordoned by <@{body['user']['id']}>"
+        await client.chat_update(channel=body["channel"]["id"], ts=body["message"]["ts"], text=text)
 
     await listening(app)
     page = await opened("ana")
@@ -123,7 +123,7 @@ async def test_a_card_is_drawn_pressed_and_redrawn(
     await expect(card.get_by_text("(edited)")).to_be_visible()
 
 
-async def test_a_command_is_typed_and_answered_for_me_alone(
+async def test_a_command_is_answered_only_for_the_person_who_typed_it(
     app: AsyncApp, listening: Listening, opened: Open
 ) -> None:
     @app.command("/yard")
@@ -142,7 +142,7 @@ async def test_a_command_is_typed_and_answered_for_me_alone(
     await expect(bo.get_by_text("Only visible to you")).to_have_count(0)
 
 
-async def test_a_command_that_fails_says_so(opened: Open) -> None:
+async def test_a_failed_command_shows_its_error(opened: Open) -> None:
     page = await opened("ana")
     box = page.get_by_role("textbox", name="Message")
     await box.fill("/yard node list")
@@ -150,10 +150,10 @@ async def test_a_command_that_fails_says_so(opened: Open) -> None:
     await expect(page.get_by_text("/yard failed with the error “dispatch_failed”")).to_be_visible()
 
 
-async def test_a_modal_is_filled_in_and_its_mistakes_are_shown(
+async def test_a_modal_is_filled_in_and_its_errors_are_shown(
     app: AsyncApp, listening: Listening, opened: Open
 ) -> None:
-    taken: list[str] = []
+    accepted: list[str] = []
 
     @app.command("/yard")
     async def launch(ack: AsyncAck, command: Json, client: AsyncWebClient) -> None:
@@ -166,7 +166,7 @@ async def test_a_modal_is_filled_in_and_its_mistakes_are_shown(
         if values["name"]["v"]["value"] == "taken":
             await ack(response_action="errors", errors={"name": "There is one already."})
         else:
-            taken.append(values["kind"]["v"]["selected_option"]["value"])
+            accepted.append(values["kind"]["v"]["selected_option"]["value"])
             await ack()
 
     await listening(app)
@@ -183,10 +183,10 @@ async def test_a_modal_is_filled_in_and_its_mistakes_are_shown(
     await dialog.get_by_label("Name").fill("llama")
     await dialog.get_by_role("button", name="Go").click()
     await expect(dialog).to_have_count(0)
-    assert taken == ["m"]
+    assert accepted == ["m"]
 
 
-async def test_what_is_unread_is_counted_and_a_thread_is_answered(
+async def test_unread_messages_are_counted_and_a_thread_is_answered(
     slack: SlackLookalike, client: AsyncWebClient, opened: Open
 ) -> None:
     page = await opened("ana")
@@ -202,7 +202,7 @@ async def test_what_is_unread_is_counted_and_a_thread_is_answered(
     assert [reply.text for reply in slack.threads("#random")[parent]] == ["a line", "on it"]
 
 
-async def test_what_people_and_apps_write_never_becomes_markup(
+async def test_texts_of_people_and_apps_never_become_markup(
     slack: SlackLookalike, client: AsyncWebClient, opened: Open
 ) -> None:
     page = await opened("ana")
@@ -219,7 +219,7 @@ async def test_what_people_and_apps_write_never_becomes_markup(
     await expect(page.get_by_text("<b>bold</b> <script>alert(1)</script>")).to_be_visible()
 
 
-async def test_on_a_narrow_screen_the_channels_fold_away(opened: Open) -> None:
+async def test_a_narrow_screen_hides_the_channels(opened: Open) -> None:
     page = await opened("ana", width=400)
     await expect(page.get_by_role("button", name="random")).to_be_hidden()
     await page.get_by_role("button", name="Channels").click()
@@ -228,7 +228,7 @@ async def test_on_a_narrow_screen_the_channels_fold_away(opened: Open) -> None:
     assert await page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-async def test_a_file_goes_up_and_a_link_leads_to_its_message(
+async def test_a_file_is_uploaded_and_a_link_opens_its_message(
     slack: SlackLookalike, client: AsyncWebClient, opened: Open
 ) -> None:
     page = await opened("ana")
@@ -245,7 +245,7 @@ async def test_a_file_goes_up_and_a_link_leads_to_its_message(
     await expect(again.get_by_role("link", name="run.sh")).to_be_visible()
 
 
-async def test_another_sites_page_may_not_act(slack: SlackLookalike) -> None:
+async def test_a_page_of_another_site_cannot_act(slack: SlackLookalike) -> None:
     interaction = {"as": "ana", "do": "types", "channel": "#gpu-alerts", "text": "not me"}
     async with (
         aiohttp.ClientSession(headers={"Origin": "https://elsewhere.example"}) as session,

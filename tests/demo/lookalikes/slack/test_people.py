@@ -1,4 +1,4 @@
-"""Who is who: people, guests, strangers, groups, members, joining."""
+"""People, guests, strangers, groups, members, joining, reactions and pins."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -11,13 +11,13 @@ from demo.lookalikes.slack import SlackLookalike
 Refused = Callable[[Awaitable[Any]], Awaitable[SlackApiError]]
 
 
-async def test_guests_and_strangers_can_be_told_apart(slack: SlackLookalike, client: AsyncWebClient) -> None:
+async def test_guests_and_strangers_are_marked(slack: SlackLookalike, client: AsyncWebClient) -> None:
     ana, gus, eve = [(await client.users_info(user=slack.id(name)))["user"] for name in ("ana", "gus", "eve")]
     assert (ana["is_restricted"], gus["is_restricted"]) == (False, True)
     assert (ana["team_id"] == eve["team_id"], eve["is_stranger"]) == (False, True)
 
 
-async def test_groups_tell_their_members(
+async def test_groups_list_their_members(
     slack: SlackLookalike, client: AsyncWebClient, refused: Refused
 ) -> None:
     (group,) = (await client.usergroups_list())["usergroups"]
@@ -30,7 +30,7 @@ async def test_groups_tell_their_members(
     ] == "no_such_subteam"
 
 
-async def test_people_are_found_by_address(
+async def test_people_are_found_by_email(
     slack: SlackLookalike, client: AsyncWebClient, refused: Refused
 ) -> None:
     found = await client.users_lookupByEmail(email="ANA@yard.example")
@@ -45,14 +45,14 @@ async def test_members_are_paged(slack: SlackLookalike, client: AsyncWebClient) 
     assert set(members) == {slack.id(name) for name in ("ana", "bo", "gus", "eve")} | {slack.bot}
 
 
-async def test_the_bot_joins_where_it_is_not(slack: SlackLookalike, client: AsyncWebClient) -> None:
+async def test_the_bot_joins_and_leaves_a_channel(slack: SlackLookalike, client: AsyncWebClient) -> None:
     await client.conversations_join(channel=slack.id("#quiet"))
     await client.chat_postMessage(channel=slack.id("#quiet"), text="hello")
     slack.leaves("yardmaster", "#quiet")
     assert (await client.conversations_info(channel=slack.id("#quiet")))["channel"]["is_member"] is False
 
 
-async def test_marks_are_set_once_and_taken_away_once(
+async def test_reactions_are_added_once_and_removed_once(
     slack: SlackLookalike, client: AsyncWebClient, refused: Refused
 ) -> None:
     at = {"channel": slack.id("#gpu-alerts")}

@@ -1,4 +1,4 @@
-"""Messages are posted, edited, threaded, read back and deleted as on Slack, seen through the real SDK."""
+"""Messages posted, edited, threaded, read and deleted through the real SDK."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -19,7 +19,7 @@ def channel(slack: SlackLookalike) -> str:
     return slack.id("#gpu-alerts")
 
 
-async def test_a_post_stands_in_the_channel_with_its_blocks_completed(
+async def test_a_posted_message_has_its_blocks_completed(
     slack: SlackLookalike, client: AsyncWebClient, channel: str
 ) -> None:
     answer = await client.chat_postMessage(channel=channel, text="hot", blocks=SECTION, unfurl_links=False)
@@ -31,7 +31,7 @@ async def test_a_post_stands_in_the_channel_with_its_blocks_completed(
     assert answer["message"]["bot_id"] == (await client.auth_test())["bot_id"]
 
 
-async def test_a_name_with_its_sign_is_taken_by_posting_only(
+async def test_a_channel_name_is_accepted_for_posting_only(
     slack: SlackLookalike, client: AsyncWebClient, refused: Refused
 ) -> None:
     posted = await client.chat_postMessage(channel="#gpu-alerts", text="x")
@@ -49,7 +49,7 @@ async def test_a_post_to_a_person_opens_the_direct_message(
     assert opened["channel"]["id"] == slack.id("@ana")
 
 
-async def test_an_edit_with_a_text_alone_takes_the_blocks_away(
+async def test_an_edit_with_text_alone_removes_the_blocks(
     slack: SlackLookalike, client: AsyncWebClient, channel: str
 ) -> None:
     posted = await client.chat_postMessage(channel=channel, text="hot", blocks=SECTION)
@@ -57,11 +57,11 @@ async def test_an_edit_with_a_text_alone_takes_the_blocks_away(
     (message,) = slack.messages("#gpu-alerts")
     assert message.blocks == []
     assert message.said == "cool"
-    assert [moment.what for moment in message.history] == ["posted", "edited"]
+    assert [event.what for event in message.history] == ["posted", "edited"]
     assert message.history[0].body["blocks"]
 
 
-async def test_an_edit_keeps_the_metadata_and_attachments_it_does_not_name(
+async def test_an_edit_keeps_metadata_and_attachments_that_are_not_given(
     slack: SlackLookalike, client: AsyncWebClient, channel: str
 ) -> None:
     metadata = {"event_type": "card", "event_payload": {"id": "7"}}
@@ -74,7 +74,7 @@ async def test_an_edit_keeps_the_metadata_and_attachments_it_does_not_name(
     assert message.attachments[0]["color"] == "#f00"
 
 
-async def test_metadata_comes_back_whole_only_when_asked_for(
+async def test_metadata_is_complete_only_when_requested(
     slack: SlackLookalike, client: AsyncWebClient, channel: str
 ) -> None:
     metadata = {"event_type": "card", "event_payload": {"id": "7"}}
@@ -98,7 +98,7 @@ async def test_replies_stay_in_their_thread_unless_they_are_broadcast(
     assert thread["messages"][0]["reply_count"] == 2
 
 
-async def test_history_is_read_page_by_page_newest_first(
+async def test_history_is_paged_newest_first(
     slack: SlackLookalike, client: AsyncWebClient, channel: str
 ) -> None:
     for number in range(7):
@@ -109,19 +109,19 @@ async def test_history_is_read_page_by_page_newest_first(
     assert read == [f"line {number}" for number in range(6, -1, -1)]
 
 
-async def test_history_is_cut_by_oldest_and_latest(
+async def test_history_is_limited_by_oldest_and_latest(
     slack: SlackLookalike, client: AsyncWebClient, channel: str
 ) -> None:
     for number in range(4):
         await slack.types("ana", "#gpu-alerts", f"line {number}")
     one, three = (slack.messages("#gpu-alerts")[number].ts for number in (1, 3))
     between = await client.conversations_history(channel=channel, oldest=one, latest=three)
-    around = await client.conversations_history(channel=channel, oldest=one, latest=three, inclusive=True)
+    inclusive = await client.conversations_history(channel=channel, oldest=one, latest=three, inclusive=True)
     assert [message["text"] for message in between["messages"]] == ["line 2"]
-    assert len(around["messages"]) == 3
+    assert len(inclusive["messages"]) == 3
 
 
-async def test_a_page_is_never_larger_than_slack_gives(client: AsyncWebClient, slack: SlackLookalike) -> None:
+async def test_a_page_has_a_maximum_size(client: AsyncWebClient, slack: SlackLookalike) -> None:
     for number in range(1010):
         slack.workspace.post(
             slack.workspace.directory.channel("#random"), slack.workspace.bot, {"text": str(number)}
@@ -134,7 +134,7 @@ async def test_a_page_is_never_larger_than_slack_gives(client: AsyncWebClient, s
     assert len(members["members"]) == 1000
 
 
-async def test_an_ephemeral_is_seen_by_one_person_and_not_kept(
+async def test_an_ephemeral_is_visible_to_one_person_and_not_in_history(
     slack: SlackLookalike, client: AsyncWebClient, channel: str, refused: Refused
 ) -> None:
     answer = await client.chat_postEphemeral(channel=channel, user=slack.id("ana"), text="only you")
@@ -145,7 +145,7 @@ async def test_an_ephemeral_is_seen_by_one_person_and_not_kept(
     assert error.response["error"] == "message_not_found"
 
 
-async def test_a_deleted_message_is_gone_for_the_app_and_kept_for_tests(
+async def test_a_deleted_message_is_gone_for_the_app_but_kept_for_tests(
     slack: SlackLookalike, client: AsyncWebClient, channel: str, refused: Refused
 ) -> None:
     ts = (await client.chat_postMessage(channel=channel, text="x"))["ts"]
@@ -155,13 +155,13 @@ async def test_a_deleted_message_is_gone_for_the_app_and_kept_for_tests(
     assert [message.deleted for message in slack.everything("#gpu-alerts")] == [True]
 
 
-async def test_a_link_leads_to_the_message(client: AsyncWebClient, channel: str) -> None:
+async def test_a_permalink_points_to_the_message(client: AsyncWebClient, channel: str) -> None:
     ts = (await client.chat_postMessage(channel=channel, text="x"))["ts"]
     link = (await client.chat_getPermalink(channel=channel, message_ts=ts))["permalink"]
     assert link.endswith(f"/archives/{channel}/p{ts.replace('.', '')}")
 
 
-async def test_somebody_elses_message_cannot_be_edited(
+async def test_a_message_of_another_author_cannot_be_edited(
     slack: SlackLookalike, client: AsyncWebClient, channel: str, refused: Refused
 ) -> None:
     typed = await slack.types("ana", "#gpu-alerts", "mine")
@@ -182,13 +182,13 @@ async def test_the_edit_window_closes(
 
 
 @pytest.mark.parametrize(
-    ("where", "arguments", "word"),
+    ("channel_id", "arguments", "expected"),
     [
-        pytest.param("C0NOWHERE00", {"text": "x"}, "channel_not_found", id="a channel that is not there"),
-        pytest.param("C0QUIET000", {"text": "x"}, "not_in_channel", id="a channel without the bot"),
-        pytest.param("C0GPUALERTS", {}, "no_text", id="nothing said"),
+        pytest.param("C0NOWHERE00", {"text": "x"}, "channel_not_found", id="unknown channel"),
+        pytest.param("C0QUIET000", {"text": "x"}, "not_in_channel", id="channel without the bot"),
+        pytest.param("C0GPUALERTS", {}, "no_text", id="no text"),
         pytest.param("C0GPUALERTS", {"text": "x", "blocks": "{"}, "invalid_blocks_format", id="broken JSON"),
-        pytest.param("C0GPUALERTS", {"text": "x", "thread_ts": "1"}, "invalid_thread_ts", id="no ts at all"),
+        pytest.param("C0GPUALERTS", {"text": "x", "thread_ts": "1"}, "invalid_thread_ts", id="invalid ts"),
         pytest.param(
             "C0GPUALERTS",
             {"text": "x", "metadata": {"event_type": "t", "event_payload": {"x": "y" * 8000}}},
@@ -208,7 +208,7 @@ async def test_the_edit_window_closes(
                 "blocks": [{"type": "section", "text": {"type": "plain_text", "text": "y" * 2700}}] * 5,
             },
             "msg_blocks_too_long",
-            id="too much text in all blocks",
+            id="too much text in the blocks",
         ),
         pytest.param(
             "C0GPUALERTS",
@@ -217,24 +217,24 @@ async def test_the_edit_window_closes(
                 "blocks": [{"type": "section", "text": {"type": "plain_text", "text": "y" * 2630}}] * 5,
             },
             "msg_blocks_too_long",
-            id="text that fits only without its containers",
+            id="text that fits only without block containers",
         ),
     ],
 )
-async def test_what_slack_refuses_is_refused(
-    client: AsyncWebClient, refused: Refused, where: str, arguments: dict[str, Any], word: str
+async def test_invalid_messages_are_refused(
+    client: AsyncWebClient, refused: Refused, channel_id: str, arguments: dict[str, Any], expected: str
 ) -> None:
-    error = await refused(client.api_call("chat.postMessage", json={"channel": where, **arguments}))
-    assert error.response["error"] == word
+    error = await refused(client.api_call("chat.postMessage", json={"channel": channel_id, **arguments}))
+    assert error.response["error"] == expected
 
 
-async def test_refused_blocks_come_with_their_places(
+async def test_refused_blocks_carry_the_location_of_the_error(
     client: AsyncWebClient, channel: str, refused: Refused
 ) -> None:
     blocks = [{"type": "header", "text": {"type": "plain_text", "text": "x" * 151}}]
     error = await refused(client.chat_postMessage(channel=channel, text="x", blocks=blocks))
-    words = "[ERROR] must be less than 151 characters [json-pointer:/blocks/0/text/text]"
-    assert words in error.response["response_metadata"]["messages"]
+    message = "[ERROR] must be less than 151 characters [json-pointer:/blocks/0/text/text]"
+    assert message in error.response["response_metadata"]["messages"]
 
 
 async def test_a_text_that_is_too_long_is_cut_when_posted_and_refused_when_edited(

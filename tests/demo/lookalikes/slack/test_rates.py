@@ -1,4 +1,4 @@
-"""Rates hold as Slack documents them: 1 message a second and channel, tiers per method, Retry-After."""
+"""Rate limits as documented: 1 message per second and channel, tiers per method, Retry-After."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -18,7 +18,7 @@ def options() -> Options:
     return Options()
 
 
-async def test_a_channel_takes_one_message_a_second(
+async def test_a_channel_accepts_one_message_per_second(
     slack: SlackLookalike, client: AsyncWebClient, refused: Refused
 ) -> None:
     await client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="1")
@@ -32,13 +32,13 @@ async def test_a_channel_takes_one_message_a_second(
     assert slack.calls.count("chat.postMessage", "ratelimited") == 1
 
 
-async def test_channels_have_a_pace_of_their_own(slack: SlackLookalike, client: AsyncWebClient) -> None:
+async def test_channels_are_limited_separately(slack: SlackLookalike, client: AsyncWebClient) -> None:
     await client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="1")
     await client.chat_postMessage(channel=slack.id("#random"), text="2")
 
 
 @pytest.mark.parametrize("options", [Options(burst=3)])
-async def test_a_burst_may_be_allowed(
+async def test_a_burst_can_be_allowed(
     slack: SlackLookalike, client: AsyncWebClient, refused: Refused
 ) -> None:
     for number in range(3):
@@ -56,7 +56,7 @@ async def test_edits_are_tier_three(slack: SlackLookalike, client: AsyncWebClien
     assert slack.messages("#gpu-alerts")[0].edits == 50
 
 
-async def test_a_refused_call_changes_nothing_and_is_on_the_account(
+async def test_a_refused_call_is_recorded(
     slack: SlackLookalike, client: AsyncWebClient, refused: Refused
 ) -> None:
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Socket Mode delivers envelopes, wants them acknowledged in time, and delivers events again."""
+"""Socket Mode: delivery, acknowledgement in time, and redelivery of events."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,16 +20,16 @@ SHORT = timedelta(milliseconds=50)
 
 
 class Listener:
-    """A Socket Mode client that writes down what comes; it acknowledges when told to."""
+    """A Socket Mode client that records requests and, if `acks`, acknowledges them."""
 
     def __init__(self, client: SocketModeClient, *, acks: bool) -> None:
         self.client = client
         self.acks = acks
-        self.heard: list[SocketModeRequest] = []
-        client.socket_mode_request_listeners.append(self.hear)
+        self.received: list[SocketModeRequest] = []
+        client.socket_mode_request_listeners.append(self.receive)
 
-    async def hear(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        self.heard.append(request)
+    async def receive(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+        self.received.append(request)
         if self.acks:
             await client.send_socket_mode_response(SocketModeResponse(envelope_id=request.envelope_id))
 
@@ -57,7 +57,7 @@ async def listener(slack: SlackLookalike, client: AsyncWebClient) -> AsyncIterat
 async def test_a_command_arrives_and_is_acknowledged(slack: SlackLookalike, listener: Listening) -> None:
     listening = await listener()
     done = await slack.types("ana", "#gpu-alerts", "/yard node list @bo <b> #random")
-    (request,) = listening.heard
+    (request,) = listening.received
     assert request.type == "slash_commands"
     assert request.accepts_response_payload
     assert request.payload["command"] == "/yard"
@@ -66,14 +66,14 @@ async def test_a_command_arrives_and_is_acknowledged(slack: SlackLookalike, list
     assert done.error == ""
 
 
-async def test_a_command_nobody_acknowledges_is_a_timeout_for_the_person(
+async def test_an_unacknowledged_command_times_out_for_the_person(
     listener: Listening, slack: SlackLookalike
 ) -> None:
     listening = await listener(acks=False)
     done = await slack.types("ana", "#gpu-alerts", "/yard help")
     assert done.error == "operation_timeout"
     assert slack.notices("ana") == ["/yard failed with the error “operation_timeout”"]
-    assert len(listening.heard) == 1
+    assert len(listening.received) == 1
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ async def test_without_a_connection_a_command_fails_at_once(slack: SlackLookalik
     assert (await slack.types("ana", "#gpu-alerts", "/yard help")).error == "dispatch_failed"
 
 
-def test_the_app_has_three_seconds_and_four_chances() -> None:
+def test_the_app_has_three_seconds_and_four_attempts() -> None:
     assert Options().ack_within == timedelta(seconds=documented()["ack_seconds"])
     assert 1 + len(Options().redelivery) == documented()["event_attempts"]
 
@@ -94,20 +94,20 @@ def test_the_app_has_three_seconds_and_four_chances() -> None:
     "options",
     [Options(strict_rates=False, ack_within=SHORT, redelivery=(timedelta(0), timedelta(hours=1)))],
 )
-async def test_an_event_nobody_acknowledges_comes_again(slack: SlackLookalike, listener: Listening) -> None:
+async def test_an_unacknowledged_event_is_redelivered(slack: SlackLookalike, listener: Listening) -> None:
     listening = await listener(acks=False)
     await slack.types("ana", "#gpu-alerts", "@yardmaster help")
-    await slack.until(lambda: len(listening.heard) == 2 and len(slack.envelopes[0].deliveries) == 2)
+    await slack.until(lambda: len(listening.received) == 2 and len(slack.envelopes[0].deliveries) == 2)
     listening.acks = True
     await slack.until(lambda: slack.envelopes[0].deliveries[1].reason)
     slack.forward(timedelta(hours=1))
     await slack.until(lambda: slack.envelopes[0].acked)
-    assert [request.retry_attempt for request in listening.heard] == [0, 1, 2]
-    assert [request.retry_reason for request in listening.heard] == ["", "timeout", "timeout"]
-    assert len({request.envelope_id for request in listening.heard}) == 1
+    assert [request.retry_attempt for request in listening.received] == [0, 1, 2]
+    assert [request.retry_reason for request in listening.received] == ["", "timeout", "timeout"]
+    assert len({request.envelope_id for request in listening.received}) == 1
 
 
-async def test_an_acknowledged_envelope_can_be_delivered_again_on_order(
+async def test_a_test_can_redeliver_an_acknowledged_envelope(
     slack: SlackLookalike, listener: Listening
 ) -> None:
     listening = await listener()
@@ -116,34 +116,32 @@ async def test_an_acknowledged_envelope_can_be_delivered_again_on_order(
     await slack.until(
         lambda: len(slack.envelopes[0].deliveries) == 2 and slack.envelopes[0].deliveries[1].acked
     )
-    assert [request.retry_attempt for request in listening.heard] == [None, 1]
+    assert [request.retry_attempt for request in listening.received] == [None, 1]
 
 
-async def test_connections_take_turns(slack: SlackLookalike, listener: Listening) -> None:
+async def test_envelopes_alternate_between_connections(slack: SlackLookalike, listener: Listening) -> None:
     one, other = await listener(), await listener()
     for _ in range(4):
         await slack.types("ana", "#gpu-alerts", "/yard help")
-    assert (len(one.heard), len(other.heard)) == (2, 2)
+    assert (len(one.received), len(other.received)) == (2, 2)
 
 
-async def test_a_dropped_socket_is_made_anew_and_hears_again(
-    slack: SlackLookalike, listener: Listening
-) -> None:
+async def test_a_client_reconnects_after_a_dropped_socket(slack: SlackLookalike, listener: Listening) -> None:
     listening = await listener()
     assert slack.drop_socket() == 1
     await slack.until(lambda: slack.sockets.connections)
     await slack.types("ana", "#gpu-alerts", "/yard help")
-    assert len(listening.heard) == 1
+    assert len(listening.received) == 1
 
 
-async def test_a_refresh_is_followed_by_a_new_connection(slack: SlackLookalike, listener: Listening) -> None:
+async def test_a_refresh_causes_a_new_connection(slack: SlackLookalike, listener: Listening) -> None:
     await listener()
     old = slack.sockets.connections[0].id
     await slack.refresh_socket()
     await slack.until(lambda: [connection.id for connection in slack.sockets.connections] not in ([], [old]))
 
 
-async def test_an_address_serves_one_connection(slack: SlackLookalike, client: AsyncWebClient) -> None:
+async def test_a_url_is_valid_for_one_connection(slack: SlackLookalike, client: AsyncWebClient) -> None:
     url = (await client.apps_connections_open(app_token=slack.app_token))["url"]
     async with aiohttp.ClientSession() as session:
         async with session.ws_connect(url) as socket:
@@ -152,7 +150,7 @@ async def test_an_address_serves_one_connection(slack: SlackLookalike, client: A
             await session.ws_connect(url)
 
 
-async def test_the_eleventh_connection_is_turned_away(slack: SlackLookalike, client: AsyncWebClient) -> None:
+async def test_the_eleventh_connection_is_refused(slack: SlackLookalike, client: AsyncWebClient) -> None:
     async with aiohttp.ClientSession() as session:
         sockets = []
         for _ in range(documented()["sockets_per_app"] + 1):
@@ -165,6 +163,6 @@ async def test_the_eleventh_connection_is_turned_away(slack: SlackLookalike, cli
             await socket.close()
 
 
-async def test_a_socket_needs_the_app_token(slack: SlackLookalike, client: AsyncWebClient) -> None:
+async def test_a_socket_requires_the_app_token(slack: SlackLookalike, client: AsyncWebClient) -> None:
     with pytest.raises(SlackApiError, match="invalid_auth"):
         await client.apps_connections_open(app_token="xapp-other")

@@ -1,4 +1,4 @@
-"""Modals are opened, pushed and updated by the rules: triggers once and soon, three in a stack, hashes."""
+"""Modals: opened with short-lived triggers, stacked up to three, and updated by hash."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -25,7 +25,7 @@ def modal(title: str = "One", **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def trigger(slack: SlackLookalike) -> Callable[[], str]:
-    """A fresh trigger id of ana's."""
+    """Return a function that issues trigger ids for ana."""
     ana = slack.workspace.directory.person("ana")
     return lambda: slack.workspace.new_trigger(ana)
 
@@ -41,7 +41,7 @@ async def test_a_trigger_opens_one_view(
     assert error.response["error"] == "exchanged_trigger_id"
 
 
-async def test_a_trigger_is_good_for_three_seconds(
+async def test_a_trigger_expires_after_three_seconds(
     slack: SlackLookalike, client: AsyncWebClient, trigger: Callable[[], str], refused: Refused
 ) -> None:
     ident = trigger()
@@ -52,7 +52,7 @@ async def test_a_trigger_is_good_for_three_seconds(
     assert error.response["error"] == "invalid_trigger_id"
 
 
-async def test_three_views_may_stand_on_each_other(
+async def test_up_to_three_views_can_be_stacked(
     slack: SlackLookalike, client: AsyncWebClient, trigger: Callable[[], str], refused: Refused
 ) -> None:
     await client.views_open(trigger_id=trigger(), view=modal("One"))
@@ -64,7 +64,7 @@ async def test_three_views_may_stand_on_each_other(
     assert error.response["error"] == "push_limit_reached"
 
 
-async def test_a_view_is_updated_only_as_it_was_seen(
+async def test_a_view_is_updated_only_with_its_current_hash(
     slack: SlackLookalike, client: AsyncWebClient, trigger: Callable[[], str], refused: Refused
 ) -> None:
     opened = (await client.views_open(trigger_id=trigger(), view=modal(external_id="plan-7")))["view"]
@@ -85,16 +85,16 @@ async def test_a_closed_view_cannot_be_updated(
     assert error.response["error"] == "not_found"
 
 
-async def test_what_breaks_the_rules_is_refused_with_its_place(
+async def test_an_invalid_view_is_refused_with_the_location_of_the_error(
     client: AsyncWebClient, trigger: Callable[[], str], refused: Refused
 ) -> None:
     error = await refused(client.views_open(trigger_id=trigger(), view=modal("x" * 25)))
     assert error.response["error"] == "invalid_arguments"
-    words = "[ERROR] must be less than 25 characters [json-pointer:/view/title/text]"
-    assert words in error.response["response_metadata"]["messages"]
+    message = "[ERROR] must be less than 25 characters [json-pointer:/view/title/text]"
+    assert message in error.response["response_metadata"]["messages"]
 
 
-async def test_a_view_may_not_be_huge(
+async def test_a_view_that_is_too_large_is_refused(
     slack: SlackLookalike, client: AsyncWebClient, trigger: Callable[[], str], refused: Refused
 ) -> None:
     section = {"type": "section", "text": {"type": "plain_text", "text": "x" * 2900}}

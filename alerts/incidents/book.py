@@ -1,0 +1,218 @@
+"""The incident book: a cluster's live incidents in memory, and what a cycle's alerts change in them. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from alerts.alert import Alert
+from alerts.cards.desired import desired_cards
+from alerts.cards.posted import CardId, CardKind, PostedCard
+from alerts.incidents.grouping import (
+    REOPENS_WITHIN,
+    GroupingContext,
+    add_alert,
+    belongs,
+    group_key_of,
+    open_incident,
+    resolve_if_over,
+)
+from alerts.incidents.incident import Incident
+from alerts.lifecycle import AlertState
+from alerts.rules import Severity
+from alerts.silences import Silence
+from alerts.store import Changed
+
+Update = tuple[Alert, datetime]  # an alert that fired, still fires or resolved, and when
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """What a cycle changes. `before` has the known incidents as they were stored; opened ones are in `opened` only.
+
+    The ids of opened incidents are provisional until `numbered`.
+    """
+
+    before: Mapping[str, Incident]
+    changed: Mapping[str, Incident]
+    opened: tuple[Incident, ...]
+
+    def numbered(self, ids: Iterable[str]) -> "Effects":
+        """Return the effects with these ids for the opened incidents."""
+        named = (replace(incident, id=id) for incident, id in zip(self.opened, ids, strict=True))
+        return replace(self, opened=tuple(named))
+
+    @property
+    def incidents(self) -> Iterator[Incident]:
+        """The incidents to store."""
+        yield from self.changed.values()
+        yield from self.opened
+
+
+class IncidentBook:
+    """The open incidents of a cluster and those that may be reopened, their cards, and the silences.
+
+    It follows the store through `apply`, also for what it proposed itself: `absorb` changes nothing.
+    """
+
+    def __init__(
+        self,
+        cluster: str,
+        *,
+        incidents: Iterable[Incident] = (),
+        cards: Iterable[PostedCard] = (),
+        silences: Iterable[Silence] = (),
+    ) -> None:
+        self._cluster = cluster
+        self._incidents: dict[str, Incident] = {}
+        self._by_group: dict[str, dict[str, None]] = {}  # group key -> ids, oldest first
+        self._by_alert: dict[str, str] = {}  # Alert.id -> id of its open incident
+        self._cards: dict[str, dict[CardId, PostedCard]] = {}  # by incident
+        self.silences: dict[str, Silence] = {}
+        for incident in incidents:
+            self._put(incident)
+        for card in cards:
+            self._cards.setdefault(card.row_id, {})[card.id] = card
+        self.silences.update((silence.id, silence) for silence in silences)
+
+    @property
+    def open(self) -> Iterator[Incident]:
+        return (incident for incident in self._incidents.values() if incident.is_open)
+
+    def get(self, id: str) -> Incident | None:
+        return self._incidents.get(id)
+
+    def cards_of(self, id: str) -> Mapping[CardId, PostedCard]:
+        return self._cards.get(id, {})
+
+    def apply(self, changed: Changed) -> None:
+        """Take over committed rows: table -> id -> the row, None if it was deleted."""
+        for id, incident in changed.get("incidents", {}).items():
+            if incident is None:
+                self._drop(id)
+            elif incident.cluster == self._cluster and (incident.is_open or id in self._incidents):
+                self._put(incident)  # a resolved one that was forgotten stays so: its cards are not known
+        for card in changed.get("cards", {}).values():
+            if card is not None and card.kind is CardKind.INCIDENT and card.row_id in self._incidents:
+                self._cards.setdefault(card.row_id, {})[card.id] = card
+        for id, silence in changed.get("silences", {}).items():
+            if silence is None:
+                self.silences.pop(id, None)
+            elif silence.cluster == self._cluster:
+                self.silences[id] = silence
+
+    def forget(self, now: datetime) -> None:
+        """Drop what can no longer change: incidents that are too old to be reopened, and silences that ended."""
+        over = [
+            incident.id
+            for incident in self._incidents.values()
+            if incident.resolved_at is not None and now - incident.resolved_at >= REOPENS_WITHIN
+        ]
+        for id in over:
+            self._drop(id)
+        for silence in [one for one in self.silences.values() if one.ends_at <= now or one.expired_at]:
+            del self.silences[silence.id]
+
+    def absorb(
+        self,
+        updates: Iterable[Update],
+        *,
+        grouping: GroupingContext,
+        channels_of: Callable[[Alert], tuple[str, ...]],
+        now: datetime,
+    ) -> Effects:
+        """Return what the alerts change, in their order: incidents opened, changed, reopened and resolved.
+
+        An alert stays with the incident that has it, whatever its group key is now. One of severity info is
+        context for an open incident and opens none.
+        """
+        draft = _Draft(self._incidents, self._by_group, self._by_alert)
+        for alert, at in updates:
+            if alert.life.state is not AlertState.PENDING:
+                channels = channels_of(alert)
+                incident = draft.incident_of(alert, channels, at)
+                if incident is not None:
+                    draft.put(add_alert(incident, alert, grouping, at), alert)
+        opened: list[Incident] = []
+        changed: dict[str, Incident] = {}
+        for id, incident in {**{one.id: one for one in self.open}, **draft.touched}.items():
+            updated, stored = resolve_if_over(incident, now), self._incidents.get(id)
+            if stored is None:
+                opened.append(updated)
+            elif updated is not stored and updated != stored:
+                changed[id] = updated
+        before = {id: self._incidents[id] for id in changed}
+        return Effects(before=before, changed=changed, opened=tuple(opened))
+
+    def wanted_cards(self, effects: Effects) -> list[tuple[Incident, list[PostedCard]]]:
+        """Return the changed incidents and those that lack a card, each with the cards to add or to reopen."""
+        wanted: list[tuple[Incident, list[PostedCard]]] = []
+        for incident in (*effects.incidents, *(one for one in self.open if one.id not in effects.changed)):
+            before = self._incidents.get(incident.id)
+            after = before.events[-1].number if before is not None and before.events else 0
+            cards = desired_cards(incident, self.cards_of(incident.id), after=after)
+            if cards or incident is not before:
+                wanted.append((incident, cards))
+        return wanted
+
+    def _put(self, incident: Incident) -> None:
+        before = self._incidents.get(incident.id)
+        self._incidents[incident.id] = incident
+        self._by_group.setdefault(incident.group_key, {})[incident.id] = None
+        for member in before.members if before is not None else ():
+            if self._by_alert.get(member.alert) == incident.id:
+                del self._by_alert[member.alert]
+        if incident.is_open:
+            self._by_alert.update((member.alert, incident.id) for member in incident.members)
+
+    def _drop(self, id: str) -> None:
+        incident = self._incidents.pop(id, None)
+        if incident is None:
+            return
+        self._cards.pop(id, None)
+        self._by_group[incident.group_key].pop(id, None)
+        if not self._by_group[incident.group_key]:
+            del self._by_group[incident.group_key]
+        for member in incident.members:
+            if self._by_alert.get(member.alert) == id:
+                del self._by_alert[member.alert]
+
+
+class _Draft:
+    """The incidents as they are within a cycle: what it has touched so far, above the book."""
+
+    def __init__(
+        self,
+        incidents: Mapping[str, Incident],
+        by_group: Mapping[str, Mapping[str, None]],
+        by_alert: Mapping[str, str],
+    ) -> None:
+        self.touched: dict[str, Incident] = {}
+        self._incidents = incidents
+        self._by_group = by_group
+        self._by_alert = by_alert
+        self._homes: dict[str, str] = {}  # Alert.id -> id, of this cycle
+        self._opened: dict[str, list[str]] = {}  # group key -> ids, of this cycle
+
+    def put(self, incident: Incident, alert: Alert) -> None:
+        self.touched[incident.id] = incident
+        self._homes[alert.id] = incident.id
+
+    def incident_of(self, alert: Alert, channels: tuple[str, ...], at: datetime) -> Incident | None:
+        """Return the incident that has the alert already, else its group's, else a new one; None for none."""
+        home = self._homes.get(alert.id) or self._by_alert.get(alert.id)
+        known = self._get(home) if home else self._of_group(alert, at)
+        if known is not None and (known.is_open or alert.severity is not Severity.INFO):
+            return replace(known, channels=tuple(dict.fromkeys((*known.channels, *channels))))
+        if not alert.is_firing or alert.severity is Severity.INFO:
+            return None
+        opened = open_incident(f"new {len(self.touched)} {alert.id}", alert, channels=channels, now=at)
+        self._opened.setdefault(opened.group_key, []).append(opened.id)
+        return opened
+
+    def _get(self, id: str) -> Incident:
+        return self.touched.get(id) or self._incidents[id]
+
+    def _of_group(self, alert: Alert, at: datetime) -> Incident | None:
+        key = group_key_of(alert)
+        ids = [*self._by_group.get(key, ()), *self._opened.get(key, ())]
+        return next((one for id in reversed(ids) if belongs(one := self._get(id), alert, at)), None)

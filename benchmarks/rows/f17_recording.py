@@ -1,0 +1,222 @@
+"""F17: recording a storm. 3,000 incidents open in one cycle, then nothing changes.
+
+The peer is a bare bulk insert: the rows of that very cycle, encoded already, through sqlite3 into equal tables, with
+one commit. SQLite syncs each commit in both.
+"""
+
+import asyncio
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+from sqlalchemy import Engine, event
+
+from alerts.rendering import RuleRenderer
+from alerts.store import TABLES, Changed
+from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row
+from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.rulebook import read_rulebook
+from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
+from bot.settings.schema import RulesSettings
+from bot.store.documents import encode
+from bot.store.sql_store import SqlStore
+from collectors.checks.check import CheckInput, SourceState
+from collectors.facts.labels import Labels
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.redaction import Redactor
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.topology import Topology
+from collectors.query_router import QueryRouter
+
+INCIDENTS = 3_000
+RUNS = 5
+CLUSTER = "prod-a"
+START = datetime(2026, 3, 2, 12, tzinfo=UTC)
+RULE = {
+    "alert": "NodeHot",
+    "expr": "node_temp > 90",
+    "labels": {"severity": "critical"},
+    "annotations": {"summary": "{{ $labels.node }} is at {{ $value | humanize }} degrees."},
+}
+SAMPLES = tuple(
+    Sample(labels=Labels({"node": f"gpu-{number:04}"}), value=91.5) for number in range(INCIDENTS)
+)
+
+
+@dataclass(slots=True)
+class Storm:
+    """A Prometheus where every node is hot. `answered` is when it last answered."""
+
+    answered: float = 0.0
+
+    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
+        self.answered = time.perf_counter()
+        return Seen(source="prometheus", at=at, samples=SAMPLES)
+
+    async def hole(self, *, at: datetime) -> Blind | None:
+        return None
+
+    async def health(self, *, at: datetime) -> Blind | None:
+        return None
+
+
+@dataclass(slots=True)
+class Recorded:
+    """What one run gives: seconds, commits and statements."""
+
+    effects: float = 0.0  # from effects to commit
+    bare: float = 0.0
+    whole: float = 0.0  # from the last answer to commit
+    commits: int = 0
+    quiet: int = 0  # statements of a quiet cycle
+    rows: list[tuple[str, Any]] = field(default_factory=list)
+
+
+async def run(_: Mapping[str, Outcome]) -> Outcome:
+    runs = [await _once() for _ in range(RUNS)]
+    bare = median(one.bare for one in runs)
+    peer = Peer(name="bare bulk insert of the same rows", value=bare * 1e3)
+    commits, statements = runs[0].commits, runs[0].quiet
+    effects, whole = (median(one.effects for one in runs), median(one.whole for one in runs))
+    return Outcome(
+        rows=(
+            _count("commits of a cycle that opens 3,000 incidents", commits, limit=3),
+            _time("from effects to commit", effects, peer, limit=3.0),
+            _time("from the last answer to commit", whole, peer, limit=15.0),
+            _count("statements of a quiet cycle with 3,000 open", statements, limit=10),
+        )
+    )
+
+
+def _count(measure: str, value: int, *, limit: float) -> Row:
+    return Row(id="F17", measure=measure, value=value, goal=Goal(limit=limit, of_value=True))
+
+
+def _time(measure: str, seconds: float, peer: Peer, *, limit: float) -> Row:
+    return Row(id="F17", measure=measure, value=seconds * 1e3, unit="ms", peer=peer, goal=Goal(limit=limit))
+
+
+async def _once() -> Recorded:
+    found = Recorded()
+    with TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        storm = Storm()
+        store = await SqlStore.open(f"sqlite+aiosqlite:///{folder / 'yard.db'}")
+        try:
+            scheduler, recorder = _parts(folder, storm, store)
+            store.listen(lambda changed: _take(found, changed))
+            scheduler.restore(*await recorder.restore(), START)
+            with _counted() as counts:
+                cycle = await scheduler.run_cycle(START)
+                await _record(recorder, scheduler, cycle)
+                found.whole = time.perf_counter() - storm.answered
+            found.commits = counts["commit"]
+            found.bare = await asyncio.to_thread(_bare, folder, _encoded(found.rows))
+            found.effects = await _stored(folder, found.rows)
+            quiet = await scheduler.run_cycle(START + timedelta(seconds=30))
+            with _counted() as counts:
+                await _record(recorder, scheduler, quiet)
+            found.quiet = counts["statement"]
+        finally:
+            await store.close()
+    return found
+
+
+def _parts(folder: Path, storm: Storm, store: SqlStore) -> tuple[RuleScheduler, IncidentRecorder]:
+    path = folder / "storm.yaml"
+    path.write_text(yaml.safe_dump({"groups": [{"name": "storm", "rules": [RULE]}]}), "utf-8")
+    rules = read_rulebook(RulesSettings(packs=(), files=(path,))).rules
+    router = QueryRouter(metrics=storm, logs=None, checks={}, check_input=_no_cluster)
+    topology = Topology(cluster=CLUSTER)
+    renderer = RuleRenderer(lambda: topology, clean=Redactor().clean)
+    recorder = IncidentRecorder(CLUSTER, store, CardRouting(default="C1"))
+    return RuleScheduler(CLUSTER, tuple(rules), router, renderer), recorder
+
+
+async def _record(recorder: IncidentRecorder, scheduler: RuleScheduler, cycle: EvaluationCycle) -> None:
+    await recorder.record(cycle, rules=scheduler.rules, topology=Topology(cluster=CLUSTER))
+
+
+def _no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
+    gone = Blind(source="kubernetes", at=at, reason="no cluster")
+    return CheckInput(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
+
+
+def _take(found: Recorded, changed: Changed) -> None:
+    if not found.rows:
+        found.rows = [(table, row) for table, rows in changed.items() for row in rows.values()]
+
+
+async def _stored(folder: Path, rows: Sequence[tuple[str, Any]]) -> float:
+    """Store the rows of the cycle through a store of its own; return the seconds until the commit."""
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{folder / 'again.db'}")
+    try:
+        began = time.perf_counter()
+        async with store.unit() as unit:
+            for _, row in rows:
+                await unit.rows(type(row)).put(row)
+        return time.perf_counter() - began
+    finally:
+        await store.close()
+
+
+def _encoded(rows: Sequence[tuple[str, Any]]) -> dict[str, list[tuple[str, ...]]]:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for number, (name, row) in enumerate(rows):
+        table = TABLES[name]
+        values = (row.id, str(number), *table.read(row).values(), "", encode(table, row))
+        found.setdefault(name, []).append(values)
+    return found
+
+
+def _bare(folder: Path, tables: Mapping[str, Sequence[tuple[str, ...]]]) -> float:
+    """Insert the rows into the migrated tables of another file."""
+    source = folder / "bare.db"
+    asyncio.run(_migrated(source))
+    with closing(sqlite3.connect(source, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous=FULL")
+        began = time.perf_counter()
+        connection.execute("BEGIN IMMEDIATE")
+        for name, rows in tables.items():
+            marks = ", ".join("?" * len(rows[0]))
+            columns = ("id", "seq", *TABLES[name].columns, "over_at", "document")
+            connection.executemany(f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})", rows)
+        connection.execute("COMMIT")
+        return time.perf_counter() - began
+
+
+async def _migrated(path: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{path}")
+    await store.close()
+
+
+@contextmanager
+def _counted() -> Iterator[Counter[str]]:
+    """Count the statements and commits of every database connection meanwhile."""
+    counts: Counter[str] = Counter()
+
+    def statement(*_: Any) -> None:
+        counts["statement"] += 1
+
+    def commit(*_: Any) -> None:
+        counts["commit"] += 1
+
+    event.listen(Engine, "before_cursor_execute", statement)
+    event.listen(Engine, "commit", commit)
+    try:
+        yield counts
+    finally:
+        event.remove(Engine, "before_cursor_execute", statement)
+        event.remove(Engine, "commit", commit)
+
+
+BENCHMARK = Benchmark(id="F17", title="recording a storm of incidents", run=run)

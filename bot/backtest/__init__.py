@@ -1,0 +1,1 @@
+"""Backtests: what rules would have fired on recorded data."""

@@ -1,0 +1,59 @@
+"""What a backtest found, for the terminal."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from alerts.rules import Rule
+from bot.backtest.cluster_backtest import ClusterBacktest
+from collectors.facts.clock import humanize
+from collectors.facts.queries import LogQuery
+
+MAX_SPANS = 5  # of blindness that are listed
+
+
+def print_backtest(console: Console, found: ClusterBacktest) -> None:
+    """Print a cluster's alerts as a table, and below it what the table cannot show."""
+    period = f"{moment(found.period.start)} to {moment(found.period.end)} UTC"
+    table = Table("rule", "labels", "started", "ended", "peak value", title=f"{found.cluster}: {period}")
+    for alert in found.alerts:
+        ended = moment(alert.ended) if alert.ended else "still fires"
+        cells = (alert.rule, repr(alert.labels), moment(alert.started), ended, f"{alert.peak:.6g}")
+        table.add_row(*map(Text, cells))
+    if found.alerts:
+        console.print(table)
+    for line in _lines(found, period):
+        console.print(Text(line))
+
+
+def not_replayable(rules: Sequence[Rule]) -> str:
+    """Return a sentence about rules whose queries cannot be asked about the past as a range."""
+    names = ", ".join(
+        f"{rule.name} ({'log search' if isinstance(rule.query, LogQuery) else 'check'})" for rule in rules
+    )
+    return f"Not replayable, because only Prometheus can evaluate a range: {names}."
+
+
+def moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def _lines(found: ClusterBacktest, period: str) -> Iterator[str]:
+    if not found.alerts:
+        yield f"{found.cluster}: nothing fired from {period}."
+    elif quiet := [replayed.rule.name for replayed in found.rules if not replayed.alerts]:
+        yield f"Never fired: {', '.join(quiet)}."
+    if found.blind:
+        total = sum((span.length for span in found.blind), timedelta())
+        spans = [f"{moment(span.start)} ({humanize(span.length)})" for span in found.blind[:MAX_SPANS]]
+        more = f" and {len(found.blind) - MAX_SPANS} more" if len(found.blind) > MAX_SPANS else ""
+        yield (
+            f"Prometheus recorded nothing for {humanize(total)}, where nothing was evaluated: "
+            f"{', '.join(spans)}{more}."
+        )
+    for replayed in found.rules:
+        if replayed.unusable:
+            yield f"Some results could not be used: {replayed.unusable}."

@@ -1,0 +1,45 @@
+"""The catalogue of card kinds."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.store import StoreSnapshot, table_of
+from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
+from bot.cards.incident_cards import INCIDENT_CARD
+from bot.cards.launch_cards import LAUNCH_CARD
+from bot.cards.plan_cards import PLAN_CARD
+from bot.cards.reclaim_cards import RECLAIM_CARD
+from commands.core.cluster_selection import with_cluster
+
+CARD_DEFINITIONS: tuple[CardDefinition, ...] = (INCIDENT_CARD, PLAN_CARD, RECLAIM_CARD, LAUNCH_CARD)
+
+
+class CardCatalogue:
+    """All kinds of cards, with what they show in addition to the store."""
+
+    def __init__(
+        self, context: CardContext, definitions: Iterable[CardDefinition] = CARD_DEFINITIONS
+    ) -> None:
+        self._context = context
+        self._definitions: Mapping[CardKind, CardDefinition] = {one.kind: one for one in definitions}
+        self._dependants: dict[str, list[CardDefinition]] = {}  # by table
+        for one in self._definitions.values():
+            for row in one.depends_on:
+                self._dependants.setdefault(table_of(row).name, []).append(one)
+
+    async def compose(self, card: PostedCard, snapshot: StoreSnapshot, now: datetime) -> Composed:
+        """Return what the card should show now. Any exception is a bug of that card."""
+        composed = await self._definitions[card.kind].compose(card, snapshot, self._context, now)
+        if composed.message is None or not self._context.many_clusters:
+            return composed
+        return replace(composed, message=with_cluster(composed.message, card.cluster))
+
+    def affected(self, table: str, id: str, row: Any) -> Iterable[tuple[CardKind, Affected]]:
+        """Yield the cards that a changed row affects, by kind. A deleted row is None: its own card shows its end."""
+        for definition in self._dependants.get(table, ()):
+            for type_, affects in definition.depends_on.items():
+                if table_of(type_).name == table:
+                    yield definition.kind, (id,) if row is None else affects(row)

@@ -1,0 +1,65 @@
+"""What a kind of card is: its composer and the rows that it depends on."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from alerts.cards.message import Message
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.rules import Rule
+from alerts.store import StoreSnapshot
+from collectors.trainings.training import Training
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """What a card should show now, None for nothing. `next_due`: when that changes without a change of rows."""
+
+    message: Message | None
+    is_final: bool = False  # the card will never change again
+    next_due: datetime | None = None
+
+    def due_after(self, now: datetime) -> datetime | None:
+        """Return when to compose again. A past `next_due` is ignored, or the loop would never sleep."""
+        return self.next_due if self.next_due is not None and self.next_due > now else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardContext:
+    """What cards show in addition to the store. The functions return the current state."""
+
+    rules: Callable[[], Mapping[str, Rule]]
+    training: Callable[[str, str], Training | None]  # cluster, namespace/name
+    blind: Callable[[str], Mapping[str, str]]  # cluster -> source -> why it is blind now
+    people: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
+    runbooks: str = ""
+    many_clusters: bool = False  # then every button names its cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """All cards of the kind in a cluster."""
+
+    cluster: str
+
+
+Affected = Iterable[str] | Everywhere  # the ids of the rows whose cards show it, or all of a cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardDefinition:
+    """A kind of card.
+
+    `depends_on`: each row type that `compose` reads, and which cards of this kind a changed row of it affects.
+    """
+
+    kind: CardKind
+    compose: Callable[[PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]]
+    depends_on: Mapping[type[Any], Callable[[Any], Affected]]
+
+
+def own(row: Any) -> Affected:
+    """The card of this very row."""
+    return (row.id,)

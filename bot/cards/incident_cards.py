@@ -1,0 +1,52 @@
+"""The incident card. Which are wanted is in `alerts/cards/desired.py`, what they look like in `incident_card.py`."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from alerts.cards.incident_card import incident_card
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.grouping import REOPENS_WITHIN
+from alerts.incidents.incident import Incident
+from alerts.silences import Silence
+from alerts.store import StoreSnapshot
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
+from collectors.query_router import source_of
+from commands.incident.card_context import incident_context
+from commands.plans.plan import Plan, StepRecord
+
+
+async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:
+    found = await snapshot.rows(Incident).get(card.row_id)
+    if found is None:
+        return Composed(message=None, is_final=True)
+    context = replace(
+        await incident_context(found, snapshot, rules=shared.rules(), now=now),
+        people=shared.people,
+        links=shared.links.get(found.cluster, {}),
+        runbooks=shared.runbooks,
+        blind=_blind_reason(found, shared),
+    )
+    message = incident_card(found, context=context, now=now)
+    if found.resolved_at is None:
+        return Composed(message=message, next_due=context.silenced_until)
+    over_at = found.resolved_at + REOPENS_WITHIN
+    return Composed(message=message, is_final=now >= over_at, next_due=over_at)
+
+
+def _blind_reason(incident: Incident, shared: CardContext) -> str:
+    """Return why the incident cannot be seen now: the blind sources among those that its rules query."""
+    rules, blind = shared.rules(), shared.blind(incident.cluster)
+    queried = {source_of(rules[one.rule].query) for one in incident.members if one.rule in rules}
+    return "; ".join(f"{source}: {reason}" for source, reason in blind.items() if source in queried)
+
+
+INCIDENT_CARD = CardDefinition(
+    kind=CardKind.INCIDENT,
+    compose=_compose,
+    depends_on={
+        Incident: own,
+        Plan: lambda plan: (plan.incident,),
+        StepRecord: lambda _: (),  # the plan is stored with what its steps came to
+        Silence: lambda silence: Everywhere(silence.cluster),
+    },
+)

@@ -1,0 +1,58 @@
+"""The plan card: under its incident's card, in the thread of the command, or in the channel."""
+
+from datetime import datetime, timedelta
+
+from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
+from alerts.store import StoreSnapshot
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from commands.plans.plan import Plan, StepRecord
+from commands.plans.plan_journal import records_of
+from commands.plans.preview import can_undo, card_of
+from commands.plans.steps import Record
+
+PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end its card changes only if it is undone
+
+
+async def wanted_plan_card(plan: Plan, snapshot: StoreSnapshot, default_channel: str) -> PostedCard | None:
+    """Return the card that the plan should have, None if it should have none."""
+    channel = plan.origin.channel or default_channel
+    if not channel or _is_bookkeeping(plan):
+        return None
+    parent: CardId | None = None
+    if plan.origin.incident:
+        above = card_id(CardKind.INCIDENT, plan.origin.incident, channel)
+        parent = above if await snapshot.rows(PostedCard).get(above) is not None else None
+    return PostedCard(
+        id=card_id(CardKind.PLAN, plan.id, channel),
+        cluster=plan.cluster,
+        kind=CardKind.PLAN,
+        row_id=plan.id,
+        channel=channel,
+        parent=parent,
+        thread="" if parent else plan.origin.thread,
+    )
+
+
+def _is_bookkeeping(plan: Plan) -> bool:
+    """Return whether automation only changed our own rows: while blind, it postpones a request every ten minutes."""
+    return plan.origin.via == "agenda" and all(isinstance(step, Record) for step in plan.steps)
+
+
+async def _compose(
+    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, now: datetime
+) -> Composed:
+    found = await snapshot.rows(Plan).get(card.row_id)
+    if found is None:
+        return Composed(message=None, is_final=True)
+    records = await records_of(found, snapshot)
+    message = card_of(found, records)
+    if found.ended_at is None:
+        return Composed(message=message)
+    until = found.ended_at + PLAN_CARD_LIFETIME
+    over = now >= until or not can_undo(found, records)
+    return Composed(message=message, is_final=over, next_due=None if over else until)
+
+
+PLAN_CARD = CardDefinition(
+    kind=CardKind.PLAN, compose=_compose, depends_on={Plan: own, StepRecord: lambda record: (record.plan,)}
+)

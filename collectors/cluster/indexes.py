@@ -1,0 +1,70 @@
+"""Indexes of cached objects: functions from an object to the keys under which it is found. Pure."""
+
+from collectors.cluster.base import KubernetesObject, OwnerReference
+from collectors.cluster.pods import Pod
+
+Keys = tuple[str, ...]
+
+
+def by_namespace(of: KubernetesObject) -> Keys:
+    return (of.metadata.namespace,)
+
+
+def by_owner(of: KubernetesObject) -> Keys:
+    """Return the owner that manages the object, as `namespace/Kind/name`."""
+    owner = controller_of(of)
+    return (workload_name(of.metadata.namespace, owner),) if owner is not None else ()
+
+
+def by_owner_of_pod(pod: Pod) -> Keys:
+    """Return the pod's owner, and the Deployment of its ReplicaSet, which may not be visible."""
+    owner = controller_of(pod)
+    if owner is None:
+        return ()
+    namespace = pod.metadata.namespace
+    own = workload_name(namespace, owner)
+    if owner.kind != "ReplicaSet" or (above := deployment_of(pod, owner)) is None:
+        return (own,)
+    return (own, workload_name(namespace, above))
+
+
+def by_node(pod: Pod) -> Keys:
+    """Return the node that the pod is bound to, or nominated for by preemption."""
+    node = pod.spec.node_name or pod.status.nominated_node_name
+    return (node,) if node else ()
+
+
+def by_address(pod: Pod) -> Keys:
+    """Return what an exporter in the pod may report as its node's name: the pod's address, a DaemonSet's pod name."""
+    address = "" if pod.spec.host_network else pod.status.pod_ip
+    owner = controller_of(pod)
+    if owner is not None and owner.kind == "DaemonSet":
+        return (address, pod.metadata.name) if address else (pod.metadata.name,)
+    return (address,) if address else ()
+
+
+def controller_of(of: KubernetesObject) -> OwnerReference | None:
+    """Return the owner that manages the object."""
+    for owner in of.metadata.owner_references or ():
+        if owner.controller:
+            return owner
+    return None
+
+
+def deployment_of(pod: Pod, owner: OwnerReference) -> OwnerReference | None:
+    """Return the Deployment of the pod's ReplicaSet, whose name is the Deployment's and a hash; None for others."""
+    if owner.kind != "ReplicaSet":
+        return None
+    suffix = f"-{(pod.metadata.labels or {}).get('pod-template-hash', '')}"
+    if len(suffix) == 1 or not owner.name.endswith(suffix):
+        return None
+    return OwnerReference(kind="Deployment", name=owner.name.removesuffix(suffix))
+
+
+def workload_of(controller: KubernetesObject) -> str:
+    meta = controller.metadata
+    return f"{meta.namespace}/{type(controller).__name__}/{meta.name}"
+
+
+def workload_name(namespace: str, owner: OwnerReference) -> str:
+    return f"{namespace}/{owner.kind}/{owner.name}"

@@ -1,0 +1,243 @@
+"""Responses of Elasticsearch, decoded. Pure; raises SourceError for one that is incomplete or not as documented.
+
+`filter_path` leaves out what is empty, so most fields may be missing.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from collectors.facts.results import SourceError
+
+T = TypeVar("T")
+
+Json = dict[str, Any]
+Scalar = str | int | float | bool | None
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+_CUT = 300  # characters of the server's error
+
+
+class NotElasticsearchError(Exception):
+    """The response is no JSON object: another server answers."""
+
+
+class _Cause(msgspec.Struct):
+    reason: str | None = None
+    type: str | None = None
+
+
+class _Error(_Cause):
+    root_cause: list[_Cause] | None = None
+
+
+class _Failure(msgspec.Struct):
+    reason: _Cause | None = None
+
+
+class _Shards(msgspec.Struct):
+    total: Count
+    failed: Count = 0
+    failures: list[_Failure] | None = None
+
+
+class _Clusters(msgspec.Struct):
+    skipped: Count = 0
+    partial: Count = 0
+    failed: Count = 0
+
+
+class _Total(msgspec.Struct):
+    value: Count
+
+
+class Hit(msgspec.Struct):
+    """One hit. Values that are too long for a keyword field come separately."""
+
+    fields: dict[str, list[Scalar]] = {}
+    ignored_field_values: dict[str, list[Scalar]] = {}
+    sort: list[Scalar] | None = None
+
+    def first(self, *names: str) -> Scalar:
+        """Return the first value of the first field that has one."""
+        for part in (self.fields, self.ignored_field_values):
+            for name in names:
+                if values := part.get(name):
+                    return values[0]
+        return None
+
+
+class Hits(msgspec.Struct):
+    """The hits of a search. Each is decoded by itself (`hit_of`), so that an odd one does not spoil the others."""
+
+    total: _Total | None = None
+    hits: list[Any] = []
+
+
+class Search(msgspec.Struct):
+    """A search's response. Without `shards` it may be incomplete."""
+
+    timed_out: bool = False
+    shards: _Shards | None = msgspec.field(name="_shards", default=None)
+    clusters: _Clusters | None = msgspec.field(name="_clusters", default=None)
+    pit_id: str | None = None
+    found: Hits = msgspec.field(name="hits", default_factory=Hits)
+    aggregations: dict[str, Any] = {}
+    error: Any = None
+    status: int | None = None
+
+    @property
+    def hits(self) -> list[Any]:
+        return self.found.hits
+
+    @property
+    def total(self) -> int:
+        """The number of matching documents, of a search with `track_total_hits`."""
+        if self.found.total is None:
+            raise SourceError("the response has no total of its hits")
+        return self.found.total.value
+
+    def aggregation(self, name: str, type: type[T]) -> T:
+        """Return one aggregation; the empty one if it is missing."""
+        return _converted(self.aggregations.get(name, {}), type)
+
+
+class _WindowCount(msgspec.Struct):
+    doc_count: Count
+
+
+class Windows(msgspec.Struct):
+    """A keyed `date_range` aggregation: a count for each window, by the window's number."""
+
+    buckets: dict[str, _WindowCount] = {}
+
+    def counts(self, windows: int) -> tuple[int, ...]:
+        try:
+            return tuple(self.buckets[str(number)].doc_count for number in range(windows))
+        except KeyError as error:
+            raise SourceError(f"the response lacks the count of window {error}") from error
+
+
+class CombinationBucket(msgspec.Struct):
+    """The documents with one combination of values; `key` is by the number of the field."""
+
+    key: dict[str, Scalar]
+    doc_count: Count
+    windows: Windows | None = None
+
+
+class Combinations(msgspec.Struct):
+    """A `composite` aggregation."""
+
+    buckets: list[CombinationBucket] = []
+    after_key: dict[str, Scalar] | None = None
+
+
+class _Newest(msgspec.Struct):
+    hits: Hits = msgspec.field(default_factory=Hits)
+
+
+class _FilterBucket(msgspec.Struct):
+    newest: _Newest = msgspec.field(default_factory=_Newest)
+
+
+class Filters(msgspec.Struct):
+    """A `filters` aggregation with the newest hits of each."""
+
+    buckets: dict[str, _FilterBucket] = {}
+
+    def hits(self, name: str) -> list[Any]:
+        return self.buckets[name].newest.hits.hits if name in self.buckets else []
+
+
+class FieldCapability(msgspec.Struct):
+    """What a field can be used for, in the indices that map it to one type."""
+
+    searchable: bool
+    aggregatable: bool
+    indices: list[str] | None = None
+
+
+Capabilities = Mapping[str, Mapping[str, FieldCapability]]  # by field, then by type
+
+
+class FieldCaps(msgspec.Struct):
+    """A response of `_field_caps`."""
+
+    indices: list[str] = []
+    fields: dict[str, dict[str, FieldCapability]] = {}
+
+
+class PointInTime(msgspec.Struct):
+    """An opened point in time."""
+
+    id: str
+
+
+class Responses(msgspec.Struct):
+    """A response of `_msearch`."""
+
+    responses: list[Search] = []
+
+
+def decoded(body: object, type: type[T]) -> T:
+    """Decode the body of a response. Raises NotElasticsearchError, or SourceError that names the odd field."""
+    if not isinstance(body, dict):
+        raise NotElasticsearchError
+    return _converted(body, type)
+
+
+def hit_of(one: object) -> Hit:
+    """Decode one hit. Raises ValueError that names the odd field."""
+    try:
+        return msgspec.convert(one, Hit)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
+
+
+def check_complete(response: Search, index: str) -> None:
+    """Raise SourceError for a response that lacks a shard or a remote cluster, or that timed out."""
+    if response.timed_out:
+        raise SourceError(
+            f"the search in `{index}` timed out and its result is partial: narrow `match` or shorten `over`"
+        )
+    if (clusters := response.clusters) is not None:
+        counts = {"skipped": clusters.skipped, "partial": clusters.partial, "failed": clusters.failed}
+        if missing := ", ".join(f"{count} {key}" for key, count in counts.items() if count):
+            raise SourceError(f"the search in `{index}` did not reach every remote cluster: {missing}")
+    if (shards := response.shards) is None:
+        raise SourceError(f"the response for `{index}` has no shard counts, so it may be incomplete")
+    if shards.failed:
+        causes = [one.reason for one in shards.failures or () if one.reason is not None]
+        raise SourceError(f"{shards.failed} of {shards.total} shards of `{index}` failed: {_reason(*causes)}")
+    if not shards.total:
+        raise SourceError(
+            f"no index matches `{index}`: check elasticsearch.index and the log shipper", temporary=False
+        )
+
+
+def reason_of(body: object) -> str:
+    """Return the reason that the server gives for an error, cut short; it may repeat parts of the query."""
+    error = body.get("error") if isinstance(body, dict) else body
+    if isinstance(error, str):
+        return error[:_CUT]
+    try:
+        found = _converted(error, _Error)
+    except SourceError:
+        return "no reason given"
+    return _reason(*(found.root_cause or ()), found)
+
+
+def _reason(*causes: _Cause) -> str:
+    found = [cause.reason for cause in causes if cause.reason] + [
+        cause.type for cause in causes if cause.type
+    ]
+    return found[0][:_CUT] if found else "no reason given"
+
+
+def _converted(value: object, type: type[T]) -> T:
+    try:
+        return msgspec.convert(value, type)
+    except (msgspec.ValidationError, UnicodeError) as error:  # a lone surrogate
+        raise SourceError(f"the response is not as Elasticsearch documents it: {error}") from error

@@ -1,0 +1,113 @@
+"""Queries over HTTP: each returns the body of the response, or raises SourceError."""
+
+import ssl
+from collections.abc import Mapping
+from functools import cached_property
+from urllib.parse import urlencode
+
+import aiohttp
+from yarl import URL
+
+from collectors.facts.results import SourceError
+from collectors.sources.prometheus.errors import Failure, check_response, too_large, without_secrets
+from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.sources.prometheus.tls import TlsFiles
+
+_KEEP_ALIVE = 30.0  # seconds: longer than the usual 15 s between cycles, shorter than most proxies keep one
+
+
+class PrometheusClient:
+    """Form POSTs over reused connections: no redirects, no retries, no cookies, nothing from the environment.
+
+    Create it in a running event loop.
+    """
+
+    def __init__(self, options: PrometheusOptions) -> None:
+        self.where = without_secrets(options.url)
+        self._options = options
+        self._tls = TlsFiles(options)
+        limit = options.timeout.total_seconds()
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=options.concurrency, keepalive_timeout=_KEEP_ALIVE),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(
+                total=limit, sock_connect=min(options.connect_timeout.total_seconds(), limit)
+            ),
+            trust_env=False,  # ~/.netrc and the proxy variables must not apply
+            headers={
+                # Prometheus spends more on compressing a usual response than on most queries.
+                "Accept-Encoding": "identity",
+                "Content-Type": "application/x-www-form-urlencoded",
+                **options.headers,
+            },
+        )
+
+    async def query(self, form: Mapping[str, str]) -> bytes:
+        """Return the body of the response of /api/v1/query. Raises SourceError."""
+        try:
+            url = self._url
+            async with self._session.post(
+                url,
+                data=urlencode(form).encode(),
+                headers=self._options.credentials(),
+                ssl=self._tls.context() if url.scheme == "https" else True,
+                proxy=self._options.proxy_url or None,
+                allow_redirects=False,
+            ) as response:
+                body = await self._body(response)
+        except (aiohttp.ClientError, OSError, ValueError) as failure:  # TimeoutError is an OSError
+            raise self._error(failure) from failure
+        check_response(self.where, response.status, response.headers.get("Content-Type", ""), body)
+        return body
+
+    @cached_property
+    def _url(self) -> URL:
+        return self._options.endpoint("api/v1/query")
+
+    async def close(self) -> None:
+        """Close all connections; requests under way fail."""
+        await self._session.close()
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        """Read the whole body, up to the cap, which applies to what was decompressed."""
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.content.iter_any():
+            parts.append(part)
+            size += len(part)
+            if size > self._options.byte_cap:
+                raise too_large(self.where, self._options.byte_cap)
+        return b"".join(parts)
+
+    def _error(self, failure: Exception) -> SourceError:
+        if self._session.closed:
+            return SourceError(f"the source to {self.where} is closed")
+        if kind := _kind(failure):
+            return kind.error(self.where, limit=self._options.timeout.total_seconds())
+        if isinstance(failure, OSError) and failure.filename:
+            return SourceError(f"{failure.filename} cannot be read: {failure.strerror}")
+        return SourceError(f"the request to {self.where} failed: {type(failure).__name__}")
+
+
+def _kind(failure: Exception) -> Failure | None:
+    match failure:
+        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
+            return Failure.PROXY
+        case aiohttp.ClientSSLError() | ssl.SSLError() | ssl.CertificateError():
+            return Failure.TLS
+        case aiohttp.ConnectionTimeoutError():
+            return Failure.NOT_ACCEPTED
+        case TimeoutError():
+            return Failure.TIMEOUT
+        case aiohttp.ClientPayloadError():
+            return Failure.CUT
+        case aiohttp.ClientConnectorDNSError():
+            return Failure.UNRESOLVED
+        case aiohttp.ClientConnectorError(os_error=ConnectionRefusedError()):
+            return Failure.REFUSED
+        case aiohttp.ClientConnectionError():
+            return Failure.NO_RESPONSE
+        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
+            return Failure.BAD_URL
+        case _:
+            return None

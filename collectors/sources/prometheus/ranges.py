@@ -1,0 +1,121 @@
+"""Range queries, fetched by a child process with a blocking client: large results never hold up this process."""
+
+import asyncio
+import ssl
+import sys
+from datetime import datetime, timedelta
+
+import msgspec
+
+from collectors.facts.results import SourceError, TooLargeError
+from collectors.sources.prometheus import wire
+from collectors.sources.prometheus.errors import Failure, without_secrets
+from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.sources.prometheus.range_messages import RangeReply, RangeRequest
+from collectors.sources.prometheus.wire import Series
+
+_START = 10.0  # seconds until a new child reads its first request
+_CHILD = (sys.executable, "-P", "-m", "collectors.sources.prometheus.range_child")
+_reply = msgspec.json.Decoder(RangeReply)
+
+
+class RangeReader:
+    """Fetches ranges one after another. The child starts with the first, and is killed with one that is cancelled."""
+
+    def __init__(self, options: PrometheusOptions) -> None:
+        self.where = without_secrets(options.url)
+        self.options = options
+        self._child: asyncio.subprocess.Process | None = None
+        self._lock = asyncio.Lock()
+
+    async def fetch(
+        self, expr: str, *, start: datetime, end: datetime, step: timedelta
+    ) -> tuple[Series, ...]:
+        """Evaluate the expression at `start`, `start + step` and so on up to `end`.
+
+        Raises SourceError; TooLargeError when the response exceeds a cap, and a shorter range may not.
+        """
+        limit = self.options.timeout
+        form = {
+            "query": expr,
+            "start": f"{start.timestamp():.3f}",
+            "end": f"{end.timestamp():.3f}",
+            "step": f"{step.total_seconds():g}",
+            "timeout": f"{limit.total_seconds():g}s",
+        }
+        async with self._lock:
+            try:
+                async with asyncio.timeout(limit.total_seconds() + _START):
+                    body = await self._exchange(form)
+            except TimeoutError:
+                await self.close()
+                raise Failure.TIMEOUT.error(self.where, limit=limit.total_seconds()) from None
+            except asyncio.CancelledError:
+                await self.close()
+                raise
+        try:
+            return await self._series(body)
+        except SourceError as error:
+            raise type(error)(f"{self.where}: {error}", temporary=error.temporary) from error
+
+    async def close(self) -> None:
+        """Kill the child."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        if child.returncode is None:
+            child.kill()
+        await child.communicate()  # until its pipes are closed
+
+    async def _exchange(self, form: dict[str, str]) -> bytes:
+        request = self._request(form)
+        child = self._child or await asyncio.create_subprocess_exec(
+            *_CHILD,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,  # a traceback could show a secret
+        )
+        self._child = child
+        assert child.stdin is not None
+        assert child.stdout is not None
+        try:
+            child.stdin.write(msgspec.json.encode(request) + b"\n")
+            await child.stdin.drain()
+            reply = _reply.decode(await child.stdout.readline())
+            if reply.error:
+                kind = TooLargeError if reply.is_too_large else SourceError
+                raise kind(reply.error, temporary=reply.is_temporary, status=reply.status)
+            return await child.stdout.readexactly(reply.size)
+        except (OSError, EOFError, msgspec.DecodeError) as failure:
+            await self.close()
+            raise SourceError(
+                f"the process that fetches ranges from {self.where} ended unexpectedly (status {child.returncode})"
+            ) from failure
+
+    def _request(self, form: dict[str, str]) -> RangeRequest:
+        options = self.options
+        system = ssl.get_default_verify_paths()
+        try:
+            credentials = options.credentials()
+        except OSError as failure:
+            raise SourceError(f"{failure.filename} cannot be read: {failure.strerror}") from failure
+        return RangeRequest(
+            where=self.where,
+            url=str(options.endpoint("api/v1/query_range")),
+            headers={**options.headers, **credentials},
+            form=form,
+            verify=options.ca_file or (not options.insecure and (system.cafile or system.capath or True)),
+            cert_file=options.cert_file,
+            key_file=options.key_file,
+            proxy_url=options.proxy_url,
+            connect_timeout=options.connect_timeout.total_seconds(),
+            timeout=options.timeout.total_seconds(),
+            byte_cap=options.byte_cap,
+        )
+
+    async def _series(self, body: bytes) -> tuple[Series, ...]:
+        found: list[Series] = []
+        for one in wire.ranges(body, cap=self.options.series_cap):
+            found.append(one)
+            await asyncio.sleep(0)
+        return tuple(found)

@@ -1,0 +1,135 @@
+"""The planner: makes a plan of a command, shows it, and confirms it as the cluster is then."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from alerts.cards.message import Button, Color, Message, text
+from alerts.store import Store
+from collectors.facts.clock import Clock
+from commands.core.command import Answer, AnyCommand, DeniedError, PlanDraft, UnusableError
+from commands.core.confirmation import (
+    ProposalTimes,
+    changes_since_shown,
+    check_open,
+    namespaces_of,
+    proposed,
+    record_confirmation,
+    with_waits,
+)
+from commands.core.context import CommandContext
+from commands.core.parsing import action_of
+from commands.core.permissions import Permissions
+from commands.plans.cluster_writer import ClusterWriter
+from commands.plans.dry_run import DryRunError, dry_run
+from commands.plans.plan import Plan, PlanState, Risk
+from commands.plans.preview import preview
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planner:
+    """Makes plans and confirms them. `writers` are by cluster name, `expires` is how long a preview may wait."""
+
+    permissions: Permissions
+    store: Store
+    writers: Mapping[str, ClusterWriter]
+    clock: Clock
+    expires: timedelta
+    times: ProposalTimes
+
+    async def make(
+        self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
+    ) -> tuple[Plan, PlanDraft]:
+        """Return the plan and its draft, after a dry run. Raises DeniedError, UnusableError and SourceError."""
+        assert command.plan is not None
+        draft = await command.plan(action, context)
+        denied = self.permissions.refusal(
+            context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
+        )
+        if denied is not None:
+            raise DeniedError(denied)
+        draft = await self._dry_run(draft, context)
+        return await self._proposed(command, draft, context, line), draft
+
+    async def propose(self, plan: Plan, draft: PlanDraft) -> Answer:
+        """Store the plan, and return its preview."""
+        async with self.store.unit() as unit:
+            await unit.rows(Plan).put(plan)
+        self.times.start(plan, self.clock)
+        return _previewed(plan, also=draft.alternatives)
+
+    async def confirm(self, plan: Plan, *, by: str) -> Answer:
+        """Store the plan as confirmed, as it is."""
+        async with self.store.unit() as unit:
+            await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times)
+        return Answer(message=Message(title=text(f"{plan.title}: confirmed, starting."), color=Color.BUSY))
+
+    async def confirm_again(
+        self, plan: Plan, command: AnyCommand, words: Sequence[str], context: CommandContext, *, by: str
+    ) -> Answer:
+        """Plan again as the cluster is now, and confirm that; or show it, if it is not what was shown before."""
+        draft = await self._redraft(command, words, context, plan)
+        if draft.nothing_to_do:
+            raise UnusableError(f"There is nothing left to do: {draft.nothing_to_do}")
+        draft = await self._dry_run(draft, context)
+        if changes := changes_since_shown(plan, draft):
+            return await self._show_again(command, plan, draft, context, note=changes)
+        # What was decided, as it is now: times count from now, and pods have come and gone.
+        fresh = replace(
+            plan, title=draft.title, stages=draft.stages, disrupts=draft.disrupts, blockers=draft.blockers
+        )
+        return await self.confirm(fresh, by=by)
+
+    async def _dry_run(self, draft: PlanDraft, context: CommandContext) -> PlanDraft:
+        """Return the draft with what its steps would have to wait for now. Raises UnusableError for a refused one."""
+        writer = self.writers.get(context.cluster.name)
+        if not draft.steps or writer is None:
+            return draft
+        try:
+            return with_waits(draft, await dry_run(draft.stages, writer))
+        except DryRunError as error:
+            raise UnusableError(str(error)) from error
+
+    async def _proposed(
+        self, command: AnyCommand, draft: PlanDraft, context: CommandContext, line: str
+    ) -> Plan:
+        number = 0
+        if not draft.nothing_to_do:
+            async with self.store.unit() as unit:
+                number = await unit.next_number("plan")
+        return proposed(command, draft, context, number=number, line=line, expires=self.expires)
+
+    async def _redraft(
+        self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan
+    ) -> PlanDraft:
+        assert command.plan is not None
+        if plan.is_fixed:
+            return PlanDraft(
+                title=plan.title, stages=plan.stages, disrupts=plan.disrupts, decided=plan.decided
+            )
+        return await command.plan(action_of(command, words), context)
+
+    async def _show_again(
+        self, command: AnyCommand, plan: Plan, draft: PlanDraft, context: CommandContext, *, note: str
+    ) -> Answer:
+        changed = replace(draft, notes=(note, *draft.notes))
+        fresh = await self._proposed(command, changed, context, plan.line)
+        fresh = replace(fresh, actor=plan.actor, actor_name=plan.actor_name)
+        async with self.store.unit() as unit:
+            stored = await unit.rows(Plan).get(plan.id)
+            if stored is not None:
+                check_open(
+                    stored, self.times.now(stored, self.clock)
+                )  # it may have been confirmed during planning
+            await unit.rows(Plan).put(
+                replace(plan, state=PlanState.CANCELLED, error="the cluster changed", ended_at=context.now)
+            )
+            await unit.rows(Plan).put(fresh)
+        self.times.start(fresh, self.clock)
+        return _previewed(fresh)
+
+
+def _previewed(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
+    """Return the preview of a plan, public if the plan needs a second person."""
+    return Answer(message=preview(plan, also=also), is_public=plan.risk is Risk.BREAK)

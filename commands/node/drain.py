@@ -1,0 +1,207 @@
+"""`node drain`: cordon a node, then evict its pods side by side, each when its disruption budget lets it go."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from collectors.cluster.objects import Node
+from collectors.facts.clock import humanize
+from collectors.facts.topology import PodFacts, Topology
+from commands.core.command import DURATION, Command, PlanDraft, UnusableError
+from commands.core.context import CommandContext
+from commands.core.lookups import node_named
+from commands.node.cordon import BY, annotations_of, cordon_steps
+from commands.plans.disruption import Disruption
+from commands.plans.object_refs import ObjectRef
+from commands.plans.plan import Risk, Stage, in_order
+from commands.plans.rights import Right
+from commands.plans.steps import Evict, Patch
+from commands.training.stop import lost_work
+
+AT_ONCE = 10  # pods that are being ended at the same time; those that wait for a budget do not count
+EVICTED_WITHIN = timedelta(hours=1)  # from the first attempt until a pod is gone
+NAMED = 8  # pods and trainings in a note
+
+_MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which only its kubelet can end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrainNode:
+    node: str
+    reason: str
+    lasting: timedelta | None
+
+
+async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
+    """Plan to cordon the node and to evict its pods. Those of DaemonSets, static and finished ones are left."""
+    node = node_named(action.node, context.cluster.inventory())
+    name = node.metadata.name
+    if (reader := context.cluster.reader) is None:
+        raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+    pods = await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=f"spec.nodeName={name}")
+    evicted = sorted((pod for pod in pods if not _why_left(pod)), key=_name)
+    lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
+    cordon = () if node.spec.unschedulable else tuple(cordon_steps(node, action.reason, context, lasting))
+    evictions = (Stage(steps=tuple(map(_eviction, evicted)), at_once=AT_ONCE),) if evicted else ()
+    if not cordon and not evictions:
+        return PlanDraft(title="", nothing_to_do=f"{name} is already cordoned and has no pods to evict.")
+    topology = context.cluster.topology()
+    return PlanDraft(
+        title=f"Drain {name}: evict {len(evicted)} pod{'s' if len(evicted) != 1 else ''}",
+        stages=(*in_order(*cordon), *evictions),
+        disrupts=_disruptions(evicted, topology, name),
+        decided=(
+            f"drain node {name} with uid {node.metadata.uid}",
+            f"{AT_ONCE} pods at once, each within {humanize(EVICTED_WITHIN)}",
+        ),
+        notes=(
+            *await _training_notes(evicted, topology, name, context),
+            *_pod_notes(pods, evicted),
+            _cordon_note(node, lasting),
+        ),
+    )
+
+
+def _eviction(pod: Mapping[str, Any]) -> Evict:
+    meta = pod["metadata"]
+    return Evict(
+        ref=ObjectRef(api="v1", kind="Pod", namespace=meta["namespace"], name=meta["name"], uid=meta["uid"]),
+        description=f"evict {_name(pod)}",
+        seconds=EVICTED_WITHIN.total_seconds(),
+    )
+
+
+def _why_left(pod: Mapping[str, Any]) -> str:
+    """Return why a drain leaves the pod on its node; empty if it is evicted."""
+    if _MIRROR in (pod["metadata"].get("annotations") or {}):
+        return "static"
+    if pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+        return "finished"
+    owner = _controller(pod)
+    return "of a DaemonSet" if owner is not None and owner["kind"] == "DaemonSet" else ""
+
+
+def _controller(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    owners: Sequence[Mapping[str, Any]] = pod["metadata"].get("ownerReferences") or ()
+    return next((owner for owner in owners if owner.get("controller")), None)
+
+
+def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: str) -> tuple[Disruption, ...]:
+    """Return the trainings and workloads whose pods are evicted, those with the most GPUs first."""
+    facts = _facts_on(topology, node)
+    by_name: dict[str, list[PodFacts]] = {}
+    for pod in pods:
+        fact = facts.get(_name(pod)) or PodFacts(
+            namespace=pod["metadata"]["namespace"], name=pod["metadata"]["name"]
+        )
+        by_name.setdefault(fact.training or fact.workload or _workload(pod), []).append(fact)
+    found: list[Disruption] = []
+    for name, members in by_name.items():
+        training = topology.trainings.get(name)
+        count = f"{len(members)} pod{'s' if len(members) != 1 else ''}"
+        found.append(
+            Disruption(
+                name=name,
+                owner=training.owner if training else "",
+                gpus=sum(member.gpus for member in members),
+                text=f"{len(members)} of {training.ranks} ranks" if training else count,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (-one.gpus, one.name)))
+
+
+def _workload(pod: Mapping[str, Any]) -> str:
+    owner = _controller(pod)
+    namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+    return f"{namespace}/{owner['kind']}/{owner['name']}" if owner else f"{namespace}/Pod/{name}"
+
+
+def _facts_on(topology: Topology, node: str) -> dict[str, PodFacts]:
+    return {f"{pod.namespace}/{pod.name}": pod for pod in topology.pods_on.get(node, ())}
+
+
+async def _training_notes(
+    pods: Sequence[Mapping[str, Any]], topology: Topology, node: str, context: CommandContext
+) -> list[str]:
+    """Return what each training on the node loses. One that loses a rank usually restarts or stops as a whole."""
+    facts = _facts_on(topology, node)
+    hit = {fact.training for pod in pods if (fact := facts.get(_name(pod))) is not None}
+    trainings = [training for training in context.cluster.trainings() if training.id in hit]
+    notes = [f"{training.id}: {await lost_work(training, context)}" for training in trainings[:NAMED]]
+    return [*notes, *([f"… and {len(trainings) - NAMED} more trainings."] if len(trainings) > NAMED else ())]
+
+
+def _pod_notes(pods: Sequence[Mapping[str, Any]], evicted: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return notes on pods that are lost for good, on data that is lost, on the pods that stay, and on the time."""
+    notes = []
+    if bare := [pod for pod in evicted if _controller(pod) is None]:
+        notes.append(f"No controller recreates these, they are gone for good: {_names(bare)}.")
+    if storing := [pod for pod in evicted if _has_local_storage(pod)]:
+        notes.append(f"Data in the emptyDir volumes of these is lost: {_names(storing)}.")
+    left = [reason for pod in pods if (reason := _why_left(pod))]
+    if left:
+        counts = (f"{left.count(reason)} {reason}" for reason in dict.fromkeys(left))
+        notes.append(f"These pods stay: {', '.join(counts)}.")
+    grace = max((pod["spec"].get("terminationGracePeriodSeconds") or 0 for pod in evicted), default=0)
+    if grace > 60:
+        notes.append(f"A pod may take {humanize(timedelta(seconds=grace))} to end: its grace period is kept.")
+    return notes
+
+
+def _has_local_storage(pod: Mapping[str, Any]) -> bool:
+    """Whether it has a volume on the node's disk that ends with it; one in memory holds nothing that lasts."""
+    volumes: Sequence[Mapping[str, Any]] = pod["spec"].get("volumes") or ()
+    return any("emptyDir" in one and (one["emptyDir"] or {}).get("medium") != "Memory" for one in volumes)
+
+
+def _cordon_note(node: Node, lasting: timedelta) -> str:
+    name = node.metadata.name
+    if node.spec.unschedulable:
+        by = annotations_of(node).get(BY, "someone else")
+        return f"{name} is already cordoned by {by}: that stays, also after an undo."
+    return (
+        f"The lease ends in {humanize(lasting)} with a reminder. Undoing this plan lifts the cordon, but brings no "
+        "pod back."
+    )
+
+
+def _name(pod: Mapping[str, Any]) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _names(pods: Sequence[Mapping[str, Any]]) -> str:
+    more = f" and {len(pods) - NAMED} more" if len(pods) > NAMED else ""
+    return ", ".join(map(_name, pods[:NAMED])) + more
+
+
+DRAIN = Command(
+    noun="node",
+    verb="drain",
+    summary="Cordon a node and evict its pods, as disruption budgets allow.",
+    action=DrainNode,
+    parameters=(
+        click.Argument(["node"]),
+        click.Option(["--reason"], default="", metavar="TEXT"),
+        click.Option(
+            ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="lease time"
+        ),
+    ),
+    plan=drain,
+    risk=Risk.TOUCH,
+    rights=(
+        *Patch.rights("", "nodes"),
+        *Evict.rights("", "pods"),
+        Right(group="", resources=("pods",), verbs=("list",)),
+    ),
+    example='node drain gpu-a04 --reason "replace GPU 3"',
+    details=(
+        "Pods of DaemonSets, static pods and finished pods stay. Pods without a controller and pods with emptyDir "
+        "volumes are evicted too, and the preview names them. A pod whose disruption budget allows no disruption "
+        f"is tried again until it is gone, for at most {humanize(EVICTED_WITHIN)}; the plan's card shows which "
+        "budget it waits for. Every pod has its own grace period. "
+        "Undo lifts the cordon."
+    ),
+)

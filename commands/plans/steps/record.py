@@ -1,0 +1,53 @@
+"""Record: put or delete a row of our own store, with the step that it records."""
+
+from commands.models import ReclaimState
+from commands.plans.object_refs import Json, ObjectReader
+from commands.plans.outcomes import Done, Outcome, Unknown
+from commands.plans.rights import Right
+from commands.plans.steps.step_kind import Attempt, DryRun, StepKind
+
+
+class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="record"):
+    """Put or delete a row of our store. `row` is the row as JSON; `before` is the previous one."""
+
+    table: str
+    id: str
+    row: dict[str, Json] | None = None  # None: delete it
+    before: dict[str, Json] | None = None
+    has_inverse: bool = True
+
+    def meaning(self) -> list[object]:
+        return ["Record", self.table, self.id]
+
+    def inverse(self, uid: str) -> "Record | None":
+        if not self.has_inverse:
+            return None
+        return Record(
+            table=self.table,
+            id=self.id,
+            description="revert the record",
+            row=self.before,
+            before=self.row,
+        )
+
+    def namespaces(self) -> tuple[str, ...]:
+        """Return the namespace of the training that a reclaim request is made for: no answer suspends it."""
+        if self.table != "reclaim_requests" or self.row is None or self.row["state"] != ReclaimState.ASKED:
+            return ()
+        if self.before is not None and self.before["state"] != ReclaimState.VOID:
+            return ()  # requested earlier
+        return (str(self.row["training"]).partition("/")[0],)
+
+    @classmethod
+    def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
+        return ()
+
+    async def dry_run(self, run: DryRun) -> Outcome:
+        return Done()
+
+    async def apply(self, attempt: Attempt) -> Outcome:
+        await attempt.put(self)
+        return Done(text="recorded")
+
+    async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
+        return Unknown(reason="the row is in our own store, and nothing in the cluster shows it")

@@ -1,0 +1,178 @@
+"""Our own rule files: annotations that have a meaning, log searches and checks."""
+
+from datetime import timedelta
+
+import pytest
+
+from alerts.rules import ResolveWhen, Timing
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, TimesUsual
+from tests.alerts.loading.conftest import LoadRule
+
+HOT = """
+alert: GPUTemperatureHigh
+expr: DCGM_FI_DEV_GPU_TEMP > 85
+for: 2m
+keep_firing_for: 5m
+labels: {severity: critical}
+annotations:
+  summary: "{{ $labels.gpu }} is hot"
+  runbook: gpu-temperature-high
+  presence: DCGM_FI_DEV_GPU_TEMP
+  resolve_when: acknowledged
+  actions: |
+    node cordon {node}
+
+    node drain {node}
+"""
+
+
+def test_annotations_of_our_own_rules_are_parsed(load_rule: LoadRule) -> None:
+    loaded = load_rule(HOT)
+
+    assert loaded.diagnostics == ()
+    (rule,) = loaded.groups[0].rules
+    assert rule.id == "gpu/g/GPUTemperatureHigh"
+    assert rule.query == PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP > 85", presence="DCGM_FI_DEV_GPU_TEMP")
+    assert rule.timing == Timing(for_=timedelta(minutes=2), keep_firing_for=timedelta(minutes=5))
+    assert rule.template.labels == {"severity": "critical"}
+    assert rule.template.actions == ("node cordon {node}", "node drain {node}")
+    assert rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
+    assert rule.template.runbook == "gpu-temperature-high"
+    assert set(rule.template.annotations) == {"summary", "runbook"}
+    assert (rule.location.line, rule.location.column) == (4, 5)
+
+
+def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> None:
+    loaded = load_rule(HOT.replace("node", "nosuch").replace("acknowledged", "whenever"), own=False)
+
+    assert loaded.diagnostics == ()
+    (rule,) = loaded.groups[0].rules
+    assert set(rule.template.annotations) == {"summary", "runbook", "presence", "resolve_when", "actions"}
+    assert rule.template.actions == ()
+    assert rule.template.resolve_when is ResolveWhen.CLEARED
+    assert rule.query == PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP > 85")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "position", "message"),
+    [
+        ("actions: |\n    node cordon {node}\n    fly away", (9, 9), "no command `fly`"),
+        ("actions: node cordon {nodes}", (7, 16), "`{nodes}` is not a subject field; did you mean `node`?"),
+        ("remedy: node cordon {node}", (7, 15), "remedy: this annotation is not supported; remove it"),
+        (
+            "remediation: node cordon {node}",
+            (7, 20),
+            "remediation: this annotation is not supported; remove it",
+        ),
+        ("closes: proof", (7, 15), "closes: this annotation is not supported; remove it"),
+        ("resolve_when: proven", (7, 21), "`proven` must be one of cleared, acknowledged"),
+        (
+            "presence: sum(up",
+            (7, 17),
+            "presence: could not parse expression: 1:4: parse error: unclosed left parenthesis",
+        ),
+        ("resolve_when: maybe", (7, 21), "`maybe` must be one of cleared, acknowledged"),
+        (
+            'summary: "{{ nope }}"',
+            (7, 16),
+            'annotation "summary": template: 1:4: function "nope" not defined',
+        ),
+    ],
+)
+def test_an_invalid_annotation_is_reported_with_its_location(
+    load_rule: LoadRule, annotation: str, position: tuple[int, int], message: str
+) -> None:
+    loaded = load_rule(f"alert: A\nexpr: up\nannotations:\n  {annotation}")
+
+    (diagnostic,) = loaded.diagnostics
+    assert message in diagnostic.message
+    assert diagnostic.message.startswith('group "g", rule 1, "A": ')
+    assert (diagnostic.location.line, diagnostic.location.column) == position
+
+
+def test_a_log_search_is_parsed(load_rule: LoadRule) -> None:
+    loaded = load_rule(
+        """
+alert: FellOffBus
+logs:
+  match: 'message:"fallen off the bus"'
+  by: [node, level]
+  over: 5m
+  above: 2
+  novel: 7d
+  times_usual: {factor: 4, season: 1w}
+  extract: 'Xid.*: (?P<xid>[0-9]+)'
+keep_firing_for: 10m
+""",
+        file="logs.yard.yaml",
+    )
+
+    assert loaded.diagnostics == ()
+    (rule,) = loaded.groups[0].rules
+    assert rule.id == "logs/g/FellOffBus"
+    assert rule.query == LogQuery(
+        match='message:"fallen off the bus"',
+        by=("node", "level"),
+        over=timedelta(minutes=5),
+        above=2,
+        novel=timedelta(days=7),
+        times_usual=TimesUsual(factor=4, season=timedelta(weeks=1)),
+        extract="Xid.*: (?P<xid>[0-9]+)",
+    )
+
+
+def test_a_check_is_parsed_with_its_parameters(load_rule: LoadRule) -> None:
+    loaded = load_rule("alert: A\ncheck: dns-autoscaler-capped\nwith: {growth: 1.5}", file="dns.yard.yaml")
+
+    assert loaded.diagnostics == ()
+    assert loaded.groups[0].rules[0].query == CheckQuery(
+        name="dns-autoscaler-capped", parameters={"growth": 1.5}
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("alert: A", "one of 'logs' or 'check' must be set"),
+        ("alert: A\ncheck: bare\nlogs: {match: x, over: 5m}", "not both"),
+        ("alert: A\nexpr: up", "`expr`: it belongs in a Prometheus rule file"),
+        ("record: a\nexpr: up", "`record`: it belongs in a Prometheus rule file"),
+        ("alert: A\nunusual: {x: y}", "`unusual` is reserved: anomaly detection is not supported"),
+        ("alert: A\ncheck: dns-autoscaler-caped", "did you mean `dns-autoscaler-capped`?"),
+        (
+            "alert: A\ncheck: bare\nwith: {x: 1}",
+            "the check `bare` has no parameter `x`; it has no parameters",
+        ),
+        ("alert: A\nlogs: {match: x, over: 5m}\nwith: {x: 1}", "only a rule with `check` has `with`"),
+        ("alert: A\nlogs: {over: 5m}", "`match` must be set"),
+        ("alert: A\nlogs: {match: x}", "`over` must be set"),
+        ("alert: A\nlogs: {match: x, over: 5m, by: [nodes]}", "`by` cannot be `nodes`; did you mean `node`?"),
+        ("alert: A\nlogs: {match: x, over: 5m, above: many}", "must be a number, not `many`"),
+        ("alert: A\nlogs: {match: x, over: 5m, novel: 1m}", "`novel` must be longer than `over`"),
+        (
+            "alert: A\nlogs: {match: x, over: 5m, times_usual: {season: 1d}}",
+            "`factor` must be a number above 0",
+        ),
+        ("alert: A\nlogs: {match: x, over: 5m, extract: '(a'}", "`extract` is not a regular expression"),
+        ("alert: A\nlogs: {match: x, over: 5m, extract: 'a'}", "`extract` needs a named group"),
+        ("alert: A\nlogs: {match: x, over: 5m, above_: 1}", "unknown field `above_`"),
+        ("alert: A\nlogs: x", "`logs` must be a mapping"),
+        (
+            "alert: A\ncheck: bare\nannotations: {presence: up}",
+            "only a rule with `expr` has a presence query",
+        ),
+    ],
+)
+def test_an_invalid_query_is_rejected(load_rule: LoadRule, body: str, message: str) -> None:
+    loaded = load_rule(body, file="x.yard.yaml")
+
+    assert any(message in diagnostic.message for diagnostic in loaded.diagnostics), loaded.diagnostics
+    assert loaded.groups[0].rules == ()
+
+
+@pytest.mark.parametrize("key", ["logs: {match: x, over: 5m}", "check: bare", "unusual: {}"])
+def test_our_queries_in_a_prometheus_file_name_the_right_kind_of_file(load_rule: LoadRule, key: str) -> None:
+    loaded = load_rule(f"alert: A\nexpr: up\n{key}")
+
+    (diagnostic,) = loaded.diagnostics
+    assert "it belongs in a *.yard.yaml file" in diagnostic.message

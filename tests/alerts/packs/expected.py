@@ -1,0 +1,12 @@
+"""The alert that a case expects."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """An alert that must fire: exactly these labels besides alertname, and this summary."""
+
+    labels: Mapping[str, str]
+    summary: str

@@ -1,0 +1,125 @@
+"""The incident book: what a cycle changes is proposed, and the book itself follows only what was stored."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+from alerts.alert import Alert
+from alerts.cards.desired import desired_cards
+from alerts.cards.posted import PostedCard
+from alerts.incidents.book import Effects, IncidentBook
+from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext, acknowledge
+from alerts.incidents.incident import Incident
+from alerts.lifecycle import AlertState
+from alerts.rules import ResolveWhen
+from collectors.facts.topology import Topology
+from tests.support.rows import NOON, an_alert
+
+CLUSTER = an_alert().cluster
+GROUPING = GroupingContext(rules={}, topology=Topology(cluster=CLUSTER))
+
+
+def absorbed(book: IncidentBook, alerts: Sequence[Alert], at: datetime = NOON) -> Effects:
+    return book.absorb(
+        [(alert, at) for alert in alerts], grouping=GROUPING, channels_of=lambda _: ("C1",), now=at
+    )
+
+
+def store(book: IncidentBook, effects: Effects, numbers: Any = None) -> Effects:
+    """Do what the recorder does with the effects."""
+    numbers = numbers or count(1)
+    numbered = effects.numbered(f"i{next(numbers)}" for _ in effects.opened)
+    book.apply({"incidents": {incident.id: incident for incident in numbered.incidents}})
+    return numbered
+
+
+def resolved(alert: Alert, at: datetime) -> Alert:
+    return replace(alert, life=replace(alert.life, state=AlertState.RESOLVED, resolved_at=at))
+
+
+def test_a_proposal_changes_nothing_until_it_is_stored() -> None:
+    book = IncidentBook(CLUSTER)
+    first, again = absorbed(book, [an_alert("a")]), absorbed(book, [an_alert("a")])
+    assert [one.group_key for one in first.opened] == [one.group_key for one in again.opened]
+    assert list(book.open) == []
+    store(book, first)
+    assert absorbed(book, [an_alert("a")]) == Effects(before={}, changed={}, opened=())
+
+
+def test_alerts_about_one_object_open_one_incident_in_one_cycle() -> None:
+    book = IncidentBook(CLUSTER)
+    second = replace(an_alert("a"), rule="gpu/heat/Another")
+    effects = absorbed(book, [an_alert("a"), an_alert("b"), second])
+    assert sorted(len(one.members) for one in effects.opened) == [1, 2]
+    assert len({one.id for one in effects.numbered(["i1", "i2"]).incidents}) == 2
+
+
+def test_an_alert_that_fires_and_resolves_in_one_cycle_leaves_a_resolved_incident() -> None:
+    book = IncidentBook(CLUSTER)
+    effects = absorbed(book, [an_alert("a"), resolved(an_alert("a"), NOON)])
+    assert [one.is_open for one in effects.opened] == [False]
+
+
+def test_it_follows_what_others_store() -> None:
+    book = IncidentBook(CLUSTER)
+    (incident,) = store(book, absorbed(book, [an_alert("a")])).incidents
+    waiting = replace(incident, resolve_when=ResolveWhen.ACKNOWLEDGED)
+    book.apply({"incidents": {incident.id: waiting}})
+    gone = [resolved(an_alert("a"), NOON)]
+    store(book, absorbed(book, gone))
+    assert len(list(book.open)) == 1  # it waits for a person
+    (open_one,) = book.open
+    book.apply({"incidents": {open_one.id: acknowledge(open_one, who="U1", now=NOON)}})
+    assert [one.is_open for one in absorbed(book, []).changed.values()] == [False]
+
+
+def test_other_clusters_are_left_out() -> None:
+    book = IncidentBook("another")
+    incident = IncidentBook(CLUSTER)
+    (opened,) = store(incident, absorbed(incident, [an_alert("a")])).incidents
+    book.apply({"incidents": {opened.id: opened}})
+    assert list(book.open) == []
+
+
+def test_a_resolved_incident_can_be_reopened_for_a_while_and_is_then_forgotten() -> None:
+    book, numbers = IncidentBook(CLUSTER), count(1)
+    store(book, absorbed(book, [an_alert("a")]), numbers)
+    end = NOON + timedelta(minutes=5)
+    store(book, absorbed(book, [resolved(an_alert("a"), end)], end), numbers)
+    soon = end + REOPENS_WITHIN - timedelta(minutes=1)
+    book.forget(soon)
+    assert [one.id for one in absorbed(book, [an_alert("a")], soon).changed.values()] == ["i1"]
+    late = end + REOPENS_WITHIN
+    book.forget(late)
+    assert book.get("i1") is None
+    assert [one.group_key for one in absorbed(book, [an_alert("a")], late).opened] == ["node/a"]
+
+
+def test_cards_are_wanted_for_what_changed_and_for_what_has_none() -> None:
+    book = IncidentBook(CLUSTER)
+    effects = store(book, absorbed(book, [an_alert("a"), an_alert("b")]))
+    quiet = absorbed(book, [])
+    wanted: dict[str, Incident] = {one.id: one for one, _ in book.wanted_cards(quiet)}
+    assert sorted(wanted) == ["i1", "i2"]  # they were silenced when they opened
+    (first, _) = effects.incidents
+    cards = desired_cards(first, {})
+    book.apply({"cards": {card.id: card for card in cards}})
+    assert [one.id for one, _ in book.wanted_cards(quiet)] == ["i2"]
+
+
+def test_an_incident_that_was_forgotten_does_not_come_back_without_its_cards() -> None:
+    book, numbers = IncidentBook(CLUSTER), count(1)
+    store(book, absorbed(book, [an_alert("a")]), numbers)
+    (incident,) = book.open
+    cards: dict[str, PostedCard] = {
+        card.id: replace(card, message_id="1.1") for card in desired_cards(incident, {})
+    }
+    book.apply({"cards": cards})
+    store(book, absorbed(book, [resolved(an_alert("a"), NOON)]), numbers)
+    ended = book.get(incident.id)
+    book.forget(NOON + REOPENS_WITHIN)
+    book.apply({"incidents": {incident.id: ended}, "cards": cards})  # a plan for it ended late
+    assert book.get(incident.id) is None
+    assert book.cards_of(incident.id) == {}

@@ -1,0 +1,158 @@
+"""Every kind of card declares the rows that it reads, and a change composes the cards that show it and no other."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from alerts.alert import Alert
+from alerts.cards.message import Message, text
+from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
+from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.incident import Incident
+from alerts.silences import Silence
+from alerts.store import Row, RowsRead, StoreSnapshot
+from bot.cards.card_catalogue import CARD_DEFINITIONS, CardCatalogue
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.delivery.desired_state import DesiredState
+from bot.store.memory_store import MemoryStore
+from collectors.facts.topology import Topology
+from collectors.internal_errors import InternalErrors
+from commands.models import HandledRequest, Launch
+from tests.support.rows import NOON, a_card, a_handled_request, an_alert
+
+CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
+UNCHANGING = {Alert: "only the labels are read, which never change"}
+
+
+class Spy:
+    """A snapshot that notes which rows are read."""
+
+    def __init__(self, snapshot: StoreSnapshot) -> None:
+        self._snapshot = snapshot
+        self.read: set[type[Any]] = set()
+
+    def rows(self, row: type[Row]) -> RowsRead[Row]:
+        self.read.add(row)
+        return self._snapshot.rows(row)
+
+
+def an_incident(id: str, node: str) -> Incident:
+    alert = an_alert(node)
+    opened = open_incident(id, alert, channels=("C1",), now=NOON)
+    return add_alert(opened, alert, GroupingContext(rules={}, topology=Topology(cluster="lab")), NOON)
+
+
+async def a_store(*ids: str) -> MemoryStore:
+    """A store with incidents, each with its card."""
+    store = MemoryStore()
+    async with store.unit() as unit:
+        for id in ids:
+            await unit.rows(Incident).put(an_incident(id, f"gpu-{id}"))
+            await unit.rows(PostedCard).put(replace(a_card(id), cluster="prod-a"))
+    return store
+
+
+def test_every_kind_has_a_definition() -> None:
+    missing = set(CardKind) - {one.kind for one in CARD_DEFINITIONS}
+    assert not missing, f"bot/cards/card_catalogue.py has no definition of {missing}"
+
+
+@pytest.mark.parametrize("definition", CARD_DEFINITIONS, ids=lambda one: one.kind.value)
+async def test_a_composer_reads_only_what_it_depends_on(definition: Any) -> None:
+    store = await a_store("i1")
+    async with store.read() as snapshot:
+        spy = Spy(snapshot)
+        await CardCatalogue(CONTEXT).compose(a_card("i1", kind=definition.kind), spy, NOON)
+    assert spy.read - set(UNCHANGING) <= set(definition.depends_on)
+
+
+async def _stale_after(store: MemoryStore, row: Any) -> set[str]:
+    """Return the ids of the incidents whose cards a changed row makes stale."""
+    desired = DesiredState(store, CardCatalogue(CONTEXT), InternalErrors())
+    await desired.refresh(NOON)
+    stop = store.listen(desired.mark_changed)
+    async with store.unit() as unit:
+        await unit.rows(type(row)).put(row)
+    stop()
+    return {entry.card.row_id for entry in desired.entries.values() if entry.is_stale}
+
+
+async def test_a_changed_incident_composes_its_own_card_only() -> None:
+    store = await a_store("i1", "i2", "i3")
+    assert await _stale_after(store, an_incident("i2", "gpu-i2")) == {"i2"}
+
+
+async def test_a_deleted_row_composes_its_own_card() -> None:
+    store = await a_store("i1", "i2")
+    desired = DesiredState(store, CardCatalogue(CONTEXT), InternalErrors())
+    await desired.refresh(NOON)
+    store.listen(desired.mark_changed)
+    async with store.unit() as unit:
+        await unit.rows(Incident).delete("i2")
+    assert {entry.card.row_id for entry in desired.entries.values() if entry.is_stale} == {"i2"}
+
+
+async def test_a_silence_composes_the_cards_of_its_cluster_only() -> None:
+    store = await a_store("i1", "i2")
+    other = PostedCard(
+        id=CardId(card_id(CardKind.INCIDENT, "i9", "C1")),
+        cluster="prod-b",
+        kind=CardKind.INCIDENT,
+        row_id="i9",
+        channel="C1",
+    )
+    async with store.unit() as unit:
+        await unit.rows(Incident).put(replace(an_incident("i9", "gpu-i9"), cluster="prod-b"))
+        await unit.rows(PostedCard).put(other)
+    silence = Silence(
+        id="s1",
+        cluster="prod-a",
+        matchers=(),
+        starts_at=NOON,
+        ends_at=NOON + timedelta(hours=1),
+        by="U1",
+        comment="new fans",
+    )
+    assert await _stale_after(store, silence) == {"i1", "i2"}
+
+
+@pytest.mark.parametrize("row", [a_handled_request("g1"), an_alert("gpu-i1")], ids=["a request", "an alert"])
+async def test_other_rows_compose_no_card(row: HandledRequest | Alert | Launch) -> None:
+    assert await _stale_after(await a_store("i1"), row) == set()
+
+
+async def test_blindness_composes_the_cards_of_its_cluster() -> None:
+    store = await a_store("i1")
+    desired = DesiredState(store, CardCatalogue(CONTEXT), InternalErrors())
+    await desired.refresh(NOON)
+    desired.mark_cluster(CardKind.INCIDENT, "prod-b")
+    assert not any(entry.is_stale for entry in desired.entries.values())
+    desired.mark_cluster(CardKind.INCIDENT, "prod-a")
+    assert all(entry.is_stale for entry in desired.entries.values())
+
+
+async def test_a_change_during_composing_is_not_lost() -> None:
+    """The cards of a batch show one snapshot; what is committed meanwhile makes them stale again."""
+    store = await a_store("i1", "i2")
+    was_changed = False
+
+    async def compose(card: PostedCard, snapshot: StoreSnapshot, _: CardContext, _now: datetime) -> Composed:
+        nonlocal was_changed
+        found = await snapshot.rows(Incident).get(card.row_id)
+        assert found is not None
+        if not was_changed:
+            was_changed = True
+            async with store.unit() as unit:
+                await unit.rows(Incident).put(replace(an_incident("i2", "gpu-i2"), acknowledged_by="U1"))
+        return Composed(message=Message(title=text(found.acknowledged_by or "nobody")))
+
+    definition = CardDefinition(kind=CardKind.INCIDENT, compose=compose, depends_on={Incident: own})
+    desired = DesiredState(store, CardCatalogue(CONTEXT, [definition]), InternalErrors())
+    store.listen(desired.mark_changed)
+    await desired.refresh(NOON)
+    await desired.refresh(NOON)
+    (second,) = [entry for entry in desired.entries.values() if entry.card.row_id == "i2"]
+    assert second.desired is not None
+    assert second.desired.message == Message(title=text("U1"))

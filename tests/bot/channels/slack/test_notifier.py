@@ -1,0 +1,172 @@
+"""Cards and replies reach Slack and are found again, and each error is classified."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from alerts.cards.message import Attachment, Color, Message, Paragraph, Preformatted, text
+from bot.channels.slack.api_errors import ErrorMeaning, meaning_of
+from bot.channels.slack.notifier import SlackNotifier
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import Duplicates, Gone, Permanent, Recoverable, Refuses, UnknownOutcome
+
+LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
+
+
+def a_message(title: str = "GPU 3 fell off the bus", **more: Any) -> Message:
+    body = (Paragraph(text=text("on gpu-a04")),)
+    return Message(**{"title": text(title), "color": Color.CRITICAL, "blocks": body, **more})
+
+
+async def test_a_card_is_posted_edited_and_deleted(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert message.ts == ts
+    assert "on gpu-a04" in message.said
+    await harness.notifier.edit(harness.channel, ts, a_message("resolved", color=Color.GOOD))
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert "resolved" in message.said
+    assert message.attachments[0]["color"] == "#2eb67d"
+    assert await harness.notifier.find(harness.channel, "n1", LONG_AGO) == ts  # an edit keeps the nonce
+    await harness.notifier.delete(harness.channel, ts)
+    assert harness.slack.messages("#gpu-alerts") == []
+
+
+async def test_an_edit_without_a_body_removes_the_body(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    await harness.notifier.edit(harness.channel, ts, a_message("over", blocks=()))
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert "on gpu-a04" not in message.said
+
+
+async def test_a_reply_is_posted_in_the_thread_and_may_be_broadcast(harness: Any) -> None:
+    card = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    quiet = await harness.notifier.post(harness.channel, text("acked"), thread=card, nonce="n2")
+    loud = await harness.notifier.post(
+        harness.channel, text("worse"), thread=card, nonce="n3", broadcast=True
+    )
+    (message, _) = harness.slack.messages("#gpu-alerts")
+    assert [reply.ts for reply in harness.slack.thread(message)] == [quiet, loud]
+    assert [reply.broadcast for reply in harness.slack.thread(message)] == [False, True]
+    assert await harness.notifier.find(harness.channel, "n2", LONG_AGO, card) == quiet
+
+
+async def test_only_our_own_message_with_this_nonce_is_found(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_message(), nonce="ours")
+    await harness.notifier.post(harness.channel, a_message(), nonce="another")
+    assert await harness.notifier.find(harness.channel, "ours", LONG_AGO) == ts
+    assert await harness.notifier.find(harness.channel, "unknown", LONG_AGO) is None
+    assert await harness.notifier.find(harness.channel, "ours", datetime(2099, 1, 1, tzinfo=UTC)) is None
+
+
+async def test_duplicates_are_ordered_by_age_across_pages(harness: Any) -> None:
+    first = await harness.notifier.post(harness.channel, text("a"), nonce="same")
+    for number in range(210):
+        await harness.notifier.post(harness.channel, text(f"between {number}"), nonce=f"{number}")
+    second = await harness.notifier.post(harness.channel, text("a"), nonce="same")
+    found = await harness.notifier.find(harness.channel, "same", LONG_AGO)
+    assert found == Duplicates(oldest=first, younger=(second,))
+
+
+async def test_content_that_does_not_fit_is_attached_once_in_the_thread(harness: Any) -> None:
+    content = a_message(
+        blocks=(Preformatted(lines=tuple(f"line {number}" for number in range(2000))),),
+        attachments=(Attachment(name="log.txt", content="a log"),),
+    )
+    ts = await harness.notifier.post(harness.channel, content, nonce="n1")
+    for notifier in (harness.notifier, SlackNotifier(harness.calls)):  # the second as after a restart
+        await notifier.edit(harness.channel, ts, content)
+    (message,) = harness.slack.messages("#gpu-alerts")
+    files = [file["title"] for reply in harness.slack.thread(message) for file in reply.body["files"]]
+    assert files == ["log.txt", "quote.txt"]
+
+
+async def test_a_failed_upload_does_not_prevent_the_card(harness: Any) -> None:
+    harness.slack.fail("files.getUploadURLExternal", "internal_error")
+    content = a_message(attachments=(Attachment(name="log.txt", content="a log"),))
+    ts = await harness.notifier.post(harness.channel, content, nonce="n1")
+    assert [message.ts for message in harness.slack.messages("#gpu-alerts")] == [ts]
+
+
+Failure = Callable[[Any], object]
+
+
+@pytest.mark.parametrize(
+    ("fail", "error"),
+    [
+        pytest.param(
+            lambda slack: slack.fail("chat.postMessage", "internal_error"),
+            UnknownOutcome,
+            id="internal error",
+        ),
+        pytest.param(lambda slack: slack.fail("chat.postMessage", 503), UnknownOutcome, id="a 503"),
+        pytest.param(
+            lambda slack: slack.lose_reply("chat.postMessage", 1), UnknownOutcome, id="a lost reply"
+        ),
+        pytest.param(
+            lambda slack: slack.lose_reply("chat.postMessage", 1, hold=True),
+            UnknownOutcome,
+            id="a reply that never comes",
+        ),
+        pytest.param(lambda slack: slack.archive("#gpu-alerts"), Permanent, id="an archived channel"),
+        pytest.param(lambda slack: slack.revoke("token_revoked"), Permanent, id="a revoked token"),
+        pytest.param(
+            lambda slack: slack.fail("chat.postMessage", "no_such_error"), Permanent, id="an unknown error"
+        ),
+    ],
+)
+async def test_each_failure_of_a_post_is_classified(
+    harness: Any, fail: Failure, error: type[Exception]
+) -> None:
+    fail(harness.slack)
+    with pytest.raises(error):
+        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+
+
+async def test_retry_after_is_passed_on(harness: Any) -> None:
+    harness.slack.fail("chat.postMessage", "ratelimited", retry_after=7)
+    with pytest.raises(Recoverable) as caught:
+        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    assert caught.value.retry_after == timedelta(seconds=7)
+
+
+async def test_a_channel_error_is_distinguished_from_a_refused_message(harness: Any) -> None:
+    with pytest.raises(Permanent) as channel:
+        await harness.notifier.post(harness.slack.id("#elsewhere"), a_message(), nonce="n1")
+    harness.slack.fail("chat.postMessage", "invalid_blocks")
+    with pytest.raises(Permanent) as message:
+        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    assert (channel.value.refuses, message.value.refuses) == (Refuses.CHANNEL, Refuses.MESSAGE)
+
+
+async def test_a_deleted_message_is_gone(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    await harness.notifier.delete(harness.channel, ts)
+    gone: list[Callable[[], Awaitable[object]]] = [
+        lambda: harness.notifier.edit(harness.channel, ts, a_message()),
+        lambda: harness.notifier.delete(harness.channel, ts),
+    ]
+    for call in gone:
+        with pytest.raises(Gone):
+            await call()
+
+
+async def test_a_slack_that_cannot_be_reached_is_recoverable() -> None:
+    async with SlackClient("xoxb-x", api_url="http://127.0.0.1:9/api/") as calls:
+        with pytest.raises(Recoverable, match="cannot be reached"):
+            await SlackNotifier(calls).post("C1", a_message(), nonce="n1")
+
+
+async def test_no_error_contains_the_token(harness: Any) -> None:
+    harness.slack.fail("chat.postMessage", "invalid_blocks")
+    with pytest.raises(Permanent) as caught:
+        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    assert harness.slack.bot_token not in str(caught.value)
+
+
+def test_a_locked_thread_does_not_hold_its_channel() -> None:
+    assert meaning_of("restricted_action_thread_locked") is ErrorMeaning.MESSAGE_REFUSED
+    assert meaning_of("is_archived") is ErrorMeaning.CHANNEL_REFUSED
+    assert meaning_of("token_revoked") is ErrorMeaning.CHAT_REFUSED

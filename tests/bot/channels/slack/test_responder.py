@@ -1,0 +1,143 @@
+"""Answers reach the person who asked, in the place where they asked."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from alerts.cards.message import Attachment, Button, Buttons, Message, text
+from bot.channels.interaction import InteractionFile
+from bot.channels.slack.files import is_on_slack
+from bot.channels.slack.responder import SlackResponder
+from collectors.facts.results import SourceError
+from commands.core.command import Answer
+
+
+def an_answer(title: str = "3 nodes", *, is_public: bool = False, **more: Any) -> Answer:
+    return Answer(message=Message(title=text(title), **more), is_public=is_public)
+
+
+PREVIEW = Buttons(buttons=(Button(label="Do it", line="plan confirm p1"),))
+
+
+async def test_a_slash_command_is_answered_for_one_person(online: Any) -> None:
+    await online.slack.types("ana", "#gpu-alerts", "/yard node list")
+    await SlackResponder(online.calls).respond(await online.received(), an_answer())
+    (message,) = online.slack.ephemerals("ana")
+    assert "3 nodes" in message.said
+    assert online.slack.messages("#gpu-alerts") == []
+
+
+async def test_a_public_answer_is_posted_in_the_channel(online: Any) -> None:
+    await online.slack.types("ana", "#gpu-alerts", "/yard node list")
+    await SlackResponder(online.calls).respond(await online.received(), an_answer(is_public=True))
+    (message,) = online.slack.messages("#gpu-alerts")
+    assert "3 nodes" in message.said
+
+
+async def test_a_mention_in_a_thread_is_answered_in_the_thread(online: Any) -> None:
+    card = await online.notifier.post(online.channel, text("a card"), nonce="n1")
+    await online.slack.types("ana", "#gpu-alerts", "@yardmaster node list", thread_ts=card)
+    await SlackResponder(online.calls).respond(await online.received(), an_answer())
+    (message,) = online.slack.ephemerals("ana")
+    assert message.thread_ts == card
+
+
+async def test_a_preview_is_replaced_by_its_result(online: Any) -> None:
+    responder = SlackResponder(online.calls)
+    await online.slack.types("ana", "#gpu-alerts", "/yard node cordon gpu-a04")
+    await responder.respond(await online.received(), an_answer("Cordon gpu-a04?", blocks=(PREVIEW,)))
+    (preview,) = online.slack.ephemerals("ana")
+    await online.slack.presses("ana", preview, "Do it")
+    await responder.respond(await online.received(), an_answer("Cordoned gpu-a04"))
+    (message,) = online.slack.ephemerals("ana")
+    assert "Cordoned gpu-a04" in message.said
+    assert "Do it" not in message.said
+
+
+async def test_a_click_on_a_card_leaves_the_card_unchanged(online: Any) -> None:
+    card = Message(title=text("hot"), blocks=(PREVIEW,))
+    await online.notifier.post(online.channel, card, nonce="n1")
+    (message,) = online.slack.messages("#gpu-alerts")
+    await online.slack.presses("ana", message, "Do it")
+    await SlackResponder(online.calls).respond(await online.received(), an_answer("it runs"))
+    (message,) = online.slack.messages("#gpu-alerts")
+    assert "hot" in message.said
+    assert len(online.slack.ephemerals("ana")) == 1
+
+
+async def test_in_a_channel_without_the_bot_the_answer_is_a_direct_message(online: Any) -> None:
+    await online.slack.types("ana", "#elsewhere", "/yard node list")
+    received = await online.received()
+    online.slack.fail("response_url", 500)
+    responder = SlackResponder(online.calls)
+    await responder.respond(type(received)(**{**_fields(received), "response_url": ""}), an_answer())
+    (message,) = online.slack.messages("@ana")
+    assert "3 nodes" in message.said
+
+
+async def test_a_direct_message_is_answered_there_with_attachments(online: Any) -> None:
+    await online.slack.types("ana", "@yardmaster", "node list")
+    file = Attachment(name="nodes.txt", content="a\nb\n")
+    await SlackResponder(online.calls).respond(await online.received(), an_answer(attachments=(file,)))
+    titles = [
+        file["title"] for message in online.slack.messages("@ana") for file in message.body.get("files", ())
+    ]
+    assert titles == ["nodes.txt"]
+
+
+async def test_attached_files_are_fetched(online: Any) -> None:
+    await online.slack.uploads(
+        "ana", "#gpu-alerts", "run.sh", b"echo hi", comment="@yardmaster training launch x"
+    )
+    (upload,) = await SlackResponder(online.calls).files(await online.received())
+    assert (upload.name, upload.content) == ("run.sh", b"echo hi")
+
+
+async def test_a_file_that_is_too_large_is_refused_by_name(online: Any) -> None:
+    await online.slack.uploads("ana", "#gpu-alerts", "big.bin", b"x" * 1_000_001, comment="@yardmaster y")
+    received = await online.received()
+    with pytest.raises(SourceError, match=r"big\.bin: the file is larger than 1000000 bytes"):
+        await SlackResponder(online.calls).files(received)
+
+
+async def test_our_token_is_sent_only_to_slack(online: Any) -> None:
+    """A file that somebody shares from Google Drive has an address outside Slack."""
+    seen: list[str] = []
+
+    async def elsewhere(request: web.Request) -> web.Response:
+        seen.append(request.headers.get("Authorization", ""))
+        return web.Response(body=b"x")
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", elsewhere)
+    async with TestServer(app) as drive:
+        await online.slack.types("ana", "#gpu-alerts", "@yardmaster help")
+        file = InteractionFile(name="run.sh", address=str(drive.make_url("/run.sh")), size=1)
+        received = replace(await online.received(), files=(file,))
+        with pytest.raises(SourceError, match=r"run\.sh: the file is not stored on Slack"):
+            await SlackResponder(online.calls).files(received)
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("address", "is_slacks"),
+    [
+        ("https://files.slack.com/files-pri/T-F/run.sh", True),
+        ("https://slack.com/files/run.sh", True),
+        ("http://files.slack.com/files-pri/T-F/run.sh", False),
+        ("https://drive.google.com/file/d/1", False),
+        ("https://evilslack.com/run.sh", False),
+        ("https://files.slack.com.evil.com/run.sh", False),
+        ("https://files.slack.com@evil.com/run.sh", False),
+        ("", False),
+    ],
+)
+def test_only_https_addresses_of_slack_are_trusted(address: str, is_slacks: bool) -> None:
+    assert is_on_slack(address, "https://slack.com/api/") is is_slacks
+
+
+def _fields(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}

@@ -1,0 +1,50 @@
+"""A wall clock that is set changes no wait of a delivery; what follows the wall clock notices it soon."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.chat import START, Fault
+
+pytestmark = pytest.mark.looptime
+STEPS = [timedelta(hours=-1), timedelta(hours=1), timedelta(days=-1), timedelta(days=1)]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+@pytest.mark.parametrize("fault", [Fault.LOST_CALL, Fault.LOST_REPLY, Fault.LATE], ids=lambda one: one.name)
+async def test_an_unknown_outcome_is_waited_for_as_long_as_ever(
+    yard: Any, fault: Fault, step: timedelta
+) -> None:
+    yard.chat.faults("post", fault)
+    await yard.put("t1", "queued")
+    async with yard.delivering():
+        await asyncio.sleep(2)
+        yard.clock.wrong_by = step
+        await asyncio.sleep(15)
+        assert [method for _, method, _ in yard.chat.calls] == ["post"]
+        await asyncio.sleep(15)
+    assert yard.chat.said("C1") == ["queued"]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_a_refused_card_is_retried_after_its_pause(yard: Any, step: timedelta) -> None:
+    yard.chat.faults("post", Fault.REFUSED)
+    await yard.put("t1", "queued")
+    async with yard.delivering():
+        await asyncio.sleep(5)
+        yard.clock.wrong_by = step
+        await asyncio.sleep(500)
+        assert yard.chat.said("C1") == []
+        await asyncio.sleep(120)
+    assert yard.chat.said("C1") == ["queued"]
+
+
+async def test_a_card_changes_by_itself_when_the_wall_clock_says_so(yard: Any) -> None:
+    await yard.put("t1", "silenced", changes_at=START + timedelta(hours=2))
+    async with yard.delivering():
+        await asyncio.sleep(5)
+        yard.clock.wrong_by = timedelta(hours=3)
+        await asyncio.sleep(40)
+    assert yard.chat.said("C1") == ["silenced for long"]

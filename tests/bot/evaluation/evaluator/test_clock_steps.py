@@ -1,0 +1,143 @@
+"""A wall clock that is set changes no interval, no `for`, no `keep_firing_for`, and no time of blindness."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from alerts.alert import Alert
+from alerts.lifecycle import AlertState
+from alerts.rules import Rule
+from bot.evaluation.evaluator import Evaluator, RuleSources
+from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.scheduler import RuleScheduler
+from bot.metrics import Metrics
+from bot.store.memory_store import MemoryStore
+from collectors.facts.clock import ClockStep, ClockSteps
+from collectors.query_router import QueryRouter
+from tests.support.alerting import CLUSTER, a_renderer, a_rule, a_topology, minutes
+from tests.support.chat import START, LoopClock
+from tests.support.evaluation import Canned, no_cluster
+
+pytestmark = pytest.mark.looptime
+STEPS = [timedelta(hours=-1), timedelta(hours=1), timedelta(days=-1), timedelta(days=1)]
+LATEST = 15  # seconds after a step, until it is noticed
+
+
+def loop_minutes() -> float:
+    return asyncio.get_running_loop().time() / 60
+
+
+@dataclass
+class Running:
+    """An evaluator in loop time, whose clock a test sets."""
+
+    rule: Rule
+    is_hot: Callable[[], bool] = lambda: True
+    is_down: Callable[[], bool] = lambda: False
+    clock: LoopClock = field(default_factory=LoopClock)
+    store: MemoryStore = field(default_factory=MemoryStore)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Running"]:
+        cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
+
+        def heat(_expr: str, _at: datetime) -> Mapping[str, float]:
+            return {"gpu-a01": 91} if self.is_hot() else {}
+
+        metrics = Canned(heat, dark=lambda _at: self.is_down())
+        self.router = QueryRouter(metrics=metrics, logs=None, checks={}, check_input=no_cluster)
+        evaluator = Evaluator(
+            cluster,
+            RuleScheduler(CLUSTER, (self.rule,), self.router, a_renderer()),
+            IncidentRecorder(CLUSTER, self.store, CardRouting(default="C1")),
+            self.router,
+            rules=RuleSources(shipped=(self.rule,)),
+            clock=self.clock,
+            metrics=Metrics(),
+        )
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(evaluator.run())
+            yield self
+            task.cancel()
+
+    async def state_at(self, minute: float) -> AlertState | None:
+        await asyncio.sleep(60 * (minute - loop_minutes()))
+        async with self.store.unit() as unit:
+            found = await unit.rows(Alert).find(cluster=CLUSTER)
+        return found[0].life.state if found else None
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_a_pending_alert_fires_after_its_for(step: timedelta) -> None:
+    async with Running(a_rule("Hot", for_=minutes(5))).running() as one:
+        assert await one.state_at(2.5) is AlertState.PENDING
+        one.clock.wrong_by = step
+        assert await one.state_at(4.5) is AlertState.PENDING
+        assert await one.state_at(5 + LATEST / 60 + 1) is AlertState.FIRING
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_a_firing_alert_is_kept_for_its_time(step: timedelta) -> None:
+    rule = a_rule("Hot", keep_firing_for=minutes(5))
+    async with Running(rule, is_hot=lambda: loop_minutes() < 1.5).running() as one:
+        assert await one.state_at(3.5) is AlertState.FIRING  # quiet since minute 2
+        one.clock.wrong_by = step
+        assert await one.state_at(6.5) is AlertState.FIRING
+        assert await one.state_at(8.5) is AlertState.RESOLVED
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_a_source_is_blind_for_as_long_as_it_is(step: timedelta) -> None:
+    async with Running(a_rule("Hot"), is_down=lambda: True).running() as one:
+        await one.state_at(2.5)
+        one.clock.wrong_by = step
+        await one.state_at(4.5)
+        (prometheus,) = [one for one in one.router.sources(at=one.clock.now()) if one.source == "prometheus"]
+        assert prometheus.blind_for == pytest.approx(minutes(4.5), abs=timedelta(seconds=1))
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_nothing_is_evaluated_twice_or_left_out(step: timedelta) -> None:
+    asked: list[float] = []
+
+    def is_hot() -> bool:
+        asked.append(loop_minutes())
+        return True
+
+    async with Running(a_rule("Hot"), is_hot=is_hot).running() as one:
+        await one.state_at(2.5)
+        one.clock.wrong_by = step
+        await one.state_at(9.5)
+    assert len(asked) == 10
+    assert max(later - before for before, later in pairwise(asked)) <= 1 + LATEST / 60
+
+
+async def test_a_large_step_is_reported_for_a_quarter_of_an_hour() -> None:
+    clock = LoopClock()
+    steps = ClockSteps(clock)
+    assert (steps.taken(), steps.recent()) == (timedelta(), None)
+    clock.wrong_by = timedelta(minutes=-7)
+    assert steps.taken() == timedelta(minutes=-7)
+    assert steps.taken() == timedelta()
+    assert steps.recent() == ClockStep(by=timedelta(minutes=-7), at=START - minutes(7))
+    await asyncio.sleep(14 * 60)
+    assert steps.recent() is not None
+    await asyncio.sleep(2 * 60)
+    assert steps.recent() is None
+
+
+async def test_a_small_step_is_followed_and_not_reported() -> None:
+    clock = LoopClock()
+    steps = ClockSteps(clock)
+    clock.wrong_by = timedelta(milliseconds=600)
+    assert steps.taken() == timedelta()
+    clock.wrong_by = timedelta(milliseconds=1200)
+    assert steps.taken() == timedelta(milliseconds=1200)
+    assert steps.recent() is None

@@ -1,0 +1,171 @@
+"""The launch watcher: what it reports, and what it does not conclude from missing data."""
+
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id
+from bot.jobs.launch_watcher import LaunchWatcher
+from bot.live_cluster import LiveCluster
+from bot.store.memory_store import MemoryStore
+from collectors.cluster.inventory import Inventory
+from collectors.facts.redaction import MARK, Redactor
+from collectors.internal_errors import InternalErrors
+from collectors.trainings.training import Rank, Training, TrainingState
+from commands.models import Launch
+from tests.support.alerting import CLUSTER, NOON
+from tests.support.objects import inventory
+
+CLOCK = SimpleNamespace(now=lambda: NOON)
+
+
+LAUNCH = Launch(
+    id="l1",
+    cluster=CLUSTER,
+    training="vision/detr",
+    by="U1",
+    by_name="ana",
+    at=NOON - timedelta(hours=1),
+    channel="C1",
+)
+
+
+class JobsUnseen(LiveCluster):
+    """A cluster whose nodes and pods are visible, but not its Jobs."""
+
+    def refresh(self) -> Inventory:
+        return inventory(missing={"jobs": "last seen 2 min ago"})
+
+
+async def test_a_training_whose_jobs_cannot_be_seen_is_not_reported_as_stopped() -> None:
+    store = MemoryStore()
+    launch = replace(LAUNCH, reported_state="running")
+    async with store.unit() as unit:
+        await unit.rows(Launch).put(launch)
+    watcher = LaunchWatcher(
+        store, {CLUSTER: JobsUnseen(CLUSTER, clock=CLOCK)}, CLOCK, redact=Redactor(), channel="C1"
+    )
+
+    await watcher.check()
+
+    async with store.unit() as unit:
+        assert await unit.rows(Launch).get("l1") == launch
+        assert await unit.rows(ThreadReply).find() == []
+
+
+KEY = [
+    "-----BEGIN PRIVATE KEY-----",
+    *["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj"] * 40,
+    "-----END PRIVATE KEY-----",
+]
+
+
+class PodLogs:
+    """A pod that printed a private key and then crashed."""
+
+    async def logs(self, _namespace: str, _pod: str, *, tail: int, byte_limit: int) -> str:
+        lines = ["begin", *KEY, "password=hunter2", "Traceback: boom " + "x" * 5_000]
+        return "\n".join(lines[-tail:])[:byte_limit] + "\n"
+
+
+async def test_the_last_lines_contain_no_line_of_a_private_key() -> None:
+    failed = Training(
+        id="vision/detr",
+        kind="Job",
+        namespace="vision",
+        name="detr",
+        state=TrainingState.FAILED,
+        reason="BackoffLimitExceeded",
+        failures=(Rank(role="worker", index=0, pod="detr-0"),),
+    )
+    store = MemoryStore()
+    async with store.unit() as unit:
+        await unit.rows(Launch).put(LAUNCH)
+    cluster: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None)
+
+    await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
+
+    async with store.unit() as unit:
+        stored = await unit.rows(Launch).get("l1")
+    assert stored is not None
+    assert stored.last_lines[:-1] == ("begin", MARK, f"password={MARK}")
+    assert stored.last_lines[-1].startswith("Traceback: boom xxx")
+    assert len(stored.last_lines[-1]) == 1_000
+
+
+async def test_a_launch_from_outside_the_chat_has_its_card_in_the_default_channel() -> None:
+    store = MemoryStore()
+    async with store.unit() as unit:
+        await unit.rows(Launch).put(replace(LAUNCH, channel="", thread="1.1"))
+    cluster = LiveCluster(CLUSTER, clock=CLOCK)
+    cluster.trainings = lambda: ()  # type: ignore[method-assign]
+    await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C_DEFAULT").check()
+    async with store.unit() as unit:
+        (card,) = await unit.rows(PostedCard).find()
+        (reply,) = await unit.rows(ThreadReply).find()
+    assert (card.channel, card.thread) == ("C_DEFAULT", "")
+    assert reply.card == card.id
+
+
+def test_a_card_without_a_channel_cannot_be_made() -> None:
+    with pytest.raises(ValueError, match="the card of launch l1 has no channel"):
+        card_id(CardKind.LAUNCH, "l1", "")
+
+
+async def test_a_bug_with_one_launch_does_not_hide_the_later_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, followed = MemoryStore(), []
+    async with store.unit() as unit:
+        for id in ("bad", "good"):
+            await unit.rows(Launch).put(replace(LAUNCH, id=id))
+    counts: list[str] = []
+    cluster: Any = SimpleNamespace(trainings=tuple)
+    watcher = LaunchWatcher(
+        store,
+        {CLUSTER: cluster},
+        CLOCK,
+        redact=Redactor(),
+        channel="C1",
+        errors=InternalErrors(counts.append),
+    )
+
+    async def follow(launch: Launch, *_: Any) -> None:
+        if launch.id == "bad":
+            raise KeyError("role")
+        followed.append(launch.id)
+
+    monkeypatch.setattr(watcher, "_follow", follow)
+    with capture_logs():
+        await watcher.check()
+
+    assert (followed, counts) == (["good"], ["launch"])
+
+
+async def test_a_launch_that_was_made_again_while_the_logs_were_read_is_not_overwritten() -> None:
+    store = MemoryStore()
+    again = replace(LAUNCH, thread="2.2", plan="p2")
+    failed = Training(
+        id="vision/detr",
+        kind="Job",
+        namespace="vision",
+        name="detr",
+        state=TrainingState.FAILED,
+        failures=(Rank(role="worker", index=0, pod="detr-0"),),
+    )
+
+    class SlowLogs(PodLogs):
+        async def logs(self, *args: Any, **options: Any) -> str:
+            async with store.unit() as unit:
+                await unit.rows(Launch).put(again)
+            return await super().logs(*args, **options)
+
+    async with store.unit() as unit:
+        await unit.rows(Launch).put(LAUNCH)
+    cluster: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=SlowLogs(), logs=None)
+    await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
+    async with store.read() as snapshot:
+        assert await snapshot.rows(Launch).get(LAUNCH.id) == again
+        assert await snapshot.rows(PostedCard).find() == []

@@ -1,0 +1,44 @@
+"""A stored plan that cannot be decoded does not keep the others from running."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from types import SimpleNamespace
+
+from structlog.testing import capture_logs
+
+from bot.jobs.plan_runner import PlanRunner
+from bot.store.sql_store import SqlStore
+from commands.models import CordonLease
+from commands.plans.plan import Plan
+from commands.plans.record_steps import record
+from tests.support.execution import LEASE, executor, plan_of
+
+
+async def test_a_plan_is_run_although_an_older_row_cannot_be_decoded(tmp_path: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    plan = plan_of(record("leases", LEASE, text="record the lease"))
+    async with store.unit() as unit:
+        await unit.rows(Plan).put(plan)
+    with sqlite3.connect(tmp_path / "yard.db") as raw:
+        raw.execute(
+            "INSERT INTO plans SELECT 'p0', 0, cluster, state, incident, actor, over_at, '{}' FROM plans"
+        )
+    raw.close()
+    runner = PlanRunner(store, executor(store, SimpleNamespace()), channel="C_GPU")  # type: ignore[arg-type]
+    ended = asyncio.Event()
+
+    def listen(changed: object) -> None:
+        if "audit" in changed:  # type: ignore[operator]
+            ended.set()
+
+    store.listen(listen)
+    with capture_logs() as logs:
+        async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(runner.run())
+            await ended.wait()
+            task.cancel()
+    async with store.unit() as unit:
+        assert [lease.node for lease in await unit.rows(CordonLease).find()] == [LEASE.node]
+    await store.close()
+    assert {log["id"] for log in logs if log["event"] == "internal error"} == {"p0"}

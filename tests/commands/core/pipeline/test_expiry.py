@@ -1,0 +1,46 @@
+"""A proposed plan expires by the time that passed, whatever somebody sets the clock to."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from commands.plans.plan import Plan, PlanState
+from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.yard import Yard, a_node_tree, yard_before
+
+LITTLE = timedelta(minutes=1)
+
+
+@pytest.fixture
+async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        kube.create(a_node_tree("gpu-a01"), keep_status=True)
+        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
+            yield yard
+
+
+async def confirmed(yard: Yard, plan: Plan) -> bool:
+    await yard.say(f"plan confirm {plan.id} --hash {plan.hash}")
+    async with yard.store.read() as snapshot:
+        stored = await snapshot.rows(Plan).get(plan.id)
+    return stored is not None and stored.state is PlanState.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    "step", [timedelta(days=-1), timedelta(hours=-1), timedelta(hours=1), timedelta(days=1)]
+)
+async def test_a_clock_that_is_set_expires_no_plan(yard: Yard, step: timedelta) -> None:
+    plan = await yard.plan("node cordon gpu-a01")
+    yard.clock.move(LITTLE)
+    yard.clock.set_by(step)
+    assert await confirmed(yard, plan)
+
+
+@pytest.mark.parametrize("step", [timedelta(), timedelta(hours=-1), timedelta(days=-1)])
+async def test_a_clock_that_is_set_back_keeps_no_plan_open(yard: Yard, step: timedelta) -> None:
+    plan = await yard.plan("node cordon gpu-a01")
+    yard.clock.move(plan.expires_at - plan.created_at)
+    yard.clock.set_by(step)
+    assert not await confirmed(yard, plan)

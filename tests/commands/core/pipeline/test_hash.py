@@ -1,0 +1,46 @@
+"""A plan is confirmed with the hash of what was shown, which the buttons carry and `plan show` prints."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from commands.plans.plan import Plan, PlanState
+from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.yard import Yard, a_node_tree, yard_before
+
+
+@pytest.fixture
+async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        kube.create(a_node_tree("gpu-a01"), keep_status=True)
+        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
+            yield yard
+
+
+async def state(yard: Yard, id: str) -> PlanState:
+    async with yard.store.unit() as unit:
+        plan = await unit.rows(Plan).get(id)
+    assert plan is not None
+    return plan.state
+
+
+async def test_without_a_hash_nothing_is_confirmed_and_the_answer_says_where_to_find_it(yard: Yard) -> None:
+    plan = await yard.plan("node cordon gpu-a01")
+
+    reply = await yard.say(f"plan confirm {plan.id}")
+
+    assert f"plan show {plan.id}" in reply
+    assert plan.hash not in reply
+    assert await state(yard, plan.id) is PlanState.PROPOSED
+
+
+async def test_plan_show_of_a_proposed_plan_has_the_hash_and_the_buttons(yard: Yard) -> None:
+    plan = await yard.plan("node cordon gpu-a01")
+
+    shown = await yard.say(f"plan show {plan.id}")
+
+    assert plan.hash in shown
+    assert "Confirm" in shown
+    await yard.say(f"plan confirm {plan.id} --hash {plan.hash}")
+    assert await state(yard, plan.id) is PlanState.CONFIRMED

@@ -1,0 +1,28 @@
+"""The counts of `gpu list` for GPUs that are held and out of service."""
+
+from datetime import timedelta
+
+from collectors.cluster.inventory import Inventory
+from collectors.facts.topology import Topology
+from commands.gpu.gpu_counts import count_gpus, node_table
+from commands.gpu.idle_detection import IdleSearch
+from tests.support.objects import NOW, gpus, inventory, node, pod
+
+GPU = "nvidia.com/gpu"
+
+
+def broken() -> Inventory:
+    """Return a node whose four GPUs are held, and one of which the device plugin no longer offers."""
+    status = {"capacity": {GPU: "4"}, "allocatable": {GPU: "3"}}
+    return inventory(node("n1", status=status), pod("p", spec={"nodeName": "n1", "containers": [gpus(4)]}))
+
+
+def test_no_gpu_is_free_when_one_that_is_held_is_out_of_service() -> None:
+    seen = broken()
+    found = seen.gpus_on("n1")
+    assert found is not None
+    (row,) = node_table([found], Topology(cluster="a")).rows
+    assert row[:5] == ("n1", GPU, "4/4", "0", "1 broken")
+    look = IdleSearch(at=NOW, after=timedelta(minutes=30))
+    count = count_gpus([found], seen, Topology(cluster="a"), look)[GPU]
+    assert (count.capacity, count.used, count.free, count.broken) == (4, 4, 0, 1)

@@ -1,0 +1,194 @@
+"""When a GPU counts as idle: only with samples for the whole window and no work in them."""
+
+from datetime import timedelta
+
+import pytest
+
+from collectors.facts.labels import Labels
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from commands.gpu.idle_detection import STEPS, Activity, IdleSearch, classify_pods, most, seen
+from tests.support import objects
+
+NOW, WINDOW = objects.NOW, timedelta(minutes=30)
+KEY = ("vision", "w-0")
+MIG, VCUDA = "nvidia.com/mig-1g.10gb", "tencent.com/vcuda-core"
+
+
+def rows(
+    *samples: tuple[str, float], pod: str = "w-0", instance: str = "", honors: bool = False
+) -> QueryResult:
+    """Return one sample per device of the pod."""
+    names = ("namespace", "pod") if honors else ("exported_namespace", "exported_pod")
+    return Seen(
+        source="prometheus",
+        at=NOW,
+        samples=tuple(
+            Sample(
+                labels=Labels({names[0]: "vision", names[1]: pod, "UUID": uuid, "GPU_I_ID": instance}),
+                value=value,
+            )
+            for uuid, value in samples
+        ),
+    )
+
+
+NOTHING = rows()
+BLIND = Blind(source="prometheus", at=NOW, reason="it did not answer within 10 s")
+
+
+def looked(
+    *answers: QueryResult,
+    gpus: int = 2,
+    resource: str = "nvidia.com/gpu",
+    began: timedelta = timedelta(hours=2),
+    phase: str = "Running",
+) -> IdleSearch:
+    start = (NOW - began).strftime("%Y-%m-%dT%H:%M:%SZ")
+    pod = objects.pod(
+        "w-0",
+        "vision",
+        spec={"nodeName": "n1", "containers": [objects.gpus(gpus, resource)]},
+        status={"phase": phase, "startTime": start},
+    )
+    return classify_pods(objects.inventory(pod), answers, now=NOW, after=WINDOW)
+
+
+ALL = float(STEPS)
+
+
+@pytest.mark.parametrize(
+    ("look", "activity"),
+    [
+        pytest.param(
+            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
+            Activity.IDLE,
+            id="both were idle, without gaps",
+        ),
+        pytest.param(
+            looked(rows(("a", 0), ("b", 1)), rows(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
+            Activity.BUSY,
+            id="one was at one percent once",
+        ),
+        pytest.param(
+            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL - 2)), NOTHING, NOTHING, NOTHING),
+            Activity.UNKNOWN,
+            id="one has a gap of two minutes",
+        ),
+        pytest.param(
+            looked(rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL - 1)), NOTHING, NOTHING, NOTHING),
+            Activity.IDLE,
+            id="the window's edge may fall between two samples",
+        ),
+        pytest.param(
+            looked(rows(("a", 0)), rows(("a", ALL)), NOTHING, NOTHING, NOTHING),
+            Activity.UNKNOWN,
+            id="one does not report",
+        ),
+        pytest.param(
+            looked(rows(("a", 0), ("b", float("nan"))), rows(("a", ALL), ("b", ALL)), NOTHING, NOTHING, NOTHING),
+            Activity.BUSY,
+            id="NaN does not prove idleness",
+        ),
+        pytest.param(looked(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING), Activity.UNKNOWN, id="no samples at all"),
+        pytest.param(
+            looked(
+                rows(("a", 0), ("b", 0)),
+                rows(("a", ALL), ("b", ALL)),
+                NOTHING,
+                NOTHING,
+                NOTHING,
+                began=timedelta(minutes=29),
+            ),
+            Activity.YOUNG,
+            id="started within the window",
+        ),
+        pytest.param(
+            looked(
+                rows(("a", 0), ("b", 0), honors=True),
+                rows(("a", ALL), ("b", ALL), honors=True),
+                NOTHING,
+                NOTHING,
+                NOTHING,
+            ),
+            Activity.IDLE,
+            id="an exporter with honor_labels",
+        ),
+        pytest.param(
+            looked(
+                NOTHING,
+                NOTHING,
+                rows(("a", 0.002), instance="7"),
+                rows(("a", ALL), instance="7"),
+                NOTHING,
+                gpus=1,
+                resource=MIG,
+            ),
+            Activity.IDLE,
+            id="a slice is evaluated by its engine",
+        ),
+        pytest.param(
+            looked(
+                NOTHING,
+                NOTHING,
+                rows(("a", 0.4), instance="7"),
+                rows(("a", ALL), instance="7"),
+                NOTHING,
+                gpus=1,
+                resource=MIG,
+            ),
+            Activity.BUSY,
+            id="a busy slice",
+        ),
+        pytest.param(
+            looked(rows(("a", 0)), rows(("a", ALL)), BLIND, BLIND, NOTHING, gpus=1, resource=MIG),
+            Activity.UNKNOWN,
+            id="a slice whose engine metric is blind",
+        ),
+        pytest.param(
+            looked(
+                NOTHING, NOTHING, rows(("a", 0.0), ("b", 0.0)), rows(("a", ALL), ("b", ALL)), NOTHING
+            ),
+            Activity.IDLE,
+            id="whole GPUs with profiling fields only",
+        ),
+        pytest.param(
+            looked(rows(("a", 0)), rows(("a", ALL)), NOTHING, NOTHING, NOTHING, gpus=50, resource=VCUDA),
+            Activity.IDLE,
+            id="half of an idle shared card",
+        ),
+    ],
+)  # fmt: skip
+def test_a_gpu_is_idle_only_if_seen_idle_for_the_whole_window(look: IdleSearch, activity: Activity) -> None:
+    assert look.pods[KEY].activity is activity
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["the maximum", "the number of samples"])
+def test_without_utilization_nothing_is_known(which: int) -> None:
+    answers: list[QueryResult] = [NOTHING] * 5
+    answers[which] = BLIND
+    look = looked(*answers)
+    assert look.blind == BLIND.reason
+    assert not look.pods
+
+
+def test_unknown_memory_does_not_change_the_activity() -> None:
+    look = looked(rows(("a", 0)), rows(("a", ALL)), NOTHING, NOTHING, BLIND, gpus=1)
+    assert look.pods[KEY].activity is Activity.IDLE
+    assert look.pods[KEY].memory == 0
+
+
+def test_a_finished_pod_holds_no_gpus() -> None:
+    assert not looked(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, phase="Succeeded").pods
+
+
+def test_the_memory_of_all_gpus_of_a_pod_is_added_up() -> None:
+    look = looked(
+        rows(("a", 0), ("b", 0)), rows(("a", ALL), ("b", ALL)), NOTHING, NOTHING, rows(("a", 60), ("b", 2))
+    )
+    assert look.pods[KEY].memory == 62
+
+
+def test_the_queries_cover_the_whole_window_in_equal_steps() -> None:
+    assert "[30m])" in most("X", WINDOW)
+    assert "[30m:1m]" in seen("X", WINDOW)
+    assert "[2h:4m]" in seen("X", timedelta(hours=2))

@@ -1,0 +1,352 @@
+"""`node drain`: what the preview says, what is evicted, how many at once, and when it is shown again."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from commands.models import CordonLease
+from commands.node.drain import AT_ONCE
+from commands.plans.plan import Plan, PlanState, StepRecord, StepState
+from commands.plans.preview import card_of
+from commands.plans.steps import Evict
+from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
+from tests.commands.training.test_rights import RIGHTS, grant
+from tests.support.drained import Kubelets, kubelets, until
+from tests.support.yard import Yard, text_of, yard_before
+
+NODE, OTHER, SPACE = "gpu-a01", "gpu-a02", "work"
+
+
+async def quick(seconds: float) -> None:
+    await asyncio.sleep(seconds / 100)
+
+
+@pytest.fixture
+async def lookalike() -> AsyncIterator[KubernetesLookalike]:
+    """A cluster in which the bot has the rights of the chart for `node drain`, and no others."""
+    rights = yaml.safe_load(RIGHTS.read_text())
+    async with KubernetesLookalike.running(
+        tokens={"bot": User("bot")}, settings=Settings(node_grace=None)
+    ) as running:
+        grant(running, "look", rights["look"]["cluster"])
+        grant(running, "act", rights["act"]["node drain"]["cluster"])
+        yield running
+
+
+@pytest.fixture
+async def kube(lookalike: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Kubelets]:
+    async with kubelets(lookalike.kubeconfig(tmp_path / "admin"), SPACE) as made:
+        for name in (NODE, OTHER):
+            await made.add_node(name, **{"nvidia.com/gpu": "8"})
+        yield made
+
+
+@pytest.fixture
+async def yard(lookalike: KubernetesLookalike, kube: Kubelets, tmp_path: Path) -> AsyncIterator[Yard]:
+    async with yard_before(lookalike.kubeconfig(tmp_path / "bot", token="bot"), pause=quick) as made:
+        yield made
+
+
+async def cached(yard: Yard, count: int, node: str = NODE) -> None:
+    """Wait until the cache shows this many pods on the node."""
+    await yard.seen(lambda: len(yard.cluster.inventory().pods_on(node)) == count)
+
+
+def evicted(plan: Plan) -> list[str]:
+    return [step.ref.name for step in plan.steps if isinstance(step, Evict)]
+
+
+async def test_the_preview_says_what_is_evicted_what_stays_and_what_is_lost(
+    yard: Yard, kube: Kubelets
+) -> None:
+    await kube.add_pod("plain", NODE, owned=True)
+    await kube.add_pod("bare", NODE)
+    await kube.add_pod(
+        "scratch",
+        NODE,
+        owned=True,
+        volumes=[{"name": "s", "emptyDir": {}}, {"name": "shm", "emptyDir": {"medium": "Memory"}}],
+    )
+    await kube.add_pod("shm", NODE, owned=True, volumes=[{"name": "shm", "emptyDir": {"medium": "Memory"}}])
+    await kube.add_daemonset("agent", NODE)
+    await kube.add_pod("static", NODE, annotations={"kubernetes.io/config.mirror": "x"})
+    await kube.add_pod("slow", NODE, owned=True, terminationGracePeriodSeconds=600)
+    await kube.add_pod("over", NODE, owned=True)
+    await kube.started("over", phase="Succeeded")
+    await kube.add_pod("elsewhere", OTHER, owned=True)
+    await cached(yard, 8)
+
+    plan = await yard.plan(f"node drain {NODE} --reason fan")
+
+    assert evicted(plan) == ["bare", "plain", "scratch", "shm", "slow"]
+    notes = "\n".join(plan.notes)
+    assert "they are gone for good: work/bare." in notes
+    assert "Data in the emptyDir volumes of these is lost: work/scratch." in notes
+    assert "These pods stay: 1 of a DaemonSet, 1 finished, 1 static." in notes
+    assert "A pod may take 10 min to end" in notes
+    assert plan.title == f"Drain {NODE}: evict 5 pods"
+
+
+async def test_a_training_on_the_node_is_named_with_its_owner_and_gpus(yard: Yard, kube: Kubelets) -> None:
+    labels = {"training": "detr", "owner": "ana"}
+    await kube.call(
+        "POST",
+        kube.path("jobs", api="/apis/batch/v1"),
+        {
+            "metadata": {"name": "detr", "labels": labels},
+            "spec": {
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {
+                        "restartPolicy": "Never",
+                        "nodeSelector": {"kubernetes.io/hostname": NODE},
+                        "containers": [
+                            {"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "4"}}}
+                        ],
+                    },
+                }
+            },
+        },
+    )
+    await kube.until_running(NODE, 1)
+    await yard.seen(lambda: any(one.gpus for one in yard.cluster.trainings()))
+    plan = await yard.plan(f"node drain {NODE}")
+    assert [str(one) for one in plan.disrupts] == ["work/detr of ana: 1 of 1 ranks, 4 GPUs"]
+    assert any("work/detr: The age of its last checkpoint is not known" in note for note in plan.notes)
+
+
+async def test_a_drain_cordons_evicts_and_leaves_the_rest(yard: Yard, kube: Kubelets) -> None:
+    await kube.add_daemonset("agent", NODE)
+    await kube.add_pod("bare", NODE)
+    await cached(yard, 2)
+    over = await yard.do(f"node drain {NODE}")
+    assert over.state is PlanState.DONE, over.error
+    assert [one["metadata"]["labels"]["app"] for one in await kube.pods(NODE)] == ["agent"]
+    async with yard.store.unit() as unit:
+        assert [lease.node for lease in await unit.rows(CordonLease).find()] == [NODE]
+
+
+async def test_a_drained_node_has_nothing_to_drain(yard: Yard, kube: Kubelets) -> None:
+    await kube.call("PATCH", f"/api/v1/nodes/{NODE}", {"spec": {"unschedulable": True}})
+    await yard.seen(lambda: yard.cluster.inventory().nodes[NODE].spec.unschedulable)
+    assert "already cordoned and has no pods to evict" in await yard.say(f"node drain {NODE}")
+
+
+async def test_a_node_that_others_cordoned_is_drained_and_stays_cordoned_after_an_undo(
+    yard: Yard, kube: Kubelets
+) -> None:
+    await kube.add_pod("bare", NODE)
+    await kube.call("PATCH", f"/api/v1/nodes/{NODE}", {"spec": {"unschedulable": True}})
+    await yard.seen(lambda: yard.cluster.inventory().nodes[NODE].spec.unschedulable)
+    await cached(yard, 1)
+    over = await yard.do(f"node drain {NODE}")
+    assert over.state is PlanState.DONE, over.error
+    assert "did nothing that can be undone" in await yard.say(f"plan undo {over.id}")
+
+
+async def test_no_more_pods_than_the_limit_end_at_once(yard: Yard, kube: Kubelets) -> None:
+    count = AT_ONCE * 2 + 5
+    for number in range(count):
+        await kube.add_pod(f"p{number:02}", NODE, owned=True)
+    await cached(yard, count)
+    plan = await yard.confirmed(await yard.plan(f"node drain {NODE}"))
+    kube.ends_pods = False
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        drain = tasks.create_task(yard.executor.execute(plan))
+        await kube.until_running(NODE, count - AT_ONCE)
+        await asyncio.sleep(0.2)  # time to evict more, if it would
+        assert len(await kube.pods(NODE)) == count - AT_ONCE
+        kube.ends_pods = True
+    assert drain.result().state is PlanState.DONE
+    assert kube.most_terminating <= AT_ONCE
+    assert len(kube.ended) == count
+
+
+async def test_pods_that_wait_for_a_budget_do_not_hold_up_the_others(yard: Yard, kube: Kubelets) -> None:
+    for number in range(AT_ONCE + 2):
+        await kube.add_pod(f"a{number:02}", NODE, owned=True, labels={"app": "a"})
+    await kube.add_pod("z", NODE, owned=True)
+    await kube.add_budget("a", AT_ONCE + 2, app="a")
+    await cached(yard, AT_ONCE + 3)
+    plan = await yard.confirmed(await yard.plan(f"node drain {NODE}"))
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        drain = tasks.create_task(yard.executor.execute(plan))
+
+        async def ended() -> bool:
+            return kube.ended == ["z"]
+
+        await until(ended)
+        await yard.say(f"plan cancel {plan.id}")
+    over = drain.result()
+    assert (over.state, over.error) == (PlanState.CANCELLED, "cancelled by dana")
+    states = {one.state for one in await yard.records(over)}
+    assert states == {StepState.DONE, StepState.SKIPPED}
+    assert len(await kube.pods(NODE)) == AT_ONCE + 2
+
+
+@pytest.mark.parametrize("cut_off", [False, True], ids=["live", "in the next process"])
+async def test_after_a_cancellation_no_pod_is_evicted_although_its_budget_allows_it_now(
+    yard: Yard, kube: Kubelets, cut_off: bool
+) -> None:
+    for name in ("a", "b", "c"):
+        await kube.add_pod(name, NODE, owned=True, labels={"app": "a"})
+    await kube.add_budget("a", 3, app="a")
+    await cached(yard, 3)
+    plan = await yard.confirmed(await yard.plan(f"node drain {NODE}"))
+
+    async def wait() -> bool:
+        return all("disruption budget" in one.outcome for one in (await yard.records(plan))[-3:])
+
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        drain = tasks.create_task(yard.executor.execute(plan))
+        await until(wait)
+        if cut_off:
+            drain.cancel()
+        await yard.say(f"plan cancel {plan.id}")
+        await kube.call("DELETE", kube.path("poddisruptionbudgets", "a", api="/apis/policy/v1"))
+    async with asyncio.timeout(20):
+        over = await yard.executor.execute(plan)
+    assert over.state is PlanState.CANCELLED
+    assert kube.ended == []
+    assert {one.state for one in (await yard.records(over))[-3:]} == {StepState.SKIPPED}
+
+
+async def test_a_drain_that_was_cut_off_while_it_waited_can_still_be_cancelled(
+    yard: Yard, kube: Kubelets
+) -> None:
+    await kube.add_pod("a", NODE, owned=True, labels={"app": "a"})
+    await kube.add_budget("a", 1, app="a")
+    await cached(yard, 1)
+    plan = await yard.confirmed(await yard.plan(f"node drain {NODE}"))
+
+    async def waits() -> bool:
+        return "disruption budget" in (await yard.records(plan))[-1].outcome
+
+    async with asyncio.TaskGroup() as tasks:
+        drain = tasks.create_task(yard.executor.execute(plan))
+        await until(waits)
+        drain.cancel()
+    await yard.say(f"plan cancel {plan.id}")
+    async with asyncio.timeout(20):
+        over = await yard.executor.execute(plan)
+    assert over.state is PlanState.CANCELLED
+    assert [one.state for one in await yard.records(over)][-1] is StepState.SKIPPED
+    assert len(await kube.pods(NODE)) == 1
+
+
+async def test_a_pod_that_can_never_be_evicted_fails_the_plan_and_the_others_go(
+    yard: Yard, kube: Kubelets
+) -> None:
+    await kube.add_pod("twice", NODE, owned=True, labels={"app": "a"})
+    await kube.add_pod("z", NODE, owned=True)
+    await cached(yard, 2)
+    plan = await yard.confirmed(await yard.plan(f"node drain {NODE}"))
+    for name in ("one", "two"):
+        await kube.add_budget(name, 0, app="a")
+    over = await yard.executor.execute(plan)
+    assert over.state is PlanState.FAILED
+    assert over.error == "pod work/twice has more than one PodDisruptionBudget, so it can never be evicted"
+    assert [one["metadata"]["name"] for one in await kube.pods(NODE)] == ["twice"]
+
+
+async def test_two_budgets_for_one_pod_are_refused_in_the_preview(yard: Yard, kube: Kubelets) -> None:
+    await kube.add_pod("twice", NODE, owned=True, labels={"app": "a"})
+    for name in ("one", "two"):
+        await kube.add_budget(name, 0, app="a")
+    await cached(yard, 1)
+    assert "it can never be evicted" in await yard.say(f"node drain {NODE}")
+
+
+async def test_a_pod_that_was_replaced_since_the_preview_is_evicted_without_asking_again(
+    yard: Yard, kube: Kubelets
+) -> None:
+    await kube.add_deployment("web", 1, nodeSelector={"kubernetes.io/hostname": NODE})
+    await kube.until_running(NODE, 1)
+    plan = await yard.plan(f"node drain {NODE}")
+    (old,) = evicted(plan)
+    await kube.call("DELETE", kube.path("pods", old), {"gracePeriodSeconds": 0})
+    await kube.until_running(NODE, 1)
+    await yard.seen(lambda: f"{SPACE}/{old}" not in yard.cluster.inventory().pods)
+    await cached(yard, 1)
+
+    confirmed = await yard.confirmed(plan)
+
+    assert confirmed.hash == plan.hash
+    (new,) = evicted(confirmed)
+    assert new != old
+
+
+async def test_a_workload_or_a_blocking_budget_more_is_shown_before_it_is_confirmed(
+    yard: Yard, kube: Kubelets
+) -> None:
+    await kube.add_pod("a", NODE, labels={"app": "a"})
+    await cached(yard, 1)
+    plan = await yard.plan(f"node drain {NODE}")
+    await kube.add_pod("b", NODE)
+    await cached(yard, 2)
+    answer = await yard.say(f"plan confirm {plan.id} --hash {plan.hash}")
+    assert "It disrupts more than the first preview showed: work/Pod/b: 1 pod." in answer
+
+    again = await yard.newest()
+    assert again is not None
+    await kube.add_budget("a", 1, app="a")
+    answer = await yard.say(f"plan confirm {again.id} --hash {again.hash}")
+    assert "It disrupts more than the first preview showed: work/a blocks it." in answer
+
+    last = await yard.newest()
+    assert last is not None
+    await kube.call("DELETE", kube.path("pods", "b"), {"gracePeriodSeconds": 0})
+    await cached(yard, 1)
+    await yard.confirmed(last)  # less is disrupted than was shown
+
+
+async def test_a_large_drain_writes_one_row_for_each_step_and_not_the_plan(
+    yard: Yard, kube: Kubelets
+) -> None:
+    for number in range(20):
+        await kube.add_pod(f"p{number:02}", NODE, owned=True)
+    await cached(yard, 20)
+    plan = await yard.confirmed(await yard.plan(f"node drain {NODE}"))
+    written: list[str] = []
+    stop = yard.store.listen(lambda changed: written.extend(table for table in changed if table == "plans"))
+    over = await yard.executor.execute(plan)
+    stop()
+    assert over.state is PlanState.DONE
+    assert len(written) == 2  # when it began and when it ended
+    async with yard.store.unit() as unit:
+        assert len(await unit.rows(StepRecord).find(plan=plan.id)) == 22
+    card = text_of(card_of(over, await yard.records(over)))
+    assert "22 of 22 done" in card
+
+
+async def test_the_card_of_a_large_drain_shows_the_pods_that_it_waits_for(yard: Yard, kube: Kubelets) -> None:
+    for number in range(20):
+        await kube.add_pod(f"p{number:02}", NODE, owned=True)
+    await kube.add_pod("zz", NODE, owned=True, labels={"app": "z"})
+    await kube.add_budget("z", 1, app="z")
+    await cached(yard, 21)
+    plan = await yard.confirmed(await yard.plan(f"node drain {NODE}"))
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        tasks.create_task(yard.executor.execute(plan))
+        await kube.until_running(NODE, 1)
+
+        async def waits() -> bool:
+            return "zz (The disruption budget z needs 1" in text_of(card_of(plan, await yard.records(plan)))
+
+        await until(waits)
+        await yard.say(f"plan cancel {plan.id}")
+
+
+async def test_every_eviction_is_run_dry_before_the_preview(
+    yard: Yard, kube: Kubelets, lookalike: KubernetesLookalike
+) -> None:
+    for number in range(25):
+        await kube.add_pod(f"p{number:02}", NODE, owned=True)
+    await cached(yard, 25)
+    plan = await yard.plan(f"node drain {NODE}")
+    asked = [seen for seen in lookalike.requests if seen.path.endswith("/eviction")]
+    assert {seen.path.split("/")[-2] for seen in asked} == set(evicted(plan))
+    assert len(asked) == len(await kube.pods(NODE)) == 25

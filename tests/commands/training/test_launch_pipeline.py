@@ -1,0 +1,72 @@
+"""The command pipeline for launches and requests: permissions, dry runs, words after `--`."""
+
+import pytest
+
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import UnusableError
+from commands.core.parsing import parse
+from commands.core.permissions import Grant, Permissions
+from commands.core.request import Actor, ActorKind
+from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.yard import ANA, Yard
+
+LAUNCH = "training launch mnist --image registry.example/mnist:7"
+
+
+def test_words_after_the_dashes_are_not_parsed_as_options() -> None:
+    command, action = parse(f"{LAUNCH} -- --workers 9 -- 'a b'", CATALOGUE)
+    assert command.name == "training launch"
+    assert (action.workers, action.extra) == (1, ("--workers", "9", "--", "a b"))
+
+
+def test_other_commands_accept_no_extra_words() -> None:
+    with pytest.raises(UnusableError, match="unexpected extra"):
+        parse("gpu list -- x", CATALOGUE)
+
+
+@pytest.mark.parametrize("name", ["gpu keep", "gpu snooze", "gpu release", "plan confirm", "plan cancel"])
+def test_a_command_that_checks_permission_itself_is_open_to_everyone_but_guests(name: str) -> None:
+    command = next(one for one in CATALOGUE if one.name == name)
+    nobody = Permissions(teams={}, automation={})
+    assert nobody.refusal(Actor(id="U", name="u"), command, cluster="c") is None
+    assert nobody.refusal(Actor(id="U", name="u", is_guest=True), command, cluster="c") == ""
+    assert nobody.refusal(Actor(id="r", name="r", kind=ActorKind.AUTOMATION), command, cluster="c")
+
+
+async def test_confirming_a_plan_needs_a_grant_in_its_namespace(yard: Yard) -> None:
+    plan = await yard.plan(LAUNCH, ANA)
+    outsider = Actor(id="U_BO", name="bo", teams=frozenset({"speech"}))
+    reply = await yard.say(f"plan confirm {plan.id}", outsider)
+    assert "not in namespace mnist" in reply
+
+
+async def test_a_launch_is_dry_run_before_the_preview(yard: Yard, kube: KubernetesLookalike) -> None:
+    kube.fail(lambda seen: seen.method == "POST" and seen.dry_run and "jobs" in seen.path, 422)
+    reply = await yard.say(LAUNCH, ANA)
+    assert "Kubernetes would refuse to create Job mnist-worker" in reply
+    assert kube.get("namespaces", "", "mnist") is None
+
+
+async def test_names_in_the_namespace_of_the_dry_run_do_not_matter(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    taken = {"name": "mnist-worker", "namespace": "default"}
+    kube.create({"apiVersion": "v1", "kind": "Service", "metadata": taken, "spec": {"clusterIP": "None"}})
+    await yard.plan(LAUNCH, ANA)
+
+
+async def test_a_missing_pull_secret_is_reported_before_anything_is_done(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    kube.delete("secrets", "platform", "regcred")
+    assert "platform/regcred for new trainings does not exist" in await yard.say(LAUNCH, ANA)
+
+
+def test_automation_may_settle_only_in_granted_namespaces() -> None:
+    command = next(one for one in CATALOGUE if one.name == "gpu settle")
+    automation = Actor(id="reclaim", name="reclaim", kind=ActorKind.AUTOMATION)
+    allowed = Permissions(
+        teams={}, automation={"reclaim": Grant(commands=("gpu settle",), namespaces=("vision-*",))}
+    )
+    assert allowed.refusal(automation, command, cluster="c", namespaces=["vision-detr"]) is None
+    assert allowed.refusal(automation, command, cluster="c", namespaces=["speech-tts"])

@@ -1,0 +1,190 @@
+"""A cluster whose nodes are drained in tests, through the API of the look-alike or of a real control plane.
+
+Neither has kubelets: `Kubelets` starts the pods that are bound, and ends those that are deleted.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from collectors.facts.results import SourceError
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from commands.plans.cluster_writer import MERGE_PATCH
+from tests.support.yard import closed
+
+_RUNNING = {
+    "phase": "Running",
+    "startTime": "2026-11-21T09:00:00Z",
+    "conditions": [{"type": "Ready", "status": "True"}, {"type": "ContainersReady", "status": "True"}],
+}
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Poll until the condition holds. Raises TimeoutError after half a minute."""
+    async with asyncio.timeout(30):
+        while not await holds():  # noqa: ASYNC110 - there is no event to wait for
+            await asyncio.sleep(0.05)
+
+
+@dataclass(kw_only=True)
+class Kubelets:
+    """The cluster's API as an administrator, and its kubelets while `running`."""
+
+    client: KubernetesClient
+    namespace: str
+    most_terminating: int = 0  # pods at the same time
+    ends_pods: bool = True
+    ended: list[str] = field(default_factory=list)
+
+    async def call(self, method: str, path: str, body: Any = None) -> Any:
+        kind = MERGE_PATCH if method == "PATCH" else ""
+        return json.loads(await self.client.call(method, path, body=body, content_type=kind))
+
+    def path(self, kind: str, name: str = "", *, api: str = "/api/v1") -> str:
+        return f"{api}/namespaces/{self.namespace}/{kind}" + (f"/{name}" if name else "")
+
+    async def add_node(self, name: str, **resources: str) -> None:
+        """Create a ready node, and wait until pods can be bound to it."""
+        labels = {"kubernetes.io/hostname": name}
+        await self.call("POST", "/api/v1/nodes", {"metadata": {"name": name, "labels": labels}})
+        amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **resources}
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "made by a test"}
+        status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready]}
+        await self.call("PATCH", f"/api/v1/nodes/{name}/status", {"status": status})
+
+        async def untainted() -> bool:
+            return not (await self.node(name))["spec"].get("taints")
+
+        await until(untainted)
+
+    async def node(self, name: str) -> Any:
+        return await self.call("GET", f"/api/v1/nodes/{name}")
+
+    async def pods(self, node: str) -> list[Any]:
+        """Return the pods on a node that are not terminating, by name."""
+        found = (await self.call("GET", self.path("pods")))["items"]
+        here = [one for one in found if one["spec"].get("nodeName") == node]
+        return sorted(
+            (one for one in here if "deletionTimestamp" not in one["metadata"]),
+            key=lambda one: one["metadata"]["name"],
+        )
+
+    async def add_pod(self, name: str, node: str, *, owned: bool = False, **parts: Any) -> None:
+        """Create a pod that runs on a node. `parts`: its spec, labels and annotations; `owned`: by a controller."""
+        meta = {
+            "name": name,
+            "labels": parts.pop("labels", {}),
+            "annotations": parts.pop("annotations", {}),
+            "ownerReferences": [await self._owner()] if owned else [],
+        }
+        container = {"name": "main", "image": "registry.example/main:1", **parts.pop("container", {})}
+        spec = {"nodeName": node, "containers": [container], **parts}
+        await self.call("POST", self.path("pods"), {"metadata": meta, "spec": spec})
+
+        async def running() -> bool:
+            found = await self.call("GET", self.path("pods", name))
+            return bool(found["status"].get("phase") == "Running")
+
+        await until(running)
+
+    async def _owner(self) -> Any:
+        """Return a controller that exists, so that the pod is not collected, and that manages nothing."""
+        path = self.path("configmaps")
+        with suppress(SourceError):
+            await self.call("POST", path, {"metadata": {"name": "owner"}})
+        uid = (await self.call("GET", f"{path}/owner"))["metadata"]["uid"]
+        return {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid, "controller": True}
+
+    async def add_daemonset(self, name: str, node: str) -> None:
+        """Create a DaemonSet with a pod on one node."""
+        labels = {"app": name}
+        pod = {
+            "nodeSelector": {"kubernetes.io/hostname": node},
+            "containers": [{"name": "main", "image": "registry.example/agent:1"}],
+        }
+        template = {"metadata": {"labels": labels}, "spec": pod}
+        body = {
+            "metadata": {"name": name},
+            "spec": {"selector": {"matchLabels": labels}, "template": template},
+        }
+        await self.call("POST", self.path("daemonsets", api="/apis/apps/v1"), body)
+
+    async def started(self, name: str, **status: Any) -> None:
+        await self.call("PATCH", self.path("pods", f"{name}/status"), {"status": {**_RUNNING, **status}})
+
+    async def add_deployment(self, name: str, replicas: int, **spec: Any) -> None:
+        """Create a Deployment."""
+        labels = {"app": name}
+        template = {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "main", "image": "registry.example/main:1"}], **spec},
+        }
+        body = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+        await self.call(
+            "POST",
+            self.path("deployments", api="/apis/apps/v1"),
+            {"metadata": {"name": name}, "spec": body},
+        )
+
+    async def until_running(self, node: str, count: int) -> None:
+        """Wait until exactly this many pods run on the node."""
+
+        async def running() -> bool:
+            return (
+                len([one for one in await self.pods(node) if one["status"].get("phase") == "Running"])
+                == count
+            )
+
+        await until(running)
+
+    async def add_budget(self, name: str, at_least: int, **labels: str) -> None:
+        """Create a PodDisruptionBudget, and wait until its controller has processed it."""
+        spec = {"minAvailable": at_least, "selector": {"matchLabels": labels}}
+        path = self.path("poddisruptionbudgets", api="/apis/policy/v1")
+        await self.call("POST", path, {"metadata": {"name": name}, "spec": spec})
+
+        async def processed() -> bool:
+            return bool(
+                (await self.call("GET", f"{path}/{name}")).get("status", {}).get("observedGeneration")
+            )
+
+        await until(processed)
+
+    async def run(self) -> None:
+        """Start pods that are bound and end pods that are deleted, until cancelled."""
+        while True:
+            with suppress(SourceError):  # another client was faster
+                await self._work()
+            await asyncio.sleep(0.02)
+
+    async def _work(self) -> None:
+        found = (await self.call("GET", self.path("pods")))["items"]
+        terminating = [one["metadata"]["name"] for one in found if "deletionTimestamp" in one["metadata"]]
+        self.most_terminating = max(self.most_terminating, len(terminating))
+        for one in found:
+            name = one["metadata"]["name"]
+            if name in terminating and self.ends_pods:
+                await self.call("DELETE", self.path("pods", name), {"gracePeriodSeconds": 0})
+                self.ended.append(name)
+            elif one["spec"].get("nodeName") and one["status"].get("phase") == "Pending":
+                await self.started(name)
+
+
+@asynccontextmanager
+async def kubelets(kubeconfig: Path, namespace: str) -> AsyncGenerator[Kubelets]:
+    """Yield the kubelets of a cluster, running, in a new namespace."""
+    client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(kubeconfig)))
+    made = Kubelets(client=client, namespace=namespace)
+    await made.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(made.run())
+        try:
+            yield made
+        finally:
+            task.cancel()
+            await asyncio.wait((task,))
+            await closed(client)
