@@ -16,6 +16,7 @@ from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOpt
 from commands.plans.cluster_writer import MERGE_PATCH
 from tests.support.yard import closed
 
+_RESERVED = "yardmaster.test/reserved-for"  # the taint of a node: the namespace whose pods may run there
 _RUNNING = {
     "phase": "Running",
     "startTime": "2026-11-21T09:00:00Z",
@@ -40,6 +41,11 @@ class Kubelets:
     ends_pods: bool = True
     ended: list[str] = field(default_factory=list)
 
+    @property
+    def toleration(self) -> Any:
+        """What a pod's spec needs to be bound to the nodes of this namespace."""
+        return {"key": _RESERVED, "operator": "Equal", "value": self.namespace, "effect": "NoSchedule"}
+
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         kind = MERGE_PATCH if method == "PATCH" else ""
         return json.loads(await self.client.call(method, path, body=body, content_type=kind))
@@ -48,18 +54,24 @@ class Kubelets:
         return f"{api}/namespaces/{self.namespace}/{kind}" + (f"/{name}" if name else "")
 
     async def add_node(self, name: str, **resources: str) -> None:
-        """Create a ready node, and wait until pods can be bound to it."""
-        labels = {"kubernetes.io/hostname": name}
-        await self.call("POST", "/api/v1/nodes", {"metadata": {"name": name, "labels": labels}})
+        """Create a ready node, and wait until this namespace's pods can be bound to it.
+
+        It is tainted for all others: what other tests left pending on a real control plane stays away.
+        """
+        node = {
+            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+            "spec": {"taints": [{"key": _RESERVED, "value": self.namespace, "effect": "NoSchedule"}]},
+        }
+        await self.call("POST", "/api/v1/nodes", node)
         amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **resources}
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "made by a test"}
         status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready]}
         await self.call("PATCH", f"/api/v1/nodes/{name}/status", {"status": status})
 
-        async def untainted() -> bool:
-            return not (await self.node(name))["spec"].get("taints")
+        async def reserved() -> bool:
+            return [one["key"] for one in (await self.node(name))["spec"].get("taints", ())] == [_RESERVED]
 
-        await until(untainted)
+        await until(reserved)
 
     async def node(self, name: str) -> Any:
         return await self.call("GET", f"/api/v1/nodes/{name}")
@@ -104,6 +116,7 @@ class Kubelets:
         labels = {"app": name}
         pod = {
             "nodeSelector": {"kubernetes.io/hostname": node},
+            "tolerations": [self.toleration],
             "containers": [{"name": "main", "image": "registry.example/agent:1"}],
         }
         template = {"metadata": {"labels": labels}, "spec": pod}
@@ -121,7 +134,11 @@ class Kubelets:
         labels = {"app": name}
         template = {
             "metadata": {"labels": labels},
-            "spec": {"containers": [{"name": "main", "image": "registry.example/main:1"}], **spec},
+            "spec": {
+                "containers": [{"name": "main", "image": "registry.example/main:1"}],
+                "tolerations": [self.toleration],
+                **spec,
+            },
         }
         body = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
         await self.call(

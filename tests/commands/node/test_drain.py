@@ -103,6 +103,7 @@ async def test_a_training_on_the_node_is_named_with_its_owner_and_gpus(yard: Yar
                     "spec": {
                         "restartPolicy": "Never",
                         "nodeSelector": {"kubernetes.io/hostname": NODE},
+                        "tolerations": [kube.toleration],
                         "containers": [
                             {"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "4"}}}
                         ],
