@@ -9,7 +9,7 @@ import asyncio
 import gc
 import sys
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
@@ -27,18 +27,20 @@ from bot.jobs.garbage_collection import collect_in_small_parts
 from bot.live_cluster import LiveCluster
 from bot.settings.schema import RulesSettings
 from collectors.checks.catalogue import CHECKS
+from collectors.checks.check_runner import CheckRunner
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.decoder import KindDecoder
 from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import LogQuery
 from collectors.facts.redaction import Redactor
-from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.query_router import QueryRouter
+from collectors.sources.cluster_sources import ClusterSources
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
+from tests.support.routing import QuietSource
 
 CYCLES, STARTS = 7, 3
 SYNCED = timedelta(seconds=120)
@@ -60,14 +62,11 @@ class _List(msgspec.Struct):
     metadata: dict[str, str]
 
 
-class _QuietLogs:
+class _QuietLogs(QuietSource):
     """Logs in which nothing is found: searches do not depend on the size of the cluster."""
 
-    async def search(self, query: LogQuery, *, at: datetime) -> QueryResult:
-        return Seen(source="elasticsearch", at=at, samples=())
-
-    async def health(self, *, at: datetime) -> Blind | None:
-        return None
+    name = "elasticsearch"
+    query_types = frozenset({LogQuery})
 
 
 async def objects(url: str) -> Measured:
@@ -113,10 +112,9 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
     prometheus = PrometheusSource(PrometheusOptions(url=url))
     before = _resident()
     cache = ClusterCache(KubernetesSource(client), clock=clock)
-    cluster = LiveCluster("prod-a", clock=clock, cache=cache, prometheus=prometheus)
-    router = QueryRouter(
-        metrics=prometheus, logs=_QuietLogs(), checks=CHECKS, check_input=cluster.check_input
-    )
+    sources = ClusterSources([prometheus, _QuietLogs()])
+    cluster = LiveCluster("prod-a", clock=clock, cache=cache, sources=sources)
+    router = QueryRouter(sources, CheckRunner(CHECKS, cluster.check_input))
     renderer = RuleRenderer(cluster.topology, clean=Redactor(()).clean)
     scheduler = RuleScheduler("prod-a", rules, router, renderer)
     blind: dict[str, str] = {}

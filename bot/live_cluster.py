@@ -8,24 +8,24 @@ from datetime import datetime
 from functools import partial
 
 from bot.settings.schema import ClusterSettings
-from bot.settings.source_options import elasticsearch_options, prometheus_options, reflector_timing
+from bot.settings.source_options import reflector_timing
+from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.inventory import Inventory, inventory_of
 from collectors.cluster.kinds import DNS_AUTOSCALERS
 from collectors.facts.clock import Clock, ClockSteps
-from collectors.facts.redaction import Redactor
-from collectors.facts.results import Blind, SourceError
+from collectors.facts.queries import Query
+from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
-from collectors.sources.elasticsearch.source import ElasticsearchSource
+from collectors.sources.cluster_sources import ClusterSources
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
-from collectors.sources.prometheus.source import PrometheusSource
+from collectors.sources.source_port import LogReader
 from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings, unseen_kinds
 from collectors.trainings.training import Training
-from collectors.unreadable_items import UnreadableItems
 from commands.plans.cluster_writer import ClusterWriter
 
 NO_KUBERNETES = "the settings give no access to Kubernetes for this cluster"
@@ -53,8 +53,7 @@ class LiveCluster:
         *,
         clock: Clock,
         cache: ClusterCache | None = None,
-        prometheus: PrometheusSource | None = None,
-        logs: ElasticsearchSource | None = None,
+        sources: ClusterSources | None = None,
         pod_logs: KubernetesSource | None = None,
         writer: ClusterWriter | None = None,
         errors: InternalErrors | None = None,
@@ -62,8 +61,8 @@ class LiveCluster:
     ) -> None:
         self.name = name
         self.cache = cache
-        self.prometheus = prometheus
-        self.logs = logs
+        self.sources = sources or ClusterSources()
+        self.logs: LogReader | None = self.sources.logs
         self.pod_logs = pod_logs
         self.writer = writer
         self.clock_steps: ClockSteps | None = None  # in the first cluster: one card is enough for all
@@ -71,6 +70,9 @@ class LiveCluster:
         self._errors = errors or InternalErrors()
         self._snapshot_every = snapshot_every
         self._derived: _Derived | None = None
+
+    async def query(self, query: Query, *, at: datetime) -> QueryResult:
+        return await self.sources.query(query, at=at)
 
     @property
     def reader(self) -> ClusterWriter | None:
@@ -169,10 +171,9 @@ async def open_cluster(
     settings: ClusterSettings,
     *,
     clock: Clock,
-    redact: Redactor,
+    parts: SourceParts,
     stack: AsyncExitStack,
-    errors: InternalErrors | None = None,
-    unreadable: UnreadableItems | None = None,
+    catalogue: SourceCatalogue = SOURCES,
 ) -> LiveCluster:
     """Open the configured sources; `stack` closes them. Raises SourceError for an invalid kubeconfig."""
     cache = pod_logs = writer = None
@@ -188,24 +189,15 @@ async def open_cluster(
             clock=clock,
             stale_after=kube.stale_after,
             timing=reflector_timing(kube.stale_after),
-            errors=errors,
+            errors=parts.errors,
         )
         writer = ClusterWriter(client)
-    prometheus = logs = None
-    if settings.prometheus is not None:
-        prometheus = PrometheusSource(prometheus_options(settings.prometheus), unreadable=unreadable)
-        stack.push_async_callback(prometheus.close)
-    if settings.elasticsearch is not None:
-        options = elasticsearch_options(settings.elasticsearch, redact)
-        logs = ElasticsearchSource(options, unreadable=unreadable)
-        stack.push_async_callback(logs.close)
     return LiveCluster(
         settings.name,
         clock=clock,
         cache=cache,
-        prometheus=prometheus,
-        logs=logs,
+        sources=await open_sources(settings, parts, stack, catalogue),
         pod_logs=pod_logs,
         writer=writer,
-        errors=errors,
+        errors=parts.errors,
     )

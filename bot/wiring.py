@@ -1,6 +1,6 @@
 """Wiring: every part is made here, once, and passed to the parts that need it."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -37,10 +37,13 @@ from bot.metrics import Metrics
 from bot.people import People
 from bot.settings.mapping import defaults_of, permissions_of, route_of, senders_of
 from bot.settings.schema import Settings
+from bot.source_catalogue import SourceParts
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
 from collectors.checks.catalogue import CHECKS
+from collectors.checks.check_runner import CheckRunner
 from collectors.facts.clock import Clock, SystemClock
+from collectors.facts.queries import Query
 from collectors.facts.redaction import Redactor
 from collectors.internal_errors import InternalErrors
 from collectors.query_router import QueryRouter
@@ -99,10 +102,9 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
     async with AsyncExitStack() as stack:
         store = await SqlStore.open(settings.store.url, on_commit=metrics.note_commit, errors=errors)
         stack.push_async_callback(store.close)
+        parts = SourceParts(redact=redact, errors=errors, unreadable=unreadable)
         clusters = {
-            one.name: await open_cluster(
-                one, clock=clock, redact=redact, stack=stack, errors=errors, unreadable=unreadable
-            )
+            one.name: await open_cluster(one, clock=clock, parts=parts, stack=stack)
             for one in settings.clusters
         }
         slack = await open_slack(settings.slack, store, clock=clock, stack=stack) if settings.slack else None
@@ -231,12 +233,8 @@ def _assemble(
 
 def _evaluator(shared: _Shared, cluster: LiveCluster, routing: CardRouting) -> Evaluator:
     router = QueryRouter(
-        metrics=cluster.prometheus,
-        logs=cluster.logs,
-        checks=CHECKS,
-        check_input=cluster.check_input,
-        has_cluster=cluster.cache is not None,
-        errors=shared.errors,
+        cluster.sources,
+        CheckRunner(CHECKS, cluster.check_input, has_cluster=cluster.cache is not None, errors=shared.errors),
     )
     rules = RuleSources(shipped=tuple(shared.rulebook.rules), reads_objects=shared.settings.rules.objects)
     renderer = RuleRenderer(cluster.topology, clean=shared.redact.clean)
@@ -261,9 +259,9 @@ def _card_context(
         found = clusters.get(cluster)
         return found.training(id) if found else None
 
-    def blind(cluster: str) -> Mapping[str, str]:
+    def blind(cluster: str, queries: Iterable[Query]) -> Mapping[str, str]:
         evaluator = evaluators.get(cluster)
-        return evaluator.blind if evaluator else {}
+        return evaluator.blind_sources(queries) if evaluator else {}
 
     return CardContext(
         rules=rules,

@@ -26,16 +26,15 @@ from benchmarks.timing import Watch, take_turns
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings
-from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
-from collectors.facts.results import Blind
 from collectors.facts.topology import Topology
-from collectors.query_router import CONCURRENCY, QueryRouter
+from collectors.query_router import CONCURRENCY
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
 from demo.parts.processes import Program, running
+from tests.support.routing import a_router
 
 ROUNDS = 40
 CLUSTER = "prod-a"
@@ -121,11 +120,7 @@ def _expressions(rules: Sequence[Rule], with_alerts: Container[str]) -> list[str
 
 
 def _scheduler(rules: Sequence[Rule], source: PrometheusSource) -> RuleScheduler:
-    def inputs(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
-        blind = Blind(source="kubernetes", at=at, reason="the benchmark has no cluster")
-        return CheckInput(at=at, inventory=blind, trainings=blind, configs=blind, sources=sources)
-
-    router = QueryRouter(metrics=source, logs=None, checks={}, check_input=inputs)
+    router = a_router(source)
     return RuleScheduler(
         CLUSTER, rules, router, RuleRenderer(lambda: Topology(cluster=CLUSTER), clean=Redactor(()).clean)
     )

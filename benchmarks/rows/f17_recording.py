@@ -29,13 +29,12 @@ from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.settings.schema import RulesSettings
 from bot.store.documents import encode
 from bot.store.sql_store import SqlStore
-from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
-from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.results import QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
-from collectors.query_router import QueryRouter
+from tests.support.routing import QuietSource, a_router
 
 INCIDENTS = 3_000
 RUNS = 5
@@ -52,8 +51,8 @@ SAMPLES = tuple(
 )
 
 
-@dataclass(slots=True)
-class Storm:
+@dataclass
+class Storm(QuietSource):
     """A Prometheus where every node is hot. `answered` is when it last answered."""
 
     answered: float = 0.0
@@ -61,12 +60,6 @@ class Storm:
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
         self.answered = time.perf_counter()
         return Seen(source="prometheus", at=at, samples=SAMPLES)
-
-    async def hole(self, *, at: datetime) -> Blind | None:
-        return None
-
-    async def health(self, *, at: datetime) -> Blind | None:
-        return None
 
 
 @dataclass(slots=True)
@@ -135,7 +128,7 @@ def _parts(folder: Path, storm: Storm, store: SqlStore) -> tuple[RuleScheduler, 
     path = folder / "storm.yaml"
     path.write_text(yaml.safe_dump({"groups": [{"name": "storm", "rules": [RULE]}]}), "utf-8")
     rules = read_rulebook(RulesSettings(packs=(), files=(path,))).rules
-    router = QueryRouter(metrics=storm, logs=None, checks={}, check_input=_no_cluster)
+    router = a_router(storm)
     topology = Topology(cluster=CLUSTER)
     renderer = RuleRenderer(lambda: topology, clean=Redactor().clean)
     recorder = IncidentRecorder(CLUSTER, store, CardRouting(default="C1"))
@@ -144,11 +137,6 @@ def _parts(folder: Path, storm: Storm, store: SqlStore) -> tuple[RuleScheduler, 
 
 async def _record(recorder: IncidentRecorder, scheduler: RuleScheduler, cycle: EvaluationCycle) -> None:
     await recorder.record(cycle, rules=scheduler.rules, topology=Topology(cluster=CLUSTER))
-
-
-def _no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
-    gone = Blind(source="kubernetes", at=at, reason="no cluster")
-    return CheckInput(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
 
 
 def _take(found: Recorded, changed: Changed) -> None:

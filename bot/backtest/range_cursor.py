@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from collectors.facts.results import Sample, TooLargeError
-from collectors.sources.prometheus.wire import Series
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Sample, Series, TooLargeError
 
 MAX_POINTS = 10_000  # of a series in one response; Prometheus allows 11,000
 _FIRST_POINTS = 2_000
 
 
 class RangeSource(Protocol):
-    async def fetch(
-        self, expr: str, *, start: datetime, end: datetime, step: timedelta
+    async def range(
+        self, query: PromQLQuery, *, start: datetime, end: datetime, step: timedelta
     ) -> tuple[Series, ...]: ...
 
 
@@ -53,8 +53,11 @@ class RangeCursor:
             window = range(first, min(first + self._points, moments.count))
             self._window, self._samples = range(0), {}
             try:
-                found = await self._source.fetch(
-                    self._expr, start=moments[window[0]], end=moments[window[-1]], step=moments.step
+                found = await self._source.range(
+                    PromQLQuery(expr=self._expr),
+                    start=moments[window[0]],
+                    end=moments[window[-1]],
+                    step=moments.step,
                 )
                 break
             except TooLargeError:

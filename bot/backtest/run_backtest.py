@@ -21,7 +21,7 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.facts.topology import Topology
-from collectors.sources.prometheus.ranges import RangeReader
+from collectors.sources.prometheus.source import PrometheusSource
 
 TIMEOUT = timedelta(minutes=1)  # of one range, which may take longer than a rule's query
 BYTE_CAP = 8 << 20  # of one range; decoded it takes about ten times as much memory
@@ -111,10 +111,10 @@ async def _backtest(
     )
     topology = Topology(cluster=cluster.name)
     renderer = RuleRenderer(lambda: topology, clean=Redactor(settings.redact).clean)
-    reader = RangeReader(options)
+    source = PrometheusSource(options)
     try:
         return await backtest_cluster(
-            cluster.name, rules, period, reader, options=options, renderer=renderer, step=step
+            cluster.name, rules, period, source, options=options, renderer=renderer, step=step
         )
     finally:
-        await reader.close()
+        await source.close()

@@ -9,6 +9,7 @@ from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.rules import Rule
 from alerts.store import StoreSnapshot
+from collectors.facts.queries import Query
 from collectors.trainings.training import Training
 
 
@@ -31,7 +32,7 @@ class CardContext:
 
     rules: Callable[[], Mapping[str, Rule]]
     training: Callable[[str, str], Training | None]  # cluster, namespace/name
-    blind: Callable[[str], Mapping[str, str]]  # cluster -> source -> why it is blind now
+    blind: Callable[[str, Iterable[Query]], Mapping[str, str]]  # cluster, queries -> blind source -> reason
     people: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
     runbooks: str = ""

@@ -10,7 +10,6 @@ from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
-from collectors.query_router import source_of
 from commands.incident.card_context import incident_context
 from commands.plans.plan import Plan, StepRecord
 
@@ -35,9 +34,10 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
 
 def _blind_reason(incident: Incident, shared: CardContext) -> str:
     """Return why the incident cannot be seen now: the blind sources among those that its rules query."""
-    rules, blind = shared.rules(), shared.blind(incident.cluster)
-    queried = {source_of(rules[one.rule].query) for one in incident.members if one.rule in rules}
-    return "; ".join(f"{source}: {reason}" for source, reason in blind.items() if source in queried)
+    rules = shared.rules()
+    queries = [rules[one.rule].query for one in incident.members if one.rule in rules]
+    found = shared.blind(incident.cluster, queries)
+    return "; ".join(f"{source}: {reason}" for source, reason in found.items())
 
 
 INCIDENT_CARD = CardDefinition(

@@ -1,7 +1,7 @@
 """The evaluation cycles of one cluster: the rule scheduler runs each, and it is recorded before the next starts."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from bot.metrics import Metrics
 from collectors.cluster.cache import ObjectChange
 from collectors.cluster.kinds import NODES
 from collectors.facts.clock import LARGE_STEP, Clock, ClockSteps
+from collectors.facts.queries import Query
 from collectors.query_router import QueryRouter
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
@@ -212,6 +213,11 @@ class Evaluator:
         await self._record(
             EvaluationCycle(at=now, changes=changes, evaluated=frozenset(alert.rule for alert in alerts))
         )
+
+    def blind_sources(self, queries: Iterable[Query]) -> Mapping[str, str]:
+        """Return which sources of these queries are blind now, and why."""
+        queried = {self._router.source_of(query) for query in queries}
+        return {source: reason for source, reason in self.blind.items() if source in queried}
 
     async def _run_due(self) -> None:
         name, began = self._cluster.name, asyncio.get_running_loop().time()

@@ -16,7 +16,7 @@ from collectors.facts.labels import AlertKey
 from collectors.facts.queries import CheckQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult
 from collectors.internal_errors import InternalErrors
-from collectors.query_router import CONCURRENCY, QueryRouter, source_of
+from collectors.query_router import CONCURRENCY, QueryRouter
 
 MAX_MISSED = 120  # evaluations per rule that are backfilled after blindness
 BACKFILL_FOR = 10.0  # seconds per cycle; the rest is backfilled in the next one
@@ -204,7 +204,7 @@ class RuleScheduler:
         Times that can never be answered are skipped, and so are times that still fail after TRIES cycles.
         """
         changes: list[AlertChange] = []
-        source = source_of(rule.query)
+        source = self._router.source_of(rule.query)
         while state.missed:
             if reason := backfill.stopped(source):
                 return changes, reason

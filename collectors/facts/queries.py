@@ -1,13 +1,16 @@
-"""The queries of rules: PromQL, a log search, a cluster check."""
+"""The queries of rules: PromQL, a log search, a cluster check. `asks_for` is what a source of them has."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromQLQuery:
     """An instant query. `presence` is a query whose result names everything that is watched."""
+
+    asks_for: ClassVar[str] = "metrics"
 
     expr: str
     presence: str | None = None
@@ -36,6 +39,8 @@ class LogQuery:
     becomes a label, so that one search gives one sample per GPU or XID number.
     """
 
+    asks_for: ClassVar[str] = "logs"
+
     match: str
     by: tuple[str, ...]
     over: timedelta
@@ -48,6 +53,8 @@ class LogQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckQuery:
     """A named cluster check and its parameters; see `collectors/checks`."""
+
+    asks_for: ClassVar[str] = "the cluster's state"
 
     name: str
     parameters: Mapping[str, object] = field(default_factory=dict)

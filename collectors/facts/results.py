@@ -17,6 +17,14 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """The samples with the same labels over time: Unix times in seconds and values, oldest first."""
+
+    labels: Labels
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogLine:
     """One line of a log. `labels` are those that are known (node, pod, namespace, …).
 

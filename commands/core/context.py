@@ -8,30 +8,14 @@ from typing import Any, Protocol
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.cluster.inventory import Inventory
-from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import LogLine, QueryResult
+from collectors.facts.queries import Query
+from collectors.facts.results import QueryResult
 from collectors.facts.topology import Topology
+from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
 from commands.core.request import Actor, Upload
 from commands.plans.object_refs import ObjectReader
 from commands.plans.plan import Origin
-
-
-class MetricsQuerier(Protocol):
-    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult: ...
-
-
-class LogReader(Protocol):
-    async def lines(
-        self,
-        *,
-        where: Mapping[str, str | Sequence[str]],
-        at: datetime,
-        since: datetime | None = None,
-        tail: int = 100,
-    ) -> Sequence[LogLine]:
-        """Return the newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
-        ...
 
 
 class PodLogReader(Protocol):
@@ -46,8 +30,9 @@ class Cluster(Protocol):
     @property
     def name(self) -> str: ...
 
-    @property
-    def prometheus(self) -> MetricsQuerier | None: ...
+    async def query(self, query: Query, *, at: datetime) -> QueryResult:
+        """Return the result from the source of the query. Without one, or when it fails, it is Blind."""
+        ...
 
     @property
     def logs(self) -> LogReader | None: ...

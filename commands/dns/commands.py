@@ -194,9 +194,7 @@ def _owned_by(owner: Owner) -> Text:
 
 
 async def _measured(context: CommandContext, query: str, form: str) -> Text:
-    if context.cluster.prometheus is None:
-        return text("no Prometheus in the settings")
-    seen = await context.cluster.prometheus.query(PromQLQuery(expr=query), at=context.now)
+    seen = await context.cluster.query(PromQLQuery(expr=query), at=context.now)
     if not isinstance(seen, Seen):
         return text(f"not known: {seen.reason}")
     if not seen.samples or isnan(seen.samples[0].value):  # no queries in the window

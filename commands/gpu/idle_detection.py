@@ -17,7 +17,7 @@ from collectors.cluster.resources import gpu_resource, gpus_requested, holds_res
 from collectors.facts.clock import format_duration
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
-from commands.core.context import MetricsQuerier
+from commands.core.context import Cluster
 
 UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
 ENGINE_IDLE_BELOW = 0.01  # share of the time: the background work of a slice is below
@@ -63,12 +63,9 @@ class IdleSearch:
     blind: str = ""
 
 
-async def find_idle(
-    prometheus: MetricsQuerier | None, inventory: Inventory, *, now: datetime, after: timedelta
-) -> IdleSearch:
-    """Query Prometheus for the activity of every GPU in the window that ends now."""
-    if prometheus is None:
-        return IdleSearch(at=now, after=after, blind="the settings name no Prometheus for this cluster")
+async def find_idle(cluster: Cluster, *, now: datetime, after: timedelta) -> IdleSearch:
+    """Query the activity of every GPU in the window that ends now. Raises SourceError without an inventory."""
+    inventory = cluster.inventory()
     queries = [
         PromQLQuery(expr=instant)
         for instant in (
@@ -79,7 +76,7 @@ async def find_idle(
             newest(MEMORY),
         )
     ]
-    answers = await asyncio.gather(*(prometheus.query(query, at=now) for query in queries))
+    answers = await asyncio.gather(*(cluster.query(query, at=now) for query in queries))
     return classify_pods(inventory, answers, now=now, after=after)
 
 

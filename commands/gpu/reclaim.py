@@ -87,9 +87,7 @@ async def find_idle_now(context: CommandContext, after: timedelta) -> IdleSearch
     shortest = min(SHORTEST, context.defaults.idle_after)  # the settings may allow less
     if not shortest <= after <= MAX_WINDOW:
         raise UnusableError(f"`--after` must be {humanize(shortest)} to {humanize(MAX_WINDOW)}.")
-    return await find_idle(
-        context.cluster.prometheus, context.cluster.inventory(), now=context.now, after=after
-    )
+    return await find_idle(context.cluster, now=context.now, after=after)
 
 
 def _selected(

@@ -68,12 +68,10 @@ def disruption_of(training: Training) -> Disruption:
 async def lost_work(training: Training, context: CommandContext) -> str:
     """Return what a stop costs: the work since the last checkpoint, as far as the training reports it."""
     unknown = "The age of its last checkpoint is not known: work since then is lost."
-    if context.cluster.prometheus is None:
-        return unknown
     pods = "|".join(sorted({rank.pod for rank in training.ranks}))
     by_pod = "" if training.has_namespace else f',pod=~"{pods}"'
     query = f'max(training_checkpoint_timestamp_seconds{{namespace="{training.namespace}"{by_pod}}})'
-    seen = await context.cluster.prometheus.query(PromQLQuery(expr=query), at=context.now)
+    seen = await context.cluster.query(PromQLQuery(expr=query), at=context.now)
     if isinstance(seen, Blind) or not seen.samples:
         return unknown
     saved = moment_of(seen.samples[0].value)

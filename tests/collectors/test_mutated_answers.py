@@ -13,7 +13,6 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
-from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.queries import LogQuery, PromQLQuery, Query, TimesUsual
 from collectors.facts.results import Blind, Seen
 from collectors.internal_errors import InternalErrors
@@ -24,6 +23,7 @@ from collectors.sources.prometheus.source import PrometheusSource
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from tests.support.examples import by_profile
 from tests.support.log_documents import host_line
+from tests.support.routing import a_router
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 ROUNDS = by_profile(400, 10_000)
@@ -105,11 +105,6 @@ def _places(value: Any) -> Any:
             yield from _places(value[key])
 
 
-def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
-    gone = Blind(source="kubernetes", at=at, reason="there is none")
-    return CheckInput(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
-
-
 @dataclass
 class Tally:
     """The results of many rounds."""
@@ -149,9 +144,7 @@ async def test_no_changed_answer_of_prometheus_raises() -> None:
     async with server.running() as url:
         source = PrometheusSource(PrometheusOptions(url=url, timeout=timedelta(seconds=5)))
         errors = InternalErrors()
-        router = QueryRouter(
-            metrics=source, logs=None, checks={}, check_input=no_cluster, has_cluster=False, errors=errors
-        )
+        router = a_router(source, has_cluster=False, errors=errors)
         tally = await run_rounds(router, server, METRIC_QUERIES)
         await source.close()
 
@@ -181,9 +174,7 @@ async def test_no_changed_answer_of_elasticsearch_raises() -> None:
         server = MutatingServer(forward, Random(7), headers)
         async with server.running() as url:
             source = ElasticsearchSource(ElasticsearchOptions(urls=(url,)))
-            router = QueryRouter(
-                metrics=None, logs=source, checks={}, check_input=no_cluster, has_cluster=False
-            )
+            router = a_router(source, has_cluster=False)
             tally = await run_rounds(router, server, LOG_QUERIES)
             await source.close()
 

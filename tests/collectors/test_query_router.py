@@ -14,6 +14,7 @@ from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
 from collectors.query_router import QueryRouter
+from tests.support.routing import QuietSource, a_router, no_cluster
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 GOOD = PromQLQuery(expr="up")
@@ -21,39 +22,29 @@ BAD = PromQLQuery(expr="bad")
 
 
 @dataclass
-class FailingSource:
+class FailingSource(QuietSource):
     """Raises `error` for the query `bad`, and for its health where `is_ill`."""
 
+    query_types = frozenset({PromQLQuery, LogQuery})
     error: Exception
     is_ill: bool = False
 
-    async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
-        if query == BAD:
+    async def query(self, query: PromQLQuery | LogQuery, *, at: datetime) -> QueryResult:
+        if query == BAD or isinstance(query, LogQuery):
             raise self.error
-        return Seen(source="prometheus", at=at, samples=())
-
-    async def search(self, query: LogQuery, *, at: datetime) -> QueryResult:
-        raise self.error
+        return await super().query(query, at=at)
 
     async def health(self, *, at: datetime) -> Blind | None:
         if self.is_ill:
             raise self.error
         return None
 
-    async def hole(self, *, at: datetime) -> Blind | None:
-        return await self.health(at=at)
-
-
-def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
-    gone = Blind(source="kubernetes", at=at, reason="there is none")
-    return CheckInput(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
-
 
 def broken_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
     raise KeyError("a node without a name")
 
 
-def a_router(
+def router_of(
     source: FailingSource,
     *,
     counts: list[str] | None = None,
@@ -61,9 +52,7 @@ def a_router(
     checks: dict[str, ClusterCheck] | None = None,
 ) -> QueryRouter:
     errors = InternalErrors(([] if counts is None else counts).append)
-    return QueryRouter(
-        metrics=source, logs=source, checks=checks or dict(CHECKS), check_input=check_input, errors=errors
-    )
+    return a_router(source, checks=checks or dict(CHECKS), check_input=check_input, errors=errors)
 
 
 async def answers_of(router: QueryRouter, **queries: Query) -> dict[str, QueryResult]:
@@ -79,7 +68,7 @@ async def answers_of(router: QueryRouter, **queries: Query) -> dict[str, QueryRe
 async def test_an_unexpected_error_in_a_query_is_blind_for_that_query_only(error: Exception) -> None:
     counts: list[str] = []
 
-    answers = await answers_of(a_router(FailingSource(error), counts=counts), good=GOOD, bad=BAD)
+    answers = await answers_of(router_of(FailingSource(error), counts=counts), good=GOOD, bad=BAD)
 
     assert isinstance(answers["good"], Seen)
     assert isinstance(bad := answers["bad"], Blind)
@@ -90,7 +79,7 @@ async def test_an_unexpected_error_in_a_query_is_blind_for_that_query_only(error
 
 async def test_the_log_has_the_traceback_under_the_reference_that_people_read() -> None:
     with capture_logs() as logs:
-        answers = await a_router(FailingSource(ValueError("odd"))).query_all({"bad": BAD}, at=NOON)
+        answers = await router_of(FailingSource(ValueError("odd"))).query_all({"bad": BAD}, at=NOON)
 
     assert isinstance(bad := answers["bad"], Blind)
     assert logs[0]["reference"] in bad.reason
@@ -98,7 +87,7 @@ async def test_the_log_has_the_traceback_under_the_reference_that_people_read() 
 
 
 async def test_an_unexpected_error_in_a_health_check_makes_its_source_blind() -> None:
-    router = a_router(FailingSource(ValueError("odd"), is_ill=True))
+    router = router_of(FailingSource(ValueError("odd"), is_ill=True))
 
     answers = await answers_of(router, good=GOOD)
 
@@ -109,7 +98,7 @@ async def test_an_unexpected_error_in_a_health_check_makes_its_source_blind() ->
 async def test_an_unexpected_error_while_the_cluster_is_read_makes_kubernetes_blind_and_nothing_else() -> (
     None
 ):
-    router = a_router(FailingSource(ValueError()), check_input=broken_cluster)
+    router = router_of(FailingSource(ValueError()), check_input=broken_cluster)
 
     answers = await answers_of(router, good=GOOD, check=CheckQuery(name="node-not-ready"))
 
@@ -122,7 +111,7 @@ async def test_an_unexpected_error_in_a_check_is_blind_for_that_check_only() -> 
         raise ZeroDivisionError
 
     checks = {**CHECKS, "rule-blind": replace(CHECKS["rule-blind"], run=fails)}
-    router = a_router(FailingSource(ValueError()), checks=checks)
+    router = router_of(FailingSource(ValueError()), checks=checks)
 
     answers = await answers_of(
         router, broken=CheckQuery(name="rule-blind"), sound=CheckQuery(name="source-blind")
@@ -135,7 +124,7 @@ async def test_an_unexpected_error_in_a_check_is_blind_for_that_check_only() -> 
 
 
 async def test_the_same_error_keeps_its_reference_and_is_logged_once() -> None:
-    router = a_router(FailingSource(ValueError("odd")))
+    router = router_of(FailingSource(ValueError("odd")))
 
     with capture_logs() as logs:
         reasons = [(await router.query_all({"bad": BAD}, at=NOON))["bad"] for _ in range(5)]
@@ -154,7 +143,7 @@ class LateSource(FailingSource):
 
 async def test_a_source_that_is_back_with_a_hole_is_blind_for_a_while_and_not_for_ever() -> None:
     source = LateSource(ValueError(), is_ill=True)
-    router = a_router(source)
+    router = router_of(source)
     await answers_of(router, good=GOOD)
     source.is_ill = False
 
@@ -168,7 +157,7 @@ async def test_a_source_that_is_back_with_a_hole_is_blind_for_a_while_and_not_fo
 
 async def test_a_clock_that_is_set_back_does_not_prolong_the_recovery() -> None:
     source = LateSource(ValueError(), is_ill=True)
-    router = a_router(source)
+    router = router_of(source)
     await answers_of(router, good=GOOD)
     source.is_ill = False
 
@@ -184,7 +173,7 @@ async def test_a_clock_that_is_set_back_does_not_prolong_the_recovery() -> None:
 async def test_each_return_has_the_whole_time_to_recover(restart: bool) -> None:
     """A Prometheus that is restarted over and over answers once in between, and then has a hole again."""
     source = LateSource(ValueError(), is_ill=True)
-    router = a_router(source)
+    router = router_of(source)
     found = {}
     for minute, is_ill in ((0, True), (1, False), (2, True), (30, True), (31, False)):
         source.is_ill = is_ill

@@ -15,20 +15,19 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
-from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
-from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_topology
+from tests.support.routing import QuietSource, a_router
 
 Heat = Callable[[str, datetime], Mapping[str, float]]  # expression and moment -> value by node
 EVERY = timedelta(minutes=1)
 
 
 @dataclass(slots=True)
-class Canned:
+class Canned(QuietSource):
     """A Prometheus that can answer for any time, unless it is down now.
 
     `dark` returns whether it is down at a time of our clock; `asked` is that time.
@@ -54,9 +53,6 @@ class Canned:
     async def health(self, *, at: datetime) -> Blind | None:
         return Blind(source="prometheus", at=at, reason="refused") if self.dark(self.asked) else None
 
-    async def hole(self, *, at: datetime) -> Blind | None:
-        return await self.health(at=at)
-
 
 @dataclass(slots=True, kw_only=True)
 class Yard:
@@ -74,7 +70,7 @@ class Yard:
         self.process()
 
     def process(self) -> None:
-        router = QueryRouter(metrics=self.metrics, logs=None, checks={}, check_input=no_cluster)
+        router = a_router(self.metrics)
         self.scheduler = RuleScheduler(CLUSTER, self.rules, router, a_renderer(self.topology))
         self.recorder = IncidentRecorder(CLUSTER, self.store, CardRouting(routes=self.routes, default="C1"))
 
@@ -115,11 +111,6 @@ class Yard:
     async def said(self) -> list[tuple[str, str]]:
         """Return each reply's card and text."""
         return [(line.card, plain(line.text)) for line in await self.lines()]
-
-
-def no_cluster(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
-    gone = Blind(source="kubernetes", at=at, reason="no cluster")
-    return CheckInput(at=at, inventory=gone, trainings=gone, configs=gone, sources=sources)
 
 
 def hot(*spans: tuple[int, int], node: str = "gpu-a01", value: float = 91) -> Heat:

@@ -16,6 +16,7 @@ from collectors.cluster.cache import ClusterCache
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.sources.cluster_sources import ClusterSources
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
 from commands.command_catalogue import CATALOGUE
@@ -29,6 +30,7 @@ from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Origin, Plan, PlanState, StepRecord
 from commands.plans.plan_journal import records_of
 from tests.support.cluster_cache import QUICK, until
+from tests.support.routing import QuietSource
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"
@@ -70,7 +72,7 @@ class Hands:
 
 
 @dataclass
-class CannedPrometheus:
+class CannedPrometheus(QuietSource):
     """Answers a query with the last row whose words are all in its expression, else with no samples."""
 
     rows: list[tuple[tuple[str, ...], tuple[tuple[dict[str, str], float], ...] | str]] = field(
@@ -187,9 +189,15 @@ async def yard_before(
         writer = ClusterWriter(client)
         prometheus = CannedPrometheus()
         cluster = LiveCluster(
-            CLUSTER, clock=hands, cache=cache, pod_logs=source, writer=writer, logs=logs, snapshot_every=0
+            CLUSTER,
+            clock=hands,
+            cache=cache,
+            sources=ClusterSources([prometheus]),
+            pod_logs=source,
+            writer=writer,
+            snapshot_every=0,
         )
-        cluster.prometheus = prometheus  # type: ignore[assignment]
+        cluster.logs = logs
         store = MemoryStore()
         pipeline = Pipeline(
             catalogue=CATALOGUE,

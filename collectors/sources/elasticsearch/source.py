@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from collectors.facts.clock import humanize
-from collectors.facts.queries import LogQuery
-from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, SourceError
+from collectors.facts.queries import LogQuery, Query
+from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.counting import Counting, LineGroup, texts_of, usual_of
@@ -18,6 +18,7 @@ from collectors.sources.elasticsearch.log_lines import StoredLine
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.novelty import novel
 from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.source_port import query_each_step
 from collectors.unreadable_items import UnreadableItems
 
 _SEASONS = 7
@@ -34,11 +35,17 @@ class ElasticsearchSource:
     capped in number and bytes. It connects on the first request; close it when done.
     """
 
+    query_types: frozenset[type[Query]] = frozenset({LogQuery})
+
     def __init__(self, options: ElasticsearchOptions, *, unreadable: UnreadableItems | None = None) -> None:
         self._options = options
         self._unreadable = unreadable or UnreadableItems()
         self._client = ElasticsearchClient(options)
         self._finder = FieldFinder(self._client, options.fields, options.index)
+
+    @property
+    def name(self) -> str:
+        return self._options.name
 
     async def __aenter__(self) -> "ElasticsearchSource":
         return self
@@ -50,7 +57,7 @@ class ElasticsearchSource:
         """Close the connections."""
         await self._client.close()
 
-    async def search(self, query: LogQuery, *, at: datetime) -> QueryResult:
+    async def query(self, query: LogQuery, *, at: datetime) -> QueryResult:
         """Run a rule's log search as of `at`: one sample for each group whose count is above the threshold.
 
         Labels are those of `by`, the named groups of `extract`, and `pattern` for `novel`; the value is the count of
@@ -81,6 +88,16 @@ class ElasticsearchSource:
             "check that the log shipper runs and writes to elasticsearch.index"
         )
         return Blind(source=options.name, at=at, reason=reason, is_lasting=True)
+
+    async def hole(self, *, at: datetime) -> Blind | None:
+        """Return None: lines keep their own time and arrive later, so nothing is missing of the past."""
+        return None
+
+    async def range(
+        self, query: LogQuery, *, start: datetime, end: datetime, step: timedelta
+    ) -> tuple[Series, ...]:
+        """Return the counts over time, one search per step. Raises SourceError."""
+        return await query_each_step(self, query, start=start, end=end, step=step)
 
     async def lines(
         self,

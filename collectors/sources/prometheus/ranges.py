@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.results import Series, SourceError, TooLargeError
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.errors import Failure, without_secrets
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.range_messages import RangeReply, RangeRequest
-from collectors.sources.prometheus.wire import Series
 
 _START = 10.0  # seconds until a new child reads its first request
 _CHILD = (sys.executable, "-P", "-m", "collectors.sources.prometheus.range_child")

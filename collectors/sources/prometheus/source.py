@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from collectors.facts.clock import humanize, moment_of
-from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import Blind, QueryResult, Sample, Seen, SourceError
+from collectors.facts.queries import PromQLQuery, Query
+from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.sources.prometheus.ranges import RangeReader
 from collectors.unreadable_items import UnreadableItems
 
 GAP_HOLDS = timedelta(minutes=10)
@@ -18,6 +19,8 @@ GAP_HOLDS = timedelta(minutes=10)
 
 class PrometheusSource:
     """Queries one Prometheus. Create it in a running event loop."""
+
+    query_types: frozenset[type[Query]] = frozenset({PromQLQuery})
 
     def __init__(
         self,
@@ -30,6 +33,7 @@ class PrometheusSource:
         self.name = name
         self.settings = settings
         self._client = PrometheusClient(settings)
+        self._ranges = RangeReader(settings)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._waiting = 0  # queries that run or wait
         self._is_closed = False
@@ -45,6 +49,12 @@ class PrometheusSource:
         samples, *others = (one for one in found if not isinstance(one, Blind))
         present = tuple(sample.labels for sample in others[0]) if others else None
         return Seen(source=self.name, at=at, samples=samples, present=present)
+
+    async def range(
+        self, query: PromQLQuery, *, start: datetime, end: datetime, step: timedelta
+    ) -> tuple[Series, ...]:
+        """Return the samples over time, without presence. Raises SourceError, TooLargeError for a shorter range."""
+        return await self._ranges.fetch(query.expr, start=start, end=end, step=step)
 
     async def health(self, *, at: datetime) -> Blind | None:
         """Return Blind when the server's results cannot be trusted now. Call it once per cycle.
@@ -100,6 +110,7 @@ class PrometheusSource:
         """Close the connections. Queries that run or wait become Blind."""
         self._is_closed = True
         await self._client.close()
+        await self._ranges.close()
 
     async def _instant(self, expr: str, at: datetime) -> tuple[Sample, ...] | Blind:
         if self._waiting >= self.settings.waiting_cap:

@@ -8,14 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from collectors.facts.labels import Labels
-from collectors.facts.results import Sample, SourceError, TooLargeError
-
-
-class Series(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One series over time: Unix times in seconds and values, oldest first."""
-
-    labels: Labels
-    points: tuple[tuple[float, float], ...]
+from collectors.facts.results import Sample, Series, SourceError, TooLargeError
 
 
 class _Result(msgspec.Struct, rename="camel"):

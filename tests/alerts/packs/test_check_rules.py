@@ -13,11 +13,11 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import SERVICES
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, QueryResult, Seen
-from collectors.query_router import QueryRouter
 from tests.alerts.packs.check_cases import CHECK_CASES, CheckCase
 from tests.alerts.packs.evaluated import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW, hide
+from tests.support.routing import a_router
 
 RULES: Mapping[str, Rule] = {
     name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, CheckQuery)
@@ -31,7 +31,7 @@ async def query_result(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
     def inputs(at: datetime, _sources: tuple[SourceState, ...]) -> CheckInput:
         return replace(case.inputs, at=at)
 
-    router = QueryRouter(metrics=None, logs=None, checks=CHECKS, check_input=inputs)
+    router = a_router(checks=CHECKS, check_input=inputs)
     return await router.query(RULES[case.rule].query, at=at)
 
 

@@ -66,7 +66,7 @@ async def test_a_case_fires_exactly_its_alerts(case: LogCase, logs: Logs) -> Non
     assert isinstance(rule.query, LogQuery)
     await logs.ship(*case.events)
 
-    seen = await logs.source.search(rule.query, at=NOW)
+    seen = await logs.source.query(rule.query, at=NOW)
     assert isinstance(seen, Seen), seen
     alerts = fired(rule, seen, NOW)
 
@@ -85,7 +85,7 @@ async def test_an_alert_has_a_log_line_as_evidence_and_its_node(case: LogCase, l
     assert isinstance(rule.query, LogQuery)
     await logs.ship(*case.events)
 
-    seen = await logs.source.search(rule.query, at=NOW)
+    seen = await logs.source.query(rule.query, at=NOW)
 
     for alert in fired(rule, seen, NOW):
         assert alert.texts
@@ -98,12 +98,12 @@ async def test_a_partial_result_resolves_nothing(name: str, logs: Logs) -> None:
     assert isinstance(rule.query, LogQuery)
     case = next(case for case in LOG_CASES if case.rule == name and case.fired)
     await logs.ship(*case.events)
-    seen = await logs.source.search(rule.query, at=NOW)
+    seen = await logs.source.query(rule.query, at=NOW)
     known = {alert.key: alert for alert in fired(rule, seen, NOW)}
     long_after = NOW + timedelta(days=1)  # long after the lines have left the window
 
     logs.es.faults.partial(1, times=5)
-    blind = await logs.source.search(rule.query, at=long_after)
+    blind = await logs.source.query(rule.query, at=long_after)
     after = once(rule, known, blind, long_after)
 
     assert isinstance(blind, Blind)

@@ -12,14 +12,12 @@ from alerts.rules import Rule, Timing
 from bot.backtest.cluster_backtest import ClusterBacktest, Period, backtest_cluster
 from bot.evaluation.scheduler import RuleScheduler
 from collectors.facts.clock import SystemClock
-from collectors.query_router import QueryRouter
 from collectors.sources.prometheus.options import PrometheusOptions
-from collectors.sources.prometheus.ranges import RangeReader
 from collectors.sources.prometheus.source import PrometheusSource
 from tests.bot.backtest.recorded import LENGTH, recorded
 from tests.real.fixtures import StartPrometheus
 from tests.support.alerting import CLUSTER, a_renderer, a_rule, minutes
-from tests.support.evaluation import no_cluster
+from tests.support.routing import a_router
 
 STEP = timedelta(seconds=30)
 HOT = replace(a_rule("Hot", expr="heat > 83"), interval=STEP)
@@ -60,8 +58,8 @@ def ended(at: datetime, rule: Rule, found: ClusterBacktest) -> list[tuple[str, f
 
 
 @asynccontextmanager
-async def reading(url: str) -> AsyncIterator[RangeReader]:
-    reader = RangeReader(PrometheusOptions(url=url, timeout=timedelta(seconds=30)))
+async def reading(url: str) -> AsyncIterator[PrometheusSource]:
+    reader = PrometheusSource(PrometheusOptions(url=url, timeout=timedelta(seconds=30)))
     try:
         yield reader
     finally:
@@ -69,10 +67,10 @@ async def reading(url: str) -> AsyncIterator[RangeReader]:
 
 
 async def backtest(
-    reader: RangeReader, period: Period, *rules: Rule, step: timedelta | None = None
+    reader: PrometheusSource, period: Period, *rules: Rule, step: timedelta | None = None
 ) -> ClusterBacktest:
     return await backtest_cluster(
-        CLUSTER, rules, period, reader, options=reader.options, renderer=a_renderer(), step=step
+        CLUSTER, rules, period, reader, options=reader.settings, renderer=a_renderer(), step=step
     )
 
 
@@ -90,7 +88,7 @@ async def test_it_fires_what_live_evaluation_of_the_same_moments_fires(
     async with reading(server.url) as reader:
         found = await backtest(reader, period, *RULES)
     source = PrometheusSource(PrometheusOptions(url=server.url))
-    router = QueryRouter(metrics=source, logs=None, checks={}, check_input=no_cluster, has_cluster=False)
+    router = a_router(source, has_cluster=False)
     scheduler = RuleScheduler(CLUSTER, RULES, router, a_renderer())
     live: list[tuple[str, str, datetime]] = []
     try:

@@ -7,8 +7,8 @@ import pytest
 
 from bot.backtest.range_cursor import MAX_POINTS, Moments, RangeCursor
 from collectors.facts.labels import Labels
-from collectors.facts.results import TooLargeError
-from collectors.sources.prometheus.wire import Series
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Series, TooLargeError
 from tests.support.alerting import NOON
 
 STEP = timedelta(seconds=15)
@@ -22,8 +22,8 @@ class Source:
     series: int = 1
     sizes: list[int] = field(default_factory=list)  # points of a series in each response
 
-    async def fetch(
-        self, expr: str, *, start: datetime, end: datetime, step: timedelta
+    async def range(
+        self, query: PromQLQuery, *, start: datetime, end: datetime, step: timedelta
     ) -> tuple[Series, ...]:
         count = (end - start) // step + 1
         if count * self.series > self.most:

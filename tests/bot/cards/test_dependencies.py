@@ -22,7 +22,7 @@ from collectors.internal_errors import InternalErrors
 from commands.models import HandledRequest, Launch
 from tests.support.rows import NOON, a_card, a_handled_request, an_alert
 
-CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
+CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
 UNCHANGING = {Alert: "only the labels are read, which never change"}
 
 

@@ -39,7 +39,7 @@ async def compose(
     return Composed(message=message, is_final=launch.is_over, next_due=due)
 
 
-CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
+CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
 TOY_CARD = CardDefinition(kind=CardKind.LAUNCH, compose=compose, depends_on={Launch: own})
 
 

@@ -16,7 +16,7 @@ from collectors.internal_errors import InternalErrors
 from commands.models import ReclaimRequest, ReclaimState
 from tests.support.yard import NOON, Hands
 
-CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
+CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
 REQUEST = ReclaimRequest(
     id="c1",
     cluster="prod-a",

@@ -17,10 +17,10 @@ USUAL = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5), times_usu
 
 SourceQuery = Callable[[ElasticsearchSource, datetime], Awaitable[QueryResult | None]]
 QUERIES = [
-    pytest.param(lambda source, now: source.search(COUNT, at=now), id="a count"),
-    pytest.param(lambda source, now: source.search(EXTRACT, at=now), id="an extraction"),
-    pytest.param(lambda source, now: source.search(NOVEL, at=now), id="a novelty"),
-    pytest.param(lambda source, now: source.search(USUAL, at=now), id="a comparison with the usual"),
+    pytest.param(lambda source, now: source.query(COUNT, at=now), id="a count"),
+    pytest.param(lambda source, now: source.query(EXTRACT, at=now), id="an extraction"),
+    pytest.param(lambda source, now: source.query(NOVEL, at=now), id="a novelty"),
+    pytest.param(lambda source, now: source.query(USUAL, at=now), id="a comparison with the usual"),
     pytest.param(lambda source, now: source.health(at=now), id="a health check"),
 ]
 
@@ -68,9 +68,9 @@ async def test_every_search_of_a_query_must_be_complete(
     async with source_at(server) as source:
         for complete in range(searches):
             server.faults.partial(after=complete)
-            assert isinstance(await source.search(query, at=now), Blind), f"search {complete + 1} was partial"
+            assert isinstance(await source.query(query, at=now), Blind), f"search {complete + 1} was partial"
             server.faults.heal()
-        assert isinstance(await source.search(query, at=now), Seen)
+        assert isinstance(await source.query(query, at=now), Seen)
 
 
 async def test_incomplete_lines_are_an_error(server: ElasticsearchLookalike, now: datetime) -> None:
@@ -97,14 +97,14 @@ async def test_an_error_status_gives_a_reason(
 ) -> None:
     async with source_at(server) as source:
         server.faults.fail(status)
-        blind = await source.search(COUNT, at=now)
+        blind = await source.query(COUNT, at=now)
         assert isinstance(blind, Blind)
         assert text in blind.reason
         server.faults.fail(status)
         with pytest.raises(SourceError) as caught:
             await source.lines(where={"node": "gpu-a01"}, at=now)
         assert (caught.value.status, caught.value.temporary) == (status, is_temporary)
-        assert isinstance(await source.search(COUNT, at=now), Seen)
+        assert isinstance(await source.query(COUNT, at=now), Seen)
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -125,13 +125,13 @@ async def test_a_server_that_was_down_works_again_at_the_same_address(
     server: ElasticsearchLookalike, now: datetime
 ) -> None:
     async with source_at(server) as source:
-        assert isinstance(await source.search(COUNT, at=now), Seen)
+        assert isinstance(await source.query(COUNT, at=now), Seen)
         await server.down()
-        blind = await source.search(COUNT, at=now)
+        blind = await source.query(COUNT, at=now)
         assert isinstance(blind, Blind)
         assert "cannot connect: check elasticsearch.url" in blind.reason
         await server.up()
-        assert isinstance(await source.search(COUNT, at=now), Seen)
+        assert isinstance(await source.query(COUNT, at=now), Seen)
 
 
 async def test_a_second_address_is_tried(server: ElasticsearchLookalike, now: datetime) -> None:
@@ -140,19 +140,19 @@ async def test_a_second_address_is_tried(server: ElasticsearchLookalike, now: da
         settings = ElasticsearchOptions(urls=(other.url, server.url))
         async with ElasticsearchSource(settings) as source:
             for _ in range(4):
-                assert isinstance(await source.search(COUNT, at=now), Seen)
+                assert isinstance(await source.query(COUNT, at=now), Seen)
 
 
 async def test_points_in_time_are_closed(server: ElasticsearchLookalike, now: datetime) -> None:
     async with source_at(server) as source:
-        await source.search(EXTRACT, at=now)
-        await source.search(NOVEL, at=now)
+        await source.query(EXTRACT, at=now)
+        await source.query(NOVEL, at=now)
         server.faults.partial(times=100)
-        await source.search(EXTRACT, at=now)
+        await source.query(EXTRACT, at=now)
     assert server.open_points == 0
 
 
 async def test_a_slow_search_is_complete(server: ElasticsearchLookalike, now: datetime) -> None:
     async with source_at(server) as source:
         server.faults.slow(timedelta(milliseconds=20))
-        assert isinstance(await source.search(COUNT, at=now), Seen)
+        assert isinstance(await source.query(COUNT, at=now), Seen)

@@ -74,7 +74,7 @@ async def test_an_odd_hit_is_skipped_and_counted(
     lines = await source.lines(where={"node": "gpu-a01"}, at=now)
     assert [line.text for line in lines] == ["first line", "second line"]
     assert skipped == ["elasticsearch"]
-    novel = await source.search(NOVEL, at=now)
+    novel = await source.query(NOVEL, at=now)
     assert isinstance(novel, Seen)
     assert {sample.labels["pattern"] for sample in novel.samples} == {"first line", "second line"}
 
@@ -85,7 +85,7 @@ async def test_nothing_but_odd_hits_is_blind(
     answers[:] = [hit("x", at="yesterday"), None]
     with pytest.raises(SourceError, match="none of the 2 hits can be read"):
         await source.lines(where={"node": "gpu-a01"}, at=now)
-    assert isinstance(await source.search(NOVEL, at=now), Blind)
+    assert isinstance(await source.query(NOVEL, at=now), Blind)
 
 
 async def test_the_same_odd_hit_is_logged_once(

@@ -43,7 +43,7 @@ async def serving(answer: Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 async def blind_reason(url: str, now: datetime, **settings: object) -> str:
     async with ElasticsearchSource(ElasticsearchOptions(urls=(url,), **settings)) as source:  # type: ignore[arg-type]
-        blind = await source.search(COUNT, at=now)
+        blind = await source.query(COUNT, at=now)
     assert isinstance(blind, Blind)
     return blind.reason
 
@@ -124,7 +124,7 @@ async def test_warnings_of_the_server_are_not_raised_here(now: datetime) -> None
         serving(answer) as url,
         ElasticsearchSource(ElasticsearchOptions(urls=(url,))) as source,
     ):
-        assert not isinstance(await source.search(COUNT, at=now), Blind)
+        assert not isinstance(await source.query(COUNT, at=now), Blind)
 
 
 async def test_a_redirect_is_not_followed(now: datetime) -> None:
@@ -178,8 +178,8 @@ async def test_credentials_are_read_again_for_every_request(now: datetime) -> No
             ElasticsearchOptions(urls=(url,), credentials=lambda: Credentials(api_key=next(keys)))
         ) as source,
     ):
-        await source.search(COUNT, at=now)
-        await source.search(COUNT, at=now)
+        await source.query(COUNT, at=now)
+        await source.query(COUNT, at=now)
     assert seen == ["ApiKey first", "ApiKey second"]
 
 
@@ -203,7 +203,7 @@ async def test_a_query_can_be_cancelled(now: datetime) -> None:
 
     async with serving(answer) as url, ElasticsearchSource(ElasticsearchOptions(urls=(url,))) as source:
         async with asyncio.TaskGroup() as tasks:
-            query = tasks.create_task(source.search(COUNT, at=now))
+            query = tasks.create_task(source.query(COUNT, at=now))
             await asyncio.wait_for(arrived.wait(), 10)
             query.cancel()
         assert query.cancelled()

@@ -11,9 +11,8 @@ import pytest
 from aiohttp import web
 
 from collectors.facts.clock import SystemClock
-from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.results import Series, SourceError, TooLargeError
 from collectors.sources.prometheus.ranges import RangeReader
-from collectors.sources.prometheus.wire import Series
 from tests.real.fixtures import StartPrometheus
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)

@@ -30,7 +30,7 @@ async def test_the_card_shows_that_the_request_was_withdrawn(yard: Yard, kube: K
     await watcher.check()
     await yard.do(f"plan undo {(await the_plan(yard)).id}", DANA)
     assert not await dues(yard)
-    card_context = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
+    card_context = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
     async with yard.store.unit() as unit:
         (card,) = await unit.rows(PostedCard).find(kind="reclaim_request")
         message = (await CardCatalogue(card_context).compose(card, unit, yard.clock.now())).message

@@ -125,7 +125,7 @@ async def test_logs_come_from_the_source_that_has_them(
 ) -> None:
     pod = await failed(yard, kube)
     yard.cluster.pod_logs = pods  # type: ignore[assignment]
-    yard.cluster.logs = stored  # type: ignore[assignment]
+    yard.cluster.logs = stored
     reply = await yard.say("training logs mnist", ANA)
     assert pod in reply
     for word in words:

@@ -74,7 +74,7 @@ class Logs:
         """Query a new source, by default by node and over five minutes."""
         settings = query.pop("settings", {})
         options = {"by": ("node",), "over": timedelta(minutes=5), **query}
-        return await self.source(**settings).search(LogQuery(match=match, **options), at=NOW)
+        return await self.source(**settings).query(LogQuery(match=match, **options), at=NOW)
 
     async def counts(self, match: str = "*", **query: Any) -> dict[str, float]:
         """Return the counts of a result that must be Seen, by label values: `gpu-a01` or `gpu-a01 error`."""

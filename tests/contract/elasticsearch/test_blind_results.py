@@ -42,15 +42,15 @@ async def test_a_query_that_cannot_be_parsed_is_blind(logs: Logs, match: str) ->
 async def test_a_failing_shard_makes_the_whole_result_blind(logs: Logs) -> None:
     await logs.index(logs.host("x"))
     source = logs.source()
-    assert isinstance(await source.search(ALL, at=NOW), Seen)
+    assert isinstance(await source.query(ALL, at=NOW), Seen)
     # A new index, in which the cached keyword field is a text field.
     await logs.create("other", TEXT_NODE)
     await logs.index(logs.host("x", node="gpu-a09"), into="other")
-    first = await source.search(ALL, at=NOW)
+    first = await source.query(ALL, at=NOW)
     assert isinstance(first, Blind)
     assert "1 of 2 shards" in first.reason
     assert "Text fields are not optimised" in first.reason
-    again = await source.search(ALL, at=NOW)  # it has read the mapping again
+    again = await source.query(ALL, at=NOW)  # it has read the mapping again
     assert isinstance(again, Blind)
     assert "`host.name` (node) is mapped differently" in again.reason
     assert f"text in {logs.prefix}-other" in again.reason

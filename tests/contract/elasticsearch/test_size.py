@@ -20,17 +20,17 @@ async def test_responses_for_many_thousand_lines_are_small(logs: Logs) -> None:
         for number in range(count)
     )
     source = logs.source(bytes_cap=CAP, timeout=timedelta(seconds=60))
-    counted = await source.search(LogQuery(match="NCCL", by=("pod",), over=timedelta(minutes=5)), at=NOW)
+    counted = await source.query(LogQuery(match="NCCL", by=("pod",), over=timedelta(minutes=5)), at=NOW)
     assert isinstance(counted, Seen), counted
     assert len(counted.samples) == PODS
     assert sum(sample.value for sample in counted.samples) == count
     assert all(len(sample.texts) == 3 for sample in counted.samples)
     usual = LogQuery(match="NCCL", by=("pod",), over=timedelta(minutes=1), times_usual=TimesUsual(factor=2))
-    assert isinstance(await source.search(usual, at=NOW), Seen)
+    assert isinstance(await source.query(usual, at=NOW), Seen)
     extracted = LogQuery(
         match="NCCL", by=("pod",), over=timedelta(minutes=5), extract="(?P<kind>NCCL [A-Z]+) step"
     )
-    cut = await source.search(extracted, at=NOW)
+    cut = await source.query(extracted, at=NOW)
     assert isinstance(cut, Seen), cut
     assert {sample.labels["kind"] for sample in cut.samples} == {"NCCL WARN"}
     assert "lines match" in cut.samples[0].texts[-1]

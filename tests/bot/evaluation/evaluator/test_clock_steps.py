@@ -20,10 +20,10 @@ from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from bot.store.memory_store import MemoryStore
 from collectors.facts.clock import ClockStep, ClockSteps
-from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, a_renderer, a_rule, a_topology, minutes
 from tests.support.chat import START, LoopClock
-from tests.support.evaluation import Canned, no_cluster
+from tests.support.evaluation import Canned
+from tests.support.routing import a_router
 
 pytestmark = pytest.mark.looptime
 STEPS = [timedelta(hours=-1), timedelta(hours=1), timedelta(days=-1), timedelta(days=1)]
@@ -52,7 +52,7 @@ class Running:
             return {"gpu-a01": 91} if self.is_hot() else {}
 
         metrics = Canned(heat, dark=lambda _at: self.is_down())
-        self.router = QueryRouter(metrics=metrics, logs=None, checks={}, check_input=no_cluster)
+        self.router = a_router(metrics)
         evaluator = Evaluator(
             cluster,
             RuleScheduler(CLUSTER, (self.rule,), self.router, a_renderer()),

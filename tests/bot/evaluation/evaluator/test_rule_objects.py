@@ -20,9 +20,9 @@ from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
-from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
-from tests.support.evaluation import Canned, hot, no_cluster
+from tests.support.evaluation import Canned, hot
+from tests.support.routing import a_router
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Setup:
     async def start(self, *own: Rule) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.clock.at, elapsed=lambda: self.clock.at - NOON)
         cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=self.objects, topology=a_topology)
-        router = QueryRouter(metrics=Canned(hot(self.hot)), logs=None, checks={}, check_input=no_cluster)
+        router = a_router(Canned(hot(self.hot)))
         evaluator = Evaluator(
             cluster,
             RuleScheduler(CLUSTER, own, router, a_renderer()),

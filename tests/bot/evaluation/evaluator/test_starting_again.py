@@ -15,9 +15,9 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from bot.store.memory_store import MemoryStore
-from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology, minutes
-from tests.support.evaluation import Canned, hot, no_cluster
+from tests.support.evaluation import Canned, hot
+from tests.support.routing import a_router
 
 RULE = a_rule("Hot")
 
@@ -38,11 +38,12 @@ class FailingStore(MemoryStore):
 class Setup:
     store: Any = field(default_factory=FailingStore)
     now: Any = field(default_factory=lambda: SimpleNamespace(at=NOON))
+    metrics: Canned = field(default_factory=lambda: Canned(hot((0, 600))))
 
     def evaluator(self) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.now.at, elapsed=lambda: self.now.at - NOON)
         cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
-        router = QueryRouter(metrics=Canned(hot((0, 600))), logs=None, checks={}, check_input=no_cluster)
+        router = a_router(self.metrics)
         return Evaluator(
             cluster,
             RuleScheduler(CLUSTER, (RULE,), router, a_renderer()),
@@ -94,7 +95,7 @@ async def test_a_source_that_goes_blind_in_a_cycle_that_cannot_be_recorded_is_sh
     evaluator = setup.evaluator()
     await evaluator.run_cycle()
     evaluator.on_view_change = lambda: seen.append("view")
-    evaluator._router._metrics.dark = lambda _: True  # type: ignore[union-attr]
+    setup.metrics.dark = lambda _: True
     setup.now.at, setup.store.failures = NOON + minutes(1), 1
     with suppress(OSError):
         await evaluator.run_cycle()

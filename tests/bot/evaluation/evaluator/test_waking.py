@@ -21,9 +21,9 @@ from collectors.checks.check import CheckInput, ClusterCheck, SourceState
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, Sample
-from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
 from tests.support.objects import node
+from tests.support.routing import a_router
 
 pytestmark = pytest.mark.looptime
 
@@ -66,7 +66,7 @@ def evaluator(cache: Changing, rule: Rule) -> Evaluator:
         return CheckInput(at=at, inventory=blind, trainings=blind, configs=blind, sources=sources)
 
     check = ClusterCheck(name="looks", summary="", needs=frozenset(), run=cache.check)
-    router = QueryRouter(metrics=None, logs=None, checks={"looks": check}, check_input=inputs)
+    router = a_router(checks={"looks": check}, check_input=inputs)
     return Evaluator(
         cluster,
         RuleScheduler(CLUSTER, (rule,), router, a_renderer()),

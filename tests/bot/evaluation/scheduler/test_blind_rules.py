@@ -9,10 +9,11 @@ from alerts.rules import Rule
 from bot.evaluation.scheduler import RuleScheduler
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
-from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.facts.results import Blind, QueryResult
 from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
-from tests.support.evaluation import Canned, hot, no_cluster
+from tests.support.evaluation import Canned, hot
+from tests.support.routing import QuietSource, a_router
 
 GOOD = tuple(a_rule(f"R{number}") for number in range(30))
 BAD = a_rule("Bad", expr="bad")
@@ -34,7 +35,7 @@ class Partial(Canned):
 
 def a_scheduler(*rules: Rule, metrics: Canned | None = None) -> tuple[RuleScheduler, QueryRouter]:
     metrics = metrics or Partial(hot())
-    router = QueryRouter(metrics=metrics, logs=None, checks=CHECKS, check_input=no_cluster)
+    router = a_router(metrics, checks=CHECKS)
     return RuleScheduler(CLUSTER, (*rules, *SELF_CHECKS), router, a_renderer()), router
 
 
@@ -98,9 +99,7 @@ async def test_a_rule_with_an_unusable_result_is_blind_until_the_result_is_usabl
 
 @pytest.mark.parametrize("has_cluster", [True, False])
 async def test_a_source_that_is_not_configured_is_not_reported_as_blind(*, has_cluster: bool) -> None:
-    router = QueryRouter(
-        metrics=Canned(hot()), logs=None, checks=CHECKS, check_input=no_cluster, has_cluster=has_cluster
-    )
+    router = a_router(Canned(hot()), checks=CHECKS, has_cluster=has_cluster)
     scheduler = RuleScheduler(CLUSTER, (*GOOD, *SELF_CHECKS), router, a_renderer())
 
     cycle = await scheduler.run_cycle(NOON)
@@ -109,14 +108,13 @@ async def test_a_source_that_is_not_configured_is_not_reported_as_blind(*, has_c
     assert blind == (["kubernetes"] if has_cluster else [])
 
 
-@dataclass(slots=True)
-class ShippedLogs:
+@dataclass
+class ShippedLogs(QuietSource):
     """Logs without a hit for any query; `is_shipped` says whether new lines arrive."""
 
+    name = "elasticsearch"
+    query_types = frozenset({LogQuery})
     is_shipped: bool = True
-
-    async def search(self, _query: LogQuery, *, at: datetime) -> QueryResult:
-        return Seen(source="elasticsearch", at=at, samples=())
 
     async def health(self, *, at: datetime) -> Blind | None:
         return None if self.is_shipped else Blind(source="elasticsearch", at=at, reason="no recent line")
@@ -125,7 +123,7 @@ class ShippedLogs:
 async def test_logs_that_stop_arriving_are_blind() -> None:
     logs = ShippedLogs()
     logged = replace(a_rule("Logged"), query=LogQuery(match="x", by=("node",), over=minutes(5)))
-    router = QueryRouter(metrics=None, logs=logs, checks=CHECKS, check_input=no_cluster)
+    router = a_router(logs, checks=CHECKS)
     scheduler = RuleScheduler(CLUSTER, (logged, *SELF_CHECKS), router, a_renderer())
     await scheduler.run_cycle(NOON)
     logs.is_shipped = False

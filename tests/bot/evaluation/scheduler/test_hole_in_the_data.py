@@ -13,12 +13,12 @@ from bot.evaluation.scheduler import RuleScheduler
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult
-from collectors.query_router import MetricsSource, QueryRouter
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
+from collectors.sources.source_port import Source
 from tests.real.fixtures import StartPrometheus
 from tests.support.alerting import CLUSTER, a_renderer, a_rule, minutes
-from tests.support.evaluation import no_cluster
+from tests.support.routing import QuietSource, a_router
 
 SCRAPES = timedelta(seconds=15)
 START = minutes(-90)  # of the data, before its end
@@ -41,8 +41,8 @@ def samples(end: datetime, hole: tuple[timedelta, timedelta] | None) -> Iterator
                 at += SCRAPES
 
 
-@dataclass(slots=True)
-class Unreachable:
+@dataclass
+class Unreachable(QuietSource):
     """A Prometheus that cannot be reached for a while."""
 
     source: PrometheusSource
@@ -127,8 +127,8 @@ async def _source(url: str) -> AsyncIterator[PrometheusSource]:
         await source.close()
 
 
-def _scheduler(metrics: MetricsSource, rule: Rule) -> RuleScheduler:
-    router = QueryRouter(metrics=metrics, logs=None, checks={}, check_input=no_cluster, has_cluster=False)
+def _scheduler(metrics: Source, rule: Rule) -> RuleScheduler:
+    router = a_router(metrics, has_cluster=False)
     return RuleScheduler(CLUSTER, (rule,), router, a_renderer())
 
 

@@ -10,9 +10,9 @@ from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.internal_errors import InternalErrors
-from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, minutes
-from tests.support.evaluation import Canned, hot, no_cluster
+from tests.support.evaluation import Canned, hot
+from tests.support.routing import a_router
 
 BROKEN, SOUND = a_rule("Broken"), a_rule("Sound")
 
@@ -34,7 +34,7 @@ def a_failing_renderer() -> FailingRenderer:
 
 
 def a_scheduler(renderer: FailingRenderer, counts: list[str]) -> RuleScheduler:
-    router = QueryRouter(metrics=Canned(hot((0, 600))), logs=None, checks={}, check_input=no_cluster)
+    router = a_router(Canned(hot((0, 600))))
     errors = InternalErrors(counts.append)
     return RuleScheduler(CLUSTER, (BROKEN, SOUND), router, renderer, errors=errors)
 

@@ -31,7 +31,7 @@ def a_card(plan: Plan) -> PostedCard:
 
 
 async def composed(yard: Yard, card: PostedCard) -> Composed:
-    context = CardContext(rules=dict, training=lambda *_: None, blind=lambda _: {})
+    context = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
     async with yard.store.unit() as unit:
         return await CardCatalogue(context).compose(card, unit, yard.clock.now())
 

@@ -1,0 +1,65 @@
+"""Runs the checks of one cluster on what its Kubernetes API shows, with whatever goes wrong contained."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck, SourceState
+from collectors.facts.queries import CheckQuery
+from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.internal_errors import InternalErrors
+
+KUBERNETES = "kubernetes"
+
+
+class CheckRunner:
+    """The checks and their input. `has_cluster`: the settings give access to the cluster's Kubernetes API."""
+
+    def __init__(
+        self,
+        checks: Mapping[str, ClusterCheck],
+        check_input: Callable[[datetime, tuple[SourceState, ...]], CheckInput],
+        *,
+        has_cluster: bool = True,
+        errors: InternalErrors | None = None,
+    ) -> None:
+        self.has_cluster = has_cluster
+        self._checks = checks
+        self._check_input = check_input
+        self._errors = errors or InternalErrors()
+
+    def health(self, *, at: datetime) -> Blind | None:
+        """Return why the cluster cannot be seen now."""
+        inputs = self._inputs(at, ())
+        if isinstance(inputs, Blind):
+            return inputs
+        return inputs.inventory if isinstance(inputs.inventory, Blind) else None
+
+    def run(self, query: CheckQuery, *, at: datetime, sources: tuple[SourceState, ...]) -> QueryResult:
+        """Return the samples of a check. It is Blind while an input or a kind that it needs is."""
+        check = self._checks.get(query.name)
+        if check is None:
+            return Blind(source="check", at=at, reason=f"there is no check `{query.name}`")
+        inputs = self._inputs(at, sources)
+        if isinstance(inputs, Blind):
+            return inputs
+        for need in sorted(check.needs):
+            value: Any = getattr(inputs, need)
+            if isinstance(value, Blind):
+                return value
+        if not isinstance(inputs.inventory, Blind):
+            for kind in sorted(check.kinds & inputs.inventory.missing.keys()):
+                reason = f"{kind} cannot be seen: {inputs.inventory.missing[kind]}"
+                return Blind(source=KUBERNETES, at=at, reason=reason)
+        try:
+            samples = tuple(check.run(inputs, {**check.parameters, **query.parameters}))
+        except Exception as error:
+            reason = self._errors.contain(error, "check", check=check.name)
+            return Blind(source=f"check {check.name}", at=at, reason=reason)
+        return Seen(source=f"check {check.name}", at=at, samples=samples)
+
+    def _inputs(self, at: datetime, sources: tuple[SourceState, ...]) -> CheckInput | Blind:
+        try:
+            return self._check_input(at, sources)
+        except Exception as error:
+            return Blind(source=KUBERNETES, at=at, reason=self._errors.contain(error, KUBERNETES))

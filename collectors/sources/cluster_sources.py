@@ -1,0 +1,97 @@
+"""The sources of one cluster: which one answers a query, within a deadline, with whatever goes wrong contained."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from collectors.facts.queries import Query
+from collectors.facts.results import Blind, QueryResult, SourceError
+from collectors.internal_errors import InternalErrors
+from collectors.sources.source_port import LogReader, Source
+
+T = TypeVar("T")
+
+DEADLINE = timedelta(seconds=12)
+
+
+class ClusterSources:
+    """The one place where all queries to servers pass: those of rules and those of commands.
+
+    Raises SourceError when two sources answer the same type of query.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source] = (),
+        *,
+        deadline: timedelta = DEADLINE,
+        errors: InternalErrors | None = None,
+    ) -> None:
+        self._sources = tuple(sources)
+        self._deadline = deadline
+        self._errors = errors or InternalErrors()
+        self._by_type: dict[type[Query], Source] = {}
+        for source in sources:
+            for answered in source.query_types:
+                other = self._by_type.setdefault(answered, source)
+                if other is not source:
+                    raise SourceError(
+                        f"{other.name} and {source.name} are both a source of {answered.asks_for}: keep one of them",
+                        temporary=False,
+                    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(source.name for source in self._sources)
+
+    @property
+    def logs(self) -> LogReader | None:
+        """The source that has log lines for people."""
+        return next((one for one in self._sources if isinstance(one, LogReader)), None)
+
+    def answering(self, query_type: type[Query]) -> Source | None:
+        """Return the source of a type of query; None when the settings have none."""
+        return self._by_type.get(query_type)
+
+    def name_for(self, query: Query) -> str:
+        """Return the name of the query's source, or of what the settings have no source of."""
+        source = self._by_type.get(type(query))
+        return query.asks_for if source is None else source.name
+
+    async def query(self, query: Query, *, at: datetime) -> QueryResult:
+        """Return the query's result. Without a source for it, it is Blind."""
+        source = self._by_type.get(type(query))
+        if source is None:
+            reason = f"the settings have no source of {query.asks_for} for this cluster"
+            return Blind(source=query.asks_for, at=at, reason=reason)
+        return await self._contained(source, at, source.query(query, at=at))
+
+    async def health(self, *, at: datetime) -> dict[str, Blind]:
+        """Return the sources whose results cannot be trusted now, by name."""
+        return await self._blind(at, self._sources, lambda source: source.health(at=at))
+
+    async def holes(self, *, at: datetime, among: Sequence[str]) -> dict[str, Blind]:
+        """Return those sources that recorded nothing around that moment, by name."""
+        some = [source for source in self._sources if source.name in among]
+        return await self._blind(at, some, lambda source: source.hole(at=at))
+
+    async def _blind(
+        self,
+        at: datetime,
+        sources: Sequence[Source],
+        ask: Callable[[Source], Awaitable[Blind | None]],
+    ) -> dict[str, Blind]:
+        found = await asyncio.gather(*(self._contained(source, at, ask(source)) for source in sources))
+        return {source.name: blind for source, blind in zip(sources, found, strict=True) if blind is not None}
+
+    async def _contained(self, source: Source, at: datetime, answer: Awaitable[T]) -> T | Blind:
+        """Await a source's answer. Whatever goes wrong in the source is Blind here, so that no answer ends a cycle."""
+        name, seconds = source.name, self._deadline.total_seconds()
+        try:
+            async with asyncio.timeout(seconds):
+                return await answer
+        except TimeoutError:
+            return Blind(source=name, at=at, reason=f"{name} did not answer within {seconds:.0f} s")
+        except Exception as error:
+            return Blind(source=name, at=at, reason=self._errors.contain(error, name))

@@ -1,0 +1,81 @@
+"""The port of sources: a server that answers queries about one cluster, and log lines for people."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol, runtime_checkable
+
+from collectors.facts.queries import Query
+from collectors.facts.results import Blind, LogLine, QueryResult, Series, SourceError
+
+
+class Source(Protocol):
+    """One server of one cluster. `ClusterSources` contains what goes wrong in it.
+
+    What it cannot answer, or not completely, is Blind: an empty result means that the condition holds nowhere.
+    """
+
+    @property
+    def name(self) -> str:
+        """The field of the cluster's settings that configures it; it is on cards and in metrics."""
+        ...
+
+    @property
+    def query_types(self) -> frozenset[type[Query]]:
+        """The types of queries that it answers. No other source of the cluster answers them."""
+        ...
+
+    async def query(self, query: Any, *, at: datetime) -> QueryResult:
+        """Return the samples as of that moment, which may be long ago."""
+        ...
+
+    async def range(
+        self, query: Any, *, start: datetime, end: datetime, step: timedelta
+    ) -> tuple[Series, ...]:
+        """Return what the query's samples were at `start`, `start + step` and so on up to `end`.
+
+        Raises SourceError; TooLargeError when a shorter range may be answered.
+        """
+        ...
+
+    async def health(self, *, at: datetime) -> Blind | None:
+        """Return Blind when the server's results cannot be trusted now. It is called once per cycle."""
+        ...
+
+    async def hole(self, *, at: datetime) -> Blind | None:
+        """Return Blind when nothing was recorded around that moment, so that its results resolve nothing."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections. Queries that run or wait become Blind."""
+        ...
+
+
+@runtime_checkable
+class LogReader(Protocol):
+    """A source, or another server, that has log lines for people."""
+
+    async def lines(
+        self,
+        *,
+        where: Mapping[str, str | Sequence[str]],
+        at: datetime,
+        since: datetime | None = None,
+        tail: int = 100,
+    ) -> Sequence[LogLine]:
+        """Return the newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
+        ...
+
+
+async def query_each_step(
+    source: Source, query: Query, *, start: datetime, end: datetime, step: timedelta
+) -> tuple[Series, ...]:
+    """Return a range one query at a time, for a server that answers no ranges. Raises SourceError."""
+    points: dict[Any, list[tuple[float, float]]] = {}
+    for number in range((end - start) // step + 1):
+        at = start + number * step
+        found = await source.query(query, at=at)
+        if isinstance(found, Blind):
+            raise SourceError(found.reason, temporary=not found.is_lasting)
+        for sample in found.samples:
+            points.setdefault(sample.labels, []).append((at.timestamp(), sample.value))
+    return tuple(Series(labels=labels, points=tuple(found)) for labels, found in points.items())
