@@ -67,6 +67,7 @@ class Evaluator:
         self._orphans: tuple[Alert, ...] = ()  # their rules may be in objects that are not read yet
         self._evaluated: Mapping[str, datetime] = {}  # rule -> when an earlier process last evaluated it
         self.clock_steps = ClockSteps(clock)
+        self._unrecorded_step = timedelta()  # by which stored incidents are not restated yet
         self.blind: Mapping[str, str] = {}
         self.on_view_change: Callable[[], None] = lambda: None
         self.has_evaluated = False
@@ -135,6 +136,7 @@ class Evaluator:
         if by := self.clock_steps.taken():
             self._scheduler.restate(by)
             self._router.restate(by)
+            self._unrecorded_step += by
             if abs(by) >= LARGE_STEP:
                 _log.warning("the clock was set", cluster=self._cluster.name, seconds=by.total_seconds())
         return by
@@ -174,8 +176,15 @@ class Evaluator:
         await self._resolve((*gone, *self._orphans))
         self._orphans = ()
 
+    async def _restate_incidents(self) -> None:
+        """Restate the stored incidents once the clock was set by much: a second matters to none of them."""
+        if abs(self._unrecorded_step) >= LARGE_STEP:
+            await self._recorder.restate(self._unrecorded_step, self._clock.now())
+            self._unrecorded_step = timedelta()
+
     async def run_cycle(self) -> None:
         """Read the current rules, and evaluate those that are due."""
+        await self._restate_incidents()
         await self._read_objects()
         await self._run_due()
 

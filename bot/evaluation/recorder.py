@@ -89,6 +89,24 @@ class IncidentRecorder:
         for id in dropped:
             self._written.pop(id, None)
 
+    async def restate(self, by: timedelta, now: datetime) -> None:
+        """Move every moment of the live incidents by so much, since the clock was set to `now`.
+
+        Durations stay true: how long an incident lasted, and for how long it may be reopened.
+        """
+        reopenable = Between(start=now - by - REOPENS_WITHIN)
+        async with self._store.unit() as unit:
+            rows = unit.rows(Incident)
+            live = {
+                incident.id: incident
+                for incident in (
+                    *await rows.find(cluster=self._cluster, state="open"),
+                    *await rows.find(cluster=self._cluster, resolved_at=reopenable),
+                )
+            }
+            for incident in live.values():
+                await rows.put(incident.restated(by))
+
     @property
     def remembered(self) -> int:
         """The number of alerts in memory."""
