@@ -12,6 +12,7 @@ from alerts.alert import Alert
 from alerts.engine import AlertChange
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
+from bot.evaluation.blind_view import BlindView
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rule_objects
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
@@ -42,7 +43,7 @@ class RuleSources:
 class Evaluator:
     """Runs one cluster's cycles. `blind`: source -> why it is blind now. `has_evaluated`: a cycle has finished.
 
-    `on_view_change` is called when other sources are blind than before, or other rules in force.
+    `on_view_change` is called when other sources are blind than before, or for another reason, or other rules in force.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Evaluator:
         self.clock_steps = ClockSteps(clock)
         self._unrecorded_step = timedelta()  # by which stored incidents are not restated yet
         self.blind: Mapping[str, str] = {}
+        self._blind_view = BlindView()
         self.on_view_change: Callable[[], None] = lambda: None
         self.has_evaluated = False
         self._awake_at = 0.0
@@ -231,11 +233,9 @@ class Evaluator:
         cycle = await self._scheduler.run_cycle(now)
         sources = self._router.sources(at=now)
         blind = {one.source: one.reason for one in sources if one.blind_for is not None}
-        has_blind_changed, self.blind = blind.keys() != self.blind.keys(), blind
-        if (
-            has_blind_changed
-        ):  # before the cycle is recorded, which may fail: the next one would see no change
-            self.on_view_change()
+        self.blind = blind
+        if self._blind_view.follow(blind, self._clock.elapsed()):
+            self.on_view_change()  # before the cycle is recorded, which may fail: the next one sees no change
         await self._record(cycle)
         for one in sources:
             self._metrics.source_up.labels(name, one.source).set(one.blind_for is None)
