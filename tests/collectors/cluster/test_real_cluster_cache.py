@@ -18,6 +18,7 @@ from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOpt
 from collectors.sources.kubernetes.source import KubernetesSource
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.cluster_cache import QUICK, Replica, until
+from tests.support.yard import closed
 
 SPACE = "cache-churn"
 SOON = timedelta(seconds=60)
@@ -37,7 +38,7 @@ async def admin(real_kubernetes: KubernetesCluster) -> AsyncIterator[KubernetesC
         yield client
         await client.call("DELETE", PODS_PATH, body={"gracePeriodSeconds": 0})
     finally:
-        await client.close()
+        await closed(client)
 
 
 async def create(client: KubernetesClient, path: str, tree: dict[str, Any]) -> None:
@@ -121,7 +122,7 @@ async def test_the_missing_permission_of_an_account_is_named(real_kubernetes: Ku
             blind = cache.snapshot(NODES)
             running.cancel()
     finally:
-        await client.close()
+        await closed(client)
     assert isinstance(blind, Blind)
     assert f'User "{real_kubernetes.bot_name}" cannot list resource "nodes"' in blind.reason
 
