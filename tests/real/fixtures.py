@@ -127,21 +127,13 @@ _REAL = frozenset(
     }
 )
 
-_SHARED = frozenset({"real_alertmanager", "real_elasticsearch", "real_kubernetes", "real_prometheus"})
-
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` evaluates the markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that use a real part, directly or through another fixture.
-
-    Those that share a server run in one process of xdist: each process would start a server of its own.
-    """
+    """Mark the tests that use a real part, directly or through another fixture."""
     for item in items:
-        used = _REAL.intersection(getattr(item, "fixturenames", ()))
-        if used:
+        if _REAL.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real)
-        if (shared := sorted(used & _SHARED)) and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(shared[0]))
 
 
 def present_or_skip(find: Callable[[], T]) -> T:

@@ -8,7 +8,7 @@ from demo.runner import ScenarioRunner
 from demo.scenario import load_scenarios
 from tests.real.servers.kubernetes import KubernetesCluster
 
-pytestmark = [pytest.mark.real, pytest.mark.xdist_group("e2e")]  # one stage, in the order of PLAYED
+pytestmark = pytest.mark.real
 PLAYED = [
     "idle-gpus",  # first, because it started in the past
     "hot-gpu",
