@@ -198,7 +198,7 @@ class Evaluator:
         self.has_evaluated = False
         if self._cluster.cache is not None:
             try:
-                await self._cluster.cache.synced(CACHE_SYNC_TIMEOUT)
+                await self._cluster.synced(CACHE_SYNC_TIMEOUT)
             except TimeoutError as error:
                 _log.warning(
                     "cluster snapshot is incomplete", cluster=self._cluster.name, reason=str(error)[:500]

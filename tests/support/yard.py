@@ -206,7 +206,7 @@ async def yard_before(
         async with asyncio.TaskGroup() as group:
             task = group.create_task(cache.run())
             try:
-                await cache.synced(timedelta(seconds=20))
+                await cluster.synced(timedelta(seconds=20))
                 yield Yard(
                     cluster=cluster,
                     store=store,
