@@ -13,6 +13,7 @@ from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.sources.prometheus.shared_queries import SharedQueries
 from collectors.unreadable_items import UnreadableItems
 
 GAP_HOLDS = timedelta(minutes=10)
@@ -33,6 +34,7 @@ class PrometheusSource:
         self.name = name
         self.settings = settings
         self._client = PrometheusClient(settings)
+        self._presence = SharedQueries(self._instant)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._waiting = 0  # queries that run or wait
         self._is_closed = False
@@ -40,8 +42,10 @@ class PrometheusSource:
 
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
         """Return the samples at that moment, with their labels exactly as returned, and the presence query's result."""
-        expressions = [query.expr] if query.presence is None else [query.expr, query.presence]
-        found = await asyncio.gather(*(self._instant(expr, at) for expr in expressions))
+        asked = [self._instant(query.expr, at)]
+        if query.presence is not None:  # many rules have the same one
+            asked.append(self._presence.query(query.presence, at))
+        found = await asyncio.gather(*asked)
         for one in found:
             if isinstance(one, Blind):
                 return one
