@@ -33,7 +33,9 @@ class Alert:
     annotations: Mapping[str, str] = field(default_factory=dict)  # rendered
     texts: tuple[str, ...] = ()  # texts of the sample: a log line, a reason
     is_on_node: bool = False  # its node was in the cluster when the alert was active
-    unseen_since: datetime | None = None  # since when its target has no data; the alert keeps its state
+    unseen_since: datetime | None = (
+        None  # since when its target has no data that can be read; it keeps its state
+    )
     ended_reason: str = ""  # why it resolved, if not because its condition ended
 
     @property

@@ -69,7 +69,10 @@ def evaluate(
                 alerts=known, blind=f"two results of {rule.name} have the same labels {labels!r}"
             )
         found[labels.key] = (labels, sample)
-    left_out = ""
+    unread = _unread(rule, result)
+    left_out = (
+        f"{rule.name} returned samples that cannot be read; alerts they may be of are kept" if unread else ""
+    )
     if rule.limit and len(found) > rule.limit:  # the rule's own limit: exceeding it fails, as in Prometheus
         return RuleEvaluation(
             alerts=known, blind=f"{rule.name} returned {len(found)} alerts, its limit is {rule.limit}"
@@ -84,7 +87,7 @@ def evaluate(
     for key in [*known, *(key for key in found if key not in known)]:
         before = known.get(key)
         ended_reason = ""
-        verdict = _verdict(key, before, found, result)
+        verdict = _verdict(key, before, found, result.present, unread)
         if verdict is Verdict.UNKNOWN and before is not None and _is_gone(before, renderer):
             verdict, ended_reason = Verdict.INACTIVE, f"{before.subject.node} is no longer in the cluster"
         life = advance(before.life if before else None, verdict, rule.timing, now)
@@ -119,12 +122,29 @@ def evaluate(
     return RuleEvaluation(alerts=alerts, changes=tuple(changes), left_out=left_out)
 
 
-def _verdict(key: AlertKey, before: Alert | None, found: Mapping[AlertKey, object], result: Seen) -> Verdict:
+def _verdict(
+    key: AlertKey,
+    before: Alert | None,
+    found: Mapping[AlertKey, object],
+    present: tuple[Labels, ...] | None,
+    unread: Iterable[Labels],
+) -> Verdict:
     if key in found:
         return Verdict.ACTIVE
-    if before is not None and result.present is not None and not is_present(before.labels, result.present):
+    if before is not None and present is not None and not is_present(before.labels, present):
+        return Verdict.UNKNOWN
+    if before is not None and is_present(before.labels, unread):
         return Verdict.UNKNOWN
     return Verdict.INACTIVE
+
+
+def _unread(rule: Rule, result: Seen) -> tuple[Labels, ...]:
+    """Return what is known of the labels of alerts whose sample could not be read.
+
+    The labels that the rule sets may depend on the value, so they are left out.
+    """
+    own = ("__name__", "alertname", *rule.template.labels)
+    return tuple(dict.fromkeys(labels.without(*own) for labels in result.unread))
 
 
 def _is_gone(alert: Alert, renderer: AlertRenderer) -> bool:

@@ -122,7 +122,7 @@ class RowsRead(Protocol[Read]):
     async def get(self, id: str) -> Read | None: ...
 
     async def get_all(self, ids: Iterable[str]) -> Mapping[str, Read]:
-        """Return the rows with these ids, by id, in one statement or a few."""
+        """Return the rows with these ids, by id."""
         ...
 
     async def find(

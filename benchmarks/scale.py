@@ -94,7 +94,7 @@ async def starts(kubeconfig: str) -> Measured:
         cluster = LiveCluster("prod-a", clock=SystemClock(), cache=cache)
         async with asyncio.TaskGroup() as group:
             task = group.create_task(cache.run())
-            await cache.synced(SYNCED)
+            await cluster.synced(SYNCED)
             cluster.topology()
             task.cancel()
 
@@ -128,7 +128,7 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(cache.run())
-        await cache.synced(SYNCED)
+        await cluster.synced(SYNCED)
         for _ in range(3):
             await cycle()
         blind.clear()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from bot.settings.schema import ClusterSettings
@@ -24,10 +24,11 @@ from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOpt
 from collectors.sources.kubernetes.source import KubernetesSource
 from collectors.sources.source_port import LogReader
 from collectors.topology_builder import build_topology
-from collectors.trainings.catalogue import read_trainings, unseen_kinds
+from collectors.trainings.catalogue import each_training, read_trainings, unseen_kinds
 from collectors.trainings.training import Training
 from commands.plans.cluster_writer import ClusterWriter
 
+STARTING = "its objects have just been listed, and their trainings are being read"
 NO_KUBERNETES = "the settings give no access to Kubernetes for this cluster"
 SNAPSHOT_EVERY = 1.0  # seconds: a large cluster changes a hundred times as often
 
@@ -70,6 +71,8 @@ class LiveCluster:
         self._errors = errors or InternalErrors()
         self._snapshot_every = snapshot_every
         self._derived: _Derived | None = None
+        self._prepared: Inventory | None = None  # the first one, whose trainings are read
+        self._is_preparing = False
 
     async def query(self, query: Query, *, at: datetime) -> QueryResult:
         return await self.sources.query(query, at=at)
@@ -78,19 +81,47 @@ class LiveCluster:
     def reader(self) -> ClusterWriter | None:
         return self.writer
 
+    async def synced(self, within: timedelta) -> None:
+        """Wait for the first snapshot of every kind that is watched. Raises TimeoutError that names what is missing.
+
+        The trainings are read one by one, because all at once would hold up the event loop.
+        """
+        if self.cache is not None:
+            try:
+                await self.cache.synced(within)
+            finally:
+                await self._prepare(self.cache)
+
+    async def _prepare(self, cache: ClusterCache) -> None:
+        """Read the trainings of the first inventory; later ones are read anew only where something changed."""
+        found = inventory_of(cache)
+        if self._derived is not None or isinstance(found, Blind):
+            return
+        self._is_preparing = True
+        try:
+            for _ in each_training(found):
+                await asyncio.sleep(0)
+        except Exception as error:  # `refresh` meets it again, and says that this cluster cannot be seen
+            self._errors.contain(error, "kubernetes", cluster=self.name)
+        finally:
+            self._is_preparing, self._prepared = False, found
+
     def refresh(self) -> Inventory | Blind:
         """Return the current inventory, or why it cannot be seen."""
         if self.cache is None:
             return Blind(source="kubernetes", at=self._clock.now(), reason=NO_KUBERNETES)
+        if self._is_preparing:
+            return Blind(source="kubernetes", at=self._clock.now(), reason=STARTING)
         now, blind = asyncio.get_running_loop().time(), self.cache.blind_kinds()
         last = self._derived
         if last is not None and last.blind == blind:
             is_recent = now - last.made_at < self._snapshot_every
             if is_recent or last.version == self.cache.version:
                 return last.inventory
-        found = inventory_of(self.cache, last.inventory if last is not None else None)
+        found = inventory_of(self.cache, last.inventory if last is not None else self._prepared)
         if isinstance(found, Blind):
             return found
+        self._prepared = None
         derived = partial(_Derived, made_at=now, version=self.cache.version, blind=blind)
         try:
             trainings = read_trainings(found)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from alerts.cards.incident_card import event_text
 from alerts.cards.incident_context import IncidentContext
+from alerts.cards.incident_events import event_text
 from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
 from alerts.incidents.incident import NOTIFYING, Incident, IncidentEventType
 

@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
+from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
+from alerts.cards.incident_events import not_known, resolution
 from alerts.cards.message import (
     Block,
     Button,
@@ -24,9 +25,8 @@ from alerts.cards.message import (
 )
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.incidents.grouping import place_of, shared_subject
-from alerts.incidents.incident import Impact, Incident, IncidentEvent, IncidentEventType, Member
+from alerts.incidents.incident import Impact, Incident, Member
 from alerts.rules import Severity
-from collectors.facts.clock import humanize
 
 EVIDENCE_LINES = 4
 MAX_BUTTONS = 5
@@ -61,27 +61,6 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
         blocks=tuple(blocks),
         summary=_summary(incident),
     )
-
-
-def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentContext = NO_CONTEXT) -> Text:
-    """Return an event as text, for a reply in the card's thread or a line of the history."""
-    match event.type:
-        case IncidentEventType.OPENED:
-            return text("Opened: ", event.text)
-        case IncidentEventType.SEVERITY_RAISED:
-            return text("Severity raised to ", event.text)
-        case IncidentEventType.ACKNOWLEDGED:
-            return text("Acknowledged by ", person(event.who, event.who_name), ".")
-        case IncidentEventType.REOPENED:
-            return text("Reopened: ", event.text)
-        case IncidentEventType.RESOLVED:
-            return _resolution(incident, context)
-        case IncidentEventType.ALERT_ADDED:
-            return text("Alert added: ", event.text)
-        case IncidentEventType.ALERT_RESOLVED:
-            return text("Alert resolved: ", event.text)
-        case IncidentEventType.ACTION_DONE:
-            return text("Done: ", code(event.text), " by ", person(event.who, event.who_name))
 
 
 def _title(incident: Incident) -> Text:
@@ -130,12 +109,12 @@ def _impact(impact: Impact, context: IncidentContext) -> Text:
 def _next(incident: Incident, context: IncidentContext) -> Text:
     """The action in progress, the actions done, or what to do next."""
     if not incident.is_open:
-        return _resolution(incident, context)
+        return resolution(incident, context)
     if running := [action for action in context.actions if action.state in ("confirmed", "running")]:
         action = running[-1]
         return text(bold("In progress: "), code(action.line), ", by ", person(action.who, action.who_name))
     if unknown := [action for action in context.actions if action.state == "unknown"]:
-        return text(*_not_known(unknown[-1]), "; Yardmaster looks again once the cluster answers")
+        return text(*not_known(unknown[-1]), "; Yardmaster looks again once the cluster answers")
     done = [action for action in context.actions if action.state == "done"]
     if done:
         lines = joined(
@@ -175,26 +154,6 @@ def _unseen(incident: Incident, context: IncidentContext) -> Text:
     if not since or len(since) < len(incident.firing):
         return ()
     return text("no data since ", moment(max(since)))
-
-
-def _not_known(action: IncidentAction) -> Text:
-    who = person(action.who, action.who_name)
-    return text(bold("Not known"), " whether ", code(action.line), " was done, by ", who)
-
-
-def _resolution(incident: Incident, context: IncidentContext) -> Text:
-    lasted = humanize(incident.lasted(incident.resolved_at or incident.opened_at))
-    if gone := sorted({member.ended_reason for member in incident.members if member.ended_reason}):
-        return text(bold("Resolved"), f" after {lasted}: {', '.join(gone)}.")
-    done = [action for action in context.actions if action.state == "done"]
-    if not done and (unknown := [action for action in context.actions if action.state == "unknown"]):
-        return text(bold("Resolved"), f" after {lasted}. ", *_not_known(unknown[-1]), ".")
-    if not done:
-        return text(bold("Resolved"), f" after {lasted}. No action was taken through Yardmaster.")
-    lines = joined(
-        ", ", (text(code(action.line), " by ", person(action.who, action.who_name)) for action in done)
-    )
-    return text(bold("Resolved"), f" after {lasted}. Fixed by ", lines, ".")
 
 
 def _detail(lead: Member) -> str:

@@ -70,6 +70,15 @@ class Member:
     def is_firing(self) -> bool:
         return self.state is AlertState.FIRING
 
+    def restated(self, by: timedelta) -> "Member":
+        """Return the same alert by a clock that was set by so much."""
+        return replace(
+            self,
+            since=self.since + by,
+            resolved_at=self.resolved_at and self.resolved_at + by,
+            unseen_since=self.unseen_since and self.unseen_since + by,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impact:
@@ -151,6 +160,17 @@ class Incident:
         event = IncidentEvent(number=number, at=at, type=type, text=text, who=who, who_name=who_name)
         first, latest = self.events[:1], self.events[1:][-(MAX_EVENTS - 2) :]
         return replace(self, events=(*first, *latest, event))
+
+    def restated(self, by: timedelta) -> "Incident":
+        """Return the same incident by a clock that was set by so much."""
+        return replace(
+            self,
+            opened_at=self.opened_at + by,
+            acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
+            resolved_at=self.resolved_at and self.resolved_at + by,
+            members=tuple(member.restated(by) for member in self.members),
+            events=tuple(replace(event, at=event.at + by) for event in self.events),
+        )
 
     def lasted(self, now: datetime) -> timedelta:
         return (self.resolved_at or now) - self.opened_at

@@ -23,7 +23,7 @@ from commands.plans.plan import Origin, Plan
 CONCURRENCY = 16
 RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
 MAX_AGE = timedelta(minutes=5)  # of a line that is still meant
-MAX_INTERRUPTED = 2  # processes that may end during one line; what ends a third would end every one
+MAX_INTERRUPTED = 2  # processes that may end during one line; what ends a third is given up
 
 _log = structlog.get_logger()
 
@@ -71,7 +71,6 @@ class Inbox:
         """Run until cancelled."""
         slots = asyncio.Semaphore(CONCURRENCY)
         self._running.clear()
-        await self._note_interrupted()
         async with asyncio.TaskGroup() as group:
             while True:
                 self._changed.clear()
@@ -82,11 +81,10 @@ class Inbox:
                     task.add_done_callback(lambda _: slots.release())
                 await self._changed.wait()
 
-    async def _note_interrupted(self) -> None:
-        """Count this start for what the last process left."""
+    async def _begin(self, interaction: Interaction) -> None:
+        """Store that it begins: should this process end meanwhile, the next one knows that it may have run."""
         async with self._deps.store.unit() as unit:
-            for one in await unit.rows(Interaction).find():
-                await unit.rows(Interaction).put(replace(one, interrupted=one.interrupted + 1))
+            await unit.rows(Interaction).put(replace(interaction, begun=interaction.begun + 1))
 
     async def _waiting(self) -> list[Interaction]:
         async with self._deps.store.unit() as unit:
@@ -94,6 +92,7 @@ class Inbox:
 
     async def _handle(self, interaction: Interaction) -> None:
         try:
+            await self._begin(interaction)
             if (answer := await self._answer(interaction)) is not None:
                 await self._deps.responder.respond(interaction, answer)
         except Exception:
@@ -132,7 +131,7 @@ class Inbox:
             reason = f"it is {humanize(age)} old, and that is too old to run now"
         elif age < -MAX_AGE:
             reason = "the clock was set back since, so it may be too old to run now"
-        elif interaction.interrupted > MAX_INTERRUPTED:
+        elif interaction.begun > MAX_INTERRUPTED:
             reason = "each time that it ran, Yardmaster ended"
         else:
             return ""
@@ -149,7 +148,7 @@ class Inbox:
             at=self._deps.clock.now(),
             origin=await self._origin(interaction),
             uploads=uploads,
-            is_resumed=interaction.interrupted > 0,
+            is_resumed=interaction.begun > 0,
         )
 
     async def _respond_with_error(self, interaction: Interaction) -> None:

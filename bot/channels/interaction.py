@@ -33,4 +33,4 @@ class Interaction:
     trigger_id: str = ""
     response_url: str = ""
     files: tuple[InteractionFile, ...] = ()
-    interrupted: int = 0  # how many processes ended before it was handled
+    begun: int = 0  # how many processes have begun to handle it

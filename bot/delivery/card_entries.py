@@ -45,6 +45,7 @@ METHOD = {
 @dataclass(slots=True, kw_only=True)
 class ReplyEntry:
     reply: ThreadReply
+    known_at: float  # loop time
     attempts: Attempts = field(default_factory=Attempts)
 
 

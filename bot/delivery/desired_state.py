@@ -129,7 +129,12 @@ class DesiredState:
             entry.card = replace(entry.card, is_final=True)  # its worker drops it
             entry.replies.clear()
             return {entry.card.channel}
-        pending = [reply for reply in await unit.rows(ThreadReply).find(card=id) if _is_pending(reply, now)]
+        known = {one.reply.id: one for one in entry.replies} if entry is not None else {}
+        pending = [
+            one
+            for reply in await unit.rows(ThreadReply).find(card=id)
+            if (one := _reply_entry(reply, known, now)) is not None
+        ]
         if entry is None:
             if card.is_final and not pending:
                 return set()
@@ -138,8 +143,7 @@ class DesiredState:
             entry.attempts.refused = bool(card.error)
         parent = await unit.rows(PostedCard).get(card.parent) if card.parent else None
         entry.card, entry.parent_message_id = card, parent.message_id if parent is not None else None
-        known = {one.reply.id: one for one in entry.replies}
-        entry.replies = [_reply_entry(reply, known) for reply in pending]
+        entry.replies = pending
         self.entries[id] = entry
         self._by_row[card.kind, card.row_id].add(id)
         return {card.channel}
@@ -177,13 +181,17 @@ class DesiredState:
         entry.desired, entry.digest = Composed(message=message), digest_of(message)
 
 
-def _is_pending(reply: ThreadReply, now: datetime) -> bool:
-    return not reply.message_id and (not reply.error or now - reply.at < REPLY_LIFETIME)
+def _reply_entry(reply: ThreadReply, known: dict[str, ReplyEntry], now: datetime) -> ReplyEntry | None:
+    """Return the reply with its attempts so far; None when it was posted, or refused for too long.
 
-
-def _reply_entry(reply: ThreadReply, known: dict[str, ReplyEntry]) -> ReplyEntry:
-    """Return the reply with its attempts so far; one that an earlier process was refused lets others pass."""
-    if entry := known.get(reply.id):
-        entry.reply = reply
-        return entry
-    return ReplyEntry(reply=reply, attempts=Attempts(refused=bool(reply.error)))
+    One that an earlier process was refused lets others pass, and only its date says how old it is.
+    """
+    time = asyncio.get_running_loop().time()
+    entry = known.get(reply.id)
+    age = now - reply.at if entry is None else timedelta(seconds=time - entry.known_at)
+    if reply.message_id or (reply.error and age >= REPLY_LIFETIME):
+        return None
+    if entry is None:
+        return ReplyEntry(reply=reply, known_at=time, attempts=Attempts(refused=bool(reply.error)))
+    entry.reply = reply
+    return entry

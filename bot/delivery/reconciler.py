@@ -67,7 +67,7 @@ class Reconciler:
             self._desired.mark_changed(changed)
 
     def mark_view_change(self, cluster: str) -> None:
-        """Take note that other sources of a cluster are blind now, or other rules in force: incident cards show it."""
+        """Take note that what is blind in a cluster changed, or its rules in force: incident cards show it."""
         self._desired.mark_cluster(CardKind.INCIDENT, cluster)
 
     def retry_now(self, channel: str = "") -> None:

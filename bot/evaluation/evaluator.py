@@ -12,6 +12,7 @@ from alerts.alert import Alert
 from alerts.engine import AlertChange
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
+from bot.evaluation.blind_view import BlindView
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rule_objects
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
@@ -43,7 +44,7 @@ class RuleSources:
 class Evaluator:
     """Runs one cluster's cycles. `blind`: source -> why it is blind now. `has_evaluated`: a cycle has finished.
 
-    `on_view_change` is called when other sources are blind than before, or other rules in force.
+    `on_view_change` is called when other sources are blind than before, or for another reason, or other rules in force.
     """
 
     def __init__(
@@ -68,7 +69,9 @@ class Evaluator:
         self._orphans: tuple[Alert, ...] = ()  # their rules may be in objects that are not read yet
         self._evaluated: Mapping[str, datetime] = {}  # rule -> when an earlier process last evaluated it
         self.clock_steps = ClockSteps(clock)
+        self._unrecorded_step = timedelta()  # by which stored incidents are not restated yet
         self.blind: Mapping[str, str] = {}
+        self._blind_view = BlindView()
         self.on_view_change: Callable[[], None] = lambda: None
         self.has_evaluated = False
         self._awake_at = 0.0
@@ -136,6 +139,7 @@ class Evaluator:
         if by := self.clock_steps.taken():
             self._scheduler.restate(by)
             self._router.restate(by)
+            self._unrecorded_step += by
             if abs(by) >= LARGE_STEP:
                 _log.warning("the clock was set", cluster=self._cluster.name, seconds=by.total_seconds())
         return by
@@ -175,8 +179,15 @@ class Evaluator:
         await self._resolve((*gone, *self._orphans))
         self._orphans = ()
 
+    async def _restate_incidents(self) -> None:
+        """Restate the stored incidents once the clock was set by much: a second matters to none of them."""
+        if abs(self._unrecorded_step) >= LARGE_STEP:
+            await self._recorder.restate(self._unrecorded_step, self._clock.now())
+            self._unrecorded_step = timedelta()
+
     async def run_cycle(self) -> None:
         """Read the current rules, and evaluate those that are due."""
+        await self._restate_incidents()
         await self._read_objects()
         await self._run_due()
 
@@ -188,7 +199,7 @@ class Evaluator:
         self.has_evaluated = False
         if self._cluster.cache is not None:
             try:
-                await self._cluster.cache.synced(CACHE_SYNC_TIMEOUT)
+                await self._cluster.synced(CACHE_SYNC_TIMEOUT)
             except TimeoutError as error:
                 _log.warning(
                     "cluster snapshot is incomplete", cluster=self._cluster.name, reason=str(error)[:500]
@@ -228,11 +239,9 @@ class Evaluator:
         cycle = await self._scheduler.run_cycle(now)
         sources = self._router.sources(at=now)
         blind = {one.source: one.reason for one in sources if one.blind_for is not None}
-        has_blind_changed, self.blind = blind.keys() != self.blind.keys(), blind
-        if (
-            has_blind_changed
-        ):  # before the cycle is recorded, which may fail: the next one would see no change
-            self.on_view_change()
+        self.blind = blind
+        if self._blind_view.follow(blind, self._clock.elapsed()):
+            self.on_view_change()  # before the cycle is recorded, which may fail: the next one sees no change
         await self._record(cycle)
         for one in sources:
             self._metrics.source_up.labels(name, one.source).set(one.blind_for is None)

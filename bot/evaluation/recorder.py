@@ -14,14 +14,13 @@ from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Row, Unit, Wanted
+from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
 from bot.evaluation.scheduler import EvaluationCycle
 from collectors.facts.topology import Topology
 from commands.incident.card_context import active, context_of, silenced_until
 from commands.plans.plan import Plan
 
 REFRESH_EVERY = timedelta(minutes=1)  # how often values on a card are updated; its state is updated at once
-VALUES_AT_ONCE = 10_000  # in one query; a database accepts some 32,000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +88,24 @@ class IncidentRecorder:
         for id in dropped:
             self._written.pop(id, None)
 
+    async def restate(self, by: timedelta, now: datetime) -> None:
+        """Move every moment of the live incidents by so much, since the clock was set to `now`.
+
+        Durations stay true: how long an incident lasted, and for how long it may be reopened.
+        """
+        reopenable = Between(start=now - by - REOPENS_WITHIN)
+        async with self._store.unit() as unit:
+            rows = unit.rows(Incident)
+            live = {
+                incident.id: incident
+                for incident in (
+                    *await rows.find(cluster=self._cluster, state="open"),
+                    *await rows.find(cluster=self._cluster, resolved_at=reopenable),
+                )
+            }
+            for incident in live.values():
+                await rows.put(incident.restated(by))
+
     @property
     def remembered(self) -> int:
         """The number of alerts in memory."""
@@ -117,7 +134,7 @@ class IncidentRecorder:
         incidents += await unit.rows(Incident).find(cluster=self._cluster, resolved_at=recent)
         incidents.sort(key=lambda incident: incident.opened_at)
         ids = [incident.id for incident in incidents]
-        cards = await _find_in(unit, PostedCard, "row_id", ids, kind=CardKind.INCIDENT)
+        cards = await unit.rows(PostedCard).find(row_id=ids, kind=CardKind.INCIDENT)
         silences = await unit.rows(Silence).find(cluster=self._cluster)
         return IncidentBook(self._cluster, incidents=incidents, cards=cards, silences=silences)
 
@@ -148,11 +165,14 @@ class IncidentRecorder:
         stored = await unit.rows(Incident).get_all(effects.changed) if effects.changed else {}
         if any(id not in stored or stored[id].version != one.version for id, one in effects.before.items()):
             return False
+        if not effects.opened:
+            return True
+        incidents = unit.rows(Incident)
         keys = [incident.group_key for incident in effects.opened]
         recent = Between(start=since - REOPENS_WITHIN)
         of_groups = [
-            *await _find_in(unit, Incident, "group_key", keys, cluster=self._cluster, state="open"),
-            *await _find_in(unit, Incident, "group_key", keys, cluster=self._cluster, resolved_at=recent),
+            *await incidents.find(group_key=keys, cluster=self._cluster, state="open"),
+            *await incidents.find(group_key=keys, cluster=self._cluster, resolved_at=recent),
         ]
         return all(book.get(incident.id) is not None for incident in of_groups)
 
@@ -165,7 +185,7 @@ class IncidentRecorder:
         wanted = [(incident, cards) for incident, cards in wanted if incident.id not in silenced]
         plans: dict[str, list[Plan]] = {incident.id: [] for incident, _ in wanted}
         changed = [id for id in plans if id in effects.changed]  # an opened one has no plan yet
-        for plan in await _find_in(unit, Plan, "incident", changed):
+        for plan in await unit.rows(Plan).find(incident=changed) if changed else ():
             plans[plan.incident].append(plan)
         replies: list[ThreadReply] = []
         for incident, cards in wanted:
@@ -188,14 +208,3 @@ class IncidentRecorder:
         members = [member.alert for incident in asked for member in incident.members]
         alerts = await unit.rows(Alert).get_all(members) if members else {}
         return {one.id for one in asked if silenced_until(one, alerts, silences, now=now) is not None}
-
-
-async def _find_in(
-    unit: Unit, row: type[Row], column: str, values: Sequence[str], **columns: Wanted
-) -> list[Row]:
-    """Return the rows whose column is one of any number of values."""
-    found: list[Row] = []
-    for start in range(0, len(values), VALUES_AT_ONCE):
-        query: dict[str, Wanted] = {column: values[start : start + VALUES_AT_ONCE], **columns}
-        found += await unit.rows(row).find(limit=None, newest=False, after="", **query)
-    return found

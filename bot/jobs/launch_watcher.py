@@ -54,6 +54,7 @@ class LaunchWatcher:
         self._channel = channel
         self._errors = errors or InternalErrors()
         self._followed: frozenset[tuple[str, str]] = frozenset()  # cluster, namespace
+        self._given_up_at: dict[tuple[str, datetime], timedelta] = {}  # a launch -> by Clock.elapsed()
         self._changed = asyncio.Event()
 
     def wake(self, changed: Changed) -> None:
@@ -87,6 +88,7 @@ class LaunchWatcher:
             for reclaim in await unit.rows(ReclaimRequest).find(state=ReclaimState.ASKED.value):
                 await self._add_card(unit, reclaim)
         self._followed = frozenset((one.cluster, one.training.partition("/")[0]) for one in launches)
+        self._given_up_at = {(one.id, one.at): self._deadline(one) for one in launches}
         for launch in launches:
             cluster = self._clusters.get(launch.cluster)
             if cluster is None:
@@ -99,9 +101,16 @@ class LaunchWatcher:
             except Exception as error:  # one launch's bug must not stop the others
                 self._errors.contain(error, "launch", launch=launch.id)
 
+    def _deadline(self, launch: Launch) -> timedelta:
+        """Return until when the launch's training may be missing. A clock that is set afterwards does not change it."""
+        if (known := self._given_up_at.get((launch.id, launch.at))) is not None:
+            return known
+        left = launch.at + STARTS_WITHIN - self._clock.now()
+        return self._clock.elapsed() + min(left, STARTS_WITHIN)
+
     async def _follow(self, launch: Launch, training: Training | None, cluster: LiveCluster) -> None:
         now = self._clock.now()
-        if training is None and now - launch.at < STARTS_WITHIN:
+        if training is None and self._clock.elapsed() < self._given_up_at[launch.id, launch.at]:
             return
         state = training.state.value if training else TrainingState.STOPPED.value
         reason = training.reason if training else "it is no longer in the cluster"

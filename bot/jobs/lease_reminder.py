@@ -20,6 +20,7 @@ from commands.plans.plan_journal import records_of
 from commands.plans.steps import Record
 
 CHECK_EVERY = timedelta(seconds=5)
+MAX_PLANS = 1_000  # the newest of the cluster, among which the one that cordoned is searched
 
 _log = structlog.get_logger()
 
@@ -69,8 +70,11 @@ class LeaseReminder:
 
 
 async def cards_of(lease: CordonLease, unit: Unit) -> list[PostedCard]:
-    """Return the cards to remind on: the plan's that cordoned, else those of its incident."""
-    for plan in await unit.rows(Plan).find(cluster=lease.cluster, newest=True):
+    """Return the cards to remind on: the plan's that cordoned, else those of its incident.
+
+    A plan older than the newest MAX_PLANS is not found.
+    """
+    for plan in await unit.rows(Plan).find(cluster=lease.cluster, newest=True, limit=MAX_PLANS):
         # A plan that failed or was stopped counts too: it may have cordoned nodes before that.
         if await _recorded(lease, plan, unit):
             cards = await unit.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=plan.id)

@@ -1,12 +1,25 @@
 """The differences between SQLite and PostgreSQL."""
 
 import asyncio
+import json
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import AsyncAdaptedQueuePool, Connection, Table, event
+from sqlalchemy import (
+    AsyncAdaptedQueuePool,
+    ColumnElement,
+    Connection,
+    Table,
+    Text,
+    any_,
+    event,
+    func,
+    literal,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
@@ -82,6 +95,14 @@ def _write_ahead(engine: AsyncEngine) -> None:
 def insert_into(table: Table, dialect: str) -> "sqlite.Insert | postgresql.Insert":
     """Return an INSERT that supports ON CONFLICT."""
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def one_of(column: ColumnElement[str], values: Iterable[str], dialect: str) -> ColumnElement[bool]:
+    """Return the condition that the column has one of these values: one parameter of the statement, however many."""
+    if dialect == "postgresql":
+        return column == any_(literal(list(values), postgresql.ARRAY(Text)))
+    each = func.json_each(json.dumps(list(values))).table_valued("value")
+    return column.in_(select(each.c.value))
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:

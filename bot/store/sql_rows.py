@@ -10,13 +10,12 @@ from sqlalchemy import Table as SqlTable
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from alerts.store import TABLES, Between, Row, TableDefinition, Wanted, column_text, moment_text
-from bot.store.dialects import insert_into
+from bot.store.dialects import insert_into, one_of
 from bot.store.documents import decode, encode
 from bot.store.uninterrupted import uninterrupted
 from collectors.internal_errors import InternalErrors
 
 METADATA = MetaData()
-IDS_AT_ONCE = 10_000  # a database accepts some 32,000 values in one statement
 
 NUMBERS = SqlTable(
     "numbers", METADATA, Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)
@@ -71,14 +70,8 @@ class SqlRows(Generic[Row]):
     async def get_all(self, ids: Iterable[str]) -> Mapping[str, Row]:
         wanted = list(dict.fromkeys(ids))
         await self.flush()
-        found: dict[str, Row] = {}
-        for start in range(0, len(wanted), IDS_AT_ONCE):
-            some = self._sql.c.id.in_(wanted[start : start + IDS_AT_ONCE])
-            rows = await uninterrupted(
-                self._connection.execute(select(self._sql.c.id, self._sql.c.document).where(some))
-            )
-            found.update(self._decoded(rows))
-        return found
+        query = select(self._sql.c.id, self._sql.c.document).where(self._one_of("id", wanted))
+        return dict(self._decoded(await uninterrupted(self._connection.execute(query))))
 
     async def put(self, row: Row) -> None:
         self._put[row.id] = self.changed[row.id] = row
@@ -131,7 +124,10 @@ class SqlRows(Generic[Row]):
                 case str() | datetime():
                     yield column == column_text(wanted)
                 case _:
-                    yield column.in_([column_text(one) for one in wanted])
+                    yield self._one_of(name, map(column_text, wanted))
+
+    def _one_of(self, column: str, values: Iterable[str]) -> ColumnElement[bool]:
+        return one_of(self._sql.c[column], values, self._connection.dialect.name)
 
     async def flush(self) -> None:
         """Send the buffered writes. A row that was deleted and put again is new: it goes last."""

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, moment_text, table_of
 from bot.store.concurrency import ChangeSignal, WriteLock
-from bot.store.dialects import insert_into, make_engine
+from bot.store.dialects import insert_into, make_engine, one_of
 from bot.store.migrate import StoreError, migrate
 from bot.store.sql_rows import NUMBERS, SqlRows, sql_table
 from bot.store.uninterrupted import uninterrupted
@@ -161,7 +161,7 @@ def _cannot_open(engine: AsyncEngine, error: DBAPIError | sqlite3.Error | OSErro
 async def _delete(
     connection: AsyncConnection, sql: SqlTable, column: Any, ids: list[str], deleted: dict[str, int]
 ) -> None:
-    result = await connection.execute(delete(sql).where(column.in_(ids)))
+    result = await connection.execute(delete(sql).where(one_of(column, ids, connection.dialect.name)))
     if result.rowcount:
         deleted[sql.name] = deleted.get(sql.name, 0) + result.rowcount
     for other in TABLES.values():

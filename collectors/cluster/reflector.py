@@ -5,7 +5,6 @@ kind is listed again, because the watch of a kind that never changes sends nothi
 """
 
 import asyncio
-import logging
 import random
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
@@ -13,10 +12,11 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from collectors.cluster.base import KubernetesObject
-from collectors.cluster.decoder import KindDecoder, WatchEvent, WatchEventType
+from collectors.cluster.decoder import KindDecoder, WatchEventType
 from collectors.cluster.discovery import is_served
 from collectors.cluster.kinds import ResourceKind
-from collectors.cluster.object_store import ObjectChange, ObjectStore, Snapshot
+from collectors.cluster.object_store import ObjectChange, Snapshot
+from collectors.cluster.reflected_objects import ReflectedObjects
 from collectors.cluster.reflector_state import ReflectorState, ReflectorTiming
 from collectors.facts.clock import Clock, humanize
 from collectors.facts.results import Blind, SourceError
@@ -25,8 +25,6 @@ from collectors.sources.kubernetes.api_status import error_from
 from collectors.sources.kubernetes.source import KubernetesSource
 
 T = TypeVar("T", bound=KubernetesObject)
-
-_log = logging.getLogger(__name__)
 
 
 class Reflector(Generic[T]):
@@ -47,20 +45,18 @@ class Reflector(Generic[T]):
         self.kind = kind
         self.state = ReflectorState.STARTING
         self.reason = "it has not been listed yet"
-        self.unreadable: dict[str, str] = {}  # the keys of objects that cannot be decoded, with the reason
         self.as_of: datetime | None = None  # by the wall clock
         self._seen_at = timedelta()  # the same, by the clock that nobody can set
-        self.lists = self.watches = self.changes = 0
+        self.lists = self.watches = 0
         self.settled = asyncio.Event()  # listed or refused once
         self._source = source
         self._clock = clock
-        self._on_change = on_change
         self._stale_after = stale_after
         self._timing = timing or ReflectorTiming()
         self._errors = errors or InternalErrors()
         self._chance = chance or random.Random()
         self._decoder = KindDecoder(kind)
-        self._store = ObjectStore(kind)
+        self._objects = ReflectedObjects(kind, on_change, now=lambda: self.as_of or clock.now())
         self._version = ""  # of the last event; empty: list first
         self._wait = self._timing.first_wait
         self._checked = 0.0
@@ -68,7 +64,17 @@ class Reflector(Generic[T]):
     @property
     def count(self) -> int:
         """The number of cached objects."""
-        return len(self._store)
+        return self._objects.count
+
+    @property
+    def changes(self) -> int:
+        """The number of changes so far."""
+        return self._objects.changes
+
+    @property
+    def unreadable(self) -> Mapping[str, str]:
+        """The keys of objects that cannot be decoded, with the reason."""
+        return self._objects.unreadable
 
     @property
     def is_stale(self) -> bool:
@@ -97,7 +103,7 @@ class Reflector(Generic[T]):
         reason = self.blind_reason
         if self.as_of is None or reason:
             return Blind(source=source, at=self._clock.now(), reason=f"{self.kind.name}: {reason}")
-        return self._store.snapshot(self.as_of)
+        return self._objects.snapshot(self.as_of)
 
     async def run(self) -> None:
         """Run until cancelled. A bug costs this kind a new list, and no other kind anything."""
@@ -134,19 +140,9 @@ class Reflector(Generic[T]):
                 page = self._decoder.page(body)
                 version = version or page.version
                 unreadable |= page.unreadable
-                for object_ in page.objects:
-                    key = object_.key
-                    listed.add(key)
-                    before = self._store.get(key)
-                    if before is not None and before.metadata.uid != object_.metadata.uid:
-                        self._remove(key)
-                    self._put(key, object_)
-                self._store.settle()
+                listed |= self._objects.add(page.objects)
                 await asyncio.sleep(0)
-        for key in self._store.keys() - listed - unreadable.keys():
-            self._remove(key)
-        self._note_unreadable(unreadable)
-        self.unreadable = unreadable
+        self._objects.keep(listed, unreadable)
         self.lists += 1
         self._saw(*started)
         self._version = version
@@ -178,7 +174,7 @@ class Reflector(Generic[T]):
                     raise error_from(event.status, self._source.where, attempt)
                 is_alive, self._wait = True, self._timing.first_wait
                 self._saw(self._clock.now(), self._clock.elapsed())
-                self._apply(event)
+                self._objects.apply(event)
                 self._version = event.version or self._version
         # The server answered to the end and has sent every event.
         self._saw(self._clock.now(), self._clock.elapsed())
@@ -227,43 +223,7 @@ class Reflector(Generic[T]):
         except SourceError as failure:
             self.reason += f"; {failure}"
             return
-        for key in self._store.keys():  # noqa: SIM118 - a copy, the store changes
-            self._remove(key)
-        self.state, self.unreadable = ReflectorState.ABSENT, {}
+        self._objects.keep(frozenset(), {})
+        self.state = ReflectorState.ABSENT
         self._saw(self._clock.now(), self._clock.elapsed())
         self.reason = f"the cluster does not serve {self.kind.path}"
-
-    def _apply(self, event: WatchEvent[T]) -> None:
-        if event.type is WatchEventType.BOOKMARK:
-            return
-        if event.type is WatchEventType.DELETED:
-            self.unreadable.pop(event.key, None)
-            self._remove(event.key, event.object)
-        elif event.object is not None:
-            self.unreadable.pop(event.key, None)
-            self._put(event.key, event.object)
-        else:  # what was read of it last stays, until it is deleted
-            self._note_unreadable({event.key: event.unreadable})
-            self.unreadable[event.key] = event.unreadable
-
-    def _note_unreadable(self, found: Mapping[str, str]) -> None:
-        for key, reason in found.items():
-            if key not in self.unreadable:
-                _log.warning("%s %s is left out, it cannot be read: %s", self.kind.name, key, reason)
-
-    def _put(self, key: str, new: T) -> None:
-        before = self._store.get(key)
-        version = new.metadata.resource_version
-        if before is not None and version and before.metadata.resource_version == version:
-            return  # received twice, after a reconnect
-        self._store.put(key, new)
-        self._publish(key, before, new)
-
-    def _remove(self, key: str, last: T | None = None) -> None:
-        if (before := self._store.remove(key)) is not None:
-            self._publish(key, last or before, None)
-
-    def _publish(self, key: str, before: T | None, after: T | None) -> None:
-        self.changes += 1
-        at = self.as_of or self._clock.now()
-        self._on_change(ObjectChange(kind=self.kind.name, key=key, before=before, after=after, at=at))

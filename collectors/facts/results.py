@@ -42,12 +42,16 @@ class Seen:
 
     `present` is the result of the rule's presence query, None when it has none. An alert whose subject is not in it
     was not watched: only that alert is blind.
+
+    `unread` are the labels of the samples that could not be read, as far as the labels could: an alert that agrees
+    with one of them may still be active. Labels() agrees with every alert.
     """
 
     source: str
     at: datetime
     samples: tuple[Sample, ...]
     present: tuple[Labels, ...] | None = field(default=None)
+    unread: tuple[Labels, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

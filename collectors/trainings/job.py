@@ -4,7 +4,7 @@ There are two forms: everything in a namespace labelled as a training; and any o
 not owned by another kind of training. Source: Kubernetes' Job API, batch/v1.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -33,18 +33,18 @@ _AUXILIARY = ("tensorboard", "notebook")  # roles that do not take part in the c
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
-def read(inventory: Inventory) -> tuple[Training, ...]:
+def read(inventory: Inventory) -> Iterator[Training]:
     own = {
         namespace.metadata.name
         for namespace in inventory.all(NAMESPACES).values()
         if annotation_of(namespace.metadata, TRAINING_KEYS)
     }
-    trainings = [_in_own_namespace(inventory, namespace) for namespace in own]
+    for namespace in own:
+        yield _in_own_namespace(inventory, namespace)
     for key, job in inventory.all(JOBS).items():
         is_training = inventory.memo.get(("is training", key), (job,), partial(_is_training, job))
         if is_training and job.metadata.namespace not in own:
-            trainings.append(_kept(inventory, _Parts(meta=job.metadata, jobs=(job,))))
-    return tuple(trainings)
+            yield _kept(inventory, _Parts(meta=job.metadata, jobs=(job,)))
 
 
 KIND = TrainingKind(name="Job", needs=(JOBS, NAMESPACES), read=read)

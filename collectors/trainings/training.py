@@ -1,6 +1,6 @@
 """Trainings of any kind: state, ranks, owner and team."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -89,11 +89,14 @@ class Training:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingKind:
-    """One kind of training. `needs` are the cached kinds that are required to read it."""
+    """One kind of training. `needs` are the cached kinds that are required to read it.
+
+    `read` had best be a generator: others may run between two of its trainings.
+    """
 
     name: str
     needs: tuple[ResourceKind[Any], ...]
-    read: Callable[[Inventory], tuple[Training, ...]]
+    read: Callable[[Inventory], Iterable[Training]]
 
 
 def annotation_of(meta: ObjectMeta, keys: tuple[str, ...]) -> str:

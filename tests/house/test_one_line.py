@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from alerts.cards.incident_card import event_text, incident_card
+from alerts.cards.incident_card import incident_card
+from alerts.cards.incident_events import event_text
 from alerts.cards.message import Button, Fields, Message, Paragraph, Preformatted, Table, bold, code, text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.rendering import RuleRenderer

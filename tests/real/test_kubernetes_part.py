@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.real.servers.kubernetes import KubernetesCluster
+from tests.real.servers.kubernetes import RESERVED, KubernetesCluster
 
 _DEPLOYMENT: dict[str, Any] = {
     "apiVersion": "apps/v1",
@@ -21,7 +21,8 @@ _DEPLOYMENT: dict[str, Any] = {
             "spec": {
                 "containers": [
                     {"name": "main", "image": "server:1", "resources": {"limits": {"nvidia.com/gpu": "4"}}}
-                ]
+                ],
+                "tolerations": [{"key": RESERVED, "operator": "Equal", "value": "smoke"}],
             },
         },
     },
@@ -31,7 +32,7 @@ _DEPLOYMENT: dict[str, Any] = {
 def test_kubernetes_creates_and_binds_the_pods_of_a_deployment(real_kubernetes: KubernetesCluster) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "smoke"}}
     real_kubernetes.call("POST", "/api/v1/namespaces", namespace)
-    real_kubernetes.create_ready_node("smoke-node", resources={"nvidia.com/gpu": "8"})
+    real_kubernetes.create_ready_node("smoke-node", resources={"nvidia.com/gpu": "8"}, reserved_for="smoke")
     real_kubernetes.call("POST", "/apis/apps/v1/namespaces/smoke/deployments", _DEPLOYMENT)
 
     def nodes() -> list[str | None]:
@@ -42,6 +43,9 @@ def test_kubernetes_creates_and_binds_the_pods_of_a_deployment(real_kubernetes: 
     assert "smoke-node   Ready" in real_kubernetes.kubectl("get", "node", "smoke-node")
     real_kubernetes.call("DELETE", "/api/v1/namespaces/smoke")
     real_kubernetes.call("DELETE", "/api/v1/nodes/smoke-node")
+    real_kubernetes.wait_for(
+        "the node to be gone", lambda: not real_kubernetes.exists("/api/v1/nodes/smoke-node")
+    )
 
 
 def test_kubernetes_authenticates_the_bot_and_allows_it_nothing(real_kubernetes: KubernetesCluster) -> None:

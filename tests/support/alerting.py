@@ -62,10 +62,19 @@ def a_sample(value: float = 91, *, texts: tuple[str, ...] = (), **labels: str) -
 
 
 def seen(
-    *samples: Sample, at: datetime = NOON, present: tuple[Mapping[str, str], ...] | None = None
+    *samples: Sample,
+    at: datetime = NOON,
+    present: tuple[Mapping[str, str], ...] | None = None,
+    unread: tuple[Mapping[str, str], ...] = (),
 ) -> QueryResult:
     presence = None if present is None else tuple(Labels(one) for one in present)
-    return Seen(source="prometheus", at=at, samples=samples, present=presence)
+    return Seen(
+        source="prometheus",
+        at=at,
+        samples=samples,
+        present=presence,
+        unread=tuple(Labels(one) for one in unread),
+    )
 
 
 def a_topology() -> Topology:

@@ -14,9 +14,9 @@ from typing import Any
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from commands.plans.cluster_writer import MERGE_PATCH
+from tests.real.servers.kubernetes import RESERVED
 from tests.support.yard import closed
 
-_RESERVED = "yardmaster.test/reserved-for"  # the taint of a node: the namespace whose pods may run there
 _RUNNING = {
     "phase": "Running",
     "startTime": "2026-11-21T09:00:00Z",
@@ -44,7 +44,7 @@ class Kubelets:
     @property
     def toleration(self) -> Any:
         """What a pod's spec needs to be bound to the nodes of this namespace."""
-        return {"key": _RESERVED, "operator": "Equal", "value": self.namespace, "effect": "NoSchedule"}
+        return {"key": RESERVED, "operator": "Equal", "value": self.namespace, "effect": "NoSchedule"}
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         kind = MERGE_PATCH if method == "PATCH" else ""
@@ -60,7 +60,7 @@ class Kubelets:
         """
         node = {
             "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-            "spec": {"taints": [{"key": _RESERVED, "value": self.namespace, "effect": "NoSchedule"}]},
+            "spec": {"taints": [{"key": RESERVED, "value": self.namespace, "effect": "NoSchedule"}]},
         }
         await self.call("POST", "/api/v1/nodes", node)
         amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **resources}
@@ -69,7 +69,7 @@ class Kubelets:
         await self.call("PATCH", f"/api/v1/nodes/{name}/status", {"status": status})
 
         async def reserved() -> bool:
-            return [one["key"] for one in (await self.node(name))["spec"].get("taints", ())] == [_RESERVED]
+            return [one["key"] for one in (await self.node(name))["spec"].get("taints", ())] == [RESERVED]
 
         await until(reserved)
 

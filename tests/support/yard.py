@@ -31,6 +31,7 @@ from commands.plans.plan import Origin, Plan, PlanState, StepRecord
 from commands.plans.plan_journal import records_of
 from tests.support.cluster_cache import QUICK, until
 from tests.support.routing import QuietSource
+from tests.support.tls import end_closed_connections
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"
@@ -213,7 +214,7 @@ async def yard_before(
         async with asyncio.TaskGroup() as group:
             task = group.create_task(cache.run())
             try:
-                await cache.synced(timedelta(seconds=20))
+                await cluster.synced(timedelta(seconds=20))
                 yield Yard(
                     cluster=cluster,
                     store=store,
@@ -228,10 +229,9 @@ async def yard_before(
 
 
 async def closed(client: KubernetesClient) -> None:
-    """Close the client. TLS connections end a moment later, and a loop that ends before would leave their sockets."""
+    """Close the client and its TLS connections, which would end a moment later."""
     await client.close()
-    if client.where.startswith("https"):
-        await asyncio.sleep(0.25)
+    await end_closed_connections()
 
 
 def text_of(message: Message) -> str:

@@ -1,7 +1,7 @@
 """A log search, and the reading of its lines: the newest of each group, pages of a window, lines with exact labels."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from collectors.facts.results import SourceError, TooLargeError
@@ -47,6 +47,7 @@ class LogSearch:
     redact: Callable[[str], str]
     skip: Callable[[str], None]
     by: tuple[str, ...] = ()
+    skipped: list[str] = field(default_factory=list)  # the reasons, so far
 
     @property
     def query(self) -> Json:
@@ -144,6 +145,7 @@ class LogSearch:
                 found.append((hit, line_of(hit, self.fields, by, self.redact)))
             except ValueError as error:
                 reason = str(error)
+                self.skipped.append(reason)
                 self.skip(reason)
         if hits and not found:
             raise SourceError(f"none of the {len(hits)} hits can be read: {reason}")

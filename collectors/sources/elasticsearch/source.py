@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from collectors.facts.clock import humanize
+from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
@@ -63,7 +64,10 @@ class ElasticsearchSource:
         Labels are those of `by`, the named groups of `extract`, and `pattern` for `novel`; the value is the count of
         lines; `texts` are up to three of the newest lines, redacted and made one line each.
         """
-        return await self._result(lambda: self._answer(query, at), at)
+        try:
+            return await self._within_time(lambda: self._answer(query, at))
+        except SourceError as error:
+            return Blind(source=self._options.name, at=at, reason=str(error), is_lasting=not error.temporary)
 
     async def health(self, *, at: datetime) -> Blind | None:
         """Return Blind when an empty result cannot be trusted. Call it once per cycle.
@@ -133,13 +137,6 @@ class ElasticsearchSource:
 
         return await self._within_time(read)
 
-    async def _result(self, query: Callable[[], Awaitable[tuple[Sample, ...]]], at: datetime) -> QueryResult:
-        source = self._options.name
-        try:
-            return Seen(source=source, at=at, samples=await self._within_time(query))
-        except SourceError as error:
-            return Blind(source=source, at=at, reason=str(error), is_lasting=not error.temporary)
-
     async def _within_time(self, query: Callable[[], Awaitable[T]]) -> T:
         limit = self._options.timeout.total_seconds()
         try:
@@ -168,22 +165,31 @@ class ElasticsearchSource:
             by=by,
         )
 
-    async def _answer(self, query: LogQuery, at: datetime) -> tuple[Sample, ...]:
+    async def _answer(self, query: LogQuery, at: datetime) -> Seen:
         until = at - self._options.lag
         window = Window(since=until - query.over, until=until)
         search = await self._search(query.match, window, at=at, by=query.by)
         if query.extract is not None:
             _must_be_alone(query, "extract")
-            return await extracted(search, query.extract, above=query.above, cap=self._options.lines_cap)
+            samples = await extracted(search, query.extract, above=query.above, cap=self._options.lines_cap)
+            return self._seen(samples, at, has_skipped=bool(search.skipped))
         if query.novel is not None:
             _must_be_alone(query, "novel")
             past = Window(since=until - query.novel, until=window.since)
-            return await novel(search, past, above=query.above)
+            samples = await novel(search, past, above=query.above)
+            return self._seen(samples, at, has_skipped=bool(search.skipped))
         groups = await self._counted(query, search)
         texts = await texts_of(search, groups)
-        return tuple(
+        samples = tuple(
             Sample(labels=group.labels, value=float(group.count), texts=texts.get(group.labels, ()))
             for group in groups
+        )
+        return self._seen(samples, at, has_skipped=False)  # the server counts; lines are only shown
+
+    def _seen(self, samples: tuple[Sample, ...], at: datetime, *, has_skipped: bool) -> Seen:
+        """Return the result. A line that cannot be read may be of any alert."""
+        return Seen(
+            source=self._options.name, at=at, samples=samples, unread=(Labels(),) if has_skipped else ()
         )
 
     async def _counted(self, query: LogQuery, search: LogSearch) -> list[LineGroup]:

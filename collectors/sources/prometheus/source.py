@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from collectors.facts.clock import humanize, moment_of
+from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.prometheus import wire
@@ -12,9 +14,11 @@ from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.ranges import RangeReader
+from collectors.sources.prometheus.shared_queries import SharedQueries
 from collectors.unreadable_items import UnreadableItems
 
 GAP_HOLDS = timedelta(minutes=10)
+_MAX_UNREAD = 100  # labels of unread samples that are kept; beyond, a sample may be of any alert
 
 
 class PrometheusSource:
@@ -34,6 +38,7 @@ class PrometheusSource:
         self.settings = settings
         self._client = PrometheusClient(settings)
         self._ranges = RangeReader(settings)
+        self._presence = SharedQueries(self._instant)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._waiting = 0  # queries that run or wait
         self._is_closed = False
@@ -41,14 +46,16 @@ class PrometheusSource:
 
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
         """Return the samples at that moment, with their labels exactly as returned, and the presence query's result."""
-        expressions = [query.expr] if query.presence is None else [query.expr, query.presence]
-        found = await asyncio.gather(*(self._instant(expr, at) for expr in expressions))
+        asked = [self._instant(query.expr, at)]
+        if query.presence is not None:  # many rules have the same one
+            asked.append(self._presence.query(query.presence, at))
+        found = await asyncio.gather(*asked)
         for one in found:
             if isinstance(one, Blind):
                 return one
-        samples, *others = (one for one in found if not isinstance(one, Blind))
-        present = tuple(sample.labels for sample in others[0]) if others else None
-        return Seen(source=self.name, at=at, samples=samples, present=present)
+        first, *others = (one for one in found if not isinstance(one, Blind))
+        present = tuple(sample.labels for sample in others[0].samples) if others else None
+        return replace(first, present=present)
 
     async def range(
         self, query: PromQLQuery, *, start: datetime, end: datetime, step: timedelta
@@ -83,12 +90,13 @@ class PrometheusSource:
         found = await self._instant(self.settings.freshness_query, at)
         if isinstance(found, Blind):
             return found
-        if not found or not found[0].value > 0:
+        samples = found.samples
+        if not samples or not samples[0].value > 0:
             reason = "it answers, but has no fresh sample of `up`: it has just started, or scrapes nothing"
             return self._blind(at, f"{self._client.where}: {reason}", is_lasting=True)
-        newest = moment_of(found[0].value)
+        newest = moment_of(samples[0].value)
         if newest is None:
-            reason = f"`freshness_query` returned {found[0].value:g}, which is not a time in seconds"
+            reason = f"`freshness_query` returned {samples[0].value:g}, which is not a time in seconds"
             return self._blind(at, f"{self._client.where}: {reason}", is_lasting=True)
         age = at - newest
         if age > limit:
@@ -102,7 +110,8 @@ class PrometheusSource:
             found = await self._instant(SCRAPES_QUERY, at)
             if isinstance(found, Blind) and not found.is_lasting:
                 return found
-            scrapes = 0.0 if isinstance(found, Blind) or not found else found[0].value  # no subqueries there
+            samples = () if isinstance(found, Blind) else found.samples  # Blind: no subqueries there
+            scrapes = samples[0].value if samples else 0.0
             self._gap = at, longest_gap(scrapes, self.settings.stale_after)
         return self._gap[1]
 
@@ -112,7 +121,7 @@ class PrometheusSource:
         await self._client.close()
         await self._ranges.close()
 
-    async def _instant(self, expr: str, at: datetime) -> tuple[Sample, ...] | Blind:
+    async def _instant(self, expr: str, at: datetime) -> QueryResult:
         if self._waiting >= self.settings.waiting_cap:
             return self._blind(
                 at,
@@ -129,7 +138,7 @@ class PrometheusSource:
                 except SourceError as failure:
                     return self._blind(at, str(failure), is_lasting=not failure.temporary)
                 try:
-                    return await self._samples(body)
+                    return await self._seen(body, at)
                 except SourceError as failure:
                     return self._blind(
                         at, f"{self._client.where}: {failure}", is_lasting=not failure.temporary
@@ -142,17 +151,19 @@ class PrometheusSource:
         limit = f"{self.settings.timeout.total_seconds():g}s"
         return {"query": expr, "time": f"{at.timestamp():.3f}", "timeout": limit}
 
-    async def _samples(self, body: bytes) -> tuple[Sample, ...]:
+    async def _seen(self, body: bytes, at: datetime) -> Seen:
         samples: list[Sample] = []
+        unread: dict[Labels, None] = {}
 
-        def skip(reason: str) -> None:
+        def skip(reason: str, labels: Labels) -> None:
             self._unreadable.skip(self.name, reason)
+            unread[labels if len(unread) < _MAX_UNREAD else Labels()] = None
 
         for number, batch in enumerate(wire.instant(body, cap=self.settings.series_cap, skip=skip)):
             if number:
                 await asyncio.sleep(0)
             samples += batch
-        return tuple(samples)
+        return Seen(source=self.name, at=at, samples=tuple(samples), unread=tuple(unread))
 
     def _blind(self, at: datetime, reason: str, *, is_lasting: bool = False) -> Blind:
         return Blind(source=self.name, at=at, reason=reason, is_lasting=is_lasting)

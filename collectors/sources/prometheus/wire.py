@@ -4,6 +4,7 @@ Results come in batches, so that a large one does not hold up the event loop bet
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -28,6 +29,12 @@ class _Element(msgspec.Struct):
     value: tuple[float, str] | None = None  # None: a native histogram
 
 
+class _Labelled(msgspec.Struct):
+    """An element that is not as it should be."""
+
+    metric: dict[str, Any]
+
+
 class _Row(msgspec.Struct):
     metric: dict[str, str]
     values: list[tuple[float, str]] = []
@@ -35,16 +42,21 @@ class _Row(msgspec.Struct):
 
 _answer = msgspec.json.Decoder(_Answer)
 _element = msgspec.json.Decoder(_Element)
+_labelled = msgspec.json.Decoder(_Labelled)
 _row = msgspec.json.Decoder(_Row)
 _text = msgspec.json.Decoder(str)
 
 BATCH = 500  # elements: about 2 ms
 
 
-def instant(body: bytes, *, cap: int, skip: Callable[[str], None]) -> Iterator[tuple[Sample, ...]]:
+Skip = Callable[[str, Labels], None]
+
+
+def instant(body: bytes, *, cap: int, skip: Skip) -> Iterator[tuple[Sample, ...]]:
     """Yield the samples of an instant query in batches, at most `cap` in all. A scalar is one without labels.
 
-    `skip` is called with the reason for each sample that cannot be read; the others count, if there are any.
+    `skip` is called for each sample that cannot be read, with the reason and with those of its labels that can be
+    read; the others count, if there are any.
     """
     try:
         result = _whole(body)
@@ -68,17 +80,25 @@ def instant(body: bytes, *, cap: int, skip: Callable[[str], None]) -> Iterator[t
         raise _unreadable(failure) from failure
 
 
-def _readable(elements: Iterable[msgspec.Raw], skip: Callable[[str], None]) -> Iterator[Sample]:
+def _readable(elements: Iterable[msgspec.Raw], skip: Skip) -> Iterator[Sample]:
     for element in elements:
         try:
             one = _element.decode(element)
             value = float(one.value[1]) if one.value else float("nan")
         except msgspec.DecodeError as failure:
-            skip(str(failure))
+            skip(str(failure), _readable_labels(element))
         except ValueError:
-            skip("the value of a sample is not a number")
+            skip("the value of a sample is not a number", Labels(one.metric))
         else:
             yield Sample(labels=Labels(one.metric), value=value)
+
+
+def _readable_labels(element: msgspec.Raw) -> Labels:
+    try:
+        metric = _labelled.decode(element).metric
+    except msgspec.DecodeError:
+        return Labels()
+    return Labels({name: value for name, value in metric.items() if isinstance(value, str)})
 
 
 def ranges(body: bytes, *, cap: int) -> Iterator[Series]:

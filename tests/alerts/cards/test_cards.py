@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.cards.desired import desired_cards, desired_replies
-from alerts.cards.incident_card import MAX_BUTTONS, event_text, incident_card
+from alerts.cards.incident_card import MAX_BUTTONS, incident_card
 from alerts.cards.incident_context import IncidentAction, IncidentContext
+from alerts.cards.incident_events import event_text
 from alerts.cards.message import Buttons, Color, Context, Message, Paragraph, Preformatted, Span, Style, plain
 from alerts.cards.posted import CardKind, PostedCard, card_id
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions

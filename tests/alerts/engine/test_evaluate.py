@@ -143,6 +143,42 @@ def test_a_failed_query_changes_nothing_and_has_a_reason() -> None:
     assert (result.alerts, result.changes, result.blind) == (known, (), "refused")
 
 
+@pytest.mark.parametrize(
+    ("unread", "kept"),
+    [
+        pytest.param({}, {"gpu-a01", "gpu-a02"}, id="it may be of any alert"),
+        pytest.param({"node": "gpu-a01", "__name__": "heat"}, {"gpu-a01"}, id="it is of one alert"),
+        pytest.param({"zone": "dc1"}, {"gpu-a01", "gpu-a02"}, id="the label that tells cannot be read"),
+        pytest.param({"node": "gpu-a03"}, set(), id="it is of no alert"),
+        pytest.param(
+            {"node": "gpu-a01", "severity": "critical"}, {"gpu-a01"}, id="the rule replaces one of its labels"
+        ),
+    ],
+)
+def test_an_alert_whose_sample_could_not_be_read_is_kept(unread: Mapping[str, str], kept: set[str]) -> None:
+    rule = a_rule()
+    known = firing(rule, "gpu-a01", "gpu-a02")
+
+    result = evaluated(rule, seen(a_sample(node="gpu-b01"), unread=(unread,)), known, after=60)
+
+    alerts = {alert.labels["node"]: alert for alert in result.alerts.values()}
+    assert alerts.keys() == {"gpu-b01", *kept}
+    for node in kept:
+        assert (alerts[node].life.state, alerts[node].unseen_since) == (AlertState.FIRING, NOON + minutes(60))
+    assert "cannot be read" in result.left_out
+
+
+def test_a_pending_alert_whose_sample_could_not_be_read_goes_on() -> None:
+    rule = a_rule(for_=minutes(2))
+    pending = evaluated(rule, seen(a_sample()))
+    unread = evaluated(rule, seen(unread=({},)), pending.alerts, after=1)
+    again = evaluated(rule, seen(a_sample()), unread.alerts, after=2)
+
+    (alert,) = again.alerts.values()
+    assert (alert.life.state, alert.life.since) == (AlertState.FIRING, NOON)
+    assert again.left_out == ""
+
+
 def test_a_change_carries_the_previous_state() -> None:
     rule = a_rule(for_=minutes(1), keep_firing_for=minutes(1))
     states: list[tuple[AlertState | None, AlertState]] = []

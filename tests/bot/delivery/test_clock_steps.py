@@ -48,3 +48,17 @@ async def test_a_card_changes_by_itself_when_the_wall_clock_says_so(yard: Any) -
         yard.clock.wrong_by = timedelta(hours=3)
         await asyncio.sleep(40)
     assert yard.chat.said("C1") == ["silenced for long"]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_a_refused_reply_is_retried_for_as_long_as_ever(yard: Any, step: timedelta) -> None:
+    yard.chat.faults("post", None, Fault.REFUSED)
+    async with yard.delivering():
+        await yard.put("t1", "queued", reply="it is queued")
+        await asyncio.sleep(30)
+        yard.clock.wrong_by = step
+        await yard.put("t1", "running")  # the card's row and its replies are read again
+        await asyncio.sleep(30)
+        assert yard.chat.said("C1", "000001") == []
+        await asyncio.sleep(600)
+    assert yard.chat.said("C1", "000001") == ["it is queued"]

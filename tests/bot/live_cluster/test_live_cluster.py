@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,8 @@ from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind, SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
+from collectors.trainings import job
+from collectors.trainings.training import Training
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, until
 from tests.support.yard import a_node_tree
@@ -66,4 +69,53 @@ async def test_readers_share_a_snapshot_that_is_made_at_most_once_in_its_time(tm
             await until(cache, lambda: len(free.inventory().nodes) == 2)
             assert paced.inventory() is first
             task.cancel()
+        await client.close()
+
+
+def a_job_tree(name: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "8"}}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"template": template},
+    }
+
+
+async def test_others_run_while_the_first_trainings_are_read_and_they_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+    read = job._training
+
+    def noted(*args: Any) -> Training:
+        events.append("read")
+        return read(*args)
+
+    monkeypatch.setattr(job, "_training", noted)
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        for number in range(20):
+            kube.create(a_job_tree(f"t{number}"))
+        config = KubernetesOptions(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
+        client = await KubernetesClient.connect(config)
+        cache = ClusterCache(KubernetesSource(client), clock=SystemClock(), timing=QUICK)
+        cluster = LiveCluster("a", clock=SystemClock(), cache=cache, snapshot_every=0)
+
+        async def other() -> None:
+            while True:
+                if events:
+                    events.append("other")
+                    assert isinstance(cluster.refresh(), Blind)  # the rest is not read at once for a reader
+                await asyncio.sleep(0)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(cache.run()), group.create_task(other())]
+            await cluster.synced(timedelta(seconds=20))
+            tasks.pop().cancel()
+            assert events[:40].count("read") == 20
+            assert "read, read" not in ", ".join(events)
+            assert len(cluster.trainings()) == 20
+            assert events.count("read") == 20
+            tasks.pop().cancel()
         await client.close()

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.engine import make_url
 from structlog.testing import capture_logs
 
 from alerts.alert import Alert
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.lifecycle import AlertState
 from alerts.store import TABLES, Between, Changed
+from bot.store.dialects import one_of
 from bot.store.memory_store import MemoryStore
+from bot.store.sql_rows import sql_table
 from bot.store.sql_store import SqlStore
 from collectors.internal_errors import InternalErrors
 from commands.models import AuditEntry, HandledRequest
@@ -119,6 +122,33 @@ async def test_rows_are_found_by_each_column(store: Stores, column: str) -> None
         assert found == ([card, other] if column == "kind" else [card])
         unknown: dict[str, Any] = {column: "unknown"}
         assert list(await unit.rows(PostedCard).find(**unknown)) == []
+
+
+async def test_rows_are_found_by_one_of_any_number_of_values(store: Stores) -> None:
+    cards = [a_card(str(number), channel="C1") for number in range(3)]
+    async with store.unit() as unit:
+        for card in cards:
+            await unit.rows(PostedCard).put(card)
+    many = [f"n{number}" for number in range(40_000)]  # more than a database has parameters
+    quoted = ['"', "'", "\\", "é", ""]
+    async with store.unit() as unit:
+        rows = unit.rows(PostedCard)
+        assert await rows.find(row_id=[*many, *quoted, "0", "2"], channel="C1") == [cards[0], cards[2]]
+        assert list(await rows.find(row_id=[*many, "1"], newest=True, limit=1)) == [cards[1]]
+        assert list(await rows.find(row_id=())) == []
+        assert await rows.get_all([*many, *quoted, cards[1].id]) == {cards[1].id: cards[1]}
+        assert await rows.get_all(()) == {}
+
+
+def test_one_of_is_one_parameter_in_both_databases() -> None:
+    column = sql_table("cards").c.row_id
+    sql = {}
+    for drivername in ("sqlite+aiosqlite", "postgresql+asyncpg"):
+        dialect = make_url(f"{drivername}://").get_dialect()()
+        sql[dialect.name] = str(one_of(column, ["a", "b"], dialect.name).compile(dialect=dialect))
+    assert sql["sqlite"].count("?") == 1
+    assert "FROM json_each(?)" in sql["sqlite"]
+    assert sql["postgresql"] == "cards.row_id = ANY ($1::TEXT[])"
 
 
 async def test_rows_are_found_by_the_changed_column(store: Stores) -> None:

@@ -8,6 +8,7 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
+from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, Seen, SourceError
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
@@ -77,6 +78,11 @@ async def test_an_odd_hit_is_skipped_and_counted(
     novel = await source.query(NOVEL, at=now)
     assert isinstance(novel, Seen)
     assert {sample.labels["pattern"] for sample in novel.samples} == {"first line", "second line"}
+    assert novel.unread == (Labels(),)  # it may be a line of any alert
+    answers[:] = [hit("second line"), hit("first line")]
+    whole = await source.query(NOVEL, at=now)
+    assert isinstance(whole, Seen)
+    assert whole.unread == ()
 
 
 async def test_nothing_but_odd_hits_is_blind(

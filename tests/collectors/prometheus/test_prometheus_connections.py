@@ -195,9 +195,9 @@ async def test_other_tasks_run_while_a_large_result_is_decoded(source_at: Source
     body = b'{"status":"success","data":{"resultType":"vector","result":[%s]}}' % rows
     source, turns = source_at("http://127.0.0.1:1"), 0
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(source._samples(body))
+        task = group.create_task(source._seen(body, NOW))
         while not task.done():
             turns += 1
             await asyncio.sleep(0)
-    assert len(task.result()) == 20_000
+    assert len(task.result().samples) == 20_000
     assert turns >= 40

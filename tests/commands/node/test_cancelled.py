@@ -40,6 +40,8 @@ async def test_a_cordoned_node_has_its_lease_and_the_rest_is_skipped(
                 await unit.rows(PostedCard).put(card)
                 (lease,) = await unit.rows(CordonLease).find()
                 assert await cards_of(lease, unit) == [card]  # the reminder goes there
+                monkeypatch.setattr("bot.jobs.lease_reminder.MAX_PLANS", 0)
+                assert await cards_of(lease, unit) == []
             assert [one.state.value for one in await yard.records(over)] == [
                 "done",
                 "done",

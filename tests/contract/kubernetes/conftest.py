@@ -13,6 +13,7 @@ import pytest
 
 from demo.lookalikes.kubernetes import KubernetesLookalike, User
 from tests.contract.kubernetes.api import BOT, Api
+from tests.support.tls import end_closed_connections
 
 _numbers = itertools.count(1)
 
@@ -26,6 +27,7 @@ _numbers = itertools.count(1)
 async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
     """Requests to each server in turn, with a namespace of the test's own."""
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(end_closed_connections)
         if request.param == "real":
             real = request.getfixturevalue("real_kubernetes")
             tokens = {"admin": real.admin_token, "bot": real.bot_token}

@@ -12,6 +12,7 @@ from tests.demo.world.clusters import DETR
 from tests.demo.world.test_world import condition, idle_of_the_large_pool, until
 from tests.real.fixtures import present_or_skip
 from tests.real.servers.kubernetes import KubernetesCluster
+from tests.support.tls import end_closed_connections
 
 
 @pytest.mark.real
@@ -49,3 +50,4 @@ async def test_the_world_runs_on_a_real_control_plane(tmp_path: Path) -> None:
                 "the real Job controller fails the job",
             )
             task.cancel()
+        await end_closed_connections()

@@ -24,6 +24,7 @@ from tests.real.fixtures import present_or_skip
 from tests.real.parts.layout import KUBERNETES
 from tests.real.servers.elasticsearch import ElasticsearchServer
 from tests.real.servers.kubernetes import KubernetesCluster
+from tests.support.tls import end_closed_connections
 
 STARTS_WITHIN = 240  # seconds
 STOPS_WITHIN = 60
@@ -110,6 +111,7 @@ async def stage(
         async with start_environment(plan) as stage:
             is_started.set_result(stage)
             await over.wait()
+        await end_closed_connections()
 
     task = asyncio.get_running_loop().create_task(run_environment(), name="stage")
     await asyncio.wait((is_started, task), timeout=STARTS_WITHIN, return_when=asyncio.FIRST_COMPLETED)

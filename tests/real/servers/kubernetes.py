@@ -21,6 +21,7 @@ from tests.real.servers.control_plane import ADMIN_TOKEN, BOT_NAME, BOT_TOKEN, C
 
 _READY_WITHIN = timedelta(minutes=2)  # 3 s on two idle cores, much more during a build
 _CALL_WITHIN = timedelta(seconds=30)
+RESERVED = "yardmaster.test/reserved-for"  # the taint of a node that is only for some pods
 _AT_ONCE = timedelta()  # no grace period: the API server takes a minute to stop on SIGTERM
 
 
@@ -150,20 +151,28 @@ class KubernetesCluster:
         *,
         labels: Mapping[str, str] | None = None,
         resources: Mapping[str, str] | None = None,
+        reserved_for: str = "",
     ) -> None:
         """Create a node that is Ready, and return when pods can be bound to it.
 
-        `resources` are added to its 64 CPUs, 512 GiB of memory and 110 pods: {"nvidia.com/gpu": "8"}.
+        `resources` are added to its 64 CPUs, 512 GiB of memory and 110 pods: {"nvidia.com/gpu": "8"}. With
+        `reserved_for`, only pods that tolerate the taint RESERVED of this value are bound to it: without it, it may
+        get any pod that other tests left pending.
         """
         path = f"/api/v1/nodes/{name}"
         metadata = {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}}
-        self.call("POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+        own = [{"key": RESERVED, "value": reserved_for, "effect": "NoSchedule"}] if reserved_for else []
+        body = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"taints": own}}
+        self.call("POST", "/api/v1/nodes", body)
         amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **(resources or {})}
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "made by a test"}
         status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready]}
         self.call("PATCH", f"{path}/status", {"status": status})
         # A new node is tainted until the controller manager sees that it is ready.
-        self.wait_for(f"node {name} without taints", lambda: not self.call("GET", path)["spec"].get("taints"))
+        self.wait_for(
+            f"node {name} without other taints",
+            lambda: self.call("GET", path)["spec"].get("taints", []) == own,
+        )
 
     def stop_apiserver(self) -> None:
         """Kill the API server, as when its machine fails: its address refuses connections."""

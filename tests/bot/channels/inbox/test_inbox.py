@@ -1,10 +1,12 @@
 """The inbox: unusable files are reported, and an internal error is answered without a claim about what was done."""
 
 import asyncio
-import contextlib
+from collections.abc import Awaitable, Callable, Sized
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
-from bot.channels.inbox import MAX_INTERRUPTED, Inbox, InboxDependencies
+from bot.channels.inbox import CONCURRENCY, MAX_INTERRUPTED, Inbox, InboxDependencies
 from bot.channels.interaction import Interaction, InteractionFile
 from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
@@ -54,15 +56,7 @@ class Answers:
 
 async def _handle(answers: Answers, take: object) -> MemoryStore:
     store = MemoryStore()
-    inbox = Inbox(
-        InboxDependencies(
-            people=EveryoneIsDana(),  # type: ignore[arg-type]
-            store=store,
-            take=take,  # type: ignore[arg-type]
-            responder=answers,
-            clock=FixedClock(),
-        )
-    )
+    inbox = _inbox(store, take, answers)
     store.listen(inbox.wake)
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         running = group.create_task(inbox.run())
@@ -114,18 +108,64 @@ async def test_a_line_that_ends_every_process_is_given_up() -> None:
         raise asyncio.CancelledError
 
     await _put(store)
-    for _ in range(MAX_INTERRUPTED + 2):
-        dependencies = InboxDependencies(
+    for ended in range(1, MAX_INTERRUPTED + 2):
+        await _run_until(_inbox(store, ends_the_process, answers), partial(_has, taken, ended))
+    await _run_until(_inbox(store, ends_the_process, answers), partial(_is_empty, store))
+    assert taken == [False] + [True] * MAX_INTERRUPTED
+    (text,) = answers.texts
+    assert "each time that it ran, Yardmaster ended" in text
+
+
+async def test_a_line_that_only_waited_is_not_interrupted() -> None:
+    store, begun = MemoryStore(), []
+    answers = Answers()
+
+    async def never_ends(request: Request) -> Answer | None:
+        begun.append(request.id)
+        await asyncio.Event().wait()
+        return None
+
+    first = [replace(INTERACTION, id=f"g{number}", files=()) for number in range(CONCURRENCY)]
+    waiting = replace(INTERACTION, id="waits", files=())
+    async with store.unit() as unit:
+        for one in (*first, waiting):
+            await unit.rows(Interaction).put(one)
+    await _run_until(_inbox(store, never_ends, answers), partial(_has, begun, CONCURRENCY))
+    assert "waits" not in begun
+    resumed: dict[str, bool] = {}
+
+    async def records(request: Request) -> Answer | None:
+        resumed[request.id] = request.is_resumed
+        return None
+
+    await _run_until(_inbox(store, records, answers), partial(_has, resumed, CONCURRENCY + 1))
+    assert resumed == {**dict.fromkeys((one.id for one in first), True), "waits": False}
+
+
+def _inbox(store: MemoryStore, take: object, answers: Answers) -> Inbox:
+    return Inbox(
+        InboxDependencies(
             people=EveryoneIsDana(),  # type: ignore[arg-type]
             store=store,
-            take=ends_the_process,
+            take=take,  # type: ignore[arg-type]
             responder=answers,
             clock=FixedClock(),
         )
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await Inbox(dependencies).run()
-    assert taken == [True] * MAX_INTERRUPTED
-    (text,) = answers.texts
-    assert "each time that it ran, Yardmaster ended" in text
-    assert await _waiting(store) == []
+    )
+
+
+async def _run_until(inbox: Inbox, is_enough: Callable[[], Awaitable[bool]]) -> None:
+    """Run an inbox until then, and end it as a stop of the process does."""
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        running = group.create_task(inbox.run())
+        while not await is_enough():  # noqa: ASYNC110 - a row sends no signal
+            await asyncio.sleep(0.01)
+        running.cancel()
+
+
+async def _has(items: Sized, count: int) -> bool:
+    return len(items) >= count
+
+
+async def _is_empty(store: MemoryStore) -> bool:
+    return not await _waiting(store)

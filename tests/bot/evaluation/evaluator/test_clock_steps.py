@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from alerts.alert import Alert
+from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from bot.evaluation.evaluator import Evaluator, RuleSources
@@ -91,6 +92,40 @@ async def test_a_firing_alert_is_kept_for_its_time(step: timedelta) -> None:
         one.clock.wrong_by = step
         assert await one.state_at(6.5) is AlertState.FIRING
         assert await one.state_at(8.5) is AlertState.RESOLVED
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+@pytest.mark.parametrize(
+    ("again", "incidents"),
+    [
+        pytest.param(minutes(20), 1, id="it breaks again soon"),
+        pytest.param(minutes(40), 2, id="it breaks again late"),
+    ],
+)
+async def test_an_incident_is_reopened_for_as_long_as_ever(
+    step: timedelta, again: timedelta, incidents: int
+) -> None:
+    back = 4 + again.total_seconds() / 60
+    async with Running(a_rule("Hot"), is_hot=lambda: not 2.5 < loop_minutes() < back).running() as one:
+        assert await one.state_at(5.5) is AlertState.RESOLVED
+        one.clock.wrong_by = step
+        await one.state_at(back + 1.5)
+        async with one.store.unit() as unit:
+            found = await unit.rows(Incident).find(cluster=CLUSTER)
+        assert len(found) == incidents
+        assert found[-1].is_open
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_an_incident_lasts_as_long_as_it_does(step: timedelta) -> None:
+    async with Running(a_rule("Hot"), is_hot=lambda: loop_minutes() < 9.5).running() as one:
+        await one.state_at(4.5)
+        one.clock.wrong_by = step
+        assert await one.state_at(12.5) is AlertState.RESOLVED
+        async with one.store.unit() as unit:
+            (incident,) = await unit.rows(Incident).find(cluster=CLUSTER)
+        assert incident.lasted(one.clock.now()) == pytest.approx(minutes(10), abs=timedelta(seconds=LATEST))
+        assert abs(one.clock.now() - incident.events[-1].at) < minutes(4)
 
 
 @pytest.mark.parametrize("step", STEPS, ids=str)

@@ -19,6 +19,7 @@ from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
 from tests.support.evaluation import Canned, hot
 from tests.support.routing import a_router
 
+pytestmark = pytest.mark.looptime  # a run until the first pause is then whole, however busy the machine is
 RULE = a_rule("Hot")
 
 

@@ -59,7 +59,9 @@ def evaluator(cache: Changing, rule: Rule) -> Evaluator:
     clock: Any = SimpleNamespace(
         now=lambda: NOON + timedelta(seconds=loop.time()), elapsed=lambda: timedelta(seconds=loop.time())
     )
-    cluster: Any = SimpleNamespace(name=CLUSTER, cache=cache, pod_logs=None, topology=a_topology)
+    cluster: Any = SimpleNamespace(
+        name=CLUSTER, cache=cache, pod_logs=None, topology=a_topology, synced=cache.synced
+    )
 
     def inputs(at: Any, sources: tuple[SourceState, ...]) -> CheckInput:
         blind = Blind(source="kubernetes", at=at, reason="not needed")

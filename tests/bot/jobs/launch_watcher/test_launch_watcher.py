@@ -20,7 +20,7 @@ from commands.models import Launch
 from tests.support.alerting import CLUSTER, NOON
 from tests.support.objects import inventory
 
-CLOCK = SimpleNamespace(now=lambda: NOON)
+CLOCK = SimpleNamespace(now=lambda: NOON, elapsed=timedelta)
 
 
 LAUNCH = Launch(

@@ -1,9 +1,11 @@
-"""A training that is launched again gets a new card, in the thread of the new launch."""
+"""A launch whose training does not appear is over soon; one that is launched again gets a new card, in its thread."""
 
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, cast
+
+import pytest
 
 from alerts.cards.posted import PostedCard
 from bot.jobs.launch_watcher import STARTS_WITHIN, LaunchWatcher
@@ -49,3 +51,25 @@ async def test_a_second_launch_is_reported_in_its_own_thread() -> None:
             await unit.rows(PostedCard).put(
                 replace(card, message_id=f"{thread}9", is_final=True)
             )  # posted and final
+
+
+@pytest.mark.parametrize("step", [timedelta(hours=-1), timedelta(hours=1), timedelta(days=-1)], ids=str)
+async def test_a_clock_that_is_set_changes_not_for_how_long_a_training_may_be_missing(
+    step: timedelta,
+) -> None:
+    store, clock = MemoryStore(), Hands()
+    clusters = MappingProxyType({CLUSTER: cast("LiveCluster", NoTrainings())})
+    watcher = LaunchWatcher(store, clusters, clock, redact=Redactor(()), channel="C_GPU")
+    async with store.unit() as unit:
+        await unit.rows(Launch).put(a_launch("1.1", clock))
+    await watcher.check()
+    reported: list[str] = []
+    for pause in (timedelta(seconds=1), STARTS_WITHIN - timedelta(seconds=2), timedelta(seconds=2)):
+        if not reported:
+            clock.set_by(step)
+        clock.move(pause)
+        await watcher.check()
+        async with store.unit() as unit:
+            (launch,) = await unit.rows(Launch).find()
+        reported.append(launch.reported_state)
+    assert reported == ["", "", "stopped"]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,7 +62,7 @@ async def reported(store: MemoryStore) -> str:
 
 async def test_it_checks_after_a_change_in_its_namespace_or_of_the_store(looptime: Any) -> None:
     store, cluster = MemoryStore(), Changing()
-    clock: Any = SimpleNamespace(now=lambda: NOON)
+    clock: Any = SimpleNamespace(now=lambda: NOON, elapsed=timedelta)
     clusters: Any = {CLUSTER: cluster}
     watcher = LaunchWatcher(store, clusters, clock, redact=Redactor(()), channel="C1")
     store.listen(watcher.wake)
@@ -94,7 +95,7 @@ async def test_without_a_change_it_checks_now_and_then(looptime: Any) -> None:
     store, cluster = MemoryStore(), Changing()
     async with store.unit() as unit:
         await unit.rows(Launch).put(replace(LAUNCH, reported_state="queued"))
-    clock: Any = SimpleNamespace(now=lambda: NOON)
+    clock: Any = SimpleNamespace(now=lambda: NOON, elapsed=timedelta)
     clusters: Any = {CLUSTER: cluster}
     watcher = LaunchWatcher(store, clusters, clock, redact=Redactor(()), channel="C1")
     async with asyncio.TaskGroup() as group:
