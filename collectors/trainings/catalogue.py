@@ -1,20 +1,23 @@
-"""The kinds of training. To add a kind, add a file and a line here."""
+"""The kinds of training that are read. To add a kind, add a file and a line here."""
+
+from typing import Any
 
 from collectors.cluster.inventory import Inventory
-from collectors.trainings import job
-from collectors.trainings.training import Training, TrainingKind
+from collectors.trainings import job, jobset
+from collectors.trainings.composition import compose_trainings
+from collectors.trainings.reading_kind import ReadingKind
+from collectors.trainings.training import Training
 
-KINDS: tuple[TrainingKind, ...] = (job.KIND,)
+KINDS: tuple[ReadingKind[Any], ...] = (job.KIND, jobset.KIND)
 
 
 def read_trainings(inventory: Inventory) -> tuple[Training, ...]:
     """Return all trainings of a cluster, sorted by id. A kind that cannot be seen has none; see `unseen_kinds`."""
-    found = (training for kind in KINDS for training in kind.read(inventory))
-    return tuple(sorted(found, key=lambda training: training.id))
+    return tuple(sorted(compose_trainings(KINDS, inventory), key=lambda training: training.id))
 
 
 def unseen_kinds(inventory: Inventory) -> dict[str, str]:
-    """Return the kinds of training that cannot be seen now, with the reason."""
+    """Return the kinds of training that cannot be seen now, with the reason. A kind that is not served has no objects."""
     return {
         kind.name: reason
         for kind in KINDS
