@@ -17,7 +17,7 @@ def read_trainings(inventory: Inventory) -> tuple[Training, ...]:
 
 
 def unseen_kinds(inventory: Inventory) -> dict[str, str]:
-    """Return the kinds of training that cannot be seen now, with the reason. A kind that is not served has no objects."""
+    """Return the kinds of training that cannot be seen now, with the reason. One that is not served is none of them."""
     return {
         kind.name: reason
         for kind in KINDS

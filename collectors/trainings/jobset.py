@@ -61,7 +61,7 @@ def _part(jobset: JobSet, owned: Owned) -> TrainingPart:
 
 
 def _role(role: ReplicatedJob, pods: list[Pod]) -> RolePods:
-    """Number the tasks through all Jobs of the role: the first task of its second Job comes after the last of its first."""
+    """Read one role. Its tasks are numbered through all of its Jobs."""
     of_each = parallel_tasks(role.template.spec)
     by_job: dict[int, list[Pod]] = defaultdict(list)
     for pod in pods:
