@@ -208,7 +208,7 @@ def _go_install(target: Path, package: str) -> None:
         _fill_new(target.parent, lambda new: _run("helm", argv, {**place, "GOBIN": str(new)}, tries=_TRIES))
 
 
-def _fill_new(target: Path, fill: Callable[[Path], None]) -> None:
+def _fill_new(target: Path, fill: Callable[[Path], object]) -> None:
     """Fill a new folder, and replace the target with it only when it is complete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
@@ -222,7 +222,7 @@ def _fill_new(target: Path, fill: Callable[[Path], None]) -> None:
 def _run(
     part: str, argv: list[str], environment: dict[str, str], *, cwd: Path | None = None, tries: int = 1
 ) -> str:
-    """Print and run a command, and return its output. Raise CalledProcessError with its output if the last try fails."""
+    """Print and run a command. Return its output, or raise CalledProcessError with it if the last try fails."""
     left = tries
     while True:
         left -= 1
