@@ -25,9 +25,9 @@ _RUNNING = {
 }
 
 
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Poll until the condition holds. Raises TimeoutError after half a minute."""
-    async with asyncio.timeout(30):
+async def until(holds: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:
+    """Poll until the condition holds. Raises TimeoutError after that many seconds."""
+    async with asyncio.timeout(seconds):
         while not await holds():  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0.05)
 

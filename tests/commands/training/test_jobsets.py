@@ -183,7 +183,7 @@ async def test_idle_gpus_are_released_and_an_undo_restarts_it_until_it_is_stoppe
         paths = (stage.kube.path("pods"), stage.kube.path("jobs", api="/apis/batch/v1"))
         return not any([(await stage.kube.call("GET", path))["items"] for path in paths])
 
-    await until(is_gone)
+    await until(is_gone, seconds=180)  # the garbage collector looks for new kinds twice a minute
     stopped = await stage.until(TrainingState.STOPPED)
     assert stopped.workloads == ()
     await stage.done(stage.line)
