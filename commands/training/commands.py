@@ -92,7 +92,7 @@ _LAUNCH = (
     _option(
         "--kind",
         f"kind of training; default: {DEFAULT.option}",
-        type=click.Choice(tuple(BY_OPTION)),
+        type=click.Choice(tuple(BY_OPTION), case_sensitive=False),
         default=DEFAULT.option,
     ),
     _option("--image", "image of every task", required=True, metavar="IMAGE"),
