@@ -39,18 +39,17 @@ def compose_trainings(kinds: Kinds, inventory: Inventory) -> tuple[Training, ...
     ids = {training.id for training in found}
     for kind in kinds:
         for key, one in inventory.all(kind.objects).items():
-            parts = (one,)
-            is_one = inventory.memo.get(
-                ("is training", kind.name, key), parts, partial(kind.is_training, one)
-            )
-            if not is_one or one.metadata.namespace in own:
+            if one.metadata.namespace in own or not inventory.memo.get(
+                ("is training", kind.name, key), (one,), partial(kind.is_training, one)
+            ):
                 continue
             name = _name(one.metadata)
             if f"{one.metadata.namespace}/{name}" in ids:
                 name = f"{name}-{kind.name.lower()}"
             owned = kind.owned(one, inventory)
-            key_of_it = ("training", kind.name, key)
-            made = inventory.memo.get(key_of_it, (name, one, *owned), partial(_alone, kind, name, one, owned))
+            made = inventory.memo.get(
+                ("training", kind.name, key, name), (one, *owned), partial(_alone, kind, name, one, owned)
+            )
             ids.add(made.id)
             found.append(made)
     return tuple(found)
@@ -84,9 +83,9 @@ def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> T
         kind = tops[0][0].name if tops else kinds[0].name
         return _training(kind, meta.name, _name(meta), meta, tuple(parts), has_namespace=True)
 
-    objects = (*(one for _, *pair in tops for one in pair), *(one for pair in servers for one in pair))
-    flat = [one for part in objects for one in (part if isinstance(part, tuple) else (part,))]
-    return inventory.memo.get(("training", "Namespace", meta.name), (meta, *flat), read)
+    pairs = [*((one, owned) for _, one, owned in tops), *servers]
+    objects = (meta, *(each for one, owned in pairs for each in (one, *owned)))
+    return inventory.memo.get(("training", "Namespace", meta.name), objects, read)
 
 
 def _is_owned(one: KubernetesObject, kinds: Iterable[str]) -> bool:

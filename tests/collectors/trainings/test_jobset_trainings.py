@@ -1,11 +1,13 @@
 """Trainings as JobSets: roles and ranks over several Jobs, states, and whose a Job is."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.memo import Memo
 from collectors.cluster.objects import Deployment, Job, JobSet, Namespace, Pod
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.training import Training, TrainingState
@@ -195,6 +197,17 @@ def test_a_job_and_a_jobset_of_one_name_are_two_trainings() -> None:
         ("vision/detr", "Job"),
         ("vision/detr-jobset", "JobSet"),
     ]
+
+
+def test_each_is_read_anew_only_when_an_object_of_it_changed() -> None:
+    alone = read(Job, {"metadata": {"name": "detr", "namespace": SPACE}, "spec": a_job_spec(1, 4)})
+    parts = [a_jobset(annotations={"yardmaster.io/training": "detr"}), alone, *JOBS, *PODS]
+    before = inventory(*parts)
+    first = read_trainings(before)
+    after = replace(inventory(*parts), memo=Memo(before.memo))
+    assert [view is old for view, old in zip(read_trainings(after), first, strict=True)] == [True, True]
+    changed = replace(inventory(*parts[:-1], a_rank("driver", 0, 0, phase="Failed")), memo=Memo(after.memo))
+    assert [view is old for view, old in zip(read_trainings(changed), first, strict=True)] == [True, False]
 
 
 @pytest.mark.parametrize("index", ["²", "-1", "", "1" * 5000])
