@@ -62,7 +62,8 @@ class TrainingRole:
     def text(self) -> str:
         """Return a text like `4 workers, each with 8 nvidia.com/gpu`."""
         gpus = f", each with {self.gpus:g} {self.gpu_resource}" if self.gpus else ""
-        return f"{self.replicas} {self.name}{'s' if self.replicas != 1 else ''}{gpus}"
+        plural = "s" if self.replicas != 1 and not self.name.endswith("s") else ""
+        return f"{self.replicas} {self.name}{plural}{gpus}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
