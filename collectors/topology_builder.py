@@ -42,7 +42,11 @@ def build_topology(
         node_of_address=_Addresses(inventory),
         pods_on=_OnDemand(inventory.nodes, pods.on_node),
         training_of={
-            **{workload: training.id for training in trainings for workload in training.workloads},
+            **{
+                workload: training.id
+                for training in trainings
+                for workload in (*training.owned, *training.workloads)
+            },
             **{training.namespace: training.id for training in trainings if training.has_namespace},
         },
     )

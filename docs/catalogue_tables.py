@@ -1,4 +1,4 @@
-"""Reference tables of commands, rules, checks and metrics, generated from the program."""
+"""Reference tables of commands, rules, checks, metrics and kinds of training, generated from the program."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,11 @@ from bot.settings.schema import RulesSettings
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import humanize
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
+from collectors.trainings import catalogue as trainings_read
+from collectors.trainings.reading_kind import ReadingKind
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
+from commands.training import training_kinds as trainings_written
 from helm.rights import act_rights
 
 
@@ -148,3 +151,19 @@ def metrics_part() -> str:
         rows.append((name, family.type, family.documentation))
     lines = [f"| `{name}` | {kind} | {meaning} |" for name, kind, meaning in sorted(rows)]
     return "\n".join(["| Metric | Type | Meaning |", "|---|---|---|", *lines])
+
+
+def trainings_part() -> str:
+    """A table of the kinds of training: which objects are one, what a launch creates, and what must be allowed."""
+    rows = [_training_kind(kind) for kind in trainings_read.KINDS]
+    head = ["| Kind | Is | Launched as | Watched |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
+def _training_kind(kind: ReadingKind[Any]) -> str:
+    written = trainings_written.KINDS.get(kind.name)
+    launched = (
+        f"`--kind {written.option}`: {written.summary}" if written is not None else "cannot be launched"
+    )
+    watched = ", ".join(f"`{one.name}`" + (f" ({one.group})" if one.group else "") for one in kind.needs)
+    return f"| {kind.name} | {kind.summary} | {launched} | {watched} |"

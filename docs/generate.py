@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from docs.catalogue_tables import checks_part, commands_part, metrics_part, rules_part
+from docs.catalogue_tables import checks_part, commands_part, metrics_part, rules_part, trainings_part
 from docs.settings_table import settings_table
 
 DOCS = Path(__file__).parent
@@ -20,6 +20,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "rules": rules_part,
     "checks": checks_part,
     "metrics": metrics_part,
+    "trainings": trainings_part,
 }
 _PART = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
 

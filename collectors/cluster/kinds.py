@@ -12,13 +12,33 @@ T = TypeVar("T", bound=objects.KubernetesObject)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ResourceKind(Generic[T]):
-    """One kind, or one named object of a kind. `name` is also the key of its snapshot."""
+    """One kind, or one named object of a kind. `name` is also the key of its snapshot.
+
+    A cluster may not serve a custom kind: then it has no object of it, which is known and not blindness.
+    """
 
     name: str
     path: str
     type: type[T]
     indexes: tuple[Callable[[T], Keys], ...] = ()
     params: Mapping[str, str] = field(default_factory=dict)
+    is_namespaced: bool = True
+
+    @property
+    def api(self) -> str:
+        """The `apiVersion` of its objects."""
+        _, root, *rest = self.path.split("/")
+        return rest[0] if root == "api" else "/".join(rest[:2])
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core group."""
+        return self.api.partition("/")[0] if "/" in self.api else ""
+
+    @property
+    def kind(self) -> str:
+        """The `kind` of its objects."""
+        return self.type.__name__
 
 
 _cached: list[ResourceKind[Any]] = []
@@ -39,7 +59,7 @@ def configmap(namespace: str, name: str) -> ResourceKind[objects.ConfigMap]:
     )
 
 
-NODES = _cache(ResourceKind(name="nodes", path="/api/v1/nodes", type=objects.Node))
+NODES = _cache(ResourceKind(name="nodes", path="/api/v1/nodes", type=objects.Node, is_namespaced=False))
 PODS = _cache(
     ResourceKind(
         name="pods",
@@ -48,7 +68,9 @@ PODS = _cache(
         indexes=(by_node, by_owner_of_pod, by_address),
     )
 )
-NAMESPACES = _cache(ResourceKind(name="namespaces", path="/api/v1/namespaces", type=objects.Namespace))
+NAMESPACES = _cache(
+    ResourceKind(name="namespaces", path="/api/v1/namespaces", type=objects.Namespace, is_namespaced=False)
+)
 SERVICES = _cache(ResourceKind(name="services", path="/api/v1/services", type=objects.Service))
 EVENTS = _cache(
     ResourceKind(name="events", path="/api/v1/events", type=objects.Event, indexes=(by_namespace,))
@@ -85,6 +107,14 @@ STATEFULSETS = _cache(
 DAEMONSETS = _cache(ResourceKind(name="daemonsets", path="/apis/apps/v1/daemonsets", type=objects.DaemonSet))
 JOBS = _cache(
     ResourceKind(name="jobs", path="/apis/batch/v1/jobs", type=objects.Job, indexes=(by_namespace, by_owner))
+)
+JOBSETS = _cache(
+    ResourceKind(
+        name="jobsets",
+        path="/apis/jobset.x-k8s.io/v1alpha2/jobsets",
+        type=objects.JobSet,
+        indexes=(by_namespace, by_owner),
+    )
 )
 DNS_AUTOSCALERS = tuple(
     _cache(configmap("kube-system", name))

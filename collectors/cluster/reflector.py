@@ -198,10 +198,9 @@ class Reflector(Generic[T]):
         self.reason = str(failure)
         if failure.status in (403, 404):
             self._version = ""
-            if failure.status == 403:
+            is_absent = await self._recognize_absence()
+            if failure.status == 403 and not is_absent:
                 self.state, self.as_of = ReflectorState.FORBIDDEN, None
-            else:
-                await self._recognize_absence()
             self.settled.set()
             await asyncio.sleep(self._timing.refused_wait * self._chance.uniform(0.9, 1.1))
             return
@@ -214,16 +213,20 @@ class Reflector(Generic[T]):
         self._wait = min(seconds * 2, self._timing.longest_wait)
         await asyncio.sleep(seconds * self._chance.uniform(0.5, 1.0))
 
-    async def _recognize_absence(self) -> None:
-        """Know that there is no object, if the API server itself says that it does not serve the kind."""
+    async def _recognize_absence(self) -> bool:
+        """Know that there is no object, if the API server itself says that it does not serve the kind.
+
+        It refuses with 403 before it looks whether it serves the kind, so a missing right does not say that it does.
+        """
         self.state = ReflectorState.WAITING
         try:
             if await is_served(self._source, self.kind.path):
-                return
+                return False
         except SourceError as failure:
             self.reason += f"; {failure}"
-            return
+            return False
         self._objects.keep(frozenset(), {})
         self.state = ReflectorState.ABSENT
         self._saw(self._clock.now(), self._clock.elapsed())
         self.reason = f"the cluster does not serve {self.kind.path}"
+        return True

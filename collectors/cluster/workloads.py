@@ -1,4 +1,4 @@
-"""Workloads: Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
+"""Workloads: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and JobSets."""
 
 from datetime import datetime
 
@@ -63,3 +63,32 @@ class JobStatus(ApiStruct, frozen=True):
 class Job(KubernetesObject, frozen=True):
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
+
+
+class JobTemplateSpec(ApiStruct, frozen=True):
+    spec: JobSpec = JobSpec()
+
+
+class ReplicatedJob(ApiStruct, frozen=True):
+    """A role of a JobSet: `replicas` equal Jobs."""
+
+    name: str
+    replicas: int = 1
+    template: JobTemplateSpec = JobTemplateSpec()
+
+
+class JobSetSpec(ApiStruct, frozen=True):
+    replicated_jobs: tuple[ReplicatedJob, ...] | None = None
+    suspend: bool = False
+
+
+class JobSetStatus(ApiStruct, frozen=True):
+    restarts: int = 0
+    conditions: tuple[Condition, ...] | None = None
+
+
+class JobSet(KubernetesObject, frozen=True):
+    """A group of Jobs with one life. Source: `jobset.x-k8s.io/v1alpha2`, JobSet 0.12."""
+
+    spec: JobSetSpec = JobSetSpec()
+    status: JobSetStatus = JobSetStatus()

@@ -1,12 +1,15 @@
-"""The kinds of training. To add a kind, add a file and a line here."""
+"""The kinds of training that are read. To add a kind, add a file and a line here."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from collectors.cluster.inventory import Inventory
-from collectors.trainings import job
-from collectors.trainings.training import Training, TrainingKind
+from collectors.trainings import job, jobset
+from collectors.trainings.composition import compose_trainings
+from collectors.trainings.reading_kind import ReadingKind
+from collectors.trainings.training import Training
 
-KINDS: tuple[TrainingKind, ...] = (job.KIND,)
+KINDS: tuple[ReadingKind[Any], ...] = (job.KIND, jobset.KIND)
 
 
 def read_trainings(inventory: Inventory) -> tuple[Training, ...]:
@@ -15,13 +18,12 @@ def read_trainings(inventory: Inventory) -> tuple[Training, ...]:
 
 
 def each_training(inventory: Inventory) -> Iterator[Training]:
-    """Yield the trainings one by one. What is read is kept in the inventory's memo."""
-    for kind in KINDS:
-        yield from kind.read(inventory)
+    """Iterate over the trainings, in no order, one read at a time. What is read is kept in the inventory's memo."""
+    return compose_trainings(KINDS, inventory)
 
 
 def unseen_kinds(inventory: Inventory) -> dict[str, str]:
-    """Return the kinds of training that cannot be seen now, with the reason."""
+    """Return the kinds of training that cannot be seen now, with the reason. One that is not served is none of them."""
     return {
         kind.name: reason
         for kind in KINDS

@@ -1,15 +1,17 @@
 """Ranks of a training, and their failures, from pods. Pure."""
 
 import re
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 
+from collectors.cluster.base import KubernetesObject
 from collectors.cluster.objects import ContainerStateTerminated, Pod
 from collectors.cluster.resources import gpus_held, holds_resources
 from collectors.trainings.exit_codes import explain_exit
 from collectors.trainings.training import Rank
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_LAST = datetime.max.replace(tzinfo=UTC)
 _INDEXES = ("batch.kubernetes.io/job-completion-index", "yardmaster.io/index")
 
 
@@ -60,6 +62,12 @@ def failures_of(pod: Pod, rank: Rank) -> Iterator[Rank]:
         )
 
 
+def pods_by_index(objects: Iterable[KubernetesObject]) -> tuple[tuple[int, Pod], ...]:
+    """Return the pods among these objects, the oldest first, each with the index of its rank."""
+    pods = sorted((one for one in objects if isinstance(one, Pod)), key=_age)
+    return tuple((index_of(pod, number), pod) for number, pod in enumerate(pods))
+
+
 def index_of(pod: Pod, otherwise: int) -> int:
     """Return the rank's index: the Job controller's or our own, a StatefulSet's ordinal, or `otherwise`."""
     for source in (pod.metadata.labels or {}, pod.metadata.annotations or {}):
@@ -69,6 +77,10 @@ def index_of(pod: Pod, otherwise: int) -> int:
     owned_by = {owner.kind for owner in pod.metadata.owner_references or ()}
     ordinal = pod.metadata.name.rpartition("-")[2]
     return int(ordinal) if "StatefulSet" in owned_by and ordinal.isdigit() else otherwise
+
+
+def _age(pod: Pod) -> tuple[datetime, str]:
+    return pod.metadata.creation_timestamp or _LAST, pod.metadata.name
 
 
 def is_ready(pod: Pod) -> bool:

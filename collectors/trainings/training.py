@@ -1,14 +1,11 @@
 """Trainings of any kind: state, ranks, owner and team."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from collectors.cluster.base import ObjectMeta
-from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import ResourceKind
 from collectors.facts.one_line import NAME, one_line
 
 # Keys of annotations and labels. The first key that is present is used, annotations before labels.
@@ -70,6 +67,8 @@ class Training:
     gpus_wanted: float = 0
     failures: tuple[Rank, ...] = ()  # every end with an error, including earlier attempts, the earliest first
     workloads: tuple[str, ...] = ()  # namespace/Kind/name of its parts
+    owned: tuple[str, ...] = ()  # and of the workloads that those own
+    restarts: int = 0  # of all its ranks together; those of one rank are the rank's
     has_namespace: bool = False  # the namespace is dedicated to it
     priority: str = ""
     created: datetime | None = None
@@ -85,18 +84,6 @@ class Training:
     def gpus(self) -> float:
         """The GPUs that it holds now."""
         return sum(rank.gpus for rank in self.ranks)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingKind:
-    """One kind of training. `needs` are the cached kinds that are required to read it.
-
-    `read` had best be a generator: others may run between two of its trainings.
-    """
-
-    name: str
-    needs: tuple[ResourceKind[Any], ...]
-    read: Callable[[Inventory], Iterable[Training]]
 
 
 def annotation_of(meta: ObjectMeta, keys: tuple[str, ...]) -> str:

@@ -18,7 +18,7 @@ from commands.gpu.reclaim import FreeGpus, find_idle_now, free
 from commands.gpu.unanswered import SettleReclaim, settle
 from commands.models import ReclaimRequest
 from commands.plans.plan import Risk
-from commands.plans.steps import Delete, Patch, Scale
+from commands.training.workload_steps import SUSPEND_RIGHTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +138,6 @@ _REASON = click.Option(["--reason"], default="", metavar="TEXT", help="shown on 
 _AFTER = click.Option(
     ["--after"], type=DURATION, default=None, metavar="DURATION", help="minimum idle time: 30m"
 )
-_PAUSE_RIGHTS = (
-    *Patch.rights("batch", "jobs"),
-    *Delete.rights("batch", "jobs"),
-    *Scale.rights("apps", "deployments", "statefulsets"),
-)
-
 COMMANDS = (
     Command(
         noun="gpu",
@@ -217,7 +211,7 @@ COMMANDS = (
         plan=release,
         risk=Risk.TOUCH,
         checks_permission_itself=True,
-        rights=_PAUSE_RIGHTS,
+        rights=SUSPEND_RIGHTS,
         table=ReclaimRequest,
         example="gpu release c3f9a1b2",
     ),
@@ -229,7 +223,7 @@ COMMANDS = (
         parameters=(_REQUEST,),
         plan=settle,
         risk=Risk.TOUCH,
-        rights=_PAUSE_RIGHTS,
+        rights=SUSPEND_RIGHTS,
         table=ReclaimRequest,
         example="gpu settle c3f9a1b2",
     ),

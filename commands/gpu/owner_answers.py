@@ -17,7 +17,7 @@ from commands.plans.disruption import Disruption
 from commands.plans.plan import in_order
 from commands.plans.record_steps import forget, record
 from commands.plans.steps import Delete, Step
-from commands.training.training_kinds import kind_of
+from commands.training.workload_steps import suspend_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         due = await unit.rows(DueCommand).get(settlement_id(reclaim))
     _check_answerer(reclaim, context, harmless=False)
     training = training_of(reclaim, context)
-    steps = kind_of(training).suspend(training, context.cluster.inventory()) if training else ()
+    steps = suspend_steps(training, context.cluster.inventory()) if training else ()
     if training is None or not steps:
         return PlanDraft(title="", nothing_to_do=f"{reclaim.training} no longer holds GPUs.")
     freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)

@@ -15,7 +15,7 @@ from commands.plans.plan import in_order
 from commands.plans.record_steps import record
 from commands.plans.steps import Delete, Record, Step
 from commands.training.lookup import training_named
-from commands.training.training_kinds import kind_of
+from commands.training.workload_steps import suspend_steps
 
 MAX_WINDOW = timedelta(hours=24)
 LONGEST_WAIT = timedelta(days=3)
@@ -59,7 +59,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         if len(reclaims) == MAX_REQUESTS:
             more += 1
             continue
-        suspension = kind_of(one.training).suspend(one.training, context.cluster.inventory())
+        suspension = suspend_steps(one.training, context.cluster.inventory())
         is_for_good = any(isinstance(step, Delete) for step in suspension)
         steps += [_dropped(old) for old in earlier if old.state in OPEN]
         made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))

@@ -19,7 +19,7 @@ from commands.plans.disruption import Disruption
 from commands.plans.plan import Plan, PlanState, StepRecord, StepState, in_order
 from commands.plans.record_steps import record
 from commands.plans.steps import Record
-from commands.training.training_kinds import kind_of
+from commands.training.workload_steps import suspend_steps
 
 NEWEST = 200  # cancelled plans that are looked at
 RETRY_AFTER = timedelta(minutes=10)  # when it is not known whether the training is still idle
@@ -70,7 +70,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         return _void(reclaim, "it no longer holds GPUs")
     if gpus.activity is not Activity.IDLE:
         return _void(reclaim, "it is busy again" if gpus.activity is Activity.BUSY else "it was restarted")
-    steps = kind_of(training).suspend(training, context.cluster.inventory())
+    steps = suspend_steps(training, context.cluster.inventory())
     if not steps:
         return _void(reclaim, "it is already suspended")
     freed = record(

@@ -4,22 +4,15 @@ from typing import Any
 
 import msgspec
 
+from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
 from commands.plans.object_refs import Json, ObjectRef, ref_of
 
-# (apiVersion, kind) -> (plural, whether it is namespaced)
+# (apiVersion, kind) -> (plural, whether it is namespaced): the cached kinds, and others
 _KINDS: dict[tuple[str, str], tuple[str, bool]] = {
-    ("v1", "Namespace"): ("namespaces", False),
-    ("v1", "Node"): ("nodes", False),
-    ("v1", "Pod"): ("pods", True),
-    ("v1", "Service"): ("services", True),
-    ("v1", "ConfigMap"): ("configmaps", True),
+    **{(one.api, one.kind): (one.path.rpartition("/")[2], one.is_namespaced) for one in DEFAULT_KINDS},
     ("v1", "Secret"): ("secrets", True),
-    ("apps/v1", "Deployment"): ("deployments", True),
-    ("apps/v1", "StatefulSet"): ("statefulsets", True),
-    ("apps/v1", "ReplicaSet"): ("replicasets", True),
-    ("batch/v1", "Job"): ("jobs", True),
     ("autoscaling/v2", "HorizontalPodAutoscaler"): ("horizontalpodautoscalers", True),
     ("scheduling.k8s.io/v1", "PriorityClass"): ("priorityclasses", False),
 }

@@ -12,12 +12,14 @@ from commands.core.command import DURATION, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.plans.plan import Risk
 from commands.plans.rights import Right
-from commands.plans.steps import Create, Delete, Patch
+from commands.plans.steps import Create, Delete
 from commands.training.details import training_details, training_table
 from commands.training.launch import LaunchTraining, launch
 from commands.training.logs import ShowLogs, show_logs
 from commands.training.lookup import training_named
 from commands.training.stop import StopTraining, stop
+from commands.training.training_kinds import BY_OPTION, DEFAULT, KINDS
+from commands.training.workload_steps import DELETE_RIGHTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,12 @@ def _option(flag: str, text_: str, **more: object) -> click.Option:
 _TRAINING = click.Argument(["training"])
 _LAUNCH = (
     click.Argument(["name"]),
+    _option(
+        "--kind",
+        f"kind of training; default: {DEFAULT.option}",
+        type=click.Choice(tuple(BY_OPTION), case_sensitive=False),
+        default=DEFAULT.option,
+    ),
     _option("--image", "image of every task", required=True, metavar="IMAGE"),
     _option("--namespace", "default: the training's name", default="", metavar="NAMESPACE"),
     _option("--workers", "number of workers", type=int, default=1, metavar="N"),
@@ -111,16 +119,13 @@ _LAUNCH = (
 _LAUNCH_RIGHTS = (
     *Create.rights("", "namespaces", "services", "configmaps"),
     Right(group="", resources=("secrets",), verbs=("create",)),  # reading the copied one is granted by a Role
-    *Create.rights("apps", "deployments"),
-    *Create.rights("batch", "jobs"),
-    *Patch.rights("batch", "jobs"),
+    *(right for kind in KINDS.values() for right in kind.launch_rights),
     Right(group="scheduling.k8s.io", resources=("priorityclasses",), verbs=("get",)),
 )
-STOP_RIGHTS = (
+_STOP_RIGHTS = (
     *Delete.rights("", "namespaces", "services", "configmaps"),
     Right(group="", resources=("services", "configmaps"), verbs=("list",)),
-    *Delete.rights("apps", "deployments", "statefulsets"),
-    *Delete.rights("batch", "jobs"),
+    *DELETE_RIGHTS,
 )
 
 COMMANDS = (
@@ -186,7 +191,7 @@ COMMANDS = (
         ),
         plan=stop,
         risk=Risk.TOUCH,
-        rights=STOP_RIGHTS,
+        rights=_STOP_RIGHTS,
         example="training stop detr",
     ),
 )

@@ -78,11 +78,13 @@ def training_details(
 ) -> Message:
     """Return the details of a training. `incidents` are the ids and summaries of the open ones about it."""
     rows: list[tuple[str, Text]] = [
+        ("kind", text(training.kind)),
         ("state", text(bold(training.state.value), f": {training.reason}" if training.reason else "")),
         ("owner", text(training.owner or "unknown", f", team {training.team}" if training.team else "")),
         ("ranks", text(f"{running(training)} of {training.wanted} run on {len(nodes_of(training))} nodes")),
         ("GPUs", text(f"{training.gpus:g} held, {training.gpus_wanted:g} requested")),
     ]
+    rows += [("restarts", text(f"{training.restarts} of all ranks"))] if training.restarts else []
     rows += [("priority", text(training.priority))] if training.priority else []
     times = (("created", training.created), ("started", training.started), ("ended", training.finished))
     rows += [(word, text(moment(at), f", {age(at, now)} ago")) for word, at in times if at]
@@ -162,7 +164,7 @@ def _events(training: Training, inventory: Inventory, now: datetime, redactor: R
 
 def _events_of(training: Training, inventory: Inventory) -> list[Event]:
     pods = {rank.pod for rank in (*training.ranks, *training.failures)}
-    tops = {workload.split("/", 1)[1] for workload in training.workloads}
+    tops = {workload.split("/", 1)[1] for workload in (*training.workloads, *training.owned)}
     return [
         event
         for event in inventory.select(EVENTS, by_namespace, training.namespace)

@@ -1,7 +1,7 @@
 """Planning of a launch: the spec from the command line, checks, placement, and the steps."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import PurePosixPath
 
@@ -12,12 +12,14 @@ from commands.core.context import CommandContext
 from commands.models import Launch
 from commands.plans.object_refs import ObjectReader, ObjectRef
 from commands.plans.plan import in_order
-from commands.training import job
-from commands.training.manifests import MANAGED_BY, OURS, TRAINING
+from commands.training.launch_steps import launch_steps, note_launch, task_requests
+from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING
 from commands.training.placement import Placement, node_capacities, place
 from commands.training.priority import preemption_note
-from commands.training.spec import TrainingSpec, check, script_of
+from commands.training.spec import TrainingRole, TrainingSpec, check, script_of
+from commands.training.training_kinds import BY_OPTION, DEFAULT
 from commands.training.unschedulable import suggestions_for, unschedulable_reasons
+from commands.training.writing_kind import WritingKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,7 @@ class LaunchTraining:
     """The arguments of `training launch`; `extra` are the words after `--`."""
 
     name: str
+    kind: str
     image: str
     namespace: str
     workers: int
@@ -51,6 +54,10 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     check(spec, images=context.defaults.training_images)
     if (reader := context.cluster.reader) is None:
         raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+    kind = BY_OPTION[action.kind]
+    if refusal := kind.refusal(spec):
+        raise UnusableError(refusal)
+    await _check_served(kind, spec, reader)
     has_namespace = await _has_namespace(spec, context, reader)
     has_secret = has_namespace and await _has_secret(spec, reader)
     if spec.pull_secret and not has_secret:
@@ -61,8 +68,8 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
     steps = (
-        *job.launch(spec, has_namespace=has_namespace, has_secret=has_secret),
-        job.note_launch(
+        *launch_steps(kind, spec, has_namespace=has_namespace, has_secret=has_secret),
+        note_launch(
             spec,
             cluster=context.cluster.name,
             now=context.now,
@@ -74,8 +81,9 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     )
     if spec.team and spec.team not in context.actor.teams:
         notes.append(f"It is launched for team {spec.team}, and you are not in that team.")
-    gpus = f", {spec.workers * spec.gpus:g} {spec.gpu_resource}" if spec.gpus else ""
-    title = f"Launch {spec.id}: {spec.workers} worker{'s' if spec.workers != 1 else ''}{gpus}"
+    workers = spec.workers
+    gpus = f", {workers.replicas * workers.gpus:g} {workers.gpu_resource}" if workers.gpus else ""
+    title = f"Launch {spec.id}: {workers.replicas} worker{'s' if workers.replicas != 1 else ''}{gpus}"
     return PlanDraft(
         title=title, stages=in_order(*steps), notes=tuple(notes), is_fixed=bool(spec.script_text)
     )
@@ -87,19 +95,25 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
     if invalid := next((key for key, sign, _ in pairs if not sign), None):
         raise UnusableError(f"`--node-selector {invalid[:60]}`: write it like pool=large.")
     teams, owners = sorted(context.actor.teams), context.defaults.owners
-    return TrainingSpec(
-        name=action.name,
-        namespace=action.namespace or action.name,
-        image=action.image,
-        workers=action.workers,
+    script_text = _script(action.script, context)
+    path = f"{SCRIPT_FOLDER}/{SCRIPT_NAME}" if script_text else action.script
+    tasks = TrainingRole(
+        name="worker",
+        replicas=action.workers,
         gpus=action.gpus,
         gpu_resource=action.gpu_resource,
         cpu=action.cpu,
         memory=action.memory,
-        servers=action.ps,
-        script="" if context.uploads else action.script,
-        script_text=_script(action.script, context),
+        command=("bash", path) if path else (),
         arguments=action.extra,
+    )
+    servers = replace(tasks, name="ps", replicas=action.ps, gpus=0, is_server=True)
+    return TrainingSpec(
+        name=action.name,
+        namespace=action.namespace or action.name,
+        image=action.image,
+        roles=(tasks, servers) if action.ps else (tasks,),
+        script_text=script_text,
         team=action.team or (teams[0] if len(teams) == 1 else ""),
         owner=next((name for name, id in owners.items() if id == context.actor.id), context.actor.name),
         launched_by=context.actor.id,
@@ -125,6 +139,20 @@ def _script(path: str, context: CommandContext) -> str:
             f"`--script {path[:60]}` names a file in the image, but you also uploaded {upload.name}: use only one."
         )
     return script_of(upload.content)
+
+
+async def _check_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectReader) -> None:
+    """Raise UnusableError if the cluster does not serve the kind: its CustomResourceDefinition is not installed."""
+    objects = kind.objects
+    try:
+        await reader.listing(ObjectRef(api=objects.api, kind=kind.name, namespace=spec.namespace, name=""))
+    except SourceError as error:
+        if error.status != 404:
+            raise
+        raise UnusableError(
+            f"This cluster has no {kind.name}s: it does not serve {objects.api}. Ask its administrators to install "
+            f"the controller, or launch with `--kind {DEFAULT.option}`."
+        ) from error
 
 
 async def _has_namespace(spec: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
@@ -178,7 +206,7 @@ async def _check_source(spec: TrainingSpec, reader: ObjectReader) -> None:
 
 def _place(spec: TrainingSpec, inventory: Inventory, *, may_wait: bool) -> list[str]:
     """Return notes on the placement. Raises UnusableError if it does not fit and may not wait."""
-    tasks = job.task_requests(spec)
+    tasks = task_requests(spec)
     capacities = node_capacities(inventory, [name for task in tasks for name in task.amounts])
     placement = place(tasks, capacities)
     if placement.is_whole:

@@ -12,7 +12,7 @@ from commands.core.context import CommandContext
 
 LINES_SHOWN = 40  # in the answer itself; the full log is attached
 MAX_TEXT = 256 << 10  # characters
-_RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9]*)[- ]?)?(?P<index>\d{1,5})")
+_RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9-]*?)[- ]?)?(?P<index>\d{1,5})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

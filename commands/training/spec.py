@@ -29,21 +29,52 @@ _SYSTEM = ("kube-", "default", "openshift-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRole:
+    """Equal tasks of a training. Amounts are Kubernetes quantities of each task; empty: not requested."""
+
+    name: str  # worker, ps, ...
+    replicas: int
+    gpus: float = 0  # in devices or slices
+    gpu_resource: str = "nvidia.com/gpu"
+    cpu: str = ""
+    memory: str = ""
+    command: tuple[str, ...] = ()  # empty: the image's own
+    arguments: tuple[str, ...] = ()
+    is_server: bool = False  # it runs until it is stopped: the training is over without its end
+
+    @property
+    def gpu_amount(self) -> str:
+        """The GPU request of one task, in the unit of the resource: one device may be 100 units."""
+        meaning = gpu_resource(self.gpu_resource)
+        return f"{self.gpus * (meaning.units if meaning else 1):g}"
+
+    @property
+    def resources(self) -> dict[str, str]:
+        """The requests of each task, by resource name."""
+        gpus = {self.gpu_resource: self.gpu_amount} if self.gpus else {}
+        return {**gpus, **{name: one for name, one in (("cpu", self.cpu), ("memory", self.memory)) if one}}
+
+    @property
+    def tolerates(self) -> frozenset[str]:
+        """The taint keys that it tolerates: GPU nodes are often tainted with the resource name."""
+        return frozenset({self.gpu_resource}) if self.gpus else frozenset()
+
+    def text(self) -> str:
+        """Return a text like `4 workers, each with 8 nvidia.com/gpu`."""
+        gpus = f", each with {self.gpus:g} {self.gpu_resource}" if self.gpus else ""
+        plural = "s" if self.replicas != 1 and not self.name.endswith("s") else ""
+        return f"{self.replicas} {self.name}{plural}{gpus}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSpec:
-    """A training to launch. Amounts are Kubernetes quantities; empty: not requested."""
+    """A training to launch, of any kind. The first role does the work, and its first task is the master."""
 
     name: str
     namespace: str
     image: str
-    workers: int = 1
-    gpus: float = 0  # of each worker, in devices or slices
-    gpu_resource: str = "nvidia.com/gpu"
-    cpu: str = ""  # of each task
-    memory: str = ""
-    servers: int = 0  # parameter servers
-    script: str = ""  # a path in the image
-    script_text: str = ""  # or the text of an uploaded one
-    arguments: tuple[str, ...] = ()
+    roles: tuple[TrainingRole, ...]
+    script_text: str = ""  # of an uploaded script, which the commands run
     team: str = ""
     owner: str = ""
     launched_by: str = ""  # the chat user id
@@ -60,20 +91,8 @@ class TrainingSpec:
         return f"{self.namespace}/{self.name}"
 
     @property
-    def gpu_amount(self) -> str:
-        """The GPU request of one worker, in the unit of the resource: one device may be 100 units."""
-        meaning = gpu_resource(self.gpu_resource)
-        return f"{self.gpus * (meaning.units if meaning else 1):g}"
-
-    @property
-    def worker_amounts(self) -> dict[str, str]:
-        """The requests of each worker, by resource name."""
-        gpus = {self.gpu_resource: self.gpu_amount} if self.gpus else {}
-        return {**gpus, **self.server_amounts}
-
-    @property
-    def server_amounts(self) -> dict[str, str]:
-        return {name: one for name, one in (("cpu", self.cpu), ("memory", self.memory)) if one}
+    def workers(self) -> TrainingRole:
+        return self.roles[0]
 
 
 def check(spec: TrainingSpec, *, images: Sequence[str]) -> None:
@@ -89,12 +108,8 @@ def check(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     if not any(fnmatchcase(spec.image, pattern) for pattern in images):
         allowed = ", ".join(f"`{pattern}`" for pattern in images) or "none"
         raise UnusableError(f"`{spec.image}` is not among the allowed images: {allowed}.")
-    _check_count(spec.workers, 1, MAX_WORKERS, "--workers")
-    _check_count(spec.servers, 0, MAX_SERVERS, "--ps")
-    _check_gpus(spec)
-    for flag, amount in (("--cpu", spec.cpu), ("--memory", spec.memory)):
-        if amount and (not _QUANTITY.fullmatch(amount) or not parse_quantity(amount)):
-            raise UnusableError(f"`{flag} {_cut(amount)}` is not a quantity: write it like 2, 500m or 64Gi.")
+    for role in spec.roles:
+        _check_role(role)
     for key, value in spec.node_selector.items():
         if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
             raise UnusableError(f"`--node-selector {_cut(f'{key}={value}')}` is not a valid label and value.")
@@ -103,34 +118,46 @@ def check(spec: TrainingSpec, *, images: Sequence[str]) -> None:
         check_priority_class(spec.priority_class)
     if spec.max_duration is not None and spec.max_duration < timedelta(seconds=1):
         raise UnusableError("`--max-duration` must be at least 1s.")
-    _check_words(spec)
 
 
-def _check_gpus(spec: TrainingSpec) -> None:
-    meaning = gpu_resource(spec.gpu_resource)
+def _check_role(role: TrainingRole) -> None:
+    if role.is_server:
+        _check_count(role.replicas, 0, MAX_SERVERS, "--ps")
+    else:
+        _check_count(role.replicas, 1, MAX_WORKERS, "--workers")
+    _check_gpus(role)
+    for flag, amount in (("--cpu", role.cpu), ("--memory", role.memory)):
+        if amount and (not _QUANTITY.fullmatch(amount) or not parse_quantity(amount)):
+            raise UnusableError(f"`{flag} {_cut(amount)}` is not a quantity: write it like 2, 500m or 64Gi.")
+    _check_words(role)
+
+
+def _check_gpus(role: TrainingRole) -> None:
+    meaning = gpu_resource(role.gpu_resource)
     if meaning is None:
         raise UnusableError(
-            f"`{_cut(spec.gpu_resource)}` is not a known GPU resource: nvidia.com/gpu, "
+            f"`{_cut(role.gpu_resource)}` is not a known GPU resource: nvidia.com/gpu, "
             "nvidia.com/mig-1g.10gb, tencent.com/vcuda-core, …"
         )
-    if not 0 <= spec.gpus <= 64:
-        raise UnusableError(f"`--gpus {spec.gpus:g}`: must be 0 to 64 per worker.")
-    amount = spec.gpus * meaning.units
+    if not 0 <= role.gpus <= 64:
+        raise UnusableError(f"`--gpus {role.gpus:g}`: must be 0 to 64 per worker.")
+    amount = role.gpus * meaning.units
     if abs(amount - round(amount)) > 1e-9:
         raise UnusableError(
-            f"`--gpus {spec.gpus:g}` is not possible with {spec.gpu_resource}: "
+            f"`--gpus {role.gpus:g}` is not possible with {role.gpu_resource}: "
             f"it must be a multiple of {1 / meaning.units:g}."
         )
 
 
-def _check_words(spec: TrainingSpec) -> None:
-    if sum(len(word.encode()) for word in spec.arguments) > MAX_ARGUMENTS:
+def _check_words(role: TrainingRole) -> None:
+    if sum(len(word.encode()) for word in role.arguments) > MAX_ARGUMENTS:
         raise UnusableError(f"The arguments are longer than {MAX_ARGUMENTS >> 10} KiB: put them in a file.")
-    for word in (spec.script, *spec.arguments):
+    for word in (*role.command, *role.arguments):
         if "\x00" in word:
             raise UnusableError("An argument contains a null character, which cannot be passed to a program.")
-    if spec.script and (len(spec.script) > 1024 or spec.script.startswith("-")):
-        raise UnusableError(f"`--script {_cut(spec.script)}` is not a path in the image.")
+    script = role.command[-1] if role.command else ""
+    if len(script) > 1024 or script.startswith("-"):
+        raise UnusableError(f"`--script {_cut(script)}` is not a path in the image.")
 
 
 def _check_name(name: str, what: str, longest: int, *, dots: bool = False) -> None:

@@ -18,7 +18,7 @@ from commands.plans.plan import in_order
 from commands.plans.steps import Delete, Step
 from commands.training.lookup import is_our_namespace, training_named
 from commands.training.manifests import MANAGED_BY, OURS, TRAINING
-from commands.training.training_kinds import kind_of
+from commands.training.workload_steps import stop_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
             f"{one} `--keep-namespace` keeps them." for one in deleted_with_namespace(meta.name, inventory)
         ]
     else:
-        steps = kind_of(training).stop(training, inventory, left=await _left(training, context))
+        steps = stop_steps(training, inventory, left=await _left(training, context))
         if training.has_namespace:
             reason = "is kept" if is_ours else "is kept, as it was not created by Yardmaster,"
             notes.append(f"Namespace {training.namespace} {reason} with its volume claims.")

@@ -1,37 +1,16 @@
-"""The kinds of training that commands can change. A new kind is one module and one entry here."""
+"""The kinds of training that commands can change. To add a kind, add a file and a line here."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
-
-from collectors.cluster.inventory import Inventory
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
-from commands.plans.steps import Step
-from commands.training import job
+from commands.training import job, jobset
+from commands.training.writing_kind import WritingKind
+
+DEFAULT = job.KIND
+KINDS = {kind.name: kind for kind in (job.KIND, jobset.KIND)}
+BY_OPTION = {kind.option: kind for kind in KINDS.values()}
 
 
-class Stop(Protocol):
-    """Returns the steps that delete a training's top controllers, and `left`: other objects of ours from the API."""
-
-    def __call__(
-        self, training: Training, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
-    ) -> tuple[Step, ...]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingWriter:
-    """How to stop one kind of training. `suspend` frees its GPUs such that an undo restores the training."""
-
-    name: str
-    stop: Stop
-    suspend: Callable[[Training, Inventory], tuple[Step, ...]]
-
-
-KINDS = {one.name: one for one in (TrainingWriter(name="Job", stop=job.stop, suspend=job.suspend),)}
-
-
-def kind_of(training: Training) -> TrainingWriter:
+def kind_of(training: Training) -> WritingKind:
     """Return the kind that can change this training. Raises UnusableError if there is none."""
     if (kind := KINDS.get(training.kind)) is None:
         raise UnusableError(

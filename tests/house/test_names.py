@@ -15,11 +15,12 @@ ROLES = {
     "client.py": "collectors/sources",  # the connection to one server
     "wire.py": "collectors/sources",  # the decoding of one server's responses
     "commands.py": "commands",  # the commands of one noun
-    "job.py": "",  # one kind of training: read in collectors/trainings, written in commands/training
     "notifier.py": "bot/channels",
     "options.py": "collectors/sources",  # of one source
     "source.py": "collectors/sources",
 }
+
+KIND_OF_TRAINING = {"collectors/trainings", "commands/training"}  # one file that reads it, one that writes it
 
 
 def duplicate_classes(modules: Mapping[Path, str]) -> dict[str, list[str]]:
@@ -40,7 +41,9 @@ def duplicate_files(paths: Iterable[Path]) -> dict[str, list[str]]:
     return {
         name: [str(path) for path in same]
         for name, same in found.items()
-        if len(same) > 1 and not all(_is_in_role(path) for path in same)
+        if len(same) > 1
+        and not all(_is_in_role(path) for path in same)
+        and {str(path.parent) for path in same} != KIND_OF_TRAINING
     }
 
 

@@ -19,6 +19,7 @@ from tests.real.parts.needs import NeedError
 from tests.real.servers.alertmanager import AlertmanagerServer, find_alertmanager, find_amtool
 from tests.real.servers.chromium import find_chromium
 from tests.real.servers.elasticsearch import ElasticsearchServer
+from tests.real.servers.jobset import JobSetController
 from tests.real.servers.kubernetes import KubernetesCluster
 
 T = TypeVar("T")
@@ -112,6 +113,16 @@ def real_kubernetes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubern
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def real_jobset(
+    real_kubernetes: KubernetesCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[KubernetesCluster]:
+    """The same control plane, with JobSet's controller from now on."""
+    folder = tmp_path_factory.mktemp("jobset")
+    with present_or_skip(lambda: JobSetController(real_kubernetes, folder)):
+        yield real_kubernetes
+
+
 _REAL = frozenset(
     {
         "amtool_path",
@@ -121,6 +132,7 @@ _REAL = frozenset(
         "promtool_path",
         "real_alertmanager",
         "real_elasticsearch",
+        "real_jobset",
         "real_kubernetes",
         "real_prometheus",
         "start_prometheus",

@@ -107,6 +107,11 @@ def test_the_kubernetes_version_is_that_of_the_go_module() -> None:
     assert f"k8s.io/kubernetes v{layout.KUBERNETES}\n" in module
 
 
+def test_the_jobset_version_is_that_of_the_go_module() -> None:
+    module = (layout.JOBSET_MODULE / "go.mod").read_text("utf-8")
+    assert f"{layout.JOBSET_PACKAGE} v{layout.JOBSET} " in module
+
+
 @pytest.mark.parametrize(
     ("ci", "outcome"),
     [

@@ -5,7 +5,7 @@ Neither has kubelets: `Kubelets` starts the pods that are bound, and ends those 
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from commands.plans.cluster_writer import MERGE_PATCH
 from tests.real.servers.kubernetes import RESERVED
 from tests.support.yard import closed
 
+_ENDED = "2026-11-21T11:00:00Z"
 _RUNNING = {
     "phase": "Running",
     "startTime": "2026-11-21T09:00:00Z",
@@ -24,9 +25,9 @@ _RUNNING = {
 }
 
 
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Poll until the condition holds. Raises TimeoutError after half a minute."""
-    async with asyncio.timeout(30):
+async def until(holds: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:
+    """Poll until the condition holds. Raises TimeoutError after that many seconds."""
+    async with asyncio.timeout(seconds):
         while not await holds():  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0.05)
 
@@ -58,20 +59,28 @@ class Kubelets:
 
         It is tainted for all others: what other tests left pending on a real control plane stays away.
         """
-        node = {
-            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-            "spec": {"taints": [{"key": RESERVED, "value": self.namespace, "effect": "NoSchedule"}]},
-        }
-        await self.call("POST", "/api/v1/nodes", node)
+        taint = {"key": RESERVED, "value": self.namespace, "effect": "NoSchedule"}
+        await self._add_node(name, {"taints": [taint]}, {}, resources)
+
+    async def add_open_node(self, name: str, *, pool: str, **resources: str) -> None:
+        """Create a ready node with the label `pool`, and wait until pods that select it can be bound to it."""
+        await self._add_node(name, {}, {"pool": pool}, resources)
+
+    async def _add_node(
+        self, name: str, spec: Any, labels: Mapping[str, str], resources: Mapping[str, str]
+    ) -> None:
+        meta = {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}}
+        await self.call("POST", "/api/v1/nodes", {"metadata": meta, "spec": spec})
         amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **resources}
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "made by a test"}
         status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready]}
         await self.call("PATCH", f"/api/v1/nodes/{name}/status", {"status": status})
 
-        async def reserved() -> bool:
-            return [one["key"] for one in (await self.node(name))["spec"].get("taints", ())] == [RESERVED]
+        async def open_to_us() -> bool:
+            left = [one["key"] for one in (await self.node(name))["spec"].get("taints", ())]
+            return left == [one["key"] for one in spec.get("taints", ())]
 
-        await until(reserved)
+        await until(open_to_us)
 
     async def node(self, name: str) -> Any:
         return await self.call("GET", f"/api/v1/nodes/{name}")
@@ -171,6 +180,14 @@ class Kubelets:
 
         await until(processed)
 
+    async def end(self, pod: str, code: int) -> None:
+        """End the container of a pod with this exit code."""
+        end = {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": _ENDED}
+        container = {"name": "main", "ready": False, "restartCount": 0, "image": "i", "imageID": "i"}
+        statuses = [{**container, "state": {"terminated": {**end, "startedAt": _RUNNING["startTime"]}}}]
+        status = {"phase": "Failed" if code else "Succeeded", "containerStatuses": statuses}
+        await self.call("PATCH", self.path("pods", f"{pod}/status"), {"status": status})
+
     async def run(self) -> None:
         """Start pods that are bound and end pods that are deleted, until cancelled."""
         while True:
@@ -192,11 +209,14 @@ class Kubelets:
 
 
 @asynccontextmanager
-async def kubelets(kubeconfig: Path, namespace: str) -> AsyncGenerator[Kubelets]:
-    """Yield the kubelets of a cluster, running, in a new namespace."""
+async def kubelets(
+    kubeconfig: Path, namespace: str, *, makes_namespace: bool = True
+) -> AsyncGenerator[Kubelets]:
+    """Yield the kubelets of a cluster, running, for the pods of a namespace: a new one, or one that is made later."""
     client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=str(kubeconfig)))
     made = Kubelets(client=client, namespace=namespace)
-    await made.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    if makes_namespace:
+        await made.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     async with asyncio.TaskGroup() as group:
         task = group.create_task(made.run())
         try:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from demo.lookalikes.kubernetes.authorization import Attributes
 from demo.lookalikes.kubernetes.errors import invalid, no_such_path
 from demo.lookalikes.kubernetes.kinds import Kind, Kinds
 
@@ -30,16 +31,9 @@ def read_request(
     kinds: Kinds, method: str, path: str, query: dict[str, str], dry_runs: list[str]
 ) -> ResourceRequest:
     """Return the parsed request, or refuse an unknown path with 404 and an invalid `dryRun` with 422."""
-    parts = [part for part in path.split("/") if part]
-    if parts[:1] == ["api"] and len(parts) > 2:
-        group, version, rest = "", parts[1], parts[2:]
-    elif parts[:1] == ["apis"] and len(parts) > 3:
-        group, version, rest = parts[1], parts[2], parts[3:]
-    else:
+    if (split := _split(path)) is None:
         raise no_such_path()
-    namespace = ""
-    if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in ("status", "finalize"):
-        namespace, rest = rest[1], rest[2:]
+    group, version, namespace, rest = split
     kind = kinds.at(group, version, rest[0])
     if kind is None or len(rest) > 3 or (namespace and not kind.namespaced):
         raise no_such_path()
@@ -56,6 +50,31 @@ def read_request(
         query=query,
         dry_run=dry_run_of(dry_runs),
     )
+
+
+def wanted_attributes(method: str, path: str, query: dict[str, str]) -> Attributes | None:
+    """Return what a request on a resource wants, also on one that is not served; None for another path."""
+    if (split := _split(path)) is None:
+        return None
+    group, _, namespace, (plural, *rest) = split
+    name, subresource = [*rest, "", ""][:2]
+    resource = f"{plural}/{subresource}" if subresource else plural
+    verb = _verb(method, name, query)
+    return Attributes(verb=verb, group=group, resource=resource, namespace=namespace, name=name)
+
+
+def _split(path: str) -> tuple[str, str, str, list[str]] | None:
+    """Return the group, the version, the namespace, and the rest of a resource's path, which begins with its plural."""
+    parts = [part for part in path.split("/") if part]
+    if parts[:1] == ["api"] and len(parts) > 2:
+        group, version, rest = "", parts[1], parts[2:]
+    elif parts[:1] == ["apis"] and len(parts) > 3:
+        group, version, rest = parts[1], parts[2], parts[3:]
+    else:
+        return None
+    if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in ("status", "finalize"):
+        return group, version, rest[1], rest[2:]
+    return group, version, "", rest
 
 
 def _verb(method: str, name: str, query: dict[str, str]) -> str:

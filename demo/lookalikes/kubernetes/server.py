@@ -24,7 +24,7 @@ from demo.lookalikes.kubernetes.listing import page
 from demo.lookalikes.kubernetes.logs import Logs, read_log
 from demo.lookalikes.kubernetes.objects import encode
 from demo.lookalikes.kubernetes.openapi import described
-from demo.lookalikes.kubernetes.requests import ResourceRequest, read_request
+from demo.lookalikes.kubernetes.requests import ResourceRequest, read_request, wanted_attributes
 from demo.lookalikes.kubernetes.reviews import REVIEWS, answered
 from demo.lookalikes.kubernetes.scaling import read_scale
 from demo.lookalikes.kubernetes.shapes import shape_of
@@ -104,7 +104,13 @@ class ApiServer:
         if len(parts) <= (2 if parts[:1] == ("api",) else 3):
             self._permit(user, Attributes(verb=request.method.lower(), path=path))
             return _json(200, encode(discovered(self._cluster.kinds, path)))
-        parsed = read_request(self._cluster.kinds, request.method, path, query, dry_runs)
+        try:
+            parsed = read_request(self._cluster.kinds, request.method, path, query, dry_runs)
+        except RefusedError as refusal:
+            wanted = wanted_attributes(request.method, path, query)
+            if refusal.code == 404 and wanted is not None:
+                self._permit(user, wanted)  # first, as in the real server
+            raise
         self._permit(user, _attributes(parsed))
         return await self._perform(request, parsed, user, body)
 

@@ -14,7 +14,7 @@ from collectors.facts.clock import SystemClock
 from collectors.facts.results import Blind, SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
-from collectors.trainings import job
+from collectors.trainings import composition
 from collectors.trainings.training import Training
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, until
@@ -87,13 +87,13 @@ async def test_others_run_while_the_first_trainings_are_read_and_they_are_read_o
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events: list[str] = []
-    read = job._training
+    read = composition._training
 
-    def noted(*args: Any) -> Training:
+    def noted(*args: Any, **named: Any) -> Training:
         events.append("read")
-        return read(*args)
+        return read(*args, **named)
 
-    monkeypatch.setattr(job, "_training", noted)
+    monkeypatch.setattr(composition, "_training", noted)
     async with KubernetesLookalike.running(controllers=False) as kube:
         for number in range(20):
             kube.create(a_job_tree(f"t{number}"))

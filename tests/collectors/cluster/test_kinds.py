@@ -8,7 +8,9 @@ from collectors.checks.catalogue import CHECKS
 from collectors.cluster import kinds
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
 from collectors.trainings.catalogue import KINDS
+from demo.lookalikes.kubernetes.custom_kinds import kind_of
 from demo.lookalikes.kubernetes.kinds import Kinds
+from tests.support.custom_kinds import a_definition, is_custom
 
 each_kind = pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.name)
 
@@ -39,6 +41,10 @@ def test_the_type_is_named_like_the_kind_of_the_api(kind: ResourceKind[Any]) -> 
 @each_kind
 def test_the_lookalike_serves_it(kind: ResourceKind[Any]) -> None:
     served = {one.plural for one in Kinds()}
+    if is_custom(kind):  # by its definition
+        row = kind_of(a_definition(kind))
+        assert row is not None
+        served.add(row.plural)
     assert kind.path.rpartition("/")[2] in served, f"add {kind.name} to demo/lookalikes/kubernetes"
 
 

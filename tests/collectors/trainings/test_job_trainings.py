@@ -299,7 +299,8 @@ def test_a_failed_init_container_is_a_failure() -> None:
 
 
 def test_kinds_that_cannot_be_seen_are_named() -> None:
-    assert unseen_kinds(inventory(missing={"jobs": "forbidden", "events": "x"})) == {"Job": "forbidden"}
+    found = unseen_kinds(inventory(missing={"jobs": "forbidden", "events": "x"}))
+    assert found == {"Job": "forbidden", "JobSet": "forbidden"}  # a JobSet is made of Jobs
     assert unseen_kinds(inventory()) == {}
 
 

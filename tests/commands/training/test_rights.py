@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from collectors.cluster.kinds import JOBSETS
 from collectors.facts.results import SourceError
 from commands.core.context import Defaults
 from commands.plans.object_refs import ObjectRef
@@ -14,6 +15,7 @@ from commands.plans.plan import Plan, PlanState
 from commands.plans.steps import Create, Delete
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.conftest import SECRET
+from tests.support.custom_kinds import a_definition
 from tests.support.yard import ANA, DANA, Hands, Yard, a_node_tree, yard_before
 
 RIGHTS = Path(__file__).parents[3] / "helm/yardmaster/files/rights.yaml"
@@ -110,6 +112,23 @@ async def test_undoing_a_launch_deletes_the_secret_with_its_namespace(
     deleted = {step.ref.kind for step in undone.steps if isinstance(step, Delete)}
     assert deleted == {"Namespace", "Service", "Job"}
     assert not kube.list("secrets", "mnist")
+
+
+async def test_a_jobset_is_launched_stopped_and_undone_with_the_permissions_of_the_chart(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    kube.create(a_definition(JOBSETS))
+    for line in ("training stop mnist --keep-namespace", "plan undo {}"):
+        plan = await yard.do(f"{LINE} --kind jobset", ANA)
+        assert plan.state is PlanState.DONE, plan.error
+        jobset = kube.get("jobsets", "mnist", "mnist")
+        assert jobset is not None
+        assert jobset["spec"]["suspend"] is False
+        await yard.seen(lambda: any(view.workloads for view in yard.cluster.trainings()))
+        over = await yard.do(line.format(plan.id), DANA)
+        assert over.state is PlanState.DONE, over.error
+        assert kube.get("jobsets", "mnist", "mnist") is None
+        await yard.seen(lambda: not any(view.workloads for view in yard.cluster.trainings()))
 
 
 async def test_a_launch_into_a_kept_namespace_uses_the_existing_secret(

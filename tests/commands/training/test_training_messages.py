@@ -13,6 +13,7 @@ from collectors.facts.results import LogLine, SourceError
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from commands.training.launch_card import launch_card
+from commands.training.logs import find_rank
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, BO, NOON, Yard, text_of
 
@@ -223,3 +224,22 @@ def test_the_card_of_a_training_that_is_gone_shows_its_last_state() -> None:
     assert "is gone; it was running when last seen" in text_of(
         launch_card(replace(ROW, reported_state="running"), None, NOON)
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("1", ("main-workers", 1)),
+        ("main-workers-1", ("main-workers", 1)),
+        ("main-workers 1", ("main-workers", 1)),
+        ("driver0", ("driver", 0)),
+    ],
+)
+def test_a_role_may_have_dashes_in_its_name(given: str, found: tuple[str, int]) -> None:
+    """Roles of a JobSet are named by whoever wrote it."""
+    ranks = [
+        Rank(role=role, index=index, pod="p")
+        for role, index in (("main-workers", 0), ("main-workers", 1), ("driver", 0))
+    ]
+    rank = find_rank(replace(VIEW, ranks=tuple(ranks), failures=()), given)
+    assert (rank.role, rank.index) == found

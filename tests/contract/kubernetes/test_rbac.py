@@ -74,6 +74,14 @@ async def test_a_403_names_the_user_the_resource_and_the_scope(api: Api) -> None
     )
 
 
+async def test_a_kind_that_is_not_served_is_403_without_permission_and_404_with_it(api: Api) -> None:
+    path = "/apis/no-such.example/v1/namespaces/{ns}/things"
+    refused = await api.call("GET", path, who="bot")
+    assert (refused.code, refused.body["reason"]) == (403, "Forbidden")
+    assert 'cannot list resource "things" in API group "no-such.example"' in refused.body["message"]
+    assert (await api.call("GET", path)).code == 404
+
+
 async def test_a_role_allows_its_verbs_in_its_namespace_only(api: Api) -> None:
     await api.make(
         f"{RBAC}/namespaces/{{ns}}/roles", {"metadata": {"name": "r"}, "rules": [_rule("list", "configmaps")]}

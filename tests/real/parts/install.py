@@ -23,6 +23,7 @@ _COMPONENT_VERSION = "k8s.io/component-base/version"
 _ES_ARTIFACT = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{layout.ELASTICSEARCH}:zip"
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
+_GO_BUILDS = frozenset({"helm", "jobset", "kube"})
 _TRIES = 3  # of commands that use a registry
 
 
@@ -83,6 +84,24 @@ def install_helm() -> None:
     )
 
 
+def install_jobset() -> None:
+    """Build JobSet's controller, unchanged, and copy its definition and webhooks from its Go module."""
+    if all(file.is_file() for file in layout.jobset_files()):
+        return
+
+    def build(folder: Path) -> None:
+        argv = ["go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", f"{folder}/jobset"]
+        place = {"CGO_ENABLED": "0"}
+        module, package = layout.JOBSET_MODULE, layout.JOBSET_PACKAGE
+        _run("jobset", [*argv, package], place, cwd=module, tries=_TRIES)
+        find = ["go", "list", "-m", "-f", "{{.Dir}}", package]
+        sources = Path(_run("jobset", find, {}, cwd=module, tries=_TRIES).strip())
+        for source, name in layout.JOBSET_FILES.items():
+            (folder / name).write_bytes((sources / source).read_bytes())  # Go's cache is read-only
+
+    _fill_new(layout.jobset_folder(), build)
+
+
 def install_elasticsearch() -> None:
     """Fetch Elasticsearch from Maven Central."""
     target = layout.elasticsearch_zip()
@@ -102,6 +121,7 @@ def missing_parts() -> dict[str, str]:
         "kube": [layout.kube_program(name) for name in layout.KUBE_COMMANDS],
         "helm": [layout.helm_program(), layout.kubeconform_program()],
         "elasticsearch": [layout.elasticsearch_zip()],
+        "jobset": list(layout.jobset_files()),
     }
     missing = {part: [str(file) for file in files if not file.is_file()] for part, files in programs.items()}
     missing["debian"] = [package.name for package in layout.missing_packages(layout.DEBIAN_PACKAGES)]
@@ -114,6 +134,7 @@ def main() -> None:
         "debian": install_debian,
         "elasticsearch": install_elasticsearch,
         "helm": install_helm,
+        "jobset": install_jobset,
         "kube": install_kube,
     }
     parser = argparse.ArgumentParser(
@@ -146,7 +167,7 @@ def main() -> None:
 def _check_tools(parts: set[str]) -> None:
     """Report every missing tool at once, before the first long build."""
     checks: list[Callable[[], object]] = []
-    if parts & {"kube", "helm"}:
+    if parts & _GO_BUILDS:
         checks.append(check_go)
     if "elasticsearch" in parts:
         checks += [java_home, check_maven]
@@ -162,7 +183,7 @@ def _check_tools(parts: set[str]) -> None:
 
 def _install_all(installers: dict[str, Callable[[], None]]) -> None:
     """Run the Go builds one after the other, because each uses all cores, in parallel with downloads."""
-    builds = [part for part in installers if part in ("kube", "helm")]
+    builds = [part for part in installers if part in _GO_BUILDS]
     lanes = [builds, *([part] for part in installers if part not in builds)]
 
     def work(lane: list[str]) -> None:
@@ -187,7 +208,7 @@ def _go_install(target: Path, package: str) -> None:
         _fill_new(target.parent, lambda new: _run("helm", argv, {**place, "GOBIN": str(new)}, tries=_TRIES))
 
 
-def _fill_new(target: Path, fill: Callable[[Path], None]) -> None:
+def _fill_new(target: Path, fill: Callable[[Path], object]) -> None:
     """Fill a new folder, and replace the target with it only when it is complete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
@@ -200,15 +221,17 @@ def _fill_new(target: Path, fill: Callable[[Path], None]) -> None:
 
 def _run(
     part: str, argv: list[str], environment: dict[str, str], *, cwd: Path | None = None, tries: int = 1
-) -> None:
-    """Print and run a command. Raise CalledProcessError with its output if the last try fails."""
-    for left in reversed(range(tries)):
+) -> str:
+    """Print and run a command. Return its output, or raise CalledProcessError with it if the last try fails."""
+    left = tries
+    while True:
+        left -= 1
         print(f"{part}: {' '.join(argv)}", flush=True)
         done = subprocess.run(
             argv, env={**os.environ, **environment}, cwd=cwd, capture_output=True, text=True, check=False
         )
         if done.returncode == 0:
-            return
+            return done.stdout
         if left == 0:
             raise subprocess.CalledProcessError(done.returncode, argv, done.stdout, done.stderr)
 

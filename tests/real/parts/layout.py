@@ -13,8 +13,15 @@ KUBERNETES = "1.36.3"  # the versions that tests/real/kube/go.mod requires
 HELM = "3.22.0"
 KUBECONFORM = "0.8.0"
 ELASTICSEARCH = "8.19.21"
+JOBSET = "0.12.0"  # the version that tests/real/jobset/go.mod requires
 
 KUBE_MODULE = Path(__file__).resolve().parents[1] / "kube"
+JOBSET_MODULE = KUBE_MODULE.with_name("jobset")
+JOBSET_PACKAGE = "sigs.k8s.io/jobset"
+JOBSET_FILES = {  # of the module, with their names in the part
+    "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml": "definition.yaml",
+    "config/components/webhook/manifests.yaml": "webhooks.yaml",
+}
 KUBE_COMMANDS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 ASSETS = "KUBEBUILDER_ASSETS"  # the folder where envtest stores etcd and kube-apiserver
 FROM_ASSETS = ("etcd", "kube-apiserver")
@@ -72,12 +79,16 @@ def kube_commands() -> tuple[str, ...]:
 
 def kube_folder() -> Path:
     """Return the folder of the built control plane. Other sources have another folder: an old build is never used."""
-    digest = hashlib.sha256()
-    files = (KUBE_MODULE / "go.mod", KUBE_MODULE / "go.sum", *sorted(KUBE_MODULE.glob("cmd/*/main.go")))
-    for file in files:
-        digest.update(file.relative_to(KUBE_MODULE).as_posix().encode() + b"\0" + file.read_bytes())
     suffix = "" if assets() is None else "-with-assets"
-    return cache() / f"kubernetes-{KUBERNETES}-{digest.hexdigest()[:12]}{suffix}"
+    return cache() / f"kubernetes-{KUBERNETES}-{_digest(KUBE_MODULE)}{suffix}"
+
+
+def _digest(module: Path) -> str:
+    """Return a digest of the sources of one of our Go modules."""
+    digest = hashlib.sha256()
+    for file in (module / "go.mod", module / "go.sum", *sorted(module.glob("cmd/*/main.go"))):
+        digest.update(file.relative_to(module).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def kube_program(name: str) -> Path:
@@ -86,6 +97,16 @@ def kube_program(name: str) -> Path:
     if folder is not None and name in FROM_ASSETS:
         return folder / name
     return kube_folder() / name
+
+
+def jobset_folder() -> Path:
+    """Return the folder of JobSet's controller, its definition and its webhooks, whether it exists or not."""
+    return cache() / f"jobset-{JOBSET}-{_digest(JOBSET_MODULE)}"
+
+
+def jobset_files() -> tuple[Path, ...]:
+    """Return the files of the part: the program first, then JOBSET_FILES."""
+    return tuple(jobset_folder() / name for name in ("jobset", *JOBSET_FILES.values()))
 
 
 def helm_program() -> Path:

@@ -16,7 +16,7 @@ class NeedError(RuntimeError):
 
 def check_go() -> None:
     """Raise NeedError unless a new enough Go is on the PATH."""
-    purpose = "it builds Kubernetes' control plane, helm and kubeconform"
+    purpose = "it builds Kubernetes' control plane, JobSet, helm and kubeconform"
     required = ".".join(map(str, GO_AT_LEAST))
     hint = f"Install Go {required} or later from https://go.dev/dl/ and put its bin folder on the PATH."
     found = re.search(r"go(\d+)\.(\d+)", _version_text("go", "version"))

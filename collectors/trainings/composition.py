@@ -1,0 +1,189 @@
+"""Trainings, composed of what the kinds read: one of each top object, or of all in a namespace of its own. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from collectors.cluster.base import KubernetesObject, ObjectMeta
+from collectors.cluster.indexes import by_namespace, controller_of, workload_of
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import DEPLOYMENTS, NAMESPACES, STATEFULSETS
+from collectors.trainings.ranks import failures_of, rank_of
+from collectors.trainings.reading_kind import Owned, ReadingKind, TrainingPart
+from collectors.trainings.servers import AUXILIARY, server_part
+from collectors.trainings.training import (
+    OWNER_KEYS,
+    TEAM_KEYS,
+    TRAINING_KEYS,
+    Rank,
+    Training,
+    TrainingState,
+    annotation_of,
+)
+
+Kinds = Sequence[ReadingKind[Any]]
+
+_YES = ("true", "yes", "1", "enabled")
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def compose_trainings(kinds: Kinds, inventory: Inventory) -> Iterator[Training]:
+    """Yield all trainings of these kinds. Each has an id of its own: the first of two keeps it.
+
+    Others may run between two of them. What is read is kept in the inventory's memo.
+    """
+    own = {
+        name: namespace.metadata
+        for name, namespace in inventory.all(NAMESPACES).items()
+        if annotation_of(namespace.metadata, TRAINING_KEYS)
+    }
+    ids: set[str] = set()
+    for meta in own.values():
+        made = _in_own_namespace(kinds, inventory, meta)
+        ids.add(made.id)
+        yield made
+    for kind in kinds:
+        for key, one in inventory.all(kind.objects).items():
+            if one.metadata.namespace in own or not inventory.memo.get(
+                ("is training", kind.name, key), (one,), partial(kind.is_training, one)
+            ):
+                continue
+            name = _name(one.metadata)
+            if f"{one.metadata.namespace}/{name}" in ids:
+                name = f"{name}-{kind.name.lower()}"
+            owned = kind.owned(one, inventory)
+            made = inventory.memo.get(
+                ("training", kind.name, key, name), (one, *owned), partial(_alone, kind, name, one, owned)
+            )
+            ids.add(made.id)
+            yield made
+
+
+def _alone(kind: ReadingKind[Any], name: str, one: KubernetesObject, owned: Owned) -> Training:
+    return _training(kind.name, one.metadata.namespace, name, one.metadata, (kind.part(one, owned),))
+
+
+def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> Training:
+    """Return the training of a namespace: of the first kind that has an object in it."""
+    names = {kind.name for kind in kinds}
+    tops: list[tuple[ReadingKind[Any], KubernetesObject, Owned]] = [
+        (kind, one, kind.owned(one, inventory))
+        for kind in kinds
+        for one in inventory.select(kind.objects, by_namespace, meta.name)
+        if not _is_owned(one, names)
+    ]
+    servers = [
+        (one, inventory.pods_of(workload_of(one)))
+        for one in (
+            *inventory.select(DEPLOYMENTS, by_namespace, meta.name),
+            *inventory.select(STATEFULSETS, by_namespace, meta.name),
+        )
+        if not _is_owned(one, names)
+    ]
+
+    def read() -> Training:
+        parts = [kind.part(one, owned) for kind, one, owned in tops]
+        parts += [server_part(one, pods) for one, pods in servers]
+        kind = tops[0][0].name if tops else kinds[0].name
+        return _training(kind, meta.name, _name(meta), meta, tuple(parts), has_namespace=True)
+
+    pairs = [*((one, owned) for _, one, owned in tops), *servers]
+    objects = (meta, *(each for one, owned in pairs for each in (one, *owned)))
+    return inventory.memo.get(("training", "Namespace", meta.name), objects, read)
+
+
+def _is_owned(one: KubernetesObject, kinds: Iterable[str]) -> bool:
+    owner = controller_of(one)
+    return owner is not None and owner.kind in kinds
+
+
+def _name(meta: ObjectMeta) -> str:
+    name = annotation_of(meta, TRAINING_KEYS)
+    return meta.name if not name or name.lower() in _YES else name
+
+
+def _training(
+    kind: str,
+    namespace: str,
+    name: str,
+    meta: ObjectMeta,
+    parts: tuple[TrainingPart, ...],
+    *,
+    has_namespace: bool = False,
+) -> Training:
+    """Compose one training. `meta`: its own namespace, or its only object."""
+    metas = (*(part.meta for part in parts), meta)
+    ranks: list[Rank] = []
+    failures: list[Rank] = []
+    for part in parts:
+        for role in part.roles:
+            newest: dict[int, Rank] = {}
+            for index, pod in role.pods:
+                rank = rank_of(pod, role.role, index)
+                newest[rank.index] = rank
+                failures.extend(failures_of(pod, rank))
+            ranks.extend(newest[index] for index in sorted(newest))
+    state, reason = _state(kind, meta, parts, ranks, has_namespace=has_namespace)
+    roles = [role for part in parts for role in part.roles]
+    return Training(
+        id=f"{namespace}/{name}",
+        kind=kind,
+        namespace=namespace,
+        name=name,
+        owner=_first(metas, OWNER_KEYS),
+        team=_first(metas, TEAM_KEYS),
+        state=state,
+        reason=reason,
+        ranks=tuple(ranks),
+        wanted=sum(role.replicas for role in roles),
+        gpus_wanted=sum(role.replicas * role.gpus for role in roles),
+        failures=tuple(sorted(failures, key=lambda rank: rank.finished or _LAST)),
+        workloads=tuple(part.workload for part in parts),
+        owned=tuple(workload for part in parts for workload in part.owned),
+        restarts=sum(part.restarts for part in parts),
+        has_namespace=has_namespace,
+        priority=next((part.priority for part in parts if part.priority), ""),
+        created=min((at for one in metas if (at := one.creation_timestamp)), default=None),
+        started=min((part.started for part in parts if part.started), default=None),
+        finished=max((part.finished for part in parts if part.finished), default=None)
+        if state.is_over
+        else None,
+    )
+
+
+def _state(
+    kind: str, meta: ObjectMeta, parts: Sequence[TrainingPart], ranks: list[Rank], *, has_namespace: bool
+) -> tuple[TrainingState, str]:
+    """Return the state and the reason, from its top objects first and its pods second."""
+    workers = [part for part in parts if not part.is_server]
+    if has_namespace and meta.deletion_timestamp:
+        return TrainingState.STOPPED, "its namespace is being deleted"
+    if not workers:
+        others = f"; {len(parts)} other workloads remain" if parts else ""
+        return TrainingState.STOPPED, f"it has no workers{others}"
+    for part in workers:
+        if part.ended in (TrainingState.FAILED, TrainingState.STOPPED):
+            return part.ended, part.reason
+    if all(part.ended is TrainingState.SUCCEEDED for part in workers):
+        return TrainingState.SUCCEEDED, workers[0].reason
+    if all(part.meta.deletion_timestamp for part in workers):
+        return TrainingState.STOPPED, f"its {kind} is being deleted"
+    if all(part.is_suspended for part in workers):
+        return TrainingState.SUSPENDED, "it is suspended"
+    counted = [rank for rank in ranks if rank.role not in AUXILIARY]
+    wanted = sum(role.replicas for part in parts for role in part.roles if role.role not in AUXILIARY)
+    running = [rank for rank in counted if rank.phase in ("Running", "Succeeded") and not rank.reason]
+    if len(running) >= wanted:
+        return TrainingState.RUNNING, ""
+    stuck = next((rank for rank in counted if rank.reason), None)
+    reason = f"{len(running)} of {wanted} ranks are running"
+    if stuck:
+        explanation = f": {stuck.explanation}" if stuck.explanation else ""
+        reason += f"; {stuck.role} {stuck.index} is {stuck.reason}{explanation}"
+    is_placed = any(rank.node for rank in counted)
+    return (TrainingState.STARTING if is_placed else TrainingState.QUEUED), reason
+
+
+def _first(metas: Iterable[ObjectMeta], keys: tuple[str, ...]) -> str:
+    return next((value for one in metas if (value := annotation_of(one, keys))), "")

@@ -1,0 +1,92 @@
+"""The port of a kind of training that is read: what its file in this folder defines."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from collectors.cluster.base import Condition, KubernetesObject, ObjectMeta
+from collectors.cluster.indexes import controller_of
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import NAMESPACES, ResourceKind
+from collectors.cluster.objects import Pod
+from collectors.cluster.workloads import JobSpec
+from collectors.trainings.training import TrainingState
+
+T = TypeVar("T", bound=KubernetesObject)
+Owned = tuple[KubernetesObject, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolePods:
+    """A role of a training: what was asked for, and its pods by rank, the oldest first."""
+
+    role: str  # worker, ps, chief, ...
+    replicas: int
+    gpus: float  # of each
+    pods: tuple[tuple[int, Pod], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingPart:
+    """What is read from one top object of a training, with all that it owns."""
+
+    meta: ObjectMeta
+    workload: str  # namespace/Kind/name
+    roles: tuple[RolePods, ...]
+    ended: TrainingState | None = None
+    reason: str = ""  # of its end
+    is_suspended: bool = False
+    is_server: bool = False  # it runs until it is stopped, so the training may be over without its end
+    restarts: int = 0
+    priority: str = ""
+    owned: tuple[str, ...] = ()  # namespace/Kind/name of the workloads that it owns
+    started: datetime | None = None
+    finished: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingKind(Generic[T]):
+    """One kind of training, read from its top objects.
+
+    `is_training` says whether a top object is a training by itself; in a namespace that is dedicated to a training
+    all of them belong to it. `owned` returns all objects that the part is read from, and `part` reads nothing else:
+    it is called again only when one of them is another.
+    """
+
+    objects: ResourceKind[T]
+    summary: str  # which objects are trainings, for the docs
+    is_training: Callable[[T], bool]
+    owned: Callable[[T, Inventory], Owned]
+    part: Callable[[T, Owned], TrainingPart]
+    others: tuple[ResourceKind[Any], ...] = ()  # further cached kinds that are needed to read it
+
+    @property
+    def name(self) -> str:
+        return self.objects.kind
+
+    @property
+    def needs(self) -> tuple[ResourceKind[Any], ...]:
+        """The cached kinds without which not all trainings of this kind are known."""
+        return (self.objects, *self.others, NAMESPACES)
+
+
+def is_unowned(one: KubernetesObject, *except_by: str) -> bool:
+    """Return whether nothing else manages the object, or only one of these kinds."""
+    owner = controller_of(one)
+    return owner is None or owner.kind in except_by
+
+
+def parallel_tasks(spec: JobSpec) -> int:
+    """Return how many pods a Job runs at the same time."""
+    parallel = 1 if spec.parallelism is None else spec.parallelism
+    return parallel if spec.completions is None else min(parallel, spec.completions)
+
+
+def true_condition(conditions: tuple[Condition, ...] | None, *types: str) -> Condition | None:
+    """Return the first condition of one of these types that holds."""
+    return next((one for one in conditions or () if one.type in types and one.status == "True"), None)
+
+
+def condition_text(condition: Condition) -> str:
+    return ": ".join(part for part in (condition.reason, condition.message) if part)

@@ -1,0 +1,76 @@
+"""Trainings as JobSets: one object with all roles. Source: `jobset.x-k8s.io/v1alpha2`, JobSet 0.12.
+
+A JobSet's controller creates the Service that makes `NAME-worker-0-3.NAME` resolve. What its webhooks would fill in is
+written out, so that a launch means the same without them.
+"""
+
+from functools import partial
+
+from collectors.cluster.kinds import JOBSETS
+from collectors.cluster.objects import JobSet
+from commands.plans.steps import Create, Delete, Patch, Step
+from commands.training import manifests
+from commands.training.job import resume, suspend
+from commands.training.manifests import Object, named
+from commands.training.spec import TrainingRole, TrainingSpec
+from commands.training.writing_kind import WritingKind
+
+_GROUP, _PLURAL = JOBSETS.group, "jobsets"
+
+
+def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
+    made = manifests.top_object(spec, JOBSETS.api, JOBSETS.kind, spec.name)
+    made["spec"] = {
+        "suspend": True,
+        "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True, "subdomain": spec.name},
+        # The servers end when the workers have ended.
+        "successPolicy": {
+            "operator": "All",
+            "targetReplicatedJobs": [role.name for role in spec.roles if not role.is_server],
+        },
+        "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
+        "replicatedJobs": [_replicated_job(spec, role) for role in spec.roles],
+    }
+    roles = " and ".join(role.text() for role in spec.roles)
+    create = Create(manifest=made, description=f"create {named(made)}, suspended: {roles}")
+    return create, resume(create.ref)
+
+
+def _replicated_job(spec: TrainingSpec, role: TrainingRole) -> Object:
+    """One Job of all tasks of the role."""
+    metadata = manifests.pod_metadata(spec, role)["metadata"]
+    job = manifests.indexed_job(spec, role, partial(_host, spec))
+    return {
+        "name": role.name,
+        "groupName": "default",
+        "replicas": 1,
+        "template": {"metadata": metadata, "spec": job},
+    }
+
+
+def _host(spec: TrainingSpec, role: TrainingRole, index: int) -> str:
+    return f"{spec.name}-{role.name}-0-{index}.{spec.name}"
+
+
+def _refusal(spec: TrainingSpec) -> str:
+    if spec.service_per_task:
+        example = _host(spec, spec.workers, 0)
+        return f"`--service-per-task` is not for JobSets: their tasks have host names of their own, such as {example}."
+    return ""
+
+
+def _is_suspended(jobset: JobSet) -> bool:
+    return jobset.spec.suspend
+
+
+KIND = WritingKind(
+    objects=JOBSETS,
+    summary="a JobSet with one Indexed Job per role; the parameter servers end with the workers",
+    launch=_launch,
+    is_suspended=_is_suspended,
+    suspend=suspend,
+    refusal=_refusal,
+    launch_rights=(*Create.rights(_GROUP, _PLURAL), *Patch.rights(_GROUP, _PLURAL)),
+    suspend_rights=Patch.rights(_GROUP, _PLURAL),
+    delete_rights=Delete.rights(_GROUP, _PLURAL),
+)

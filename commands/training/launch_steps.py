@@ -1,0 +1,79 @@
+"""The steps of a launch that every kind has, and the tasks that it schedules."""
+
+from datetime import datetime
+
+from collectors.cluster.resources import parse_quantity
+from commands.models import Launch
+from commands.plans.object_refs import ObjectRef
+from commands.plans.record_steps import record
+from commands.plans.steps import Create, Step
+from commands.training import manifests
+from commands.training.manifests import named
+from commands.training.placement import TaskRequest
+from commands.training.spec import TrainingSpec
+from commands.training.writing_kind import WritingKind
+
+
+def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
+    """Return the tasks to schedule, servers first: the workers need them."""
+    return tuple(
+        TaskRequest(
+            role=role.name,
+            count=role.replicas,
+            amounts={name: parse_quantity(one) for name, one in role.resources.items()},
+            node_selector=spec.node_selector,
+            tolerates=role.tolerates,
+        )
+        for role in sorted(spec.roles, key=lambda role: not role.is_server)
+    )
+
+
+def launch_steps(
+    kind: WritingKind, spec: TrainingSpec, *, has_namespace: bool, has_secret: bool
+) -> tuple[Step, ...]:
+    """Return the steps that create all objects; the workers are created last and suspended, then resumed."""
+    steps: list[Step] = []
+    if not has_namespace:
+        steps.append(
+            Create(manifest=manifests.namespace(spec), description=f"create namespace {spec.namespace}")
+        )
+    if spec.pull_secret and not has_secret:
+        place, _, name = spec.pull_secret.partition("/")
+        steps.append(
+            Create(
+                manifest=manifests.pull_secret(spec),
+                description=f"copy the pull secret {name} from {place}",
+                is_secret=True,
+                copies=ObjectRef(api="v1", kind="Secret", namespace=place, name=name),
+            )
+        )
+    if spec.script_text:
+        lines = spec.script_text.count("\n") + 1
+        made = manifests.script(spec)
+        steps.append(Create(manifest=made, description=f"store the script ({lines} lines) as {named(made)}"))
+    steps += [Create(manifest=one, description=f"create {named(one)}") for one in manifests.services(spec)]
+    return (*steps, *kind.launch(spec))
+
+
+def note_launch(
+    spec: TrainingSpec,
+    *,
+    cluster: str,
+    now: datetime,
+    channel: str,
+    thread: str,
+    by_name: str,
+    before: Launch | None,
+) -> Step:
+    """Return the step that records the launch, so that its state is reported in the thread."""
+    row = Launch(
+        id=f"{cluster}/{spec.id}",
+        cluster=cluster,
+        training=spec.id,
+        by=spec.launched_by,
+        by_name=by_name,
+        at=now,
+        channel=channel,
+        thread=thread,
+    )
+    return record("launches", row, text="report its state in this thread", before=before)

@@ -1,0 +1,80 @@
+"""The steps that stop or suspend the workloads of a training, of any kind, and the rights that they need."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import DEPLOYMENTS, STATEFULSETS, ResourceKind
+from collectors.cluster.objects import KubernetesObject, Workload
+from collectors.trainings.training import Training
+from commands.plans.object_refs import ObjectRef
+from commands.plans.rights import Right
+from commands.plans.steps import Delete, Scale, Step
+from commands.training.training_kinds import KINDS, kind_of
+
+_SERVERS: dict[str, ResourceKind[Any]] = {one.kind: one for one in (DEPLOYMENTS, STATEFULSETS)}
+_OBJECTS = {**_SERVERS, **{name: kind.objects for name, kind in KINDS.items()}}
+_QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"
+
+DELETE_RIGHTS: tuple[Right, ...] = (
+    *Delete.rights("apps", "deployments", "statefulsets"),
+    *(right for kind in KINDS.values() for right in kind.delete_rights),
+)
+SUSPEND_RIGHTS: tuple[Right, ...] = (
+    *Scale.rights("apps", "deployments", "statefulsets"),
+    *(right for kind in KINDS.values() for right in (*kind.suspend_rights, *kind.delete_rights)),
+)
+
+
+def stop_steps(
+    training: Training, inventory: Inventory, *, left: Sequence[dict[str, Any]] = ()
+) -> tuple[Step, ...]:
+    """Return the steps that delete its top objects, never its pods; and `left`, other objects of ours from the API.
+
+    Raises UnusableError for a training that can only be read.
+    """
+    kind_of(training)
+    steps: list[Step] = [
+        Delete(ref=ref, description=f"delete {ref} and its pods") for ref, _ in _tops(training, inventory)
+    ]
+    for one in left:
+        meta = one["metadata"]
+        ref = ObjectRef(
+            api="v1", kind=one["kind"], namespace=meta["namespace"], name=meta["name"], uid=meta["uid"]
+        )
+        steps.append(Delete(ref=ref, description=f"delete {ref}"))
+    return tuple(steps)
+
+
+def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
+    """Return the steps that suspend its top objects and scale its servers to 0: the GPUs are freed, undo restores them.
+
+    What Kueue manages is deleted instead, as Kueue owns its suspension. Raises UnusableError for a training that can
+    only be read.
+    """
+    kind_of(training)
+    steps: list[Step] = []
+    for ref, found in _tops(training, inventory):
+        if isinstance(found, Workload):
+            count = found.spec.replicas if found.spec.replicas is not None else 1
+            if count:
+                steps.append(
+                    Scale(ref=ref, description=f"scale {ref} from {count} to 0", replicas=0, expected=count)
+                )
+        elif _QUEUE_OF_KUEUE in (found.metadata.labels or {}):
+            steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would resume it"))
+        elif not KINDS[ref.kind].is_suspended(found):
+            steps.append(KINDS[ref.kind].suspend(ref))
+    return tuple(steps)
+
+
+def _tops(training: Training, inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
+    """Return its current top objects, with references by uid."""
+    found: list[tuple[ObjectRef, KubernetesObject]] = []
+    for workload in training.workloads:
+        namespace, kind, name = workload.split("/", 2)
+        objects = _OBJECTS.get(kind)
+        if objects is not None and (one := inventory.all(objects).get(f"{namespace}/{name}")) is not None:
+            ref = ObjectRef(api=objects.api, kind=kind, namespace=namespace, name=name, uid=one.metadata.uid)
+            found.append((ref, one))
+    return found

@@ -1,0 +1,45 @@
+"""The port of a kind of training that is written: what its file in this folder defines."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from collectors.cluster.kinds import ResourceKind
+from commands.plans.object_refs import ObjectRef
+from commands.plans.rights import Right
+from commands.plans.steps import Step
+from commands.training.spec import TrainingSpec
+
+
+def _anything(_spec: TrainingSpec) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingKind:
+    """One kind of training that commands launch, suspend and delete.
+
+    `launch` returns the steps after those that every kind has (namespace, pull secret, script, a Service per role):
+    they create the workers suspended, and resume them last. `suspend` returns the step that frees the GPUs of one
+    top object and whose inverse restores it. Every kind is stopped for good by deleting its top objects.
+    """
+
+    objects: ResourceKind[Any]  # its top objects, the same as of the kind that is read
+    summary: str  # what a launch creates, for the docs
+    launch: Callable[[TrainingSpec], tuple[Step, ...]]
+    is_suspended: Callable[[Any], bool]
+    suspend: Callable[[ObjectRef], Step]
+    launch_rights: tuple[Right, ...]
+    suspend_rights: tuple[Right, ...]
+    delete_rights: tuple[Right, ...]
+    refusal: Callable[[TrainingSpec], str] = _anything  # why it cannot launch this spec; empty if it can
+
+    @property
+    def name(self) -> str:
+        """The `kind` in the API, and of the trainings that are read."""
+        return self.objects.kind
+
+    @property
+    def option(self) -> str:
+        """The kind as it is typed: `--kind jobset`."""
+        return self.name.lower()
