@@ -9,7 +9,8 @@ from tests.house.conftest import ROOT, tracked
 # Sums and differences of the wall clock's time, each with the reason why it is the right clock there.
 WALL_CLOCK = {
     "bot/channels/inbox.py": "the age of a line that an earlier process received",
-    "bot/delivery/channel_worker.py": "the intent and the look-back of a message that an earlier process sent",
+    "bot/delivery/channel_worker.py": "the intent of a message that an earlier process sent",
+    "bot/delivery/message_sender.py": "the look-back for a message that an earlier process sent",
     "bot/delivery/reconciler.py": "a card changes by itself when a silence or a lease ends; its sleep is bounded",
     "bot/jobs/unknown_steps.py": "a step is looked at for a day, over many processes",
     "bot/jobs/retention.py": "rows are kept for days, over many processes",

@@ -17,6 +17,7 @@ ROLES = {
     "commands.py": "commands",  # the commands of one noun
     "job.py": "",  # one kind of training: read in collectors/trainings, written in commands/training
     "notifier.py": "bot/channels",
+    "opening.py": "bot/channels",  # of one kind of channel
     "options.py": "collectors/sources",  # of one source
     "source.py": "collectors/sources",
 }
