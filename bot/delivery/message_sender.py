@@ -80,20 +80,19 @@ class MessageSender:
         above = card.thread or (parent.card.message_id if parent is not None else job.entry.parent_message_id)
         return above or (card.message_id if job.reply is not None else None) or None
 
-    async def _intend(self, job: DeliveryJob, nonce: str) -> bool:
+    async def _intend(self, job: DeliveryJob, nonce: str, **content: str) -> bool:
         """Store the intent to post, if the message could be found by it. Return False when the row is gone."""
         job.attempts.is_surely_unsent = False
         job.attempts.asked_at = asyncio.get_running_loop().time()
         if not self._can.find:
             return True
-        anew = {"message_id": "", "digest": ""} if job.reply is None else {}
-        return await self.save(job, nonce=nonce, intent_at=self._deps.clock.now(), **anew)
+        return await self.save(job, nonce=nonce, intent_at=self._deps.clock.now(), **content)
 
     async def _post(self, job: DeliveryJob) -> None:
         card, thread = job.entry.card, self._thread(job)
         message, digest = _desired(job.entry)
         nonce = uuid4().hex if card.message_id or not card.nonce else card.nonce
-        if not await self._intend(job, nonce):
+        if not await self._intend(job, nonce, message_id="", digest=digest):
             return
         id = await self._send(
             "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)

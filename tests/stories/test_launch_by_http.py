@@ -24,7 +24,7 @@ async def test_the_card_of_a_launch_by_http_is_posted_in_the_default_channel(tmp
         await post(f"plan confirm {plan.id} --hash {plan.hash}")
         await stage.plan_is("done")
         card = await stage.card("resnet/resnet: ")
-        assert card.channel == f"slack:{stage.slack.id(CHANNEL)}"
+        assert card.channel == stage.slack.id(CHANNEL)
         refused = [
             one for one in stage.slack.calls if one.method == "chat.postMessage" and one.outcome != "ok"
         ]
