@@ -1,4 +1,4 @@
-"""Hundreds of cards at once: the work is linear in their number, and the first is posted before the last is composed."""
+"""Hundreds of cards at once: work is linear in their number, and the first is posted before the last is composed."""
 
 import asyncio
 from collections.abc import Iterable
