@@ -29,7 +29,7 @@ QUICK = RetryPolicy(
 HOT, COLD = an_alert("gpu-a04"), replace(an_alert("gpu-a04"), rule="gpu/heat/GPUFanFailed")
 
 
-class Desk:
+class IncidentDelivery:
     """A store with one incident, and the delivery of its card to the site."""
 
     def __init__(self, site: Site) -> None:
@@ -92,32 +92,32 @@ class Desk:
 
 
 async def test_an_incident_is_delivered_to_its_end(site: Site) -> None:
-    desk = Desk(site)
-    incident = desk.an_incident(HOT)
-    async with desk.delivering():
-        await desk.put(incident, HOT)
-        await desk.until(lambda: bool(site.shown()))
+    delivery = IncidentDelivery(site)
+    incident = delivery.an_incident(HOT)
+    async with delivery.delivering():
+        await delivery.put(incident, HOT)
+        await delivery.until(lambda: bool(site.shown()))
         worse = add_alert(incident, COLD, GROUPING, NOON)
-        await desk.put(worse, HOT, COLD)
+        await delivery.put(worse, HOT, COLD)
         acknowledged = worse.with_event(IncidentEventType.ACKNOWLEDGED, NOON, who="U1", who_name="Ann")
-        await desk.put(acknowledged, HOT, COLD)
+        await delivery.put(acknowledged, HOT, COLD)
         over = resolved(acknowledged).with_event(IncidentEventType.RESOLVED, NOON)
-        await desk.put(over, HOT, COLD)
-        desk.clock.move(REOPENS_WITHIN * 2)
-        await desk.put(over, HOT, COLD)  # a change wakes it, so that nobody waits for half an hour
-        await desk.until_nothing_is_left()
+        await delivery.put(over, HOT, COLD)
+        delivery.clock.move(REOPENS_WITHIN * 2)
+        await delivery.put(over, HOT, COLD)  # a change wakes it, so that nobody waits for half an hour
+        await delivery.until_nothing_is_left()
     if not site.notifier.capabilities.thread:
         assert len(site.shown()) == 1  # the replies are not posts of their own
 
 
 async def test_a_restart_delivers_nothing_twice(site: Site) -> None:
-    desk = Desk(site)
-    await desk.put(desk.an_incident(HOT), HOT)
-    async with desk.delivering():
-        await desk.until(lambda: bool(site.shown()))
+    delivery = IncidentDelivery(site)
+    await delivery.put(delivery.an_incident(HOT), HOT)
+    async with delivery.delivering():
+        await delivery.until(lambda: bool(site.shown()))
         before = site.shown()
-    async with desk.delivering() as reconciler:
-        await desk.put(replace(desk.an_incident(HOT), acknowledged_by_name=""), HOT)
+    async with delivery.delivering() as reconciler:
+        await delivery.put(replace(delivery.an_incident(HOT), acknowledged_by_name=""), HOT)
         await asyncio.sleep(0.1)
         assert reconciler.counts["post"] == 0
     assert site.shown() == before
@@ -126,11 +126,11 @@ async def test_a_restart_delivers_nothing_twice(site: Site) -> None:
 async def test_what_is_down_is_delivered_when_it_is_up_again(site: Site) -> None:
     if site.kind != "webhook":  # Slack's outages are stories of their own, and the console has none
         return
-    desk = Desk(site)
+    delivery = IncidentDelivery(site)
     assert site.break_down is not None
     for _ in range(3):
         site.break_down()
-    async with desk.delivering() as reconciler:
-        await desk.put(desk.an_incident(HOT), HOT)
-        await desk.until(lambda: bool(site.shown()))
+    async with delivery.delivering() as reconciler:
+        await delivery.put(delivery.an_incident(HOT), HOT)
+        await delivery.until(lambda: bool(site.shown()))
     assert reconciler.counts["post"] == 4
