@@ -23,17 +23,14 @@ from bot.delivery.notifier_protocol import (
     SendError,
     UnknownOutcome,
 )
-from bot.delivery.rate_limiter import RateLimit, RateLimits
+from bot.delivery.rate_limiter import UNLIMITED
 from bot.settings.channels import address_error
 from bot.settings.secrets import SecretError
 from collectors.facts.clock import Clock
 
 MAX_RETRY_AFTER = timedelta(minutes=10)  # a wrong header must not silence a channel for days
 UNREADABLE = frozenset({400, 413, 414, 415, 422, 431})  # this body is refused; another one may not be
-WEBHOOK_LIMITS = RateLimits(
-    channel=RateLimit(every=timedelta(milliseconds=20), burst=50),
-    methods={"post": RateLimit(every=timedelta())},
-)
+AT_ONCE = 8  # the only limit: a receiver that wants another answers 429
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +46,7 @@ class WebhookEndpoint:
 class WebhookNotifier:
     """A Notifier of `bot/delivery/notifier_protocol.py`; its channels are the endpoints by name."""
 
-    capabilities = Capabilities(facts=True, at_once=8, limits=WEBHOOK_LIMITS)
+    capabilities = Capabilities(facts=True, at_once=AT_ONCE, limits=UNLIMITED)
 
     def __init__(
         self, session: aiohttp.ClientSession, endpoints: Mapping[str, WebhookEndpoint], *, clock: Clock
