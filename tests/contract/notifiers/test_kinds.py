@@ -7,7 +7,7 @@ import yaml
 from bot.channels.channel_catalogue import CHANNEL_KINDS
 from bot.settings.channels import ChannelSettings
 from bot.settings.schema import Settings
-from tests.contract.notifiers.conftest import SITES, Site
+from tests.contract.notifiers.conftest import SITES
 
 ROOT = Path(__file__).parents[3]
 OWN_SECTIONS = {"slack"}  # kinds with a section of their own in the settings
@@ -33,10 +33,6 @@ def test_every_kind_has_a_folder() -> None:
 def test_every_kind_is_in_this_suite() -> None:
     missing = set(CHANNEL_KINDS) - set(SITES)
     assert not missing, f"tests/contract/notifiers/conftest.py has no site for {missing}"
-
-
-async def test_a_site_is_of_its_kind(site: Site) -> None:
-    assert SITES[site.kind]
 
 
 def test_every_kind_is_explained() -> None:
