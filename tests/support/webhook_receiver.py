@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -53,16 +54,16 @@ class WebhookReceiver:
 
     @classmethod
     @asynccontextmanager
-    async def running(cls) -> "AsyncIterator[WebhookReceiver]":
+    async def running(cls, tls: ssl.SSLContext | None = None) -> "AsyncIterator[WebhookReceiver]":
         receiver = cls()
         app = web.Application()
         app.router.add_post(PATH, receiver.receive)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
         await site.start()
         host, port = runner.addresses[0][:2]
-        receiver.url = f"http://{host}:{port}{PATH}"
+        receiver.url = f"{'https' if tls else 'http'}://{host}:{port}{PATH}"
         try:
             yield receiver
         finally:
