@@ -99,12 +99,15 @@ class ChannelWorker:
             yield due, job
 
     def _outcome_known_at(self, intent_at: datetime, attempts: Attempts) -> float:
-        """Return from when a message that cannot be found was never posted. An earlier process left only its date."""
+        """Return from when a message that cannot be found was never posted. An earlier process left only its date.
+
+        That is read once: a wall clock that was set back would put it off again and again.
+        """
         timeout = self._deps.retry.outcome_timeout
-        if attempts.asked_at is not None:
-            return attempts.asked_at + timeout.total_seconds()
-        left = min(intent_at + timeout - self._deps.clock.now(), timeout)
-        return asyncio.get_running_loop().time() + left.total_seconds()
+        if attempts.asked_at is None:
+            ago = max(self._deps.clock.now() - intent_at, timedelta())
+            attempts.asked_at = asyncio.get_running_loop().time() - ago.total_seconds()
+        return attempts.asked_at + timeout.total_seconds()
 
     def _ready_at(self, lane: Lane) -> float:
         method, is_critical = lane
