@@ -219,7 +219,10 @@ def _settings(
         },
         "http": {"listen": "127.0.0.1:0"},
         "routes": [
-            {"match": f'team="{team}", alertname=~"GPUIdle|Training.*"', "channels": [slack.id(f"#{team}")]}
+            {
+                "match": f'team="{team}", alertname=~"GPUIdle|Training.*"',
+                "channels": [f"slack:{slack.id(f'#{team}')}"],
+            }
             for team in ("vision", "speech", "reco")
         ],
         "teams": {

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeVar
 
+from alerts.cards.channel_id import channel_id
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
 from collectors.cluster.kinds import DEPLOYMENTS
@@ -124,7 +125,9 @@ class ScenarioRunner:
         """Return the card's messages as the Slack look-alike recorded them. More than one is a duplicate."""
         environment = self._environment
         async with environment.yard.store.unit() as unit:
-            rows = await unit.rows(PostedCard).find(kind=kind.value, channel=environment.slack.id(channel))
+            rows = await unit.rows(PostedCard).find(
+                kind=kind.value, channel=channel_id("slack", environment.slack.id(channel))
+            )
         mine = {
             row.message_id
             for row in rows

@@ -7,10 +7,11 @@ breaks lines.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from alerts.cards.incident_facts import IncidentFacts
 from collectors.facts.one_line import LONGEST, printable
 
 
@@ -166,13 +167,22 @@ Block = Paragraph | Fields | Preformatted | Table | Context | Buttons
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A card, reply or answer. `title` is one line; `summary` is the whole in one sentence, for the notification."""
+    """A card, reply or answer. `title` is one line; `summary` is the whole in one sentence, for the notification.
+
+    `facts`: what an incident's card is about, only where its channel wants facts rather than words.
+    """
 
     title: Text
     color: Color = Color.INFO
     blocks: tuple[Block, ...] = ()
     summary: str = ""
     attachments: tuple["Attachment", ...] = field(default=())
+    facts: IncidentFacts | None = None
+
+    @property
+    def without_buttons(self) -> "Message":
+        """The same message for a channel that has none."""
+        return replace(self, blocks=tuple(block for block in self.blocks if not isinstance(block, Buttons)))
 
     @property
     def notification(self) -> str:

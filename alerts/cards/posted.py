@@ -44,7 +44,7 @@ class PostedCard:
     cluster: str
     kind: CardKind
     row_id: str
-    channel: str
+    channel: str  # as in channel_id.py
     parent: CardId | None = None  # the card whose thread contains this one
     thread: str = ""  # or the id of the thread, if none of our cards started it
     after_event: int = 0  # the last event before the card was created: up to it there are no replies

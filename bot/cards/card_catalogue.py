@@ -33,9 +33,14 @@ class CardCatalogue:
     async def compose(self, card: PostedCard, snapshot: StoreSnapshot, now: datetime) -> Composed:
         """Return what the card should show now. Any exception is a bug of that card."""
         composed = await self._definitions[card.kind].compose(card, snapshot, self._context, now)
-        if composed.message is None or not self._context.many_clusters:
+        message = composed.message
+        if message is None:
             return composed
-        return replace(composed, message=with_cluster(composed.message, card.cluster))
+        if self._context.many_clusters:
+            message = with_cluster(message, card.cluster)
+        if not self._context.has_buttons(card.channel):
+            message = message.without_buttons
+        return replace(composed, message=message)
 
     def affected(self, table: str, id: str, row: Any) -> Iterable[tuple[CardKind, Affected]]:
         """Yield the cards that a changed row affects, by kind. A deleted row is None: its own card shows its end."""

@@ -37,6 +37,8 @@ class CardContext:
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
     runbooks: str = ""
     many_clusters: bool = False  # then every button names its cluster
+    wants_facts: Callable[[str], bool] = lambda _channel: False  # whether a channel wants Message.facts
+    has_buttons: Callable[[str], bool] = lambda _channel: True
 
 
 @dataclass(frozen=True, slots=True)

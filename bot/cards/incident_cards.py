@@ -3,7 +3,9 @@
 from dataclasses import replace
 from datetime import datetime
 
-from alerts.cards.incident_card import incident_card
+from alerts.alert import Alert
+from alerts.cards.incident_card import headline, incident_card
+from alerts.cards.incident_facts import incident_facts, shown_members
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.grouping import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
@@ -26,6 +28,10 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
         blind=_blind_reason(found, shared),
     )
     message = incident_card(found, context=context, now=now)
+    if shared.wants_facts(card.channel):
+        rows = await snapshot.rows(Alert).get_all(member.alert for member in shown_members(found))
+        facts = incident_facts(found, rows, title=headline(found), context=context)
+        message = replace(message, facts=facts)
     if found.resolved_at is None:
         return Composed(message=message, next_due=context.silenced_until)
     over_at = found.resolved_at + REOPENS_WITHIN

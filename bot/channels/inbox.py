@@ -163,19 +163,19 @@ class Inbox:
 
     async def _origin(self, interaction: Interaction) -> Origin:
         """Return the origin: a command on or under an incident's card belongs to the incident."""
-        timestamps = {ts for ts in (interaction.message_ts, interaction.thread_ts) if ts}
+        messages = {id for id in (interaction.message_id, interaction.thread) if id}
         incident = ""
-        if timestamps:
+        if messages:
             async with self._deps.store.read() as snapshot:
                 cards = await snapshot.rows(PostedCard).find(
                     channel=interaction.channel, newest=True, limit=RECENT_CARDS
                 )
                 for card in cards:
-                    if card.message_id in timestamps and card.kind is CardKind.INCIDENT:
+                    if card.message_id in messages and card.kind is CardKind.INCIDENT:
                         incident = card.row_id
-                    elif card.message_id in timestamps and card.kind is CardKind.PLAN:
+                    elif card.message_id in messages and card.kind is CardKind.PLAN:
                         plan = await snapshot.rows(Plan).get(card.row_id)
                         incident = incident or (plan.origin.incident if plan else "")
         return Origin(
-            via="slack", channel=interaction.channel, thread=interaction.thread_ts, incident=incident
+            via=interaction.via, channel=interaction.channel, thread=interaction.thread, incident=incident
         )

@@ -21,16 +21,16 @@ class Interaction:
     """A typed line or a click. `id` is the same in every delivery of the same interaction."""
 
     id: str
+    via: str  # the kind of channel
     user_id: str
-    team_id: str  # the person's workspace
+    workspace: str  # the person's
     text: str
-    channel: str
+    channel: str  # as in channel_id.py
     at: datetime
-    thread_ts: str = ""
-    message_ts: str = ""  # of the typed message, or of the message with the pressed button
+    thread: str = ""
+    message_id: str = ""  # of the typed message, or of the message with the pressed button
     is_click: bool = False
     is_ephemeral: bool = False  # the button is on an ephemeral message
-    trigger_id: str = ""
-    response_url: str = ""
+    answer_to: str = ""  # where its kind of channel takes an answer, if not in the channel
     files: tuple[InteractionFile, ...] = ()
     begun: int = 0  # how many processes have begun to handle it

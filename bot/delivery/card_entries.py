@@ -11,12 +11,14 @@ import msgspec
 from alerts.cards.message import Color, Message
 from alerts.cards.posted import PostedCard, ThreadReply
 from bot.cards.card_kind import Composed
+from bot.delivery.notifier_protocol import Capabilities
 from bot.delivery.retry import Attempts
 
 
 def digest_of(message: Message) -> str:
-    """Return 16 hex digits over the whole message."""
-    return blake2b(msgspec.json.encode(message), digest_size=8).hexdigest()
+    """Return 16 hex digits over the whole message, or the state of its facts: then nothing else is worth a post."""
+    shown = message if message.facts is None else message.facts.state
+    return blake2b(msgspec.json.encode(shown), digest_size=8).hexdigest()
 
 
 _URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, Color.GOOD: 4, Color.QUIET: 5}
@@ -25,15 +27,16 @@ _URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, C
 class DeliveryStep(IntEnum):
     """The possible steps, most urgent first: a new card, a reply, an edit."""
 
-    FINALIZE = 0  # in the store only
-    FIND = 1
-    POST = 2
-    FIND_REPLY = 3
-    POST_REPLY = 4
-    EDIT = 5
+    FINALIZE = 0  # in the store only, and so is the next
+    FOLD_REPLIES = 1
+    FIND = 2
+    POST = 3
+    FIND_REPLY = 4
+    POST_REPLY = 5
+    EDIT = 6
 
 
-METHOD = {
+METHOD = {  # the others call nothing
     DeliveryStep.FIND: "find",
     DeliveryStep.FIND_REPLY: "find",
     DeliveryStep.POST: "post",
@@ -85,6 +88,11 @@ class DeliveryJob:
         return self.reply.attempts if self.reply is not None else self.entry.attempts
 
     @property
+    def method(self) -> str:
+        """The notifier's method that it calls; empty for none."""
+        return METHOD.get(self.step, "")
+
+    @property
     def intent_at(self) -> datetime | None:
         return self.reply.reply.intent_at if self.reply is not None else self.entry.card.intent_at
 
@@ -107,27 +115,33 @@ class DeliveryJob:
         return (self.step, urgency, waited, entry.order)
 
 
-def pending_jobs(entry: CardEntry, *, is_parent_known: bool) -> Iterable[DeliveryJob]:
+def pending_jobs(
+    entry: CardEntry, capabilities: Capabilities, *, is_parent_known: bool
+) -> Iterable[DeliveryJob]:
     """Yield the jobs for a card and its replies, due now or later."""
-    step = _card_step(entry, is_parent_known=is_parent_known)
+    step = _card_step(entry, capabilities, is_parent_known=is_parent_known or not capabilities.thread)
     if step is not None:
         yield DeliveryJob(step=step, entry=entry)
     reply = entry.next_reply()
-    if reply is not None and (entry.card.message_id or entry.card.is_final):
-        is_unknown = reply.reply.intent_at is not None and not reply.attempts.is_surely_unsent
-        yield DeliveryJob(
-            step=DeliveryStep.FIND_REPLY if is_unknown else DeliveryStep.POST_REPLY, entry=entry, reply=reply
-        )
+    if reply is None or not (entry.card.message_id or entry.card.is_final):
+        return
+    if not capabilities.thread:
+        yield DeliveryJob(step=DeliveryStep.FOLD_REPLIES, entry=entry)
+    elif capabilities.find and reply.reply.intent_at is not None and not reply.attempts.is_surely_unsent:
+        yield DeliveryJob(step=DeliveryStep.FIND_REPLY, entry=entry, reply=reply)
+    else:
+        yield DeliveryJob(step=DeliveryStep.POST_REPLY, entry=entry, reply=reply)
 
 
-def _card_step(entry: CardEntry, *, is_parent_known: bool) -> DeliveryStep | None:
+def _card_step(entry: CardEntry, capabilities: Capabilities, *, is_parent_known: bool) -> DeliveryStep | None:
     card, desired = entry.card, entry.desired
     if card.is_final or desired is None:
         return None
-    if not card.message_id and card.intent_at is not None and not entry.attempts.is_surely_unsent:
+    is_unknown = not card.message_id and card.intent_at is not None and not entry.attempts.is_surely_unsent
+    if is_unknown and capabilities.find:
         return DeliveryStep.FIND
     if desired.message is None or (card.message_id and card.digest == entry.digest):
         return DeliveryStep.FINALIZE if desired.is_final else None
-    if card.message_id:
+    if card.message_id and capabilities.edit:
         return DeliveryStep.EDIT
     return DeliveryStep.POST if is_parent_known else None

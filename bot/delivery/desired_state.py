@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from alerts.cards.message import Color, Context, Message, bold, text
-from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.store import Changed, Store, StoreSnapshot, Unit
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import Composed, Everywhere
@@ -68,10 +69,11 @@ class DesiredState:
             if not of_row:
                 del self._by_row[entry.card.kind, entry.card.row_id]
 
-    async def refresh(self, now: datetime) -> set[str]:
-        """Read what changed and compose what is stale. Return the channels that may have work."""
+    async def refresh(self, now: datetime, found: Callable[[CardEntry], None] = lambda _entry: None) -> None:
+        """Read what changed and compose what is stale. `found` gets each entry as soon as it may have work."""
         self.changed.clear()
-        touched = await self._load(now)
+        for entry in await self._load(now):
+            found(entry)
         stale = [entry for entry in self.entries.values() if self._is_stale(entry, now)]
         for start in range(0, len(stale), BATCH_SIZE):
             batch = stale[start : start + BATCH_SIZE]
@@ -80,7 +82,8 @@ class DesiredState:
             async with self._store.read() as snapshot:
                 for entry in batch:
                     await self._compose(entry, snapshot, now)
-        return touched | {entry.card.channel for entry in stale}
+            for entry in batch:
+                found(entry)
 
     def next_due(self) -> datetime | None:
         """Return when the next card changes without a change of rows."""
@@ -97,56 +100,66 @@ class DesiredState:
         is_retried = entry.retry_at is not None and entry.retry_at <= soon
         return not entry.card.is_final and (entry.is_stale or is_due or is_retried)
 
-    async def _load(self, now: datetime) -> set[str]:
+    async def _load(self, now: datetime) -> list[CardEntry]:
+        """Read the changed cards and replies, and return their entries: all are known before any has work."""
         cards, replies = self._changed_cards, self._changed_replies
         self._changed_cards, self._changed_replies = set(), set()
         if self._is_loaded and not cards and not replies:
-            return set()
+            return []
         async with self._store.read() as snapshot:
             if not self._is_loaded:
                 cards |= {card.id for card in await snapshot.rows(PostedCard).find(state="live")}
                 unposted = await snapshot.rows(ThreadReply).find(state=("pending", "refused"))
                 cards |= {reply.card for reply in unposted}
-            for id in replies:
-                reply = await snapshot.rows(ThreadReply).get(id)
-                if reply is not None:
-                    cards.add(reply.card)
-        touched, ids = set(), sorted(cards)
+            if replies:
+                changed = await snapshot.rows(ThreadReply).get_all(sorted(replies))
+                cards |= {reply.card for reply in changed.values()}
+        touched: list[CardEntry] = []
+        ids = sorted(cards)
         for start in range(0, len(ids), BATCH_SIZE):
             # In a unit, not a snapshot: meanwhile no worker can store a message id, which the entry would lose.
             async with self._store.unit() as unit:
-                for id in ids[start : start + BATCH_SIZE]:
-                    touched |= await self._load_card(CardId(id), unit, now)
+                touched += await self._load_cards(ids[start : start + BATCH_SIZE], unit, now)
         self._is_loaded = True
         return touched
 
-    async def _load_card(self, id: CardId, unit: Unit, now: datetime) -> set[str]:
+    async def _load_cards(self, ids: list[str], unit: Unit, now: datetime) -> list[CardEntry]:
+        rows = await unit.rows(PostedCard).get_all(ids)
+        parents = await unit.rows(PostedCard).get_all({row.parent for row in rows.values() if row.parent})
+        replies: defaultdict[str, list[ThreadReply]] = defaultdict(list)
+        for reply in await unit.rows(ThreadReply).find(card=ids):
+            replies[reply.card].append(reply)
+        loaded = (self._load_card(id, rows.get(id), replies[id], parents, now) for id in ids)
+        return [entry for entry in loaded if entry is not None]
+
+    def _load_card(
+        self,
+        id: str,
+        card: PostedCard | None,
+        replies: list[ThreadReply],
+        parents: Mapping[str, PostedCard],
+        now: datetime,
+    ) -> CardEntry | None:
         entry = self.entries.get(id)
-        card = await unit.rows(PostedCard).get(id)
         if card is None:
-            if entry is None:
-                return set()
-            entry.card = replace(entry.card, is_final=True)  # its worker drops it
-            entry.replies.clear()
-            return {entry.card.channel}
+            if entry is not None:  # its worker drops it
+                entry.card = replace(entry.card, is_final=True)
+                entry.replies.clear()
+            return entry
         known = {one.reply.id: one for one in entry.replies} if entry is not None else {}
-        pending = [
-            one
-            for reply in await unit.rows(ThreadReply).find(card=id)
-            if (one := _reply_entry(reply, known, now)) is not None
-        ]
+        pending = [one for reply in replies if (one := _reply_entry(reply, known, now)) is not None]
         if entry is None:
             if card.is_final and not pending:
-                return set()
+                return None
             self._order += 1
             entry = CardEntry(card=card, order=self._order)
             entry.attempts.refused = bool(card.error)
-        parent = await unit.rows(PostedCard).get(card.parent) if card.parent else None
+        parent = parents.get(card.parent or "")
         entry.card, entry.parent_message_id = card, parent.message_id if parent is not None else None
         entry.replies = pending
         self.entries[id] = entry
         self._by_row[card.kind, card.row_id].add(id)
-        return {card.channel}
+        return entry
 
     async def _compose(self, entry: CardEntry, snapshot: StoreSnapshot, now: datetime) -> None:
         try:

@@ -1,52 +1,91 @@
-"""The delivery journal: each change of a card's or a reply's row, in a unit of its own.
+"""The delivery journal: each change of a card's or a reply's row.
 
-Rows are read again in the unit, because others may have changed them; the entry follows the stored row.
+Changes that are waiting at the same time are one unit, or many posts at once would wait for each other's commit. Rows
+are read again in the unit, because others may have changed them; the entry follows the stored row.
 """
 
-from dataclasses import replace
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from alerts.cards.posted import PostedCard, ThreadReply
-from alerts.store import Store
+from alerts.store import Store, Unit
 from bot.cards.card_catalogue import CardCatalogue
 from bot.delivery.card_entries import CardEntry, ReplyEntry, digest_of
 from bot.delivery.notifier_protocol import UnknownOutcome
+
+
+@dataclass(eq=False, slots=True)
+class _Change:
+    apply: Callable[[Unit], Awaitable[None]]
+    is_stored: bool = field(default=False)
 
 
 class DeliveryJournal:
     def __init__(self, store: Store, catalogue: CardCatalogue) -> None:
         self._store = store
         self._catalogue = catalogue
+        self._waiting: list[_Change] = []
+        self._turn = asyncio.Lock()
 
     async def save_card(self, entry: CardEntry, **changes: Any) -> bool:
         """Change the card's row. Return False when it is gone: then nothing must be posted."""
-        async with self._store.unit() as unit:
+        is_stored = False
+
+        async def apply(unit: Unit) -> None:
+            nonlocal is_stored
             row = await unit.rows(PostedCard).get(entry.card.id)
+            is_stored = row is not None
             if row is None:
                 entry.card = replace(entry.card, is_final=True)
                 entry.replies.clear()
-                return False
+                return
             changed = replace(row, **changes)
             if changed != row:
                 await unit.rows(PostedCard).put(changed)
             entry.card = changed
-        return True
+
+        await self._commit(apply)
+        return is_stored
 
     async def save_reply(self, entry: CardEntry, one: ReplyEntry, **changes: Any) -> bool:
         """Change a reply's row; a posted reply leaves the entry. Return False when the row is gone."""
-        async with self._store.unit() as unit:
+        is_stored = False
+
+        async def apply(unit: Unit) -> None:
+            nonlocal is_stored
             row = await unit.rows(ThreadReply).get(one.reply.id)
+            is_stored = row is not None
             if row is not None:
                 one.reply = replace(row, **changes)
                 await unit.rows(ThreadReply).put(one.reply)
-        if row is None or one.reply.message_id:
+
+        await self._commit(apply)
+        if not is_stored or one.reply.message_id:
             entry.replies = [other for other in entry.replies if other is not one]
-        return row is not None
+        return is_stored
+
+    async def fold_replies(self, entry: CardEntry) -> None:
+        """Take the card's message for that of its replies, in a channel without threads."""
+        said, where = list(entry.replies), entry.card.message_id
+        error = "" if where else "its card was never posted"
+
+        async def apply(unit: Unit) -> None:
+            rows = await unit.rows(ThreadReply).get_all(one.reply.id for one in said)
+            for row in rows.values():
+                await unit.rows(ThreadReply).put(replace(row, message_id=where, error=error))
+
+        await self._commit(apply)
+        entry.replies = [one for one in entry.replies if one not in said]
 
     async def finalize(self, entry: CardEntry, now: datetime) -> None:
         """Mark the card as final, if it still composes as final in this unit. Raises UnknownOutcome."""
-        async with self._store.unit() as unit:
+        failure: Exception | None = None
+
+        async def apply(unit: Unit) -> None:
+            nonlocal failure
             row = await unit.rows(PostedCard).get(entry.card.id)
             if row is None:
                 entry.card = replace(entry.card, is_final=True)
@@ -54,7 +93,8 @@ class DeliveryJournal:
             try:
                 composed = await self._catalogue.compose(row, unit, now)
             except Exception as error:  # one card's bug must not stop the others
-                raise UnknownOutcome(f"composing failed: {type(error).__name__}") from error
+                failure = error
+                return
             entry.desired, entry.due = composed, composed.due_after(now)
             entry.digest = "" if composed.message is None else digest_of(composed.message)
             if composed.is_final and (
@@ -63,3 +103,25 @@ class DeliveryJournal:
                 row = replace(row, is_final=True, posted_at=row.posted_at or now)
                 await unit.rows(PostedCard).put(row)
             entry.card = row
+
+        await self._commit(apply)
+        if failure is not None:
+            raise UnknownOutcome(f"composing failed: {type(failure).__name__}") from failure
+
+    async def _commit(self, apply: Callable[[Unit], Awaitable[None]]) -> None:
+        """Return when the change is stored, with all that waited beside it. Raises the store's errors."""
+        mine = _Change(apply)
+        self._waiting.append(mine)
+        try:
+            async with self._turn:
+                if mine.is_stored:
+                    return
+                batch = list(self._waiting)
+                async with self._store.unit() as unit:
+                    for change in batch:
+                        await change.apply(unit)
+                for change in batch:
+                    change.is_stored = True
+                self._waiting = [change for change in self._waiting if not change.is_stored]
+        finally:  # one that fails or is cancelled takes nobody's change along
+            self._waiting = [change for change in self._waiting if change is not mine]

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from alerts.cards.message import Message, Text
 from bot.delivery.notifier_protocol import (
+    Capabilities,
     Duplicates,
     Gone,
     Notifier,
@@ -23,6 +24,10 @@ class MeasuredNotifier:
         self._notifier = notifier
         self._metrics = metrics
         self._integration = integration
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._notifier.capabilities
 
     async def post(
         self,

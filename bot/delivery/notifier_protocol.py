@@ -1,4 +1,4 @@
-"""The Notifier protocol, and the ways in which sending can fail."""
+"""The Notifier protocol: what a kind of channel can do and how fast, and the ways in which sending can fail."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Protocol
 
 from alerts.cards.message import Message, Text
+from bot.delivery.rate_limiter import RateLimits
 
 
 class SendError(Exception):
@@ -52,8 +53,36 @@ class Duplicates:
     younger: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a notifier can do; delivery does without the rest.
+
+    `edit`: it changes a message. Without, a card whose state changes is posted anew.
+    `thread`: it has replies. Without, a reply counts as said by its card.
+    `find`: it finds and deletes its own messages. Without, what may have been posted is posted again, so a second
+    post of the same content must do no harm there.
+    `buttons`: it shows buttons, as such or as command lines.
+    `facts`: it reads `Message.facts`, and posts cards of incidents only.
+    `at_once`: calls at a time to one channel; a card has one at a time anyway.
+    """
+
+    edit: bool = False
+    thread: bool = False
+    find: bool = False
+    buttons: bool = False
+    facts: bool = False
+    at_once: int = 1
+    limits: RateLimits
+
+
 class Notifier(Protocol):
-    """A chat. Every call ends within seconds, and raises only SendError."""
+    """A kind of channel. Every call ends within seconds, and raises only SendError.
+
+    Channels have this notifier's own ids here, without the kind: `C0123456`. What it is not capable of is not called.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities: ...
 
     async def post(
         self,

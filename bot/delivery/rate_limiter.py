@@ -1,11 +1,9 @@
-"""Token buckets that keep calls within a chat's rate limits, per channel and per method."""
+"""Token buckets that keep calls within a notifier's rate limits, per channel and per method."""
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
-
-from bot.delivery.retry import RetryPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +22,10 @@ class RateLimits:
     methods: Mapping[str, RateLimit]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryPolicy:
-    """How fast to send to a chat, and how to retry."""
-
-    rate_limits: RateLimits
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
+UNLIMITED = RateLimits(
+    channel=RateLimit(every=timedelta()),
+    methods=dict.fromkeys(("post", "edit", "find", "delete"), RateLimit(every=timedelta())),
+)
 
 
 class RateLimiter:

@@ -2,18 +2,24 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from math import inf
 from random import Random
+from typing import Any
 
+from alerts.cards.channel_id import kind_and_name
 from alerts.cards.posted import CardKind
 from alerts.store import Changed, Store
 from bot.cards.card_catalogue import CardCatalogue
-from bot.delivery.channel_worker import ChannelWorker, WorkerDependencies
+from bot.delivery.card_entries import CardEntry
+from bot.delivery.channel_worker import ChannelWorker
 from bot.delivery.desired_state import DesiredState
 from bot.delivery.journal import DeliveryJournal
+from bot.delivery.message_sender import DeliveryDependencies
 from bot.delivery.notifier_protocol import Notifier, Refuses
-from bot.delivery.rate_limiter import DeliveryPolicy, RateLimiter
+from bot.delivery.notifier_registry import NotifierRegistry
+from bot.delivery.retry import RetryPolicy
 from collectors.facts.clock import Clock
 from collectors.internal_errors import InternalErrors
 
@@ -23,18 +29,19 @@ LONGEST_SLEEP = 30.0  # seconds: the wall clock, which says when a card changes 
 class Reconciler:
     """Edits and posts until every live card matches its rows, and posts every reply once.
 
-    `counts`: calls by method (post, edit, find, delete), failures by kind, `adopted` and `duplicates`. Pass
-    `mark_changed` to the store's `listen`. All state is in the store, so a restart continues where a crash left off.
+    `notifiers`: by kind of channel. `counts`: calls by method (post, edit, find, delete), failures by kind, `adopted`
+    and `duplicates`. Pass `mark_changed` to the store's `listen`. All state is in the store, so a restart continues
+    where a crash left off.
     """
 
     def __init__(
         self,
         store: Store,
-        notifier: Notifier,
+        notifiers: Mapping[str, Notifier],
         catalogue: CardCatalogue,
         *,
         clock: Clock,
-        policy: DeliveryPolicy,
+        retry: RetryPolicy | None = None,
         may_send: Callable[[], bool] = lambda: True,
         random: Random | None = None,
         errors: InternalErrors | None = None,
@@ -47,18 +54,14 @@ class Reconciler:
         self._clock = clock
         self._workers: dict[str, ChannelWorker] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._dependencies = WorkerDependencies(
-            notifier=notifier,
+        self._dependencies = DeliveryDependencies(
+            notifiers=NotifierRegistry(notifiers),
             journal=DeliveryJournal(store, catalogue),
             clock=clock,
-            policy=policy,
-            method_limiters={
-                method: RateLimiter(limit) for method, limit in policy.rate_limits.methods.items()
-            },
+            retry=retry or RetryPolicy(),
             may_send=may_send,
             counts=self.counts,
             random=random or Random(),
-            on_success=self._chat_works,
         )
 
     def mark_changed(self, changed: Changed) -> None:
@@ -73,15 +76,17 @@ class Reconciler:
     def retry_now(self, channel: str = "") -> None:
         """Retry at once what a channel refused, or each: somebody writes there, or the connection is back.
 
-        What the whole chat refused, such as a revoked token, is retried in every channel.
+        What the whole chat refused, such as a revoked token, is retried in every channel of its kind.
         """
+        kind, _ = kind_and_name(channel)
         for worker in self._workers.values():
-            if channel in ("", worker.channel) or worker.refused_by is Refuses.CHAT:
+            is_of_chat = worker.refused_by is Refuses.CHAT and worker.kind == kind
+            if channel in ("", worker.channel) or is_of_chat:
                 worker.retry_now()
 
-    def _chat_works(self) -> None:
+    def _chat_works(self, kind: str) -> None:
         for worker in self._workers.values():
-            if worker.refused_by is Refuses.CHAT:
+            if worker.refused_by is Refuses.CHAT and worker.kind == kind:
                 worker.retry_now()
 
     async def run(self) -> None:
@@ -90,21 +95,34 @@ class Reconciler:
         self._workers.clear()
         async with asyncio.TaskGroup() as tasks:
             while True:
-                for channel in sorted(await self._desired.refresh(self._clock.now())):
-                    if worker := self._workers.get(channel):
-                        worker.awake.set()
-                    else:
-                        worker = self._workers[channel] = ChannelWorker(
-                            channel, self._desired.entries, self._dependencies
-                        )
-                        task = tasks.create_task(self._work(worker), name=f"delivery {channel}")
-                        self._tasks.add(task)
-                        task.add_done_callback(self._tasks.discard)
+                await self._desired.refresh(self._clock.now(), partial(self._hand_over, tasks))
                 await self._rest()
 
-    async def _work(self, worker: ChannelWorker) -> None:
+    def _hand_over(self, tasks: asyncio.TaskGroup, entry: CardEntry) -> None:
+        """Give an entry to its channel's worker."""
+        channel = entry.card.channel
+        worker = self._workers.get(channel)
+        if worker is None:
+            kind, _ = kind_and_name(channel)
+            worker = self._workers[channel] = ChannelWorker(
+                channel,
+                self._desired.entries,
+                self._dependencies,
+                drop=self._desired.drop,
+                on_success=partial(self._chat_works, kind),
+            )
+            self._start(tasks, self._work(tasks, worker))
+        worker.put(entry)
+
+    def _start(self, tasks: asyncio.TaskGroup, work: Coroutine[Any, Any, None]) -> None:
+        """Start a task whose changes of rows are our own."""
+        task = tasks.create_task(work, name="delivery")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, tasks: asyncio.TaskGroup, worker: ChannelWorker) -> None:
         try:
-            await worker.run(self._desired.drop)
+            await worker.run(partial(self._start, tasks))
         finally:
             if self._workers.get(worker.channel) is worker:
                 del self._workers[worker.channel]

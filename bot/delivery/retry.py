@@ -41,7 +41,9 @@ class Attempts:
     """The attempts to send one message, in this process only. Times are in loop time."""
 
     not_before: float = 0.0
-    asked_at: float | None = None  # when it was sent last; None: by an earlier process, or never
+    asked_at: float | None = (
+        None  # when it was sent last, by an earlier process too; None: never, or not known yet
+    )
     failed: int = 0
     is_surely_unsent: bool = False  # the intent is stored, and the chat confirmed that nothing was posted
     refused: bool = False

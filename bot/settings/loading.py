@@ -1,6 +1,6 @@
 """Loading of the settings file: all errors at once, each with file and line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,11 @@ from pydantic import BaseModel, ValidationError
 from alerts.loading.node_reader import NodeReader, is_null
 from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode, YamlError, documents
 from alerts.rules import Diagnostic, FileLocation
-from bot.settings.schema import Settings
+from bot.settings.channels import channel_error
+from bot.settings.schema import RouteSettings, Settings
 from bot.settings.secrets import Secret, SecretError
+
+KeyPath = tuple[str | int, ...]  # such as routes, 0, match
 
 
 class SettingsError(Exception):
@@ -24,13 +27,27 @@ class SettingsError(Exception):
 def read_settings(file: Path | None) -> Settings:
     """Read the file and the environment. Raises SettingsError with all diagnostics, which contain no secret."""
     raw, lines = _parsed(file) if file is not None else ({}, {})
+    where = str(file) if file is not None else "environment"
     try:
-        return Settings(**raw)
+        settings = Settings(**raw)
     except ValidationError as error:
-        where = str(file) if file is not None else "environment"
-        raise SettingsError(
-            [_diagnostic(one, lines, where) for one in error.errors(include_input=False)]
-        ) from None
+        found = [(tuple(one["loc"]), _text(one)) for one in error.errors(include_input=False)]
+        raise SettingsError([_diagnostic(path, text, lines, where) for path, text in found]) from None
+    unknown = list(_unknown_channels(settings.routes, settings, ("routes",)))
+    if unknown:
+        raise SettingsError([_diagnostic(path, text, lines, where) for path, text in unknown])
+    return settings
+
+
+def _unknown_channels(
+    routes: Iterable[RouteSettings], settings: Settings, path: KeyPath
+) -> Iterator[tuple[KeyPath, str]]:
+    """Yield each route's channel that the settings do not have, with the reason."""
+    for number, route in enumerate(routes):
+        for place, channel in enumerate(route.channels):
+            if reason := channel_error(channel, slack=settings.slack, channels=settings.channels):
+                yield (*path, number, "channels", place), reason
+        yield from _unknown_channels(route.routes, settings, (*path, number, "routes"))
 
 
 CERTIFICATES = frozenset({"ca_file", "cert_file", "key_file"})
@@ -43,10 +60,11 @@ def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
         here = f"{path}.{name}" if path else name
         if isinstance(value, BaseModel):
             errors += unreadable_files(value, here)
-        elif isinstance(value, tuple | list):
-            for number, one in enumerate(value):
+        elif isinstance(value, tuple | dict):
+            inner = value.items() if isinstance(value, dict) else enumerate(value)
+            for key, one in inner:
                 if isinstance(one, BaseModel):
-                    errors += unreadable_files(one, f"{here}.{number}")
+                    errors += unreadable_files(one, f"{here}.{key}")
         elif name.endswith("_file") and value:
             try:
                 Secret(file=Path(value), has_lines=name in CERTIFICATES)()
@@ -55,7 +73,7 @@ def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
     return errors
 
 
-def _parsed(file: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
+def _parsed(file: Path) -> tuple[dict[str, Any], dict[KeyPath, int]]:
     """Return the file's values, and the line of each by its path. Raises SettingsError."""
     try:
         text = file.read_text(encoding="utf-8")
@@ -74,7 +92,7 @@ def _parsed(file: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int
         raise SettingsError(reader.diagnostics)
     if not isinstance(raw, dict):
         raise _error(file, "must be a mapping of settings", line=1)
-    lines: dict[tuple[str | int, ...], int] = {}
+    lines: dict[KeyPath, int] = {}
     _collect_lines(root, (), lines)
     return raw, lines
 
@@ -84,7 +102,7 @@ def _error(file: Path, message: str, *, line: int = 0, column: int = 0) -> Setti
     return SettingsError([Diagnostic(location=location, message=message)])
 
 
-def _collect_lines(node: Node, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]) -> None:
+def _collect_lines(node: Node, path: KeyPath, lines: dict[KeyPath, int]) -> None:
     lines[path] = node.line
     if isinstance(node, MapNode):
         for key, value in node.pairs:
@@ -97,15 +115,17 @@ def _collect_lines(node: Node, path: tuple[str | int, ...], lines: dict[tuple[st
             _collect_lines(value, (*path, number), lines)
 
 
-def _diagnostic(error: Any, lines: dict[tuple[str | int, ...], int], where: str) -> Diagnostic:
-    path = tuple(error["loc"])
+def _text(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return "unknown setting"
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _diagnostic(path: KeyPath, text: str, lines: Mapping[KeyPath, int], where: str) -> Diagnostic:
     known = path
     while known and known not in lines:
         known = known[:-1]
     name = ".".join(str(part) for part in path)
-    text = error["msg"].removeprefix("Value error, ")
-    if error["type"] == "extra_forbidden":
-        text = "unknown setting"
     return Diagnostic(
         location=FileLocation(file=where, line=lines.get(known, 0)),
         message=f"{name}: {text}" if name else text,

@@ -4,7 +4,8 @@ from alerts.matching import parse_matchers
 from alerts.routing import Route
 from bot.http.server import Sender, sender
 from bot.settings import schema
-from bot.settings.schema import Settings, secret
+from bot.settings.schema import Settings
+from bot.settings.section import secret
 from commands.core.context import Defaults
 from commands.core.permissions import Grant, Permissions
 

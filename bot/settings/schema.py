@@ -4,32 +4,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from alerts.matching import parse_matchers
-from bot.settings.secrets import Secret
+from bot.settings.channels import ChannelSettings, SlackSettings
+from bot.settings.section import Authorization, BasicAuth, Duration, Matchers, Section, TlsConfig
 from collectors.facts.clock import duration
 
 
-def _duration(value: object) -> object:
-    return duration(value) if isinstance(value, str) else value
-
-
-def _matchers(value: str) -> str:
-    parse_matchers(value)
-    return value
-
-
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
-Matchers = Annotated[str, BeforeValidator(_matchers)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class KubernetesSettings(_Section):
+class KubernetesSettings(Section):
     kubeconfig: str = ""
     context: str = ""
     stale_after: Duration = Field(
@@ -37,28 +20,7 @@ class KubernetesSettings(_Section):
     )
 
 
-class Authorization(_Section):
-    """The fields of Prometheus' own `authorization`."""
-
-    type: str = "Bearer"
-    credentials: SecretStr | None = None
-    credentials_file: Path | None = None
-
-
-class BasicAuth(_Section):
-    username: str
-    password: SecretStr | None = None
-    password_file: Path | None = None
-
-
-class TlsConfig(_Section):
-    ca_file: str = ""
-    cert_file: str = ""
-    key_file: str = ""
-    insecure_skip_verify: bool = False
-
-
-class PrometheusSettings(_Section):
+class PrometheusSettings(Section):
     """The fields of Prometheus' own http_config."""
 
     url: str
@@ -66,74 +28,51 @@ class PrometheusSettings(_Section):
     basic_auth: BasicAuth | None = None
     tls_config: TlsConfig = TlsConfig()
     proxy_url: SecretStr | None = None
-    http_headers: dict[str, SecretStr] = {}
-    params: dict[str, str] = {}
+    http_headers: dict[str, SecretStr] = Field(default={})
+    params: dict[str, str] = Field(default={})
     timeout: Duration = Field(default=duration("8s"), description="timeout of one query")
     stale_after: Duration = Field(default=duration("3m"), description="blind after this long without `up`")
     series_cap: int = Field(default=100_000, ge=1)
     byte_cap: int = Field(default=32 << 20, ge=1 << 16, description="of one response, after decompression")
 
 
-class ElasticsearchSettings(_Section):
+class ElasticsearchSettings(Section):
     url: str | tuple[str, ...]
     index: str = "filebeat-*"
     api_key: SecretStr | None = None
     api_key_file: Path | None = None
     basic_auth: BasicAuth | None = None
     ca_file: str = ""
-    fields: dict[str, str | tuple[str, ...]] = {}
+    fields: dict[str, str | tuple[str, ...]] = Field(default={})
     timeout: Duration = duration("10s")
     lag: Duration = Field(default=duration("10s"), description="delay until a log line is searchable")
     stale_after: Duration = Field(default=duration("10m"), description="blind after this long without lines")
 
 
-class ClusterSettings(_Section):
+class ClusterSettings(Section):
     name: str = Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")
     kubernetes: KubernetesSettings | None = KubernetesSettings()
     prometheus: PrometheusSettings | None = None
     elasticsearch: ElasticsearchSettings | None = None
-    links: dict[str, str] = {}
+    links: dict[str, str] = Field(default={})
 
 
-class StoreSettings(_Section):
+class StoreSettings(Section):
     url: str = "sqlite+aiosqlite:///yardmaster.db"
 
 
-class SlackSettings(_Section):
-    bot_token: SecretStr | None = None
-    bot_token_file: Path | None = None
-    app_token: SecretStr | None = None
-    app_token_file: Path | None = None
-    signing_secret: SecretStr | None = None
-    signing_secret_file: Path | None = None
-    api_url: str = "https://slack.com/api/"
-    channel: str = Field(
-        pattern=r"^[CGD][A-Z0-9]+$", description="id of the channel for alerts that no route matches"
-    )
-
-    @model_validator(mode="after")
-    def _has_tokens(self) -> "SlackSettings":
-        if not (self.bot_token or self.bot_token_file):
-            raise ValueError("bot_token (or bot_token_file) is missing: the token begins with xoxb-")
-        if not (self.app_token or self.app_token_file or self.signing_secret or self.signing_secret_file):
-            raise ValueError(
-                "set app_token for Socket Mode, or signing_secret for the HTTP endpoint /slack/events"
-            )
-        return self
-
-
-class TokenSettings(_Section):
+class TokenSettings(Section):
     actor: str
     token: SecretStr | None = None
     token_file: Path | None = None
     teams: tuple[str, ...] = ()
 
 
-class AuthSettings(_Section):
+class AuthSettings(Section):
     tokens: tuple[TokenSettings, ...] = ()
 
 
-class HttpSettings(_Section):
+class HttpSettings(Section):
     listen: str = "127.0.0.1:9099"
     auth: AuthSettings = AuthSettings()
 
@@ -149,14 +88,14 @@ class HttpSettings(_Section):
         return self
 
 
-class RouteSettings(_Section):
+class RouteSettings(Section):
     match: Matchers = ""
     channels: tuple[str, ...] = ()
     continue_: bool = Field(default=False, alias="continue")
     routes: tuple["RouteSettings", ...] = ()
 
 
-class TeamSettings(_Section):
+class TeamSettings(Section):
     slack_groups: tuple[str, ...] = ()
     members: tuple[str, ...] = Field(default=(), description="chat ids, in addition to the groups")
     commands: tuple[str, ...] = ()
@@ -164,13 +103,13 @@ class TeamSettings(_Section):
     namespaces: tuple[str, ...] = ("*",)
 
 
-class AutomationSettings(_Section):
+class AutomationSettings(Section):
     commands: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
 
 
-class RuleOverride(_Section):
+class RuleOverride(Section):
     for_: Annotated[str | None, Field(alias="for")] = None
     keep_firing_for: str | None = None
     interval: str | None = None
@@ -179,15 +118,15 @@ class RuleOverride(_Section):
     above: float | None = None
 
 
-class RulesSettings(_Section):
+class RulesSettings(Section):
     packs: tuple[str, ...] | None = Field(default=None, description="all if not set")
     files: tuple[Path, ...] = ()
     objects: bool = Field(default=False, description="also read the cluster's PrometheusRule objects")
-    overrides: dict[str, RuleOverride] = {}
+    overrides: dict[str, RuleOverride] = Field(default={})
     interval: Duration = duration("15s")
 
 
-class CommandsSettings(_Section):
+class CommandsSettings(Section):
     """Defaults of commands, which differ between companies."""
 
     idle_after: Duration = duration("30m")
@@ -196,6 +135,9 @@ class CommandsSettings(_Section):
     pull_secret: str = ""
     training_images: tuple[str, ...] = ("*",)
     owners: dict[str, str] = Field(default={}, description="an owner's name in the cluster -> their chat id")
+
+
+ChannelName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 
 
 class Settings(BaseSettings):
@@ -212,10 +154,11 @@ class Settings(BaseSettings):
     clusters: tuple[ClusterSettings, ...] = ()
     store: StoreSettings = StoreSettings()
     slack: SlackSettings | None = None
+    channels: dict[ChannelName, ChannelSettings] = Field(default={})
     http: HttpSettings = HttpSettings()
     routes: tuple[RouteSettings, ...] = ()
-    teams: dict[str, TeamSettings] = {}
-    automation: dict[str, AutomationSettings] = {}
+    teams: dict[str, TeamSettings] = Field(default={})
+    automation: dict[str, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
     commands: CommandsSettings = CommandsSettings()
     timezone: str = "UTC"
@@ -240,10 +183,3 @@ class Settings(BaseSettings):
         if duplicates := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two clusters are named {', '.join(duplicates)}")
         return self
-
-
-def secret(value: SecretStr | None, file: Path | None) -> Secret | None:
-    """Return the secret of a value or its `…_file`; None if neither is set. The file is reread on changes."""
-    if file is not None:
-        return Secret(file=file)
-    return Secret(value=value.get_secret_value()) if value is not None else None

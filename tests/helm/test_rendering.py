@@ -201,6 +201,12 @@ def test_the_network_policy_names_five_destinations(one: One) -> None:
     assert spec["policyTypes"] == ["Ingress", "Egress"]
 
 
+def test_the_network_policy_lets_webhooks_go_where_the_values_say(render: Render) -> None:
+    more = ("--set", "networkPolicy.destinations.webhooks.ports[0].port=8080")
+    policy = next(thing for thing in render(*more) if thing["kind"] == "NetworkPolicy")
+    assert policy["spec"]["egress"][-1] == {"ports": [{"port": 8080}]}
+
+
 def test_an_existing_claim_is_used(render: Render) -> None:
     things = render("--set", "persistence.existingClaim=old")
     assert "PersistentVolumeClaim" not in [thing["kind"] for thing in things]

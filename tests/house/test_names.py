@@ -16,6 +16,7 @@ ROLES = {
     "wire.py": "collectors/sources",  # the decoding of one server's responses
     "commands.py": "commands",  # the commands of one noun
     "notifier.py": "bot/channels",
+    "opening.py": "bot/channels",  # of one kind of channel
     "options.py": "collectors/sources",  # of one source
     "source.py": "collectors/sources",
 }

@@ -119,6 +119,7 @@ async def test_after_an_outage_of_slack_every_card_is_posted_once(
             assert len(cards_of(stage, node)) == 1
         assert len(lines(stage, first, "Resolved")) == 1
         assert "🔴" in cards_of(stage, "gpu-b01")[0].said
+        await stage.slack.connected(60)
         answer = await stage.asks("dana", "help")  # it receives commands again
         assert "Available commands" in answer.said
 

@@ -9,11 +9,21 @@ from enum import Enum
 from typing import TypeVar
 
 from alerts.cards.message import Message, Text, plain
-from bot.delivery.notifier_protocol import Duplicates, Gone, Permanent, Recoverable, Refuses, UnknownOutcome
+from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
+from bot.delivery.notifier_protocol import (
+    Capabilities,
+    Duplicates,
+    Gone,
+    Permanent,
+    Recoverable,
+    Refuses,
+    UnknownOutcome,
+)
 
 LATENCY = 0.1  # seconds, half before and half after the action
 Answer = TypeVar("Answer")
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+CHAT = Capabilities(edit=True, thread=True, find=True, buttons=True, limits=SLACK_RATE_LIMITS)
 
 
 class LoopClock:
@@ -64,6 +74,7 @@ class FakeChat:
     closed: set[str] = field(default_factory=set)  # archived channels
     too_fast: int = 0
     seconds_a_post: float = 1.0
+    capabilities: Capabilities = CHAT
     _number: int = 0
     _posted: dict[str, float] = field(default_factory=dict)
     _edited: deque[float] = field(default_factory=deque)

@@ -103,7 +103,7 @@ def an_alert(
 
 
 def a_card(
-    of: str = "7", *, channel: str = "C1", kind: CardKind = CardKind.INCIDENT, **more: Any
+    of: str = "7", *, channel: str = "slack:C1", kind: CardKind = CardKind.INCIDENT, **more: Any
 ) -> PostedCard:
     card = PostedCard(id=card_id(kind, of, channel), cluster="lab", kind=kind, row_id=of, channel=channel)
     return replace(card, **more)

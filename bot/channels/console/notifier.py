@@ -7,14 +7,18 @@ import structlog
 
 from alerts.cards.message import Message, Text, plain
 from bot.channels.console.plain_text import plain_text
+from bot.delivery.notifier_protocol import Capabilities
+from bot.delivery.rate_limiter import UNLIMITED
 
-CHANNEL = "console"
+LOG = "log"  # its one channel
 
 _log = structlog.get_logger()
 
 
 class ConsoleNotifier:
-    """A Notifier of `bot/delivery/notifier_protocol.py`. It cannot find or delete what it printed."""
+    """A Notifier of `bot/delivery/notifier_protocol.py`. Changed cards are printed again, buttons as lines."""
+
+    capabilities = Capabilities(edit=True, thread=True, buttons=True, limits=UNLIMITED)
 
     async def post(
         self,
@@ -28,13 +32,13 @@ class ConsoleNotifier:
         _log.info("message posted", channel=channel, thread=thread or "", text=_text(content))
         return uuid4().hex
 
-    async def edit(self, channel: str, ts: str, message: Message) -> None:
+    async def edit(self, channel: str, message_id: str, message: Message) -> None:
         _log.info("message updated", channel=channel, text=_text(message))
 
     async def find(self, channel: str, nonce: str, since: datetime, thread: str | None = None) -> None:
         return None
 
-    async def delete(self, channel: str, ts: str) -> None:
+    async def delete(self, channel: str, message_id: str) -> None:
         return None
 
 

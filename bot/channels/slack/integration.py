@@ -19,7 +19,8 @@ from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket, quiet_logger
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Recoverable, UnknownOutcome
-from bot.settings.schema import SlackSettings, secret
+from bot.settings.channels import SlackSettings
+from bot.settings.section import secret
 from collectors.facts.clock import Clock
 
 log = structlog.get_logger(__name__)

@@ -7,8 +7,11 @@ from datetime import datetime
 from shlex import quote
 from typing import Any
 
+from alerts.cards.channel_id import channel_id
 from bot.channels.interaction import Interaction, InteractionFile
 from bot.channels.slack.unescaping import unescape
+
+KIND = "slack"
 
 Json = Mapping[str, Any]
 
@@ -17,13 +20,13 @@ def from_slash(body: Json, at: datetime) -> Interaction:
     """Return the interaction of a slash command."""
     return Interaction(
         id=f"slash/{body['trigger_id']}",
+        via=KIND,
         user_id=body["user_id"],
-        team_id=body.get("team_id", ""),
+        workspace=body.get("team_id", ""),
         text=unescape(body.get("text", "")),
-        channel=body.get("channel_id", ""),
+        channel=channel_id(KIND, body.get("channel_id", "")),
         at=at,
-        trigger_id=body["trigger_id"],
-        response_url=body.get("response_url", ""),
+        answer_to=body.get("response_url", ""),
     )
 
 
@@ -44,13 +47,14 @@ def from_message(body: Json, at: datetime, *, bot: str) -> Interaction | None:
     line = re.sub(rf"^\s*<@{ours}(?:\|[^>]*)?>[\s:,]*", "", event.get("text", ""))
     return Interaction(
         id=f"message/{body.get('team_id', '')}/{event['channel']}/{event['ts']}",
+        via=KIND,
         user_id=event["user"],
-        team_id=event.get("user_team") or event.get("team") or body.get("team_id", ""),
+        workspace=event.get("user_team") or event.get("team") or body.get("team_id", ""),
         text=unescape(line),
-        channel=event["channel"],
+        channel=channel_id(KIND, event["channel"]),
         at=at,
-        thread_ts=event.get("thread_ts", ""),
-        message_ts=event["ts"],
+        thread=event.get("thread_ts", ""),
+        message_id=event["ts"],
         files=tuple(map(_file, event.get("files") or ())),
     )
 
@@ -67,17 +71,17 @@ def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
     place = f"{channel}/{message_ts or container.get('view_id', '')}"
     return Interaction(
         id=f"click/{place}/{user}/{action.get('action_id', '')}/{action.get('action_ts', '')}",
+        via=KIND,
         user_id=user,
-        team_id=body["user"].get("team_id") or (body.get("team") or {}).get("id", ""),
+        workspace=body["user"].get("team_id") or (body.get("team") or {}).get("id", ""),
         text=line,
-        channel=channel,
+        channel=channel_id(KIND, channel),
         at=at,
-        thread_ts=container.get("thread_ts", ""),
-        message_ts=message_ts,
+        thread=container.get("thread_ts", ""),
+        message_id=message_ts,
         is_click=True,
         is_ephemeral=bool(container.get("is_ephemeral")),
-        trigger_id=body.get("trigger_id", ""),
-        response_url=body.get("response_url", ""),
+        answer_to=body.get("response_url", ""),
     )
 
 
@@ -98,14 +102,14 @@ def from_view(body: Json, at: datetime) -> Interaction | None:
                 words += [f"--{name}", quote(value)]
     return Interaction(
         id=f"view/{view['id']}/{view.get('hash', '')}",
+        via=KIND,
         user_id=body["user"]["id"],
-        team_id=body["user"].get("team_id") or (body.get("team") or {}).get("id", ""),
+        workspace=body["user"].get("team_id") or (body.get("team") or {}).get("id", ""),
         text=" ".join(words),
-        channel=metadata.get("channel", ""),
+        channel=channel_id(KIND, metadata.get("channel", "")),
         at=at,
-        thread_ts=metadata.get("thread", ""),
+        thread=metadata.get("thread", ""),
         is_click=True,
-        trigger_id=body.get("trigger_id", ""),
     )
 
 

@@ -10,8 +10,9 @@ import structlog
 from alerts.cards.message import Attachment, Message, Text
 from bot.channels.slack.blocks import SlackMessage, render, render_line
 from bot.channels.slack.files import upload
+from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.channels.slack.web_client import SlackClient
-from bot.delivery.notifier_protocol import Duplicates, Permanent, SendError
+from bot.delivery.notifier_protocol import Capabilities, Duplicates, Permanent, SendError
 
 log = structlog.get_logger(__name__)
 
@@ -26,6 +27,8 @@ class SlackNotifier:
     """A Notifier of `bot/delivery/notifier_protocol.py`. A card's files go to its thread; a failed upload is only
     logged.
     """
+
+    capabilities = Capabilities(edit=True, thread=True, find=True, buttons=True, limits=SLACK_RATE_LIMITS)
 
     def __init__(self, client: SlackClient) -> None:
         self._client = client
@@ -58,12 +61,13 @@ class SlackNotifier:
         await self._attach(rendered, channel, ts, thread or ts)
         return ts
 
-    async def edit(self, channel: str, ts: str, message: Message) -> None:
+    async def edit(self, channel: str, message_id: str, message: Message) -> None:
         rendered = render(message)
         await self._client.call(
-            "chat.update", self._client.web.chat_update(channel=channel, ts=ts, **rendered.arguments())
+            "chat.update",
+            self._client.web.chat_update(channel=channel, ts=message_id, **rendered.arguments()),
         )
-        await self._attach(rendered, channel, ts, ts)
+        await self._attach(rendered, channel, message_id, message_id)
 
     async def find(
         self, channel: str, nonce: str, since: datetime, thread: str | None = None
@@ -83,8 +87,8 @@ class SlackNotifier:
             return Duplicates(oldest=found[0], younger=tuple(found[1:]))
         return found[0] if found else None
 
-    async def delete(self, channel: str, ts: str) -> None:
-        await self._client.call("chat.delete", self._client.web.chat_delete(channel=channel, ts=ts))
+    async def delete(self, channel: str, message_id: str) -> None:
+        await self._client.call("chat.delete", self._client.web.chat_delete(channel=channel, ts=message_id))
 
     async def _messages(
         self, channel: str, since: datetime, thread: str | None

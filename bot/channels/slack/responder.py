@@ -4,6 +4,7 @@ from typing import Any
 
 import structlog
 
+from alerts.cards.channel_id import kind_and_name
 from bot.channels.interaction import Interaction
 from bot.channels.slack.blocks import SlackMessage, render
 from bot.channels.slack.files import download, upload
@@ -31,8 +32,9 @@ class SlackResponder:
     async def respond(self, interaction: Interaction, answer: Answer) -> None:
         """Send the answer by the first way that works. Raises SendError when none does."""
         message = render(answer.message)
-        if interaction.channel.startswith("D"):
-            channel = interaction.channel
+        where = _slack_id(interaction)
+        if where.startswith("D"):
+            channel = where
             await self._direct(interaction, message)
         elif not await self._responded(interaction, message, is_public=answer.is_public):
             channel = await self._in_channel(interaction, message, is_public=answer.is_public)
@@ -59,17 +61,17 @@ class SlackResponder:
 
     async def _responded(self, interaction: Interaction, message: SlackMessage, *, is_public: bool) -> bool:
         """Answer through the interaction's response_url, which allows five answers within half an hour."""
-        if not interaction.response_url:
+        if not interaction.answer_to:
             return False
         body = {
             **message.arguments(),
             "response_type": "in_channel" if is_public else "ephemeral",
             "replace_original": interaction.is_click and interaction.is_ephemeral and not is_public,
         }
-        if interaction.thread_ts:
-            body["thread_ts"] = interaction.thread_ts
+        if interaction.thread:
+            body["thread_ts"] = interaction.thread
         try:
-            await self._client.call("response_url", self._respond(interaction.response_url, body))
+            await self._client.call("response_url", self._respond(interaction.answer_to, body))
         except SendError as error:
             log.info("slack refused a response", reason=str(error))
             return False
@@ -86,23 +88,23 @@ class SlackResponder:
         await self._client.call(
             "chat.postMessage",
             self._client.web.chat_postMessage(
-                channel=interaction.channel,
+                channel=_slack_id(interaction),
                 **message.arguments(),
-                thread_ts=interaction.thread_ts or None,
+                thread_ts=interaction.thread or None,
                 unfurl_links=False,
             ),
         )
 
     async def _in_channel(self, interaction: Interaction, message: SlackMessage, *, is_public: bool) -> str:
-        client, thread = self._client.web, interaction.thread_ts or None
+        client, thread = self._client.web, interaction.thread or None
         content = message.arguments()
         try:
             if is_public:
-                call = client.chat_postMessage(channel=interaction.channel, thread_ts=thread, **content)
+                call = client.chat_postMessage(channel=_slack_id(interaction), thread_ts=thread, **content)
                 await self._client.call("chat.postMessage", call)
-                return interaction.channel
+                return _slack_id(interaction)
             call = client.chat_postEphemeral(
-                channel=interaction.channel, user=interaction.user_id, thread_ts=thread, **content
+                channel=_slack_id(interaction), user=interaction.user_id, thread_ts=thread, **content
             )
             await self._client.call("chat.postEphemeral", call)
         except Permanent as error:
@@ -132,3 +134,8 @@ class SlackResponder:
                 await upload(self._client, file, file.name, channel=where, thread=None)
         except SendError as error:
             log.warning("file upload failed", user=interaction.user_id, reason=str(error))
+
+
+def _slack_id(interaction: Interaction) -> str:
+    _, name = kind_and_name(interaction.channel)
+    return name

@@ -9,15 +9,13 @@ from random import Random
 
 import pytest
 
+from alerts.cards.channel_id import channel_id
 from alerts.cards.message import Color, Message, text
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.store import StoreSnapshot
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
-from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
-from bot.delivery.rate_limiter import DeliveryPolicy
 from bot.delivery.reconciler import Reconciler
-from bot.delivery.retry import RetryPolicy
 from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
 from commands.models import Launch
@@ -52,15 +50,10 @@ class Yard:
     clock: LoopClock = field(default_factory=LoopClock)
 
     def reconciler(self, **more: object) -> Reconciler:
-        retry = more.pop("retry", RetryPolicy())
-        settings: dict[str, object] = {
-            "random": Random(7),
-            "policy": DeliveryPolicy(rate_limits=SLACK_RATE_LIMITS, retry=retry),  # type: ignore[arg-type]
-            **more,
-        }
+        settings: dict[str, object] = {"random": Random(7), **more}
         return Reconciler(
             self.store,
-            self.chat,
+            {"slack": self.chat},
             CardCatalogue(CONTEXT, [TOY_CARD]),
             clock=self.clock,
             **settings,  # type: ignore[arg-type]
@@ -91,7 +84,11 @@ class Yard:
         reply: str = "",
         **card: object,
     ) -> PostedCard:
-        """Store the state of launch `id`, its card and, if given, a thread reply, in one unit."""
+        """Store the state of launch `id`, its card and, if given, a thread reply, in one unit.
+
+        `channel` is the chat's own id.
+        """
+        channel = channel_id("slack", channel)
         row = Launch(id=id, cluster="lab", training=id, by="U1", by_name="Ann", at=START, channel=channel)
         new = a_card(id, channel=channel, kind=CardKind.LAUNCH)
         async with self.store.unit() as unit:
@@ -112,7 +109,8 @@ class Yard:
 
     async def card(self, id: str, channel: str = "C1") -> PostedCard:
         async with self.store.unit() as unit:
-            found = await unit.rows(PostedCard).get(a_card(id, channel=channel, kind=CardKind.LAUNCH).id)
+            posted = a_card(id, channel=channel_id("slack", channel), kind=CardKind.LAUNCH)
+            found = await unit.rows(PostedCard).get(posted.id)
         assert found is not None
         return found
 

@@ -62,3 +62,17 @@ async def test_a_refused_reply_is_retried_for_as_long_as_ever(yard: Any, step: t
         assert yard.chat.said("C1", "000001") == []
         await asyncio.sleep(600)
     assert yard.chat.said("C1", "000001") == ["it is queued"]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_what_an_earlier_process_posted_is_searched_for_soon_however_often_its_card_changes(
+    yard: Any, step: timedelta
+) -> None:
+    await yard.put("t1", "queued", intent_at=START + timedelta(seconds=1), nonce="n1")
+    yard.clock.wrong_by = step
+    async with yard.delivering():
+        for number in range(12):
+            await yard.put("t1", f"state {number}")
+            await asyncio.sleep(5)
+        assert [method for _, method, _ in yard.chat.calls][:2] == ["find", "post"]
+    assert yard.chat.said("C1") == ["state 11"]

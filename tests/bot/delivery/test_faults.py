@@ -116,7 +116,7 @@ async def test_an_archived_channel_is_recorded_retried_rarely_and_blocks_no_othe
             "is_archived"
         ) >= 1
         yard.chat.closed.clear()
-        reconciler.retry_now("C1")
+        reconciler.retry_now("slack:C1")
         await asyncio.sleep(20)
     assert yard.chat.said("C1") == ["queued"] * 5
     assert {(await yard.card(f"t{number}")).error for number in range(5)} == {""}
@@ -144,7 +144,7 @@ async def test_a_refusal_of_the_whole_chat_ends_everywhere_when_one_call_works(y
     async with yard.delivering() as reconciler:
         await asyncio.sleep(30)
         assert len(yard.chat.calls) == 3
-        reconciler.retry_now("D_SOMEBODY")  # who writes elsewhere may know that the token works again
+        reconciler.retry_now("slack:D_SOMEBODY")  # who writes elsewhere may know that the token works again
         await asyncio.sleep(5)
         for number in range(3):
             assert yard.chat.said(f"C{number}") == ["queued"]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.settings.loading import SettingsError, read_settings
-from bot.settings.schema import Settings, secret
+from bot.settings.schema import Settings
 from bot.settings.secrets import Secret, SecretError
+from bot.settings.section import secret
 
 SECRET = "xoxb-very-secret-1234567890"
 COMPLETE = f"""

@@ -16,10 +16,11 @@ from tests.support.yard import DANA, text_of
 
 INTERACTION = Interaction(
     id="g1",
+    via="slack",
     user_id="U1",
-    team_id="T1",
+    workspace="T1",
     text="training launch x --image y",
-    channel="C1",
+    channel="slack:C1",
     at=datetime(2026, 3, 2, 12, tzinfo=UTC),
     files=(InteractionFile(name="run.sh", address="https://files.slack.com/x", size=3_000_000),),
 )

@@ -21,8 +21,8 @@ async def test_a_slash_command(online: Any) -> None:
     received = await online.received()
     assert sent.error == ""
     assert received.text == 'node cordon gpu-a04 --reason "too hot"'
-    assert (received.user_id, received.channel) == (online.slack.id("ana"), online.channel)
-    assert received.response_url
+    assert (received.user_id, received.channel) == (online.slack.id("ana"), f"slack:{online.channel}")
+    assert received.answer_to
     assert not received.is_click
 
 
@@ -30,7 +30,7 @@ async def test_a_mention_in_a_thread(online: Any) -> None:
     card = await online.notifier.post(online.channel, CARD, nonce="n1")
     sent = await online.slack.types("ana", "#gpu-alerts", "@yardmaster node list", thread_ts=card)
     received = await online.received()
-    assert (received.text, received.thread_ts, received.message_ts) == ("node list", card, sent.message.ts)
+    assert (received.text, received.thread, received.message_id) == ("node list", card, sent.message.ts)
 
 
 async def test_a_direct_message_with_and_without_a_mention(online: Any) -> None:
@@ -38,7 +38,7 @@ async def test_a_direct_message_with_and_without_a_mention(online: Any) -> None:
         await online.slack.types("ana", "@yardmaster", typed)
         received = await online.received()
         assert received.text == "help node"
-        assert received.channel.startswith("D")
+        assert received.channel.startswith("slack:D")
     assert await online.waiting() == []
 
 
@@ -48,7 +48,7 @@ async def test_a_pressed_button_is_received_as_its_line(online: Any) -> None:
     await online.slack.presses("bo", message, "Cordon")
     received = await online.received()
     assert (received.text, received.is_click, received.is_ephemeral) == ("node cordon gpu-a04", True, False)
-    assert (received.message_ts, received.user_id) == (ts, online.slack.id("bo"))
+    assert (received.message_id, received.user_id) == (ts, online.slack.id("bo"))
 
 
 async def test_attached_files(online: Any) -> None:

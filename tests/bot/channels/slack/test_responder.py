@@ -73,7 +73,7 @@ async def test_in_a_channel_without_the_bot_the_answer_is_a_direct_message(onlin
     received = await online.received()
     online.slack.fail("response_url", 500)
     responder = SlackResponder(online.calls)
-    await responder.respond(type(received)(**{**_fields(received), "response_url": ""}), an_answer())
+    await responder.respond(type(received)(**{**_fields(received), "answer_to": ""}), an_answer())
     (message,) = online.slack.messages("@ana")
     assert "3 nodes" in message.said
 

@@ -1,0 +1,112 @@
+"""The facts of an incident, for channels that programs read: its alerts with their labels, and its state. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from alerts.alert import Alert
+from alerts.cards.incident_context import IncidentContext
+from alerts.cards.suggested_actions import fill
+from alerts.incidents.incident import Incident, Member
+from alerts.rules import Severity
+from collectors.facts.one_line import LONGEST, printable
+
+MAX_ALERTS = 100  # of one incident, firing ones first; the receiver gets the number of the others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertFacts:
+    """One alert of the incident. `fingerprint`: 16 hex digits, equal for equal labels."""
+
+    fingerprint: str
+    is_firing: bool
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    starts_at: datetime
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentFacts:
+    """What an incident is now. `version` grows with each of its events."""
+
+    id: str
+    cluster: str
+    group_key: str
+    version: int
+    title: str
+    severity: Severity
+    phase: str  # firing, acknowledged, silenced or resolved
+    subject: Mapping[str, str]
+    opened_at: datetime
+    resolved_at: datetime | None = None
+    acknowledged_by: str = ""
+    affected: tuple[str, ...] = ()  # trainings
+    links: Mapping[str, str] = field(default_factory=dict)
+    alerts: tuple[AlertFacts, ...] = ()
+    left_out: int = 0  # alerts
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What a reader must learn when it changes. A measured value, a text or a silence does not belong to it."""
+        alerts = sorted((one.fingerprint, one.is_firing) for one in self.alerts)
+        is_open = self.resolved_at is None
+        return (self.id, is_open, self.severity.value, bool(self.acknowledged_by), self.left_out, *alerts)
+
+
+def shown_members(incident: Incident) -> tuple[Member, ...]:
+    """Return the members that the facts name."""
+    return (*incident.firing, *(one for one in incident.members if not one.is_firing))[:MAX_ALERTS]
+
+
+def incident_facts(
+    incident: Incident, alerts: Mapping[str, Alert], *, title: str, context: IncidentContext
+) -> IncidentFacts:
+    """Return the facts. `alerts` are the stored alerts of the shown members by id.
+
+    One that is no longer stored has what its member remembers.
+    """
+    links = {name: fill(address, incident.subject) for name, address in context.links.items()}
+    return IncidentFacts(
+        id=incident.id,
+        cluster=incident.cluster,
+        group_key=f"{incident.cluster}/{incident.group_key}",
+        version=incident.version[0],
+        title=title,
+        severity=incident.severity,
+        phase=_phase(incident, context),
+        subject={"cluster": incident.cluster, **incident.subject.words()},
+        opened_at=incident.opened_at,
+        resolved_at=incident.resolved_at,
+        acknowledged_by=incident.acknowledged_by_name or incident.acknowledged_by,
+        affected=tuple(impact.training for impact in incident.impacts),
+        links={name: address for name, address in links.items() if address is not None},
+        alerts=tuple(_alert(member, alerts.get(member.alert)) for member in shown_members(incident)),
+        left_out=max(0, len(incident.members) - MAX_ALERTS),
+    )
+
+
+def _phase(incident: Incident, context: IncidentContext) -> str:
+    if not incident.is_open:
+        return "resolved"
+    if context.silenced_until is not None:
+        return "silenced"
+    return "acknowledged" if incident.acknowledged_by else "firing"
+
+
+def _alert(member: Member, alert: Alert | None) -> AlertFacts:
+    labels = alert.labels if alert else {"alertname": member.name, "severity": member.severity.value}
+    annotations = dict(alert.annotations) if alert else {}
+    annotations.setdefault("summary", member.summary)
+    return AlertFacts(
+        fingerprint=member.alert.rpartition("/")[2],
+        is_firing=member.is_firing,
+        labels=_printable(labels),
+        annotations=_printable(annotations),
+        starts_at=(alert.life.fired_at or alert.life.since) if alert else member.since,
+        ends_at=None if member.is_firing else member.resolved_at,
+    )
+
+
+def _printable(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: printable(value, LONGEST) for name, value in texts.items()}

@@ -1,0 +1,30 @@
+"""The catalogue of kinds of channels: each has a name, which its channels' ids begin with, and a way to open it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from alerts.cards.channel_id import channel_id
+from bot.channels.console.opening import open_console
+from bot.channels.open_channel import ChannelDependencies, OpenChannel
+from bot.channels.slack.opening import open_slack_channel
+from bot.channels.webhook.opening import open_webhooks
+from bot.settings.schema import Settings
+
+Opener = Callable[[Settings, ChannelDependencies], Awaitable[OpenChannel | None]]
+
+# The first that has a default channel gets what no route claims.
+CHANNEL_KINDS: Mapping[str, Opener] = {
+    "slack": open_slack_channel,
+    "webhook": open_webhooks,
+    "console": open_console,
+}
+
+
+async def open_channels(settings: Settings, dependencies: ChannelDependencies) -> Mapping[str, OpenChannel]:
+    """Open the kinds of channels that the settings have, by name. Raises SendError and ValueError."""
+    opened = {kind: await opener(settings, dependencies) for kind, opener in CHANNEL_KINDS.items()}
+    return {kind: one for kind, one in opened.items() if one is not None}
+
+
+def default_channel(opened: Mapping[str, OpenChannel]) -> str:
+    """Return the id of the channel for what no route claims; empty if there is none."""
+    return next((channel_id(kind, one.default) for kind, one in opened.items() if one.default), "")

@@ -1,0 +1,43 @@
+"""What opening a kind of channel gives: its notifier and, where people can write in it, how they do."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from alerts.store import Store
+from bot.channels.inbox import Responder
+from bot.delivery.notifier_protocol import Notifier
+from bot.people import Directory
+from bot.supervise import Work
+from collectors.facts.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelDependencies:
+    """What opening a kind of channel needs beside the settings. `stack` closes what is opened."""
+
+    store: Store
+    clock: Clock
+    stack: AsyncExitStack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """How people write in a kind of channel. `parts` store their interactions, which the inbox handles."""
+
+    directory: Directory
+    responder: Responder
+    parts: Mapping[str, Work]
+    receive: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None  # at /slack/events
+    listen_connected: Callable[[Callable[[], None]], None] = lambda _listener: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenChannel:
+    """A kind of channel in operation. `default`: its own id of the channel for what no route claims, if it has one."""
+
+    notifier: Notifier
+    default: str = ""
+    conversation: Conversation | None = field(default=None)

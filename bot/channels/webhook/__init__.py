@@ -1,0 +1,1 @@
+"""Outgoing webhooks: incidents as Alertmanager's webhook receivers read them."""

@@ -1,0 +1,74 @@
+"""Opening of the webhooks of the settings: one session, and an endpoint for each channel."""
+
+import ssl
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+
+import aiohttp
+
+from bot.channels.open_channel import ChannelDependencies, OpenChannel
+from bot.channels.webhook.notifier import WebhookEndpoint, WebhookNotifier
+from bot.settings.channels import WebhookSettings
+from bot.settings.schema import Settings
+from bot.settings.section import TlsConfig, secret
+
+CONNECTIONS = 32
+
+
+async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -> OpenChannel | None:
+    """Open the webhooks. Raises ValueError for certificates that cannot be used."""
+    endpoints = {
+        name: endpoint_of(name, one.webhook)
+        for name, one in settings.channels.items()
+        if one.webhook is not None
+    }
+    if not endpoints:
+        return None
+    session = await dependencies.stack.enter_async_context(
+        aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,  # ~/.netrc and the proxy variables must not apply
+        )
+    )
+    return OpenChannel(notifier=WebhookNotifier(session, endpoints, clock=dependencies.clock))
+
+
+def endpoint_of(name: str, settings: WebhookSettings) -> WebhookEndpoint:
+    """Return the endpoint of one channel. Raises ValueError."""
+    url = secret(settings.url, settings.url_file)
+    assert url is not None  # the settings have one of them
+    more = {key: value.get_secret_value() for key, value in settings.http_headers.items()}
+    credentials = _credentials(settings)
+    try:
+        tls = _context(settings.tls_config)
+    except (OSError, ssl.SSLError) as error:
+        raise ValueError(f"channels.{name}.webhook.tls_config: {error}") from error
+    return WebhookEndpoint(
+        url=url, headers=lambda: {**more, **credentials()}, tls=tls, timeout=settings.timeout
+    )
+
+
+def _credentials(settings: WebhookSettings) -> Callable[[], Mapping[str, str]]:
+    """Return what gives the header to log in with, as of now. It raises SecretError."""
+    if (token := settings.authorization) is not None:
+        credentials = secret(token.credentials, token.credentials_file)
+        return lambda: {"Authorization": f"{token.type} {credentials()}"} if credentials else {}
+    if (basic := settings.basic_auth) is not None:
+        password = secret(basic.password, basic.password_file)
+        return lambda: _basic(basic.username, password() if password else "")
+    return dict
+
+
+def _basic(username: str, password: str) -> Mapping[str, str]:
+    return {"Authorization": "Basic " + b64encode(f"{username}:{password}".encode()).decode()}
+
+
+def _context(tls: TlsConfig) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=tls.ca_file or None)
+    if tls.insecure_skip_verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if tls.cert_file:
+        context.load_cert_chain(tls.cert_file, tls.key_file or None)
+    return context

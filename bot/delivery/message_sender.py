@@ -1,0 +1,170 @@
+"""Calls of a notifier for one channel: each job's intent is stored before its call, and the outcome after it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import TypeVar
+from uuid import uuid4
+
+import structlog
+
+from alerts.cards.channel_id import kind_and_name
+from alerts.cards.message import Message
+from bot.delivery.card_entries import CardEntry, DeliveryJob, DeliveryStep
+from bot.delivery.journal import DeliveryJournal
+from bot.delivery.notifier_protocol import Duplicates, Gone, Notifier, Recoverable, SendError, UnknownOutcome
+from bot.delivery.notifier_registry import NotifierRegistry
+from bot.delivery.retry import RetryPolicy
+from collectors.facts.clock import Clock
+
+log = structlog.get_logger(__name__)
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryDependencies:
+    """What every channel's delivery needs."""
+
+    notifiers: NotifierRegistry
+    journal: DeliveryJournal
+    clock: Clock
+    retry: RetryPolicy
+    may_send: Callable[[], bool]  # whether we still lead, with time to spare
+    counts: Counter[str]
+    random: Random
+
+
+class MessageSender:
+    """Does the jobs of one channel. Raises SendError, and the store's errors."""
+
+    def __init__(
+        self, channel: str, entries: Mapping[str, CardEntry], dependencies: DeliveryDependencies
+    ) -> None:
+        _, self._name = kind_and_name(channel)
+        self._channel = channel
+        self._entries = entries  # the live entries of all channels, owned by the reconciler
+        self._deps = dependencies
+        self._notifier = dependencies.notifiers.of(channel).notifier
+        self._can = self._notifier.capabilities
+
+    async def do(self, job: DeliveryJob) -> None:
+        match job.step:
+            case DeliveryStep.FINALIZE:
+                await self._deps.journal.finalize(job.entry, self._deps.clock.now())
+            case DeliveryStep.FOLD_REPLIES:
+                await self._deps.journal.fold_replies(job.entry)
+            case DeliveryStep.POST:
+                await self._post(job)
+            case DeliveryStep.POST_REPLY:
+                await self._post_reply(job)
+            case DeliveryStep.EDIT:
+                await self._edit(job.entry)
+            case DeliveryStep.FIND | DeliveryStep.FIND_REPLY:
+                await self._adopt(job)
+
+    async def save(self, job: DeliveryJob, **changes: object) -> bool:
+        """Change the row that the job is about. Return False when it is gone."""
+        journal = self._deps.journal
+        if job.reply is None:
+            return await journal.save_card(job.entry, **changes)
+        return await journal.save_reply(job.entry, job.reply, **changes)
+
+    def _thread(self, job: DeliveryJob) -> str | None:
+        """Return the thread that a card or a reply belongs to."""
+        if not self._can.thread:
+            return None
+        card = job.entry.card
+        parent = self._entries.get(card.parent or "")
+        above = card.thread or (parent.card.message_id if parent is not None else job.entry.parent_message_id)
+        return above or (card.message_id if job.reply is not None else None) or None
+
+    async def _intend(self, job: DeliveryJob, nonce: str, **content: str) -> bool:
+        """Store the intent to post, if the message could be found by it. Return False when the row is gone."""
+        job.attempts.is_surely_unsent = False
+        job.attempts.asked_at = asyncio.get_running_loop().time()
+        if not self._can.find:
+            return True
+        return await self.save(job, nonce=nonce, intent_at=self._deps.clock.now(), **content)
+
+    async def _post(self, job: DeliveryJob) -> None:
+        card, thread = job.entry.card, self._thread(job)
+        message, digest = _desired(job.entry)
+        nonce = uuid4().hex if card.message_id or not card.nonce else card.nonce
+        if not await self._intend(job, nonce, message_id="", digest=digest):
+            return
+        id = await self._send(
+            "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)
+        )
+        await self.save(job, message_id=id, digest=digest, posted_at=self._deps.clock.now(), error="")
+
+    async def _post_reply(self, job: DeliveryJob) -> None:
+        assert job.reply is not None
+        reply, thread = job.reply.reply, self._thread(job)
+        if thread is None:
+            job.attempts.refused = True
+            await self.save(job, error="its card was never posted", intent_at=None)
+            if job.reply in job.entry.replies:  # its row may have been pruned, and its entry with it
+                job.entry.replies.remove(job.reply)
+            return
+        nonce = reply.nonce or uuid4().hex
+        if not await self._intend(job, nonce):
+            return
+        id = await self._send(
+            "post",
+            lambda notifier: notifier.post(
+                self._name, reply.text, thread=thread, nonce=nonce, broadcast=reply.broadcast
+            ),
+        )
+        await self.save(job, message_id=id, error="")
+
+    async def _edit(self, entry: CardEntry) -> None:
+        message, digest = _desired(entry)
+        id = entry.card.message_id
+        await self._send("edit", lambda notifier: notifier.edit(self._name, id, message))
+        await self._deps.journal.save_card(entry, digest=digest, posted_at=self._deps.clock.now(), error="")
+
+    async def _adopt(self, job: DeliveryJob) -> None:
+        """Search for a message with an unknown outcome: adopt it if it was posted, else allow a new post."""
+        row = job.entry.card if job.reply is None else job.reply.reply
+        since = (job.intent_at or self._deps.clock.now()) - self._deps.retry.look_back
+        thread = self._thread(job)
+        found = await self._send("find", lambda notifier: notifier.find(self._name, row.nonce, since, thread))
+        if found is None:
+            await self.save(job, intent_at=None)
+            return
+        if isinstance(found, Duplicates):  # removed first, so that after a crash they are found again
+            for younger in found.younger:
+                await self._remove(younger)
+            found = found.oldest
+        self._deps.counts["adopted"] += 1
+        await self.save(job, message_id=found, error="")
+
+    async def _remove(self, message_id: str) -> None:
+        self._deps.counts["duplicates"] += 1
+        try:
+            await self._send("delete", lambda notifier: notifier.delete(self._name, message_id))
+        except Gone:
+            return
+
+    async def _send(self, method: str, call: Callable[[Notifier], Awaitable[Answer]]) -> Answer:
+        if not self._deps.may_send():
+            raise Recoverable("this process is no longer the leader")
+        self._deps.counts[method] += 1
+        try:
+            async with asyncio.timeout(self._deps.retry.answer.total_seconds()):
+                return await call(self._notifier)
+        except SendError:
+            raise
+        except TimeoutError as error:
+            raise UnknownOutcome(f"no answer to {method} in {self._channel}") from error
+        except Exception as error:  # one card's bug must not stop the others
+            log.exception("delivery failed unexpectedly", method=method, channel=self._channel)
+            raise UnknownOutcome(f"{method} in {self._channel} failed: {type(error).__name__}") from error
+
+
+def _desired(entry: CardEntry) -> tuple[Message, str]:
+    assert entry.desired is not None
+    assert entry.desired.message is not None  # else there is no such job
+    return entry.desired.message, entry.digest

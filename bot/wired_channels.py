@@ -1,0 +1,108 @@
+"""Wiring of the channels: delivery to all of them, and the inbox for what people write in one."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from alerts.cards.channel_id import kind_and_name
+from alerts.rules import Rule
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import CardContext
+from bot.channels.inbox import Inbox, InboxDependencies
+from bot.channels.open_channel import Conversation, OpenChannel
+from bot.delivery.measured_notifier import MeasuredNotifier
+from bot.delivery.reconciler import Reconciler
+from bot.evaluation.evaluator import Evaluator
+from bot.live_cluster import LiveCluster
+from bot.people import People
+from bot.shared_parts import SharedParts
+from bot.supervise import Work
+from collectors.facts.queries import Query
+from collectors.trainings.training import Training
+from commands.core.command import Handler
+
+
+def conversation_of(opened: Mapping[str, OpenChannel]) -> Conversation | None:
+    """Return how people write to us. One kind of channel may have it: teams are of one chat's people."""
+    found = [one.conversation for one in opened.values() if one.conversation is not None]
+    if len(found) > 1:
+        raise ValueError("people can write in one kind of channel only")
+    return found[0] if found else None
+
+
+def wire_delivery(
+    shared: SharedParts,
+    opened: Mapping[str, OpenChannel],
+    clusters: Mapping[str, LiveCluster],
+    evaluators: Mapping[str, Evaluator],
+    rules: Callable[[], Mapping[str, Rule]],
+) -> Reconciler:
+    """Return the reconciler of all channels, which listens to the store."""
+    notifiers = {
+        kind: MeasuredNotifier(one.notifier, shared.metrics, integration=kind) for kind, one in opened.items()
+    }
+    reconciler = Reconciler(
+        shared.store,
+        notifiers,
+        CardCatalogue(_card_context(shared, opened, clusters, evaluators, rules)),
+        clock=shared.clock,
+        errors=shared.errors,
+    )
+    shared.store.listen(reconciler.mark_changed)
+    return reconciler
+
+
+def wire_conversation(
+    shared: SharedParts, conversation: Conversation, people: People, *, take: Handler, reconciler: Reconciler
+) -> dict[str, Work]:
+    """Return the parts that hear and answer people."""
+    inbox = Inbox(
+        InboxDependencies(
+            people=people,
+            store=shared.store,
+            take=take,
+            responder=conversation.responder,
+            clock=shared.clock,
+            on_interaction=reconciler.retry_now,
+        )
+    )
+    shared.store.listen(inbox.wake)
+    conversation.listen_connected(reconciler.retry_now)
+    return {**conversation.parts, "inbox": inbox.run}
+
+
+def _card_context(
+    shared: SharedParts,
+    opened: Mapping[str, OpenChannel],
+    clusters: Mapping[str, LiveCluster],
+    evaluators: Mapping[str, Evaluator],
+    rules: Callable[[], Mapping[str, Rule]],
+) -> CardContext:
+    settings = shared.settings
+    can = {kind: one.notifier.capabilities for kind, one in opened.items()}
+
+    def training(cluster: str, id: str) -> Training | None:
+        found = clusters.get(cluster)
+        return found.training(id) if found else None
+
+    def blind(cluster: str, queries: Iterable[Query]) -> Mapping[str, str]:
+        evaluator = evaluators.get(cluster)
+        return evaluator.blind_sources(queries) if evaluator else {}
+
+    def wants_facts(channel: str) -> bool:
+        kind, _ = kind_and_name(channel)
+        return kind in can and can[kind].facts
+
+    def has_buttons(channel: str) -> bool:
+        kind, _ = kind_and_name(channel)
+        return kind not in can or can[kind].buttons
+
+    return CardContext(
+        rules=rules,
+        training=training,
+        blind=blind,
+        people=settings.commands.owners,
+        links={one.name: one.links for one in settings.clusters},
+        runbooks=settings.runbooks,
+        many_clusters=len(clusters) > 1,
+        wants_facts=wants_facts,
+        has_buttons=has_buttons,
+    )

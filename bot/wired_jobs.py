@@ -1,0 +1,54 @@
+"""Wiring of the jobs: what runs plans, watches launches, reminds and tidies up."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from bot.event_loop_lag import EventLoopLag
+from bot.jobs import garbage_collection
+from bot.jobs.agenda import Agenda
+from bot.jobs.launch_watcher import LaunchWatcher
+from bot.jobs.lease_reminder import LeaseReminder
+from bot.jobs.plan_runner import PlanRunner
+from bot.jobs.retention import Retention
+from bot.jobs.unknown_steps import UnknownSteps
+from bot.live_cluster import LiveCluster
+from bot.shared_parts import SharedParts
+from bot.supervise import Work
+from commands.core.pipeline import Pipeline
+from commands.plans.executor import PlanExecutor
+
+
+def wire_jobs(
+    shared: SharedParts, clusters: Mapping[str, LiveCluster], pipeline: Pipeline, *, channel: str
+) -> dict[str, Work]:
+    """Return the jobs, which listen to the store. `channel` is for the cards of what was not requested in a channel."""
+    store, clock = shared.store, shared.clock
+    executor = PlanExecutor(
+        store,
+        pipeline.writers,
+        clock,
+        errors=shared.errors,
+        observe=partial(_count_step, shared),
+    )
+    plans = PlanRunner(store, executor, channel=channel)
+    unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
+    agenda = Agenda(store, clock, pipeline.handle)
+    launches = LaunchWatcher(
+        store, clusters, clock, redact=shared.redact, channel=channel, errors=shared.errors
+    )
+    for listener in (plans.wake, unknown.wake, agenda.wake, launches.wake):
+        store.listen(listener)
+    return {
+        "plans": plans.run,
+        "unknown steps": unknown.run,
+        "agenda": agenda.run,
+        "launches": launches.run,
+        "lease reminders": LeaseReminder(store, clusters, clock).run,
+        "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
+        "garbage collection": garbage_collection.run,
+        "retention": Retention(store, clock, timezone=shared.settings.timezone).run,
+    }
+
+
+def _count_step(shared: SharedParts, kind: str, outcome: str) -> None:
+    shared.metrics.plan_steps.labels(kind, outcome).inc()

@@ -1,0 +1,111 @@
+"""The fixture of the suite: one site for each kind of channel, with what its readers see."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import aiohttp
+import pytest
+from structlog.testing import capture_logs
+
+from bot.channels.console.notifier import LOG, ConsoleNotifier
+from bot.channels.slack.notifier import SlackNotifier
+from bot.channels.slack.web_client import SlackClient
+from bot.channels.webhook.notifier import WebhookNotifier
+from bot.channels.webhook.opening import endpoint_of
+from bot.delivery.notifier_protocol import Notifier
+from bot.settings.channels import WebhookSettings
+from collectors.facts.clock import SystemClock
+from demo.lookalikes.slack import Options, SlackLookalike
+from demo.lookalikes.slack.lookalike import Members
+from tests.support.webhook_receiver import WebhookReceiver
+
+
+@dataclass(slots=True, kw_only=True)
+class Site:
+    """A notifier and what is behind it. `shown`: the titles that readers see, the last of a repeated post only.
+
+    `break_down` makes what is behind unreachable; None where nothing is behind. `secrets` must be in no error.
+    """
+
+    kind: str
+    notifier: Notifier
+    channel: str
+    shown: Callable[[], list[str]]
+    break_down: Callable[[], None] | None = None
+    secrets: tuple[str, ...] = ()
+
+
+@asynccontextmanager
+async def slack_site() -> AsyncIterator[Site]:
+    async with AsyncExitStack() as stack:
+        slack = await stack.enter_async_context(
+            SlackLookalike.running(
+                Members(people=["ana"], channels=["#gpu-alerts"]), options=Options(strict_rates=False)
+            )
+        )
+        client = await stack.enter_async_context(
+            SlackClient(slack.bot_token, api_url=slack.url, timeout=timedelta(seconds=5))
+        )
+
+        def shown() -> list[str]:
+            return [one.text for one in slack.everything("#gpu-alerts") if one.by_bot and not one.deleted]
+
+        yield Site(
+            kind="slack",
+            notifier=SlackNotifier(client),
+            channel=slack.id("#gpu-alerts"),
+            shown=shown,
+            break_down=slack.down,
+            secrets=(slack.bot_token,),
+        )
+
+
+@asynccontextmanager
+async def console_site() -> AsyncIterator[Site]:
+    with capture_logs() as logs:
+
+        def shown() -> list[str]:
+            return [str(line["text"]).partition("\n")[0] for line in logs if "text" in line]
+
+        yield Site(kind="console", notifier=ConsoleNotifier(), channel=LOG, shown=shown)
+
+
+@asynccontextmanager
+async def webhook_site() -> AsyncIterator[Site]:
+    async with AsyncExitStack() as stack:
+        receiver = await stack.enter_async_context(WebhookReceiver.running())
+        settings = WebhookSettings.model_validate(
+            {"url": receiver.url, "authorization": {"credentials": "bearer-secret"}, "timeout": "5s"}
+        )
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        notifier = WebhookNotifier(session, {"night": endpoint_of("night", settings)}, clock=SystemClock())
+
+        def shown() -> list[str]:
+            return [body["incident"]["title"] for body in receiver.latest().values()]
+
+        def break_down() -> None:
+            receiver.answer(500)
+
+        yield Site(
+            kind="webhook",
+            notifier=notifier,
+            channel="night",
+            shown=shown,
+            break_down=break_down,
+            secrets=("bearer-secret", "secret-in-the-path"),
+        )
+
+
+SITES: Mapping[str, Callable[[], AbstractAsyncContextManager[Site]]] = {
+    "slack": slack_site,
+    "console": console_site,
+    "webhook": webhook_site,
+}
+
+
+@pytest.fixture(params=SITES)
+async def site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
+    async with SITES[request.param]() as one:
+        yield one

@@ -1,0 +1,136 @@
+"""Delivery to every notifier: an incident opens, gets worse and is resolved, and nothing is left to do."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+
+from alerts.alert import Alert
+from alerts.cards.channel_id import channel_id
+from alerts.cards.desired import desired_cards, desired_replies
+from alerts.cards.incident_context import NO_CONTEXT
+from alerts.cards.posted import PostedCard, ThreadReply
+from alerts.incidents.grouping import REOPENS_WITHIN, add_alert
+from alerts.incidents.incident import Incident, IncidentEventType
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import CardContext
+from bot.delivery.reconciler import Reconciler
+from bot.delivery.retry import RetryPolicy
+from bot.store.memory_store import MemoryStore
+from tests.contract.notifiers.conftest import Site
+from tests.support.incidents import GROUPING, an_open_incident, resolved
+from tests.support.rows import NOON, an_alert
+from tests.support.yard import Hands
+
+QUICK = RetryPolicy(
+    outcome_timeout=timedelta(seconds=0.2), retry=timedelta(seconds=0.05), max_retry=timedelta(seconds=0.1)
+)
+HOT, COLD = an_alert("gpu-a04"), replace(an_alert("gpu-a04"), rule="gpu/heat/GPUFanFailed")
+
+
+class IncidentDelivery:
+    """A store with one incident, and the delivery of its card to the site."""
+
+    def __init__(self, site: Site) -> None:
+        self.store = MemoryStore()
+        self.clock = Hands()
+        self._site = site
+        self._channel = channel_id(site.kind, site.channel)
+
+    def an_incident(self, *alerts: Alert) -> Incident:
+        return an_open_incident(*alerts, channels=(self._channel,))
+
+    async def put(self, incident: Incident, *alerts: Alert) -> None:
+        """Store the incident as the recorder does: with its alerts, missing cards and replies."""
+        async with self.store.unit() as unit:
+            for alert in alerts:
+                await unit.rows(Alert).put(alert)
+            await unit.rows(Incident).put(incident)
+            posted = {card.id: card for card in await unit.rows(PostedCard).find()}
+            for card in desired_cards(incident, posted):
+                await unit.rows(PostedCard).put(card)
+            cards = await unit.rows(PostedCard).find()
+            for reply in desired_replies(incident, cards, context=NO_CONTEXT):
+                await unit.rows(ThreadReply).add(reply)
+
+    @asynccontextmanager
+    async def delivering(self) -> AsyncIterator[Reconciler]:
+        can = self._site.notifier.capabilities
+        context = CardContext(
+            rules=dict,
+            training=lambda *_: None,
+            blind=lambda *_: {},
+            wants_facts=lambda _: can.facts,
+            has_buttons=lambda _: can.buttons,
+        )
+        notifiers = {self._site.kind: self._site.notifier}
+        reconciler = Reconciler(self.store, notifiers, CardCatalogue(context), clock=self.clock, retry=QUICK)
+        stop = self.store.listen(reconciler.mark_changed)
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(reconciler.run())
+            yield reconciler
+            task.cancel()
+        stop()
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not is_so():  # noqa: ASYNC110 - what a reader sees sends no signal
+                await asyncio.sleep(0.01)
+
+    async def left(self) -> list[str]:
+        """Return the ids of the cards and replies that are not over."""
+        async with self.store.read() as snapshot:
+            cards = await snapshot.rows(PostedCard).find(state="live")
+            replies = await snapshot.rows(ThreadReply).find(state=("pending", "refused"))
+        return [*(card.id for card in cards), *(reply.id for reply in replies)]
+
+    async def until_nothing_is_left(self) -> None:
+        async with asyncio.timeout(60):
+            while await self.left():  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.01)
+
+
+async def test_an_incident_is_delivered_to_its_end(site: Site) -> None:
+    delivery = IncidentDelivery(site)
+    incident = delivery.an_incident(HOT)
+    async with delivery.delivering():
+        await delivery.put(incident, HOT)
+        await delivery.until(lambda: bool(site.shown()))
+        worse = add_alert(incident, COLD, GROUPING, NOON)
+        await delivery.put(worse, HOT, COLD)
+        acknowledged = worse.with_event(IncidentEventType.ACKNOWLEDGED, NOON, who="U1", who_name="Ann")
+        await delivery.put(acknowledged, HOT, COLD)
+        over = resolved(acknowledged).with_event(IncidentEventType.RESOLVED, NOON)
+        await delivery.put(over, HOT, COLD)
+        delivery.clock.move(REOPENS_WITHIN * 2)
+        await delivery.put(over, HOT, COLD)  # a change wakes it, so that nobody waits for half an hour
+        await delivery.until_nothing_is_left()
+    if not site.notifier.capabilities.thread:
+        assert len(site.shown()) == 1  # the replies are not posts of their own
+
+
+async def test_a_restart_delivers_nothing_twice(site: Site) -> None:
+    delivery = IncidentDelivery(site)
+    await delivery.put(delivery.an_incident(HOT), HOT)
+    async with delivery.delivering():
+        await delivery.until(lambda: bool(site.shown()))
+        before = site.shown()
+    async with delivery.delivering() as reconciler:
+        await delivery.put(replace(delivery.an_incident(HOT), acknowledged_by_name=""), HOT)
+        await asyncio.sleep(0.1)
+        assert reconciler.counts["post"] == 0
+    assert site.shown() == before
+
+
+async def test_what_is_down_is_delivered_when_it_is_up_again(site: Site) -> None:
+    if site.kind != "webhook":  # Slack's outages are stories of their own, and the console has none
+        return
+    delivery = IncidentDelivery(site)
+    assert site.break_down is not None
+    for _ in range(3):
+        site.break_down()
+    async with delivery.delivering() as reconciler:
+        await delivery.put(delivery.an_incident(HOT), HOT)
+        await delivery.until(lambda: bool(site.shown()))
+    assert reconciler.counts["post"] == 4
