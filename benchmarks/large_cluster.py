@@ -17,6 +17,7 @@ from aiohttp import web
 
 from alerts.rules import Rule
 from benchmarks import pods
+from benchmarks.local_server import serve_until_cancelled
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
 from collectors.facts.clock import SystemClock
@@ -207,20 +208,10 @@ async def serve(port: int, nodes: int) -> None:
         form = await request.post()
         return web.Response(body=metrics.answer(str(form["query"])), content_type="application/json")
 
-    async def ready(request: web.Request) -> web.StreamResponse:
-        return web.Response(text="ok")
-
     app = web.Application()
     app.router.add_post("/api/v1/query", query)
-    app.router.add_get("/readyz", ready)
     app.router.add_get("/{path:apis?/.*}", kubernetes)
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        await asyncio.Event().wait()
-    finally:
-        await runner.cleanup()
+    await serve_until_cancelled(app, port)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import sys
 
 from aiohttp import web
 
+from benchmarks.local_server import serve_until_cancelled
 from benchmarks.pods import Pages, pages
 
 PATH = "/api/v1/pods"
@@ -27,19 +28,9 @@ async def serve(port: int, list_of: Pages) -> None:
             return web.Response(status=410)
         return web.Response(body=body, content_type="application/json")
 
-    async def ready(request: web.Request) -> web.StreamResponse:
-        return web.Response(text="ok")
-
     app = web.Application()
     app.router.add_get(PATH, answer)
-    app.router.add_get("/readyz", ready)
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        await asyncio.Event().wait()
-    finally:
-        await runner.cleanup()
+    await serve_until_cancelled(app, port)
 
 
 if __name__ == "__main__":

@@ -10,37 +10,14 @@ from aiohttp import web
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Seen
 from collectors.sources.prometheus.source import PrometheusSource
+from tests.support.prometheus_answers import Handler, cut, hang_up, html, responding, to_login
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 UP = PromQLQuery(expr="up")
-Serve = Callable[[Callable[[web.Request], Awaitable[web.StreamResponse]]], Awaitable[str]]
+Serve = Callable[[Handler], Awaitable[str]]
 SourceAt = Callable[..., PrometheusSource]
 
 EMPTY = {"status": "success", "data": {"resultType": "vector", "result": []}}
-
-
-def responding(body: object, status: int = 200) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    async def answer(_: web.Request) -> web.StreamResponse:
-        return web.json_response(body, status=status)
-
-    return answer
-
-
-async def html(_: web.Request) -> web.StreamResponse:
-    return web.Response(text="<html>Sign in</html>", content_type="text/html")
-
-
-async def to_login(_: web.Request) -> web.StreamResponse:
-    raise web.HTTPFound("/login")
-
-
-async def cut(request: web.Request) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"Content-Length": "5000"})
-    await response.prepare(request)
-    await response.write(b'{"status":"success","data":{"resultType":"vector"')
-    assert request.transport is not None
-    request.transport.close()
-    return response
 
 
 async def cut_chunks(request: web.Request) -> web.StreamResponse:
@@ -51,12 +28,6 @@ async def cut_chunks(request: web.Request) -> web.StreamResponse:
     assert request.transport is not None
     request.transport.abort()
     return response
-
-
-async def hang_up(request: web.Request) -> web.StreamResponse:
-    assert request.transport is not None
-    request.transport.abort()
-    return web.Response()
 
 
 BAD = {"status": "error", "errorType": "bad_data", "error": "1:5: parse error: unexpected <eof>"}
@@ -101,7 +72,7 @@ WRONG = [
 async def test_an_error_is_blind_and_says_what_to_do(
     serve: Serve,
     source_at: SourceAt,
-    answer: Callable[[web.Request], Awaitable[web.StreamResponse]],
+    answer: Handler,
     texts: tuple[str, ...],
     case: str,
 ) -> None:

@@ -14,11 +14,11 @@ from collectors.facts.clock import SystemClock
 from collectors.facts.results import Series, SourceError, TooLargeError
 from collectors.sources.prometheus.ranges import RangeReader
 from tests.real.fixtures import StartPrometheus
+from tests.support.prometheus_answers import Handler, cut, hang_up, html, responding, to_login
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 STEP = timedelta(seconds=30)
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Serve = Callable[[Handler], Awaitable[str]]
 ReaderAt = Callable[..., RangeReader]
 
@@ -67,36 +67,6 @@ async def test_a_range_is_posted_as_a_form_and_has_times_and_values(
     assert requests[1][1] == "Bearer two for team-a"
 
 
-def responding(body: object, status: int = 200) -> Handler:
-    async def answer(_: web.Request) -> web.StreamResponse:
-        return web.json_response(body, status=status)
-
-    return answer
-
-
-async def html(_: web.Request) -> web.StreamResponse:
-    return web.Response(text="<html>Sign in</html>", content_type="text/html")
-
-
-async def redirect(_: web.Request) -> web.StreamResponse:
-    raise web.HTTPFound("/login")
-
-
-async def cut(request: web.Request) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"Content-Length": "5000"})
-    await response.prepare(request)
-    await response.write(b'{"status":"success","data"')
-    assert request.transport is not None
-    request.transport.close()
-    return response
-
-
-async def hang_up(request: web.Request) -> web.StreamResponse:
-    assert request.transport is not None
-    request.transport.abort()
-    return web.Response()
-
-
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
@@ -105,7 +75,7 @@ async def hang_up(request: web.Request) -> web.StreamResponse:
         ),
         pytest.param(responding({}, 401), "401; check authorization", id="no credentials"),
         pytest.param(html, "answered with text/html instead of JSON", id="a log-in page"),
-        pytest.param(redirect, "302; it redirects", id="a redirect"),
+        pytest.param(to_login, "302; it redirects", id="a redirect"),
         pytest.param(cut, "in the middle of the response", id="half an answer"),
         pytest.param(hang_up, "failed before a response came", id="a closed connection"),
         pytest.param(responding(matrix(warnings=["store 2 is gone"])), "partial: store 2", id="warnings"),
