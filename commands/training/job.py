@@ -13,7 +13,7 @@ from commands.plans.steps import Create, Delete, Patch, Step
 from commands.training import manifests
 from commands.training.manifests import INDEX, ROLE, TRAINING, Object, named, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.writing_kind import WritingKind
+from commands.training.writing_kind import QUEUE_OF_KUEUE, WritingKind
 
 _JOB_NAME, _JOB_INDEX = "batch.kubernetes.io/job-name", "batch.kubernetes.io/job-completion-index"
 
@@ -47,10 +47,12 @@ def resume(ref: ObjectRef) -> Patch:
 
 
 def suspend(ref: ObjectRef) -> Patch:
+    """Return the step that suspends an object, unless Kueue manages it: then Kueue alone suspends and resumes it."""
     return Patch(
         ref=ref,
         description=f"suspend {ref}: its pods end, and undo restarts them",
         body={"spec": {"suspend": True}},
+        requires=(Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE)),),
         undo={"spec": {"suspend": False}},
     )
 

@@ -11,10 +11,10 @@ from commands.plans.object_refs import ObjectRef
 from commands.plans.rights import Right
 from commands.plans.steps import Delete, Scale, Step
 from commands.training.training_kinds import KINDS, kind_of
+from commands.training.writing_kind import QUEUE_OF_KUEUE
 
 _SERVERS: dict[str, ResourceKind[Any]] = {one.kind: one for one in (DEPLOYMENTS, STATEFULSETS)}
 _OBJECTS = {**_SERVERS, **{name: kind.objects for name, kind in KINDS.items()}}
-_QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"
 
 DELETE_RIGHTS: tuple[Right, ...] = (
     *Delete.rights("apps", "deployments", "statefulsets"),
@@ -61,7 +61,7 @@ def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
                 steps.append(
                     Scale(ref=ref, description=f"scale {ref} from {count} to 0", replicas=0, expected=count)
                 )
-        elif _QUEUE_OF_KUEUE in (found.metadata.labels or {}):
+        elif QUEUE_OF_KUEUE in (found.metadata.labels or {}):
             steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would resume it"))
         elif not KINDS[ref.kind].is_suspended(found):
             steps.append(KINDS[ref.kind].suspend(ref))

@@ -10,6 +10,8 @@ from commands.plans.rights import Right
 from commands.plans.steps import Step
 from commands.training.spec import TrainingSpec
 
+QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"  # the label of what Kueue manages
+
 
 def _anything(_spec: TrainingSpec) -> str:
     return ""
