@@ -3,6 +3,7 @@
 from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
 from commands.gpu.reclaim_card import reclaim_card
+from commands.models import ReclaimState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.commands.gpu.test_reclaim import MINUTE, asked, is_suspended, settled, the_request
@@ -63,3 +64,17 @@ async def test_undo_does_not_resume_what_kueue_manages_by_now(yard: Yard, kube: 
     reply = await yard.say(f"plan undo {plan.id}", DANA)
     assert f"{QUEUE} is 'gpus' now" in reply
     assert await is_suspended(kube)
+
+
+async def test_what_its_owner_was_told_would_be_suspended_is_not_deleted(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await asked(yard, kube)
+    await taken_over(yard, kube)
+    yard.clock.move(30 * MINUTE)
+    measured(yard, {}, times=61)
+    await settled(yard)
+    assert kube.get("jobs", "vision-detr", "detr-worker") is not None
+    request = await the_request(yard)
+    assert request.state is ReclaimState.VOID
+    assert "Nothing was done: Kueue manages it by now" in text_of(reclaim_card(request, yard.clock.now()))
