@@ -7,6 +7,7 @@ from functools import partial
 
 from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
+from collectors.trainings.job import job_end
 from commands.plans.object_refs import ObjectRef
 from commands.plans.preconditions import Precondition
 from commands.plans.steps import Create, Delete, Patch, Step
@@ -61,6 +62,11 @@ def _is_suspended(job: Job) -> bool:
     return job.spec.suspend
 
 
+def _has_ended(job: Job) -> bool:
+    ended, _ = job_end(job)
+    return ended is not None
+
+
 def _host(spec: TrainingSpec, role: TrainingRole, index: int) -> str:
     """Return the task's own Service, or its host name in the Service of the role."""
     of_role = role_name(spec, role)
@@ -113,6 +119,7 @@ KIND = WritingKind(
     summary="an Indexed Job of the workers, and a Deployment of each parameter server",
     launch=_launch,
     is_suspended=_is_suspended,
+    has_ended=_has_ended,
     suspend=suspend,
     launch_rights=(
         *Create.rights("apps", "deployments"),

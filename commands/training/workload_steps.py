@@ -55,6 +55,8 @@ def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
     kind_of(training)
     steps: list[Step] = []
     for ref, found in _tops(training, inventory):
+        if not isinstance(found, Workload) and KINDS[ref.kind].has_ended(found):
+            continue  # it holds nothing; what Kueue manages would lose its logs and how it ended
         if isinstance(found, Workload):
             count = found.spec.replicas if found.spec.replicas is not None else 1
             if count:

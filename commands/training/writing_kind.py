@@ -30,6 +30,7 @@ class WritingKind:
     summary: str  # what a launch creates, for the docs
     launch: Callable[[TrainingSpec], tuple[Step, ...]]
     is_suspended: Callable[[Any], bool]
+    has_ended: Callable[[Any], bool]  # it holds no GPUs and never starts again
     suspend: Callable[[ObjectRef], Step]
     launch_rights: tuple[Right, ...]
     suspend_rights: tuple[Right, ...]
