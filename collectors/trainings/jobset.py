@@ -62,16 +62,17 @@ def _part(jobset: JobSet, owned: Owned) -> TrainingPart:
 
 
 def _role(role: ReplicatedJob, pods: list[Pod]) -> RolePods:
-    """Read one role. Its tasks are numbered through all of its Jobs."""
-    of_each = parallel_tasks(role.template.spec)
+    """Read one role. Its tasks are numbered through all of its Jobs, each of which has room for every pod it has."""
+    spec = role.template.spec
+    of_each = parallel_tasks(spec)
     by_job: dict[int, list[Pod]] = defaultdict(list)
     for pod in pods:
         number = _NUMBER.fullmatch(_label(pod, _JOB))
         by_job[int(number[0]) if number else 0].append(pod)
-    numbered = (
-        (job * of_each + index, pod) for job in sorted(by_job) for index, pod in pods_by_index(by_job[job])
-    )
-    return RolePods(role=role.name, replicas=role.replicas * of_each, gpus=_gpus(role), pods=tuple(numbered))
+    indexed = [(job, index, pod) for job in sorted(by_job) for index, pod in pods_by_index(by_job[job])]
+    room = max((spec.completions or of_each, *(index + 1 for _, index, _ in indexed)))
+    numbered = tuple((job * room + index, pod) for job, index, pod in indexed)
+    return RolePods(role=role.name, replicas=role.replicas * of_each, gpus=_gpus(role), pods=numbered)
 
 
 def jobset_end(jobset: JobSet) -> Condition | None:
