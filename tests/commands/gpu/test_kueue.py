@@ -66,7 +66,7 @@ async def test_undo_does_not_resume_what_kueue_manages_by_now(yard: Yard, kube: 
     assert await is_suspended(kube)
 
 
-async def test_what_its_owner_was_told_would_be_suspended_is_not_deleted(
+async def test_a_suspension_that_was_announced_never_becomes_a_deletion(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     await asked(yard, kube)
