@@ -13,7 +13,7 @@ from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sou
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.inventory import Inventory, inventory_of
-from collectors.cluster.kinds import DNS_AUTOSCALERS
+from collectors.cluster.kinds import DNS_AUTOSCALERS, NODES, PODS
 from collectors.facts.clock import Clock, ClockSteps
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, QueryResult, SourceError
@@ -28,7 +28,7 @@ from collectors.trainings.catalogue import each_training, read_trainings, unseen
 from collectors.trainings.training import Training
 from commands.plans.cluster_writer import ClusterWriter
 
-STARTING = "its objects have just been listed, and their trainings are being read"
+STARTING = "its objects are being listed, and their trainings read"
 NO_KUBERNETES = "the settings give no access to Kubernetes for this cluster"
 SNAPSHOT_EVERY = 1.0  # seconds: a large cluster changes a hundred times as often
 
@@ -86,31 +86,39 @@ class LiveCluster:
 
         The trainings are read one by one, because all at once would hold up the event loop.
         """
-        if self.cache is not None:
+        if self.cache is None:
+            return
+        self._is_preparing = self._derived is None
+        try:
+            late: TimeoutError | None = None
             try:
                 await self.cache.synced(within)
-            finally:
+            except TimeoutError as error:
+                late = error
+            if self._is_preparing:
                 await self._prepare(self.cache)
+            if late is not None:
+                raise late
+        finally:
+            self._is_preparing = False
 
     async def _prepare(self, cache: ClusterCache) -> None:
         """Read the trainings of the first inventory; later ones are read anew only where something changed."""
         found = inventory_of(cache)
-        if self._derived is not None or isinstance(found, Blind):
+        if isinstance(found, Blind):
             return
-        self._is_preparing = True
         try:
             for _ in each_training(found):
                 await asyncio.sleep(0)
         except Exception as error:  # `refresh` meets it again, and says that this cluster cannot be seen
             self._errors.contain(error, "kubernetes", cluster=self.name)
-        finally:
-            self._is_preparing, self._prepared = False, found
+        self._prepared = found
 
     def refresh(self) -> Inventory | Blind:
         """Return the current inventory, or why it cannot be seen."""
         if self.cache is None:
             return Blind(source="kubernetes", at=self._clock.now(), reason=NO_KUBERNETES)
-        if self._is_preparing:
+        if self._is_preparing and self.cache.blind_kinds().isdisjoint((NODES.name, PODS.name)):
             return Blind(source="kubernetes", at=self._clock.now(), reason=STARTING)
         now, blind = asyncio.get_running_loop().time(), self.cache.blind_kinds()
         last = self._derived

@@ -179,16 +179,18 @@ class Evaluator:
         await self._resolve((*gone, *self._orphans))
         self._orphans = ()
 
-    async def _restate_incidents(self) -> None:
-        """Restate the stored incidents once the clock was set by much: a second matters to none of them."""
+    async def _restate(self) -> None:
+        """Follow the clock, in the store too once it was set by much: a second matters to no incident."""
+        self._follow_clock()
         if abs(self._unrecorded_step) >= LARGE_STEP:
             await self._recorder.restate(self._unrecorded_step, self._clock.now())
             self._unrecorded_step = timedelta()
 
     async def run_cycle(self) -> None:
         """Read the current rules, and evaluate those that are due."""
-        await self._restate_incidents()
+        await self._restate()
         await self._read_objects()
+        await self._restate()  # reading them takes a while, in which the clock may be set
         await self._run_due()
 
     async def start(self) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 from collectors.facts.queries import Query
@@ -65,7 +66,7 @@ class ClusterSources:
         if source is None:
             reason = f"the settings have no source of {query.asks_for} for this cluster"
             return Blind(source=query.asks_for, at=at, reason=reason)
-        return await self._contained(source, at, source.query(query, at=at))
+        return await self._contained(source, at, lambda: source.query(query, at=at))
 
     async def health(self, *, at: datetime) -> dict[str, Blind]:
         """Return the sources whose results cannot be trusted now, by name."""
@@ -82,16 +83,19 @@ class ClusterSources:
         sources: Sequence[Source],
         ask: Callable[[Source], Awaitable[Blind | None]],
     ) -> dict[str, Blind]:
-        found = await asyncio.gather(*(self._contained(source, at, ask(source)) for source in sources))
+        found = await asyncio.gather(
+            *(self._contained(source, at, partial(ask, source)) for source in sources)
+        )
         return {source.name: blind for source, blind in zip(sources, found, strict=True) if blind is not None}
 
-    async def _contained(self, source: Source, at: datetime, answer: Awaitable[T]) -> T | Blind:
-        """Await a source's answer. Whatever goes wrong in the source is Blind here, so that no answer ends a cycle."""
+    async def _contained(self, source: Source, at: datetime, ask: Callable[[], Awaitable[T]]) -> T | Blind:
+        """Ask a source. Whatever goes wrong in the source is Blind here, so that no answer ends a cycle."""
         name, seconds = source.name, self._deadline.total_seconds()
+        limit = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds):
-                return await answer
-        except TimeoutError:
-            return Blind(source=name, at=at, reason=f"{name} did not answer within {seconds:.0f} s")
+            async with limit:
+                return await ask()
         except Exception as error:
+            if limit.expired():
+                return Blind(source=name, at=at, reason=f"{name} did not answer within {seconds:.0f} s")
             return Blind(source=name, at=at, reason=self._errors.contain(error, name))

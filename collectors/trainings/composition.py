@@ -1,8 +1,9 @@
 """Trainings, composed of what the kinds read: one of each top object, or of all in a namespace of its own. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain, count
 from typing import Any
 
 from collectors.cluster.base import KubernetesObject, ObjectMeta
@@ -49,9 +50,7 @@ def compose_trainings(kinds: Kinds, inventory: Inventory) -> Iterator[Training]:
                 ("is training", kind.name, key), (one,), partial(kind.is_training, one)
             ):
                 continue
-            name = _name(one.metadata)
-            if f"{one.metadata.namespace}/{name}" in ids:
-                name = f"{name}-{kind.name.lower()}"
+            name = _free_name(one.metadata, kind.name.lower(), ids)
             owned = kind.owned(one, inventory)
             made = inventory.memo.get(
                 ("training", kind.name, key, name), (one, *owned), partial(_alone, kind, name, one, owned)
@@ -101,6 +100,13 @@ def _is_owned(one: KubernetesObject, kinds: Iterable[str]) -> bool:
 def _name(meta: ObjectMeta) -> str:
     name = annotation_of(meta, TRAINING_KEYS)
     return meta.name if not name or name.lower() in _YES else name
+
+
+def _free_name(meta: ObjectMeta, kind: str, ids: Container[str]) -> str:
+    """Return a name whose id is not taken yet: with the kind, or with the object's own name, which is unique."""
+    name = _name(meta)
+    suffixes = chain(("", f"-{kind}"), (f"-{meta.name}" * times for times in count(1)))
+    return next(free for suffix in suffixes if f"{meta.namespace}/{(free := name + suffix)}" not in ids)
 
 
 def _training(

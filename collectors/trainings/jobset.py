@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 
+from collectors.cluster.base import Condition
 from collectors.cluster.indexes import by_owner, controller_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import JOBS, JOBSETS
@@ -43,7 +44,7 @@ def _part(jobset: JobSet, owned: Owned) -> TrainingPart:
         if isinstance(one, Pod) and (owner := controller_of(one)) and (job := jobs.get(owner.name)):
             pods[_label(job, _ROLE)].append(one)
     ended, reason = _end(jobset, tuple(jobs.values()))
-    finished = true_condition(jobset.status.conditions, "Completed", "Failed")
+    finished = jobset_end(jobset)
     roles = jobset.spec.replicated_jobs or ()
     return TrainingPart(
         meta=jobset.metadata,
@@ -61,29 +62,36 @@ def _part(jobset: JobSet, owned: Owned) -> TrainingPart:
 
 
 def _role(role: ReplicatedJob, pods: list[Pod]) -> RolePods:
-    """Read one role. Its tasks are numbered through all of its Jobs."""
-    of_each = parallel_tasks(role.template.spec)
+    """Read one role. Its tasks are numbered through all of its Jobs, each of which has room for every pod it has."""
+    spec = role.template.spec
+    of_each = parallel_tasks(spec)
     by_job: dict[int, list[Pod]] = defaultdict(list)
     for pod in pods:
         number = _NUMBER.fullmatch(_label(pod, _JOB))
         by_job[int(number[0]) if number else 0].append(pod)
-    numbered = (
-        (job * of_each + index, pod) for job in sorted(by_job) for index, pod in pods_by_index(by_job[job])
-    )
-    return RolePods(role=role.name, replicas=role.replicas * of_each, gpus=_gpus(role), pods=tuple(numbered))
+    indexed = [(job, index, pod) for job in sorted(by_job) for index, pod in pods_by_index(by_job[job])]
+    room = max((spec.completions or of_each, *(index + 1 for _, index, _ in indexed)))
+    numbered = tuple((job * room + index, pod) for job, index, pod in indexed)
+    return RolePods(role=role.name, replicas=role.replicas * of_each, gpus=_gpus(role), pods=numbered)
+
+
+def jobset_end(jobset: JobSet) -> Condition | None:
+    """Return the condition that says that a JobSet has ended; None while it has not."""
+    return true_condition(jobset.status.conditions, "Failed", "Completed")
 
 
 def _end(jobset: JobSet, jobs: tuple[Job, ...]) -> tuple[TrainingState | None, str]:
     """Return how it has ended, and why: in the words of the Job that failed, if that is still there."""
-    if condition := true_condition(jobset.status.conditions, "Failed"):
+    condition = jobset_end(jobset)
+    if condition is None:
+        return None, ""
+    if condition.type == "Failed":
         ends = [job_end(job) for job in jobs]
         for state in (TrainingState.STOPPED, TrainingState.FAILED):
             if reason := next((reason for ended, reason in ends if ended is state), ""):
                 return state, f"{reason} ({condition.reason})"
         return TrainingState.FAILED, condition_text(condition)
-    if condition := true_condition(jobset.status.conditions, "Completed"):
-        return TrainingState.SUCCEEDED, condition_text(condition)
-    return None, ""
+    return TrainingState.SUCCEEDED, condition_text(condition)
 
 
 def _gpus(role: ReplicatedJob) -> float:

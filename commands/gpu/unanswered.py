@@ -18,7 +18,7 @@ from commands.models import DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.disruption import Disruption
 from commands.plans.plan import Plan, PlanState, StepRecord, StepState, in_order
 from commands.plans.record_steps import record
-from commands.plans.steps import Record
+from commands.plans.steps import Delete, Record
 from commands.training.workload_steps import suspend_steps
 
 NEWEST = 200  # cancelled plans that are looked at
@@ -73,6 +73,8 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     steps = suspend_steps(training, context.cluster.inventory())
     if not steps:
         return _void(reclaim, "it is already suspended")
+    if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:
+        return _void(reclaim, "Kueue manages it by now, so that it could only be deleted")
     freed = record(
         "reclaim_requests",
         replace(reclaim, state=ReclaimState.FREED),

@@ -7,13 +7,14 @@ from functools import partial
 
 from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
+from collectors.trainings.job import job_end
 from commands.plans.object_refs import ObjectRef
 from commands.plans.preconditions import Precondition
 from commands.plans.steps import Create, Delete, Patch, Step
 from commands.training import manifests
 from commands.training.manifests import INDEX, ROLE, TRAINING, Object, named, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.writing_kind import WritingKind
+from commands.training.writing_kind import QUEUE_OF_KUEUE, WritingKind
 
 _JOB_NAME, _JOB_INDEX = "batch.kubernetes.io/job-name", "batch.kubernetes.io/job-completion-index"
 
@@ -47,16 +48,23 @@ def resume(ref: ObjectRef) -> Patch:
 
 
 def suspend(ref: ObjectRef) -> Patch:
+    """Return the step that suspends an object, unless Kueue manages it: then Kueue alone suspends and resumes it."""
     return Patch(
         ref=ref,
         description=f"suspend {ref}: its pods end, and undo restarts them",
         body={"spec": {"suspend": True}},
+        requires=(Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE)),),
         undo={"spec": {"suspend": False}},
     )
 
 
 def _is_suspended(job: Job) -> bool:
     return job.spec.suspend
+
+
+def _has_ended(job: Job) -> bool:
+    ended, _ = job_end(job)
+    return ended is not None
 
 
 def _host(spec: TrainingSpec, role: TrainingRole, index: int) -> str:
@@ -111,6 +119,7 @@ KIND = WritingKind(
     summary="an Indexed Job of the workers, and a Deployment of each parameter server",
     launch=_launch,
     is_suspended=_is_suspended,
+    has_ended=_has_ended,
     suspend=suspend,
     launch_rights=(
         *Create.rights("apps", "deployments"),

@@ -8,6 +8,7 @@ from functools import partial
 
 from collectors.cluster.kinds import JOBSETS
 from collectors.cluster.objects import JobSet
+from collectors.trainings.jobset import jobset_end
 from commands.plans.steps import Create, Delete, Patch, Step
 from commands.training import manifests
 from commands.training.job import resume, suspend
@@ -63,11 +64,16 @@ def _is_suspended(jobset: JobSet) -> bool:
     return jobset.spec.suspend
 
 
+def _has_ended(jobset: JobSet) -> bool:
+    return jobset_end(jobset) is not None
+
+
 KIND = WritingKind(
     objects=JOBSETS,
     summary="a JobSet with one Indexed Job per role; the parameter servers end with the workers",
     launch=_launch,
     is_suspended=_is_suspended,
+    has_ended=_has_ended,
     suspend=suspend,
     refusal=_refusal,
     launch_rights=(*Create.rights(_GROUP, _PLURAL), *Patch.rights(_GROUP, _PLURAL)),

@@ -11,10 +11,10 @@ from commands.plans.object_refs import ObjectRef
 from commands.plans.rights import Right
 from commands.plans.steps import Delete, Scale, Step
 from commands.training.training_kinds import KINDS, kind_of
+from commands.training.writing_kind import QUEUE_OF_KUEUE
 
 _SERVERS: dict[str, ResourceKind[Any]] = {one.kind: one for one in (DEPLOYMENTS, STATEFULSETS)}
 _OBJECTS = {**_SERVERS, **{name: kind.objects for name, kind in KINDS.items()}}
-_QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"
 
 DELETE_RIGHTS: tuple[Right, ...] = (
     *Delete.rights("apps", "deployments", "statefulsets"),
@@ -55,13 +55,15 @@ def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
     kind_of(training)
     steps: list[Step] = []
     for ref, found in _tops(training, inventory):
+        if not isinstance(found, Workload) and KINDS[ref.kind].has_ended(found):
+            continue  # it holds nothing; what Kueue manages would lose its logs and how it ended
         if isinstance(found, Workload):
             count = found.spec.replicas if found.spec.replicas is not None else 1
             if count:
                 steps.append(
                     Scale(ref=ref, description=f"scale {ref} from {count} to 0", replicas=0, expected=count)
                 )
-        elif _QUEUE_OF_KUEUE in (found.metadata.labels or {}):
+        elif QUEUE_OF_KUEUE in (found.metadata.labels or {}):
             steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would resume it"))
         elif not KINDS[ref.kind].is_suspended(found):
             steps.append(KINDS[ref.kind].suspend(ref))

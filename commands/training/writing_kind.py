@@ -10,6 +10,8 @@ from commands.plans.rights import Right
 from commands.plans.steps import Step
 from commands.training.spec import TrainingSpec
 
+QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"  # the label of what Kueue manages
+
 
 def _anything(_spec: TrainingSpec) -> str:
     return ""
@@ -28,6 +30,7 @@ class WritingKind:
     summary: str  # what a launch creates, for the docs
     launch: Callable[[TrainingSpec], tuple[Step, ...]]
     is_suspended: Callable[[Any], bool]
+    has_ended: Callable[[Any], bool]  # it holds no GPUs and never starts again
     suspend: Callable[[ObjectRef], Step]
     launch_rights: tuple[Right, ...]
     suspend_rights: tuple[Right, ...]

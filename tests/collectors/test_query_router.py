@@ -77,6 +77,36 @@ async def test_an_unexpected_error_in_a_query_is_blind_for_that_query_only(error
     assert counts == ["prometheus"]
 
 
+async def test_a_timeout_within_a_source_is_not_said_to_be_our_deadline() -> None:
+    answers = await answers_of(router_of(FailingSource(TimeoutError())), bad=BAD)
+
+    assert isinstance(bad := answers["bad"], Blind)
+    assert "internal error TimeoutError" in bad.reason
+
+
+@dataclass
+class OddSource(FailingSource):
+    """Its methods fail before there is anything to await."""
+
+    def query(self, query: Any, *, at: datetime) -> Any:
+        raise self.error
+
+    def health(self, *, at: datetime) -> Any:
+        if self.is_ill:
+            raise self.error
+        return super().health(at=at)
+
+
+@pytest.mark.parametrize("is_ill", [True, False], ids=["health", "query"])
+async def test_an_error_before_there_is_anything_to_await_is_contained_too(is_ill: bool) -> None:
+    source = OddSource(ValueError("odd"), is_ill=is_ill)
+
+    answers = await answers_of(router_of(source), good=GOOD)
+
+    assert isinstance(good := answers["good"], Blind)
+    assert "internal error ValueError" in good.reason
+
+
 async def test_the_log_has_the_traceback_under_the_reference_that_people_read() -> None:
     with capture_logs() as logs:
         answers = await router_of(FailingSource(ValueError("odd"))).query_all({"bad": BAD}, at=NOON)

@@ -20,6 +20,7 @@ MAX_CONFLICTS = 5  # another client writes the same object at the same time
 class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"):
     """A merge patch of one object or subresource. `undo` is the merge patch that reverts it.
 
+    What it requires and does not itself change, its inverse requires too: for example, who manages the object.
     With `if_exists` a missing object is no error: what is gone needs no restoring.
     """
 
@@ -40,11 +41,14 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
     def inverse(self, uid: str) -> "Patch | None":
         if self.undo is None:
             return None
+        made = tuple(facts_of(self.body))
+        paths = {fact.path for fact in made}
         return Patch(
             ref=self.ref,
             description=f"restore {self.ref}",
             body=self.undo,
-            requires=tuple(facts_of(self.body)),  # others may have changed it since
+            # others may have changed it since
+            requires=(*made, *(fact for fact in self.requires if fact.path not in paths)),
             undo=self.body,  # so that the undo can be undone
             subresource=self.subresource,
             if_exists=not self.if_exists,  # but what is to be done again needs its object

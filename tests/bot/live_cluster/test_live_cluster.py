@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.live_cluster import LiveCluster
+from bot.live_cluster import STARTING, LiveCluster
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.kinds import JOBS, NODES, PODS
 from collectors.facts.clock import SystemClock
@@ -118,4 +118,45 @@ async def test_others_run_while_the_first_trainings_are_read_and_they_are_read_o
             assert len(cluster.trainings()) == 20
             assert events.count("read") == 20
             tasks.pop().cancel()
+        await client.close()
+
+
+async def test_while_kinds_are_listed_no_reader_and_nobody_who_gives_up_reads_the_trainings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[object] = []
+    read = composition._training
+
+    def noted(*args: Any, **named: Any) -> Training:
+        reads.append(args)
+        return read(*args, **named)
+
+    monkeypatch.setattr(composition, "_training", noted)
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        kube.create(a_job_tree("t0"))
+        kube.fail(lambda seen: "/events" in seen.path, 503, times=1_000_000)
+        config = KubernetesOptions(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
+        client = await KubernetesClient.connect(config)
+        cache = ClusterCache(KubernetesSource(client), clock=SystemClock(), timing=QUICK)
+        cluster = LiveCluster("a", clock=SystemClock(), cache=cache)
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(cache.run())
+            waiting = group.create_task(cluster.synced(timedelta(seconds=600)))
+            await asyncio.sleep(0)
+            assert isinstance(unseen := cluster.refresh(), Blind)
+            assert unseen.reason == "nodes: it has not been listed yet"
+            await until(
+                cache, lambda: {"jobs", "namespaces", "nodes", "pods"}.isdisjoint(cache.blind_kinds())
+            )
+            assert isinstance(seen := cluster.refresh(), Blind)  # not all read at once for this reader
+            assert seen.reason == STARTING
+            waiting.cancel()
+            await asyncio.wait((waiting,))
+            assert not reads
+            with pytest.raises(TimeoutError, match="events"):
+                await cluster.synced(timedelta(seconds=0.01))
+            assert len(reads) == 1
+            assert len(cluster.trainings()) == 1
+            assert len(reads) == 1
+            task.cancel()
         await client.close()

@@ -336,3 +336,12 @@ def test_a_training_is_read_anew_only_when_a_part_of_it_changed() -> None:
     assert second is first
     changed = replace(inventory(*parts[:-1], rank(1, phase="Failed")), memo=Memo(after.memo))
     assert only(changed).gpus == 8
+
+
+def test_trainings_of_one_name_all_have_ids_of_their_own() -> None:
+    def named(name: str) -> Any:
+        return job(name=name, namespace="shared", labels={"training": "detr"})
+
+    seen = inventory(named("a"), named("b"), named("c"), job(name="detr-job", namespace="shared"))
+    ids = [view.id for view in read_trainings(seen)]
+    assert len(ids) == len(set(ids)) == 4

@@ -216,3 +216,44 @@ def test_a_job_index_that_is_no_number_is_the_first(index: str) -> None:
     (odd.metadata.labels or {})[f"{LABEL}job-index"] = index
     view = only(inventory(a_jobset(), *JOBS, odd))
     assert [(one.role, one.index) for one in view.ranks] == [("workers", 1)]
+
+
+def test_a_jobset_whose_jobs_have_more_tasks_than_run_at_once_shows_all_its_ranks() -> None:
+    spec = {**a_job_spec(2, 8), "completions": 3}
+    roles = [{"name": "workers", "replicas": 2, "template": {"spec": spec}}]
+    jobset = read(
+        JobSet, {"metadata": {"name": "detr", "namespace": SPACE}, "spec": {"replicatedJobs": roles}}
+    )
+    pods = [a_rank("workers", job, index) for job in range(2) for index in (1, 2)]
+    view = only(inventory(jobset, *JOBS[:2], *pods))
+    assert [(one.index, one.pod) for one in view.ranks] == [
+        (1, "detr-workers-0-1"),
+        (2, "detr-workers-0-2"),
+        (4, "detr-workers-1-1"),
+        (5, "detr-workers-1-2"),
+    ]
+
+
+def test_a_replaced_pod_hides_no_pod_of_the_next_job() -> None:
+    roles = [{"name": "workers", "replicas": 2, "template": {"spec": a_job_spec(1, 8)}}]
+    jobset = read(
+        JobSet, {"metadata": {"name": "detr", "namespace": SPACE}, "spec": {"replicatedJobs": roles}}
+    )
+    label = f"{LABEL}job-index"
+    pods = [
+        pod(
+            name,
+            SPACE,
+            labels={label: job},
+            ownerReferences=owned("Job", f"detr-workers-{job}"),
+            status=status,
+        )
+        for name, job, status in (
+            ("a-failed", "0", {"phase": "Failed"}),
+            ("b", "0", {"phase": "Running"}),
+            ("c", "1", {"phase": "Running"}),
+        )
+    ]
+    view = only(inventory(jobset, *JOBS[:2], *pods))
+    assert [one.pod for one in view.ranks] == ["a-failed", "b", "c"]
+    assert view.state is TrainingState.RUNNING

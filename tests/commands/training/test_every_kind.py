@@ -71,6 +71,17 @@ def decoded(tree: Any, labels: dict[str, str]) -> KubernetesObject:
     return found
 
 
+def with_end(one: KubernetesObject, kind: WritingKind) -> KubernetesObject:
+    """Return the object after its failure, if it is of this kind."""
+    if not isinstance(one, kind.objects.type):
+        return one
+    failed: KubernetesObject = msgspec.convert(
+        {**msgspec.to_builtins(one), "status": {"conditions": [{"type": "Failed", "status": "True"}]}},
+        type=kind.objects.type,
+    )
+    return failed
+
+
 def allows(rights: tuple[Right, ...], step: Step) -> bool:
     """Whether the rights of a kind, or those that every kind has, suffice for a step."""
     match step:
@@ -163,6 +174,18 @@ def test_what_kueue_manages_is_deleted_and_never_suspended(kind: WritingKind) ->
     steps = [step for step in suspend_steps(training, seen) if not isinstance(step, Scale)]
     assert steps
     assert all(isinstance(step, Delete) and "Kueue would resume it" in step.description for step in steps)
+
+
+@each_kind
+def test_what_has_ended_is_neither_suspended_nor_deleted(kind: WritingKind) -> None:
+    for labels in ({}, QUEUE):
+        seen = launched(kind, **labels)
+        (training,) = read_trainings(seen)
+        over = inventory(
+            *(with_end(one, kind) for of in seen.snapshots.values() for one in of.objects.values())
+        )
+        steps = [step for step in suspend_steps(training, over) if not isinstance(step, Scale)]
+        assert not steps, steps[0].description
 
 
 @each_kind

@@ -44,10 +44,13 @@ class Running:
     is_down: Callable[[], bool] = lambda: False
     clock: LoopClock = field(default_factory=LoopClock)
     store: MemoryStore = field(default_factory=MemoryStore)
+    on_objects_read: Callable[[], None] | None = None  # called while PrometheusRule objects are read
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Running"]:
-        cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
+        cluster: Any = SimpleNamespace(
+            name=CLUSTER, cache=None, pod_logs=SimpleNamespace(pages=self.pages), topology=a_topology
+        )
 
         def heat(_expr: str, _at: datetime) -> Mapping[str, float]:
             return {"gpu-a01": 91} if self.is_hot() else {}
@@ -59,7 +62,7 @@ class Running:
             RuleScheduler(CLUSTER, (self.rule,), self.router, a_renderer()),
             IncidentRecorder(CLUSTER, self.store, CardRouting(default="C1")),
             self.router,
-            rules=RuleSources(shipped=(self.rule,)),
+            rules=RuleSources(shipped=(self.rule,), reads_objects=self.on_objects_read is not None),
             clock=self.clock,
             metrics=Metrics(),
         )
@@ -67,6 +70,11 @@ class Running:
             task = tasks.create_task(evaluator.run())
             yield self
             task.cancel()
+
+    async def pages(self, _path: str) -> AsyncIterator[bytes]:
+        assert self.on_objects_read is not None
+        self.on_objects_read()
+        yield b'{"items": []}'
 
     async def state_at(self, minute: float) -> AlertState | None:
         await asyncio.sleep(60 * (minute - loop_minutes()))
@@ -81,6 +89,20 @@ async def test_a_pending_alert_fires_after_its_for(step: timedelta) -> None:
         assert await one.state_at(2.5) is AlertState.PENDING
         one.clock.wrong_by = step
         assert await one.state_at(4.5) is AlertState.PENDING
+        assert await one.state_at(5 + LATEST / 60 + 1) is AlertState.FIRING
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+async def test_a_clock_that_is_set_while_rules_are_read_changes_no_for(step: timedelta) -> None:
+    def set_late() -> None:
+        if loop_minutes() > 2.5:
+            one.clock.wrong_by = step
+
+    one = Running(a_rule("Hot", for_=minutes(5)), on_objects_read=set_late)
+    async with one.running():
+        assert await one.state_at(2.5) is AlertState.PENDING
+        assert await one.state_at(4.5) is AlertState.PENDING
+        assert one.clock.wrong_by == step
         assert await one.state_at(5 + LATEST / 60 + 1) is AlertState.FIRING
 
 
