@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -13,19 +12,17 @@ from alerts.engine import AlertChange
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from bot.evaluation.blind_view import BlindView
+from bot.evaluation.node_alarm import NodeAlarm
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rule_objects
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
-from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
+from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
-from collectors.cluster.cache import ObjectChange
-from collectors.cluster.kinds import NODES
 from collectors.facts.clock import LARGE_STEP, Clock, ClockSteps
 from collectors.facts.queries import Query
 from collectors.query_router import QueryRouter
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
-CHANGE_PACE = 5.0  # seconds between two cycles for changes of the cluster: a rack that fails is many
 MAX_PAUSE = 15.0  # seconds: the clock may be set while the loop sleeps
 STALLED_AFTER = 180.0  # seconds: much longer than a cycle with a backfill
 CACHE_SYNC_TIMEOUT = timedelta(seconds=15)  # at start, for the first snapshot of the cluster
@@ -75,40 +72,21 @@ class Evaluator:
         self.on_view_change: Callable[[], None] = lambda: None
         self.has_evaluated = False
         self._awake_at = 0.0
-        self._woken = asyncio.Event()
-        self._checks_due: float | None = None  # by the loop's clock, after a change of a node
-        self._checks_forward_at = -CHANGE_PACE  # when they were brought forward last
+        self._node_alarm = NodeAlarm()
 
     async def run(self) -> None:
         """Run until cancelled."""
         cache = self._cluster.cache
-        stop = cache.subscribe(self._note) if cache is not None else None
+        stop = cache.subscribe(self._node_alarm.note) if cache is not None else None
         try:
             await self.start()
-            self._checks_due = None  # everything is due now
+            self._node_alarm.clear()  # everything is due now
             while True:
                 await self._sleep_until_due()
                 await self.run_cycle()
         finally:
             if stop is not None:
                 stop()
-
-    def _note(self, change: ObjectChange) -> None:
-        """Bring the checks forward when a node changed, other than by its heartbeat.
-
-        They wait until the change is in the cluster's snapshot, and the last such cycle is long enough ago.
-        """
-        before, after = change.before, change.after
-        if (
-            change.kind == NODES.name
-            and self._checks_due is None
-            and (
-                before is None or after is None or (before.spec, before.status) != (after.spec, after.status)
-            )
-        ):
-            now = asyncio.get_running_loop().time()
-            self._checks_due = max(now + SNAPSHOT_EVERY, self._checks_forward_at + CHANGE_PACE)
-            self._woken.set()
 
     async def _sleep_until_due(self) -> None:
         """Sleep until a rule is due or a node has changed, at most MAX_PAUSE at a time."""
@@ -118,18 +96,12 @@ class Evaluator:
             due += self._follow_clock()
             now = self._clock.now()
             pause = (min(due, self._scheduler.next_due(now)) - now).total_seconds()
-            if self._checks_due is not None:
-                if self._checks_due <= self._awake_at:
-                    self._checks_due, self._checks_forward_at = None, self._awake_at
-                    self._scheduler.bring_checks_forward(now)
-                    return
-                pause = min(pause, self._checks_due - self._awake_at)
+            if self._node_alarm.rings(self._awake_at):
+                self._scheduler.bring_checks_forward(now)
+                return
             if pause <= 0:
                 return
-            self._woken.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(pause, MAX_PAUSE)):
-                    await self._woken.wait()
+            await self._node_alarm.sleep(min(pause, MAX_PAUSE))
 
     def _follow_clock(self) -> timedelta:
         """Restate what is in memory when the clock was set, so that no interval and no `for` changes.

@@ -45,7 +45,7 @@ def compose_trainings(kinds: Kinds, inventory: Inventory) -> Iterator[Training]:
         ids.add(made.id)
         yield made
     for kind in kinds:
-        for key, one in inventory.all(kind.objects).items():
+        for key, one in sorted(inventory.all(kind.objects).items()):  # so that names stay after a restart
             if one.metadata.namespace in own or not inventory.memo.get(
                 ("is training", kind.name, key), (one,), partial(kind.is_training, one)
             ):

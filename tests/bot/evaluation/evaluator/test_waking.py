@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from alerts.rules import Rule
-from bot.evaluation.evaluator import CHANGE_PACE, Evaluator, RuleSources
+from bot.evaluation.evaluator import Evaluator, RuleSources
+from bot.evaluation.node_alarm import CHANGE_PACE
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import SNAPSHOT_EVERY
