@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 
 from alerts.cards.message import Message, Text
 from bot.delivery.notifier_protocol import (
@@ -13,6 +12,7 @@ from bot.delivery.notifier_protocol import (
     Notifier,
     Permanent,
     Recoverable,
+    SearchWindow,
 )
 from bot.metrics import Metrics
 
@@ -48,9 +48,9 @@ class MeasuredNotifier:
             await self._notifier.edit(channel, message_id, message)
 
     async def find(
-        self, channel: str, nonce: str, since: datetime, thread: str | None = None
+        self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
     ) -> str | Duplicates | None:
-        return await self._notifier.find(channel, nonce, since, thread)
+        return await self._notifier.find(channel, nonce, window, thread)
 
     async def delete(self, channel: str, message_id: str) -> None:
         await self._notifier.delete(channel, message_id)

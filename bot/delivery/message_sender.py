@@ -14,7 +14,15 @@ from alerts.cards.channel_id import kind_and_name
 from alerts.cards.message import Message
 from bot.delivery.card_entries import CardEntry, DeliveryJob, DeliveryStep
 from bot.delivery.journal import DeliveryJournal
-from bot.delivery.notifier_protocol import Duplicates, Gone, Notifier, Recoverable, SendError, UnknownOutcome
+from bot.delivery.notifier_protocol import (
+    Duplicates,
+    Gone,
+    Notifier,
+    Recoverable,
+    SearchWindow,
+    SendError,
+    UnknownOutcome,
+)
 from bot.delivery.notifier_registry import NotifierRegistry
 from bot.delivery.retry import RetryPolicy
 from collectors.facts.clock import Clock
@@ -128,9 +136,12 @@ class MessageSender:
     async def _adopt(self, job: DeliveryJob) -> None:
         """Search for a message with an unknown outcome: adopt it if it was posted, else allow a new post."""
         row = job.entry.card if job.reply is None else job.reply.reply
-        since = (job.intent_at or self._deps.clock.now()) - self._deps.retry.look_back
+        intended, differ = job.intent_at or self._deps.clock.now(), self._deps.retry.clocks_differ
+        window = SearchWindow(since=intended - differ, until=intended + differ)
         thread = self._thread(job)
-        found = await self._send("find", lambda notifier: notifier.find(self._name, row.nonce, since, thread))
+        found = await self._send(
+            "find", lambda notifier: notifier.find(self._name, row.nonce, window, thread)
+        )
         if found is None:
             await self.save(job, intent_at=None)
             return

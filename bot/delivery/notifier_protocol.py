@@ -75,6 +75,14 @@ class Capabilities:
     limits: RateLimits
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchWindow:
+    """When a message that is searched for was posted, if it was. A busy channel has thousands of others."""
+
+    since: datetime
+    until: datetime
+
+
 class Notifier(Protocol):
     """A kind of channel. Every call ends within seconds, and raises only SendError.
 
@@ -99,9 +107,9 @@ class Notifier(Protocol):
     async def edit(self, channel: str, message_id: str, message: Message) -> None: ...
 
     async def find(
-        self, channel: str, nonce: str, since: datetime, thread: str | None = None
+        self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
     ) -> str | Duplicates | None:
-        """Return our own message with this nonce, posted since then."""
+        """Return our own message with this nonce, posted within the window."""
         ...
 
     async def delete(self, channel: str, message_id: str) -> None: ...

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NoReturn
 
 from alerts.cards.channel_id import kind_and_name
 from alerts.cards.message import Message, Text
-from bot.delivery.notifier_protocol import Capabilities, Notifier, Permanent, Refuses
+from bot.delivery.notifier_protocol import Capabilities, Notifier, Permanent, Refuses, SearchWindow
 from bot.delivery.rate_limiter import UNLIMITED, RateLimiter
 
 
@@ -65,7 +64,7 @@ class UnconfiguredNotifier:
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         self._refuse(channel)
 
-    async def find(self, channel: str, nonce: str, since: datetime, thread: str | None = None) -> None:
+    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
         self._refuse(channel)
 
     async def delete(self, channel: str, message_id: str) -> None:

@@ -14,8 +14,8 @@ class RetryPolicy:
     `answer`: timeout of one call; the chat's own client should give up earlier. `outcome_timeout`: after this, a
     message that cannot be found was never posted; longer than the client's timeout plus the chat's delay.
     `retry`, `max_retry`: the pauses after a failure. `refused`: the pause before a refused message is
-    retried; `refused_critical`: that of a critical card whose channel refuses everything. `look_back`: how much
-    earlier than the intent our message may be dated by the chat's clock.
+    retried; `refused_critical`: that of a critical card whose channel refuses everything. `clocks_differ`: how
+    far from the intent our message may be dated by the chat's clock.
     """
 
     answer: timedelta = timedelta(seconds=12)
@@ -24,7 +24,7 @@ class RetryPolicy:
     max_retry: timedelta = timedelta(minutes=1)
     refused: timedelta = timedelta(minutes=10)
     refused_critical: timedelta = timedelta(seconds=30)
-    look_back: timedelta = timedelta(minutes=10)
+    clocks_differ: timedelta = timedelta(minutes=10)
 
     def refused_pause(self, is_critical: bool) -> float:
         """Return the seconds to wait after the channel or the chat refused everything."""

@@ -1,4 +1,4 @@
-"""Brings the checks forward when a node has changed, so that a failing node is not told only at the next interval."""
+"""Brings the checks forward when a node has changed, so that a failing node does not wait for their next interval."""
 
 import asyncio
 from contextlib import suppress

@@ -10,8 +10,6 @@ from tests.house.conftest import ROOT, tracked
 WALL_CLOCK = {
     "bot/channels/inbox.py": "the age of a line that an earlier process received",
     "bot/delivery/channel_worker.py": "the intent of a message that an earlier process sent",
-    "bot/delivery/message_sender.py": "the look-back for a message that an earlier process sent, which starts at the "
-    "intent, so a clock that is set later does not change it",
     "bot/delivery/reconciler.py": "a card changes by itself when a silence or a lease ends; its sleep is bounded",
     "bot/jobs/launch_watcher.py": "the age of a launch that an earlier process recorded, once",
     "bot/jobs/unknown_steps.py": "a step is looked at for a day, over many processes",

@@ -17,6 +17,7 @@ from bot.delivery.notifier_protocol import (
     Permanent,
     Recoverable,
     Refuses,
+    SearchWindow,
     UnknownOutcome,
 )
 
@@ -142,7 +143,7 @@ class FakeChat:
         await self._call("edit", channel, change)
 
     async def find(
-        self, channel: str, nonce: str, since: datetime, thread: str | None = None
+        self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
     ) -> str | Duplicates | None:
         def search() -> str | Duplicates | None:
             found = [
@@ -150,7 +151,7 @@ class FakeChat:
                 for one in self.messages.values()
                 if (one.channel, one.thread, one.nonce) == (channel, thread, nonce)
                 and not one.is_deleted
-                and START + timedelta(seconds=one.at) >= since
+                and window.since <= START + timedelta(seconds=one.at) <= window.until
             ]
             if len(found) > 1:
                 return Duplicates(oldest=found[0], younger=tuple(found[1:]))

@@ -1,13 +1,12 @@
 """The console notifier, for runs without chat: prints each card when it is new or has changed."""
 
-from datetime import datetime
 from uuid import uuid4
 
 import structlog
 
 from alerts.cards.message import Message, Text, plain
 from bot.channels.console.plain_text import plain_text
-from bot.delivery.notifier_protocol import Capabilities
+from bot.delivery.notifier_protocol import Capabilities, SearchWindow
 from bot.delivery.rate_limiter import UNLIMITED
 
 LOG = "log"  # its one channel
@@ -35,7 +34,7 @@ class ConsoleNotifier:
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         _log.info("message updated", channel=channel, text=_text(message))
 
-    async def find(self, channel: str, nonce: str, since: datetime, thread: str | None = None) -> None:
+    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
         return None
 
     async def delete(self, channel: str, message_id: str) -> None:

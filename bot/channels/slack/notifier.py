@@ -1,7 +1,6 @@
 """The Slack notifier: posts cards and replies, and finds our own messages by their metadata."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
@@ -12,7 +11,7 @@ from bot.channels.slack.blocks import SlackMessage, render, render_line
 from bot.channels.slack.files import upload
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.channels.slack.web_client import SlackClient
-from bot.delivery.notifier_protocol import Capabilities, Duplicates, Permanent, SendError
+from bot.delivery.notifier_protocol import Capabilities, Duplicates, Permanent, SearchWindow, SendError
 
 log = structlog.get_logger(__name__)
 
@@ -70,11 +69,11 @@ class SlackNotifier:
         await self._attach(rendered, channel, message_id, message_id)
 
     async def find(
-        self, channel: str, nonce: str, since: datetime, thread: str | None = None
+        self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
     ) -> str | Duplicates | None:
         ours = str((await self._client.identity())["bot_id"])
         found = []
-        async for rendered in self._messages(channel, since, thread):
+        async for rendered in self._messages(channel, window, thread):
             metadata = rendered.get("metadata") or {}
             if (
                 metadata.get("event_type") == EVENT
@@ -91,14 +90,15 @@ class SlackNotifier:
         await self._client.call("chat.delete", self._client.web.chat_delete(channel=channel, ts=message_id))
 
     async def _messages(
-        self, channel: str, since: datetime, thread: str | None
+        self, channel: str, window: SearchWindow, thread: str | None
     ) -> AsyncIterator[dict[str, Any]]:
-        """Yield the messages since then, of the channel or a thread. Raises Permanent when there are too many."""
+        """Yield the messages in the window, of the channel or a thread. Raises Permanent when there are too many."""
         cursor = ""
         for _ in range(MAX_PAGES):
             parameters: dict[str, Any] = {
                 "channel": channel,
-                "oldest": f"{since.timestamp():.6f}",
+                "oldest": f"{window.since.timestamp():.6f}",
+                "latest": f"{window.until.timestamp():.6f}",
                 "limit": PAGE,
                 "include_all_metadata": True,
             }
@@ -117,7 +117,7 @@ class SlackNotifier:
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 return
-        raise Permanent(f"more than {PAGE * MAX_PAGES} messages since the one with unknown outcome")
+        raise Permanent(f"more than {PAGE * MAX_PAGES} messages around the one with unknown outcome")
 
     def _remember(self, channel: str, ts: str) -> set[str]:
         if len(self._files) >= KNOWN_MESSAGES:

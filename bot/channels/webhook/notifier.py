@@ -20,6 +20,7 @@ from bot.delivery.notifier_protocol import (
     Permanent,
     Recoverable,
     Refuses,
+    SearchWindow,
     SendError,
     UnknownOutcome,
 )
@@ -75,7 +76,7 @@ class WebhookNotifier:
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         _not_capable()
 
-    async def find(self, channel: str, nonce: str, since: datetime, thread: str | None = None) -> None:
+    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
         _not_capable()
 
     async def delete(self, channel: str, message_id: str) -> None:

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from alerts.cards.message import Color, text
-from bot.delivery.notifier_protocol import Permanent, Recoverable, SendError, UnknownOutcome
+from bot.delivery.notifier_protocol import Permanent, Recoverable, SearchWindow, SendError, UnknownOutcome
 from tests.contract.notifiers.conftest import Site
 from tests.support.incidents import an_incident_message
 
-LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+ALWAYS = SearchWindow(since=datetime(2001, 1, 1, tzinfo=UTC), until=datetime(2099, 1, 1, tzinfo=UTC))
 
 
 async def test_a_card_is_posted_and_has_an_id(site: Site) -> None:
@@ -37,8 +37,8 @@ async def test_a_changed_card_replaces_what_readers_saw(site: Site) -> None:
 async def test_a_message_is_found_again_or_may_be_posted_twice(site: Site) -> None:
     id = await site.notifier.post(site.channel, an_incident_message("gpu-a04 is hot"), nonce="n1")
     if site.notifier.capabilities.find:
-        assert await site.notifier.find(site.channel, "n1", LONG_AGO) == id
-        assert await site.notifier.find(site.channel, "another", LONG_AGO) is None
+        assert await site.notifier.find(site.channel, "n1", ALWAYS) == id
+        assert await site.notifier.find(site.channel, "another", ALWAYS) is None
         await site.notifier.delete(site.channel, id)
         assert site.shown() == []
     else:

@@ -10,9 +10,17 @@ from alerts.cards.message import Attachment, Color, Message, Paragraph, Preforma
 from bot.channels.slack.api_errors import ErrorMeaning, meaning_of
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.web_client import SlackClient
-from bot.delivery.notifier_protocol import Duplicates, Gone, Permanent, Recoverable, Refuses, UnknownOutcome
+from bot.delivery.notifier_protocol import (
+    Duplicates,
+    Gone,
+    Permanent,
+    Recoverable,
+    Refuses,
+    SearchWindow,
+    UnknownOutcome,
+)
 
-LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
+ALWAYS = SearchWindow(since=datetime(2001, 1, 1, tzinfo=UTC), until=datetime(2099, 1, 1, tzinfo=UTC))
 
 
 def a_message(title: str = "GPU 3 fell off the bus", **more: Any) -> Message:
@@ -29,7 +37,7 @@ async def test_a_card_is_posted_edited_and_deleted(harness: Any) -> None:
     (message,) = harness.slack.messages("#gpu-alerts")
     assert "resolved" in message.said
     assert message.attachments[0]["color"] == "#2eb67d"
-    assert await harness.notifier.find(harness.channel, "n1", LONG_AGO) == ts  # an edit keeps the nonce
+    assert await harness.notifier.find(harness.channel, "n1", ALWAYS) == ts  # an edit keeps the nonce
     await harness.notifier.delete(harness.channel, ts)
     assert harness.slack.messages("#gpu-alerts") == []
 
@@ -50,15 +58,31 @@ async def test_a_reply_is_posted_in_the_thread_and_may_be_broadcast(harness: Any
     (message, _) = harness.slack.messages("#gpu-alerts")
     assert [reply.ts for reply in harness.slack.thread(message)] == [quiet, loud]
     assert [reply.broadcast for reply in harness.slack.thread(message)] == [False, True]
-    assert await harness.notifier.find(harness.channel, "n2", LONG_AGO, card) == quiet
+    assert await harness.notifier.find(harness.channel, "n2", ALWAYS, card) == quiet
 
 
 async def test_only_our_own_message_with_this_nonce_is_found(harness: Any) -> None:
     ts = await harness.notifier.post(harness.channel, a_message(), nonce="ours")
     await harness.notifier.post(harness.channel, a_message(), nonce="another")
-    assert await harness.notifier.find(harness.channel, "ours", LONG_AGO) == ts
-    assert await harness.notifier.find(harness.channel, "unknown", LONG_AGO) is None
-    assert await harness.notifier.find(harness.channel, "ours", datetime(2099, 1, 1, tzinfo=UTC)) is None
+    assert await harness.notifier.find(harness.channel, "ours", ALWAYS) == ts
+    assert await harness.notifier.find(harness.channel, "unknown", ALWAYS) is None
+    later = SearchWindow(since=ALWAYS.until, until=ALWAYS.until + timedelta(days=1))
+    assert await harness.notifier.find(harness.channel, "ours", later) is None
+
+
+async def test_a_message_is_found_however_many_followed_it(
+    harness: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.channels.slack.notifier.PAGE", 2)
+    monkeypatch.setattr("bot.channels.slack.notifier.MAX_PAGES", 2)
+    ts = await harness.notifier.post(harness.channel, a_message(), nonce="ours")
+    for number in range(6):
+        await harness.notifier.post(harness.channel, a_message(), nonce=f"{number}")
+    posted = datetime.fromtimestamp(float(ts), UTC)
+    around = SearchWindow(since=posted - timedelta(minutes=1), until=posted + timedelta(microseconds=1))
+    assert await harness.notifier.find(harness.channel, "ours", around) == ts
+    with pytest.raises(Permanent, match="more than 4 messages"):
+        await harness.notifier.find(harness.channel, "ours", ALWAYS)
 
 
 async def test_duplicates_are_ordered_by_age_across_pages(harness: Any) -> None:
@@ -66,7 +90,7 @@ async def test_duplicates_are_ordered_by_age_across_pages(harness: Any) -> None:
     for number in range(210):
         await harness.notifier.post(harness.channel, text(f"between {number}"), nonce=f"{number}")
     second = await harness.notifier.post(harness.channel, text("a"), nonce="same")
-    found = await harness.notifier.find(harness.channel, "same", LONG_AGO)
+    found = await harness.notifier.find(harness.channel, "same", ALWAYS)
     assert found == Duplicates(oldest=first, younger=(second,))
 
 
