@@ -29,7 +29,7 @@ async def test_receivers_that_hang_hold_up_no_other_webhook() -> None:
                 }
             }
         )
-        dependencies = ChannelDependencies(store=MemoryStore(), clock=Hands(), stack=stack)  # type: ignore[arg-type]
+        dependencies = ChannelDependencies(store=MemoryStore(), clock=Hands(), stack=stack)
         opened = await open_webhooks(settings, dependencies)
         assert opened is not None
         async with asyncio.TaskGroup() as tasks:
