@@ -36,7 +36,7 @@ class IncidentFacts:
     version: int
     title: str
     severity: Severity
-    phase: str  # firing, acknowledged, silenced or resolved
+    phase: str  # firing, acknowledged or resolved
     subject: Mapping[str, str]
     opened_at: datetime
     resolved_at: datetime | None = None
@@ -48,7 +48,7 @@ class IncidentFacts:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """What a reader must learn when it changes. A measured value, a text or a silence does not belong to it."""
+        """What a reader must learn when it changes. A measured value or a text does not belong to it."""
         alerts = sorted((one.fingerprint, one.is_firing) for one in self.alerts)
         is_open = self.resolved_at is None
         return (self.id, is_open, self.severity.value, bool(self.acknowledged_by), self.left_out, *alerts)
@@ -74,7 +74,7 @@ def incident_facts(
         version=incident.version[0],
         title=title,
         severity=incident.severity,
-        phase=_phase(incident, context),
+        phase=_phase(incident),
         subject={"cluster": incident.cluster, **incident.subject.words()},
         opened_at=incident.opened_at,
         resolved_at=incident.resolved_at,
@@ -86,11 +86,9 @@ def incident_facts(
     )
 
 
-def _phase(incident: Incident, context: IncidentContext) -> str:
+def _phase(incident: Incident) -> str:
     if not incident.is_open:
         return "resolved"
-    if context.silenced_until is not None:
-        return "silenced"
     return "acknowledged" if incident.acknowledged_by else "firing"
 
 

@@ -24,7 +24,9 @@ async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -
         return None
     session = await dependencies.stack.enter_async_context(
         aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),  # each channel has its own: they must not wait for each other
+            connector=aiohttp.TCPConnector(
+                limit=0
+            ),  # each channel has its own: they must not wait for each other
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,  # ~/.netrc and the proxy variables must not apply
         )

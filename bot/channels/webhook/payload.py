@@ -34,7 +34,7 @@ class WebhookIncident(msgspec.Struct, rename="camel", frozen=True, kw_only=True)
     title: str
     severity: str
     state: str  # open or resolved
-    phase: str  # firing, acknowledged, silenced or resolved
+    phase: str  # firing, acknowledged or resolved
     version: int
     opened_at: datetime
     resolved_at: datetime | None
