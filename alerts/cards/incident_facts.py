@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 
 from alerts.alert import Alert
 from alerts.cards.incident_context import IncidentContext
@@ -16,7 +17,7 @@ MAX_ALERTS = 100  # of one incident, firing ones first; the receiver gets the nu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertFacts:
-    """One alert of the incident. `fingerprint`: 16 hex digits, equal for equal labels."""
+    """One alert of the incident. `fingerprint`: 16 hex digits, equal for equal labels in one cluster."""
 
     fingerprint: str
     is_firing: bool
@@ -81,7 +82,9 @@ def incident_facts(
         acknowledged_by=incident.acknowledged_by_name or incident.acknowledged_by,
         affected=tuple(impact.training for impact in incident.impacts),
         links={name: address for name, address in links.items() if address is not None},
-        alerts=tuple(_alert(member, alerts.get(member.alert)) for member in shown_members(incident)),
+        alerts=tuple(
+            _alert(member, alerts.get(member.alert), incident.cluster) for member in shown_members(incident)
+        ),
         left_out=max(0, len(incident.members) - MAX_ALERTS),
     )
 
@@ -92,16 +95,19 @@ def _phase(incident: Incident) -> str:
     return "acknowledged" if incident.acknowledged_by else "firing"
 
 
-def _alert(member: Member, alert: Alert | None) -> AlertFacts:
+def _alert(member: Member, alert: Alert | None, cluster: str) -> AlertFacts:
     labels = alert.labels if alert else {"alertname": member.name, "severity": member.severity.value}
+    key = f"{cluster}/{member.alert.rpartition('/')[2]}"
+    is_same_life = alert is not None and alert.life.since == member.since  # else it is a later one
+    fired_at = alert.life.fired_at if alert is not None and is_same_life else None
     annotations = dict(alert.annotations) if alert else {}
     annotations.setdefault("summary", member.summary)
     return AlertFacts(
-        fingerprint=member.alert.rpartition("/")[2],
+        fingerprint=blake2b(key.encode(), digest_size=8).hexdigest(),
         is_firing=member.is_firing,
-        labels=_printable(labels),
+        labels=_printable({"cluster": cluster, **labels}),
         annotations=_printable(annotations),
-        starts_at=(alert.life.fired_at or alert.life.since) if alert else member.since,
+        starts_at=fired_at or member.since,
         ends_at=None if member.is_firing else member.resolved_at,
     )
 

@@ -41,7 +41,7 @@ def test_a_firing_incident() -> None:
         "truncatedAlerts": 0,
         "groupKey": "lab/node/gpu-a04",
     }
-    assert body["commonLabels"] == {"node": "gpu-a04", "severity": "warning"}
+    assert body["commonLabels"] == {"cluster": "lab", "node": "gpu-a04", "severity": "warning"}
     assert body["commonAnnotations"] == {"runbook_url": "https://r/hot"}
     assert body["groupLabels"]["node"] == "gpu-a04"
     (hot,) = (one for one in body["alerts"] if one["labels"]["alertname"] == "GPUTemperatureHigh")
@@ -78,8 +78,32 @@ def test_a_large_incident_is_cut_and_says_so() -> None:
 
 def test_an_alert_that_is_no_longer_stored_has_what_its_incident_remembers() -> None:
     body = body_of(message_of(an_open_incident(HOT)))
-    assert body["alerts"][0]["labels"] == {"alertname": "GPUTemperatureHigh", "severity": "warning"}
+    assert body["alerts"][0]["labels"] == {
+        "cluster": "lab",
+        "alertname": "GPUTemperatureHigh",
+        "severity": "warning",
+    }
     assert body["alerts"][0]["annotations"] == {"summary": "gpu-a04 is hot"}
+
+
+def test_alerts_of_two_clusters_are_two_even_if_nothing_else_tells_them_apart() -> None:
+    """A receiver would take the end of one for the end of the other."""
+    elsewhere = replace(HOT, cluster="prod")
+    (here,), (there,) = (
+        body_of(message_of(an_open_incident(one), one))["alerts"] for one in (HOT, elsewhere)
+    )
+    assert here["fingerprint"] != there["fingerprint"]
+    assert (here["labels"]["cluster"], there["labels"]["cluster"]) == ("lab", "prod")
+
+
+def test_an_alert_that_is_about_to_fire_again_ended_after_it_began() -> None:
+    """Its row has a new life already, which its incident does not know."""
+    incident = resolved(an_open_incident(HOT))
+    later = NOON + timedelta(hours=1)
+    again = replace(HOT, life=replace(HOT.life, state=AlertState.PENDING, since=later, fired_at=None))
+    (alert,) = body_of(message_of(incident, again))["alerts"]
+    assert datetime.fromisoformat(alert["startsAt"]) == NOON
+    assert datetime.fromisoformat(alert["endsAt"]) == NOON + timedelta(minutes=5)
 
 
 def test_hostile_text_stays_one_line() -> None:
