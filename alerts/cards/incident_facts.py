@@ -73,14 +73,14 @@ def incident_facts(
         cluster=incident.cluster,
         group_key=f"{incident.cluster}/{incident.group_key}",
         version=incident.version[0],
-        title=title,
+        title=printable(title, LONGEST),
         severity=incident.severity,
         phase=_phase(incident),
-        subject={"cluster": incident.cluster, **incident.subject.words()},
+        subject=_printable({"cluster": incident.cluster, **incident.subject.words()}),
         opened_at=incident.opened_at,
         resolved_at=incident.resolved_at,
-        acknowledged_by=incident.acknowledged_by_name or incident.acknowledged_by,
-        affected=tuple(impact.training for impact in incident.impacts),
+        acknowledged_by=printable(incident.acknowledged_by_name or incident.acknowledged_by, LONGEST),
+        affected=tuple(printable(impact.training, LONGEST) for impact in incident.impacts),
         links={name: address for name, address in links.items() if address is not None},
         alerts=tuple(
             _alert(member, alerts.get(member.alert), incident.cluster) for member in shown_members(incident)

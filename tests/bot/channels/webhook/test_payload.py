@@ -9,9 +9,9 @@ from alerts.alert import Alert
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.incident_facts import MAX_ALERTS
 from alerts.cards.message import Message
-from alerts.incidents.incident import IncidentEventType
+from alerts.incidents.incident import Impact, IncidentEventType
 from alerts.lifecycle import AlertState
-from bot.channels.webhook.payload import payload_of
+from bot.channels.webhook.payload import MAX_BODY, payload_of
 from bot.delivery.card_entries import digest_of
 from collectors.facts.labels import Labels
 from tests.support.incidents import an_open_incident, message_of, resolved
@@ -110,6 +110,35 @@ def test_hostile_text_stays_one_line() -> None:
     hostile = replace(HOT, annotations={"summary": "hot\n\u202eApproved\x00"})
     body = body_of(message_of(an_open_incident(hostile), hostile))
     assert body["alerts"][0]["annotations"]["summary"].isprintable()
+    assert body["incident"]["title"].isprintable()
+
+
+def test_hostile_names_stay_one_line() -> None:
+    node = "gpu-a04\n\u202eApproved"
+    hostile = an_alert(node)
+    impact = Impact(training="ml/\u202etrain\n")
+    incident = replace(
+        an_open_incident(hostile), impacts=(impact,), acknowledged_by="U1", acknowledged_by_name="Ann\u202e\n"
+    )
+    body = body_of(message_of(incident, hostile))
+    assert body["groupLabels"]["node"] == body["commonLabels"]["node"]
+    shown = [*body["groupLabels"].values(), *body["incident"]["affected"], body["incident"]["acknowledgedBy"]]
+    assert [one for one in shown if not one.isprintable()] == []
+
+
+def test_a_body_is_cut_to_what_receivers_take() -> None:
+    long = {"summary": "s", "description": "d" * 7_000, "runbook": "r" * 7_000}
+    many = [
+        replace(HOT, labels=HOT.labels.with_(gpu=str(number)), annotations=long)
+        for number in range(MAX_ALERTS + 20)
+    ]
+    message = message_of(an_open_incident(*many), *many)
+    assert message.facts is not None
+    raw = payload_of(message.facts, receiver="night")
+    body = json.loads(raw)
+    assert len(raw) <= MAX_BODY
+    assert len(body["alerts"]) > 10
+    assert len(body["alerts"]) + body["truncatedAlerts"] == len(many)
 
 
 def test_links_of_the_settings_are_filled_in() -> None:
