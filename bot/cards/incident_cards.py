@@ -33,7 +33,7 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     if shared.wants_facts(card.channel):
         if found.is_open and context.silenced_until is not None:  # a post would notify
             return Composed(message=None, next_due=context.silenced_until)
-        if not found.is_open and await _is_broken_again(found, snapshot):
+        if not found.is_open and await _is_broken_again(found, card.channel, snapshot):
             return Composed(message=None, next_due=now + LOOK_AGAIN)
         rows = await snapshot.rows(Alert).get_all(member.alert for member in shown_members(found))
         facts = incident_facts(found, rows, title=headline(found), context=context)
@@ -44,14 +44,12 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     return Composed(message=message, is_final=now >= over_at, next_due=over_at)
 
 
-async def _is_broken_again(incident: Incident, snapshot: StoreSnapshot) -> bool:
-    """Return whether a later incident of the same object is open: the end of this one would be taken for its end."""
-    rows = snapshot.rows(Incident)
-    return bool(
-        await rows.find(
-            cluster=incident.cluster, group_key=incident.group_key, state="open", newest=True, limit=1
-        )
+async def _is_broken_again(incident: Incident, channel: str, snapshot: StoreSnapshot) -> bool:
+    """Return whether the channel has a later, open incident of the same object, and would take this end for its end."""
+    found = await snapshot.rows(Incident).find(
+        cluster=incident.cluster, group_key=incident.group_key, state="open"
     )
+    return any(channel in one.channels for one in found)
 
 
 def _blind_reason(incident: Incident, shared: CardContext) -> str:

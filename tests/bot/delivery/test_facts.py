@@ -126,6 +126,16 @@ async def test_a_restart_posts_no_end_while_the_object_is_broken_again(programs:
     assert programs.states == ["firing", "firing"]
 
 
+async def test_an_incident_in_another_channel_withholds_no_end(programs: Programs) -> None:
+    async with programs.delivering():
+        first = programs.opened("i1")
+        await programs.put(HOT, first, replace(programs.opened("i2"), channels=("hook:day",)))
+        await asyncio.sleep(5)
+        await programs.put(programs.over(first))
+        await asyncio.sleep(5)
+    assert programs.states == ["firing", "resolved"]
+
+
 async def test_what_is_silenced_is_posted_when_the_silence_has_ended(programs: Programs) -> None:
     async with programs.delivering():
         incident = programs.opened("i1")
