@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 
 from alerts.alert import Alert
 from alerts.cards.incident_context import IncidentContext
@@ -16,7 +17,7 @@ MAX_ALERTS = 100  # of one incident, firing ones first; the receiver gets the nu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertFacts:
-    """One alert of the incident. `fingerprint`: 16 hex digits, equal for equal labels."""
+    """One alert of the incident. `fingerprint`: 16 hex digits, equal for equal labels in one cluster."""
 
     fingerprint: str
     is_firing: bool
@@ -36,7 +37,7 @@ class IncidentFacts:
     version: int
     title: str
     severity: Severity
-    phase: str  # firing, acknowledged, silenced or resolved
+    phase: str  # firing, acknowledged or resolved
     subject: Mapping[str, str]
     opened_at: datetime
     resolved_at: datetime | None = None
@@ -48,7 +49,7 @@ class IncidentFacts:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """What a reader must learn when it changes. A measured value, a text or a silence does not belong to it."""
+        """What a reader must learn when it changes. A measured value or a text does not belong to it."""
         alerts = sorted((one.fingerprint, one.is_firing) for one in self.alerts)
         is_open = self.resolved_at is None
         return (self.id, is_open, self.severity.value, bool(self.acknowledged_by), self.left_out, *alerts)
@@ -72,38 +73,41 @@ def incident_facts(
         cluster=incident.cluster,
         group_key=f"{incident.cluster}/{incident.group_key}",
         version=incident.version[0],
-        title=title,
+        title=printable(title, LONGEST),
         severity=incident.severity,
-        phase=_phase(incident, context),
-        subject={"cluster": incident.cluster, **incident.subject.words()},
+        phase=_phase(incident),
+        subject=_printable({"cluster": incident.cluster, **incident.subject.words()}),
         opened_at=incident.opened_at,
         resolved_at=incident.resolved_at,
-        acknowledged_by=incident.acknowledged_by_name or incident.acknowledged_by,
-        affected=tuple(impact.training for impact in incident.impacts),
+        acknowledged_by=printable(incident.acknowledged_by_name or incident.acknowledged_by, LONGEST),
+        affected=tuple(printable(impact.training, LONGEST) for impact in incident.impacts),
         links={name: address for name, address in links.items() if address is not None},
-        alerts=tuple(_alert(member, alerts.get(member.alert)) for member in shown_members(incident)),
+        alerts=tuple(
+            _alert(member, alerts.get(member.alert), incident.cluster) for member in shown_members(incident)
+        ),
         left_out=max(0, len(incident.members) - MAX_ALERTS),
     )
 
 
-def _phase(incident: Incident, context: IncidentContext) -> str:
+def _phase(incident: Incident) -> str:
     if not incident.is_open:
         return "resolved"
-    if context.silenced_until is not None:
-        return "silenced"
     return "acknowledged" if incident.acknowledged_by else "firing"
 
 
-def _alert(member: Member, alert: Alert | None) -> AlertFacts:
+def _alert(member: Member, alert: Alert | None, cluster: str) -> AlertFacts:
     labels = alert.labels if alert else {"alertname": member.name, "severity": member.severity.value}
+    key = f"{cluster}/{member.alert.rpartition('/')[2]}"
+    is_same_life = alert is not None and alert.life.since == member.since  # else it is a later one
+    fired_at = alert.life.fired_at if alert is not None and is_same_life else None
     annotations = dict(alert.annotations) if alert else {}
     annotations.setdefault("summary", member.summary)
     return AlertFacts(
-        fingerprint=member.alert.rpartition("/")[2],
+        fingerprint=blake2b(key.encode(), digest_size=8).hexdigest(),
         is_firing=member.is_firing,
-        labels=_printable(labels),
+        labels=_printable({"cluster": cluster, **labels}),
         annotations=_printable(annotations),
-        starts_at=(alert.life.fired_at or alert.life.since) if alert else member.since,
+        starts_at=fired_at or member.since,
         ends_at=None if member.is_firing else member.resolved_at,
     )
 

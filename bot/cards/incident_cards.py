@@ -1,7 +1,7 @@
 """The incident card. Which are wanted is in `alerts/cards/desired.py`, what they look like in `incident_card.py`."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.cards.incident_card import headline, incident_card
@@ -14,6 +14,8 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from commands.incident.card_context import incident_context
 from commands.plans.plan import Plan, StepRecord
+
+LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
 
 
 async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:
@@ -29,6 +31,10 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     )
     message = incident_card(found, context=context, now=now)
     if shared.wants_facts(card.channel):
+        if found.is_open and context.silenced_until is not None:  # a post would notify
+            return Composed(message=None, next_due=context.silenced_until)
+        if not found.is_open and await _is_broken_again(found, card.channel, snapshot):
+            return Composed(message=None, next_due=now + LOOK_AGAIN)
         rows = await snapshot.rows(Alert).get_all(member.alert for member in shown_members(found))
         facts = incident_facts(found, rows, title=headline(found), context=context)
         message = replace(message, facts=facts)
@@ -36,6 +42,14 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
         return Composed(message=message, next_due=context.silenced_until)
     over_at = found.resolved_at + REOPENS_WITHIN
     return Composed(message=message, is_final=now >= over_at, next_due=over_at)
+
+
+async def _is_broken_again(incident: Incident, channel: str, snapshot: StoreSnapshot) -> bool:
+    """Return whether the channel has a later, open incident of the same object, and would take this end for its end."""
+    found = await snapshot.rows(Incident).find(
+        cluster=incident.cluster, group_key=incident.group_key, state="open"
+    )
+    return any(channel in one.channels for one in found)
 
 
 def _blind_reason(incident: Incident, shared: CardContext) -> str:

@@ -72,6 +72,11 @@ class CardEntry:
     def is_over(self) -> bool:
         return self.card.is_final and not self.replies
 
+    def show(self, composed: Composed, now: datetime) -> None:
+        """Take what the card should show from now on."""
+        self.desired, self.due = composed, composed.due_after(now)
+        self.digest = "" if composed.message is None else digest_of(composed.message)
+
     def next_reply(self) -> ReplyEntry | None:
         """Return the next reply to post. A refused one lets the others pass."""
         return next((one for one in self.replies if not one.attempts.refused), next(iter(self.replies), None))

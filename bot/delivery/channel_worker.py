@@ -153,7 +153,7 @@ class ChannelWorker:
             case Recoverable(retry_after=timedelta() as pause_asked):
                 job.attempts.is_surely_unsent = is_post
                 pacer = self._rate_limiter if is_post else self._limiters[job.method]
-                pacer.hold(pause_asked)
+                pacer.hold(max(pause_asked, self._deps.retry.retry))  # it may ask for none, again and again
             case _:
                 job.attempts.is_surely_unsent = is_post and isinstance(error, Recoverable)
                 pause = self._deps.retry.pause(job.attempts.failed, self._deps.random)

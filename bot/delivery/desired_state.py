@@ -167,11 +167,10 @@ class DesiredState:
         except Exception as error:  # one card's bug must not stop the others
             self._note_failure(entry, error)
             return
-        entry.failures = 0
-        digest = "" if composed.message is None else digest_of(composed.message)
-        if digest != entry.digest and entry.attempts.refused:
+        entry.failures, before = 0, entry.digest
+        entry.show(composed, now)
+        if entry.digest != before and entry.attempts.refused:
             entry.attempts = Attempts()  # another message was refused, not this one
-        entry.desired, entry.digest, entry.due = composed, digest, composed.due_after(now)
 
     def _note_failure(self, entry: CardEntry, error: Exception) -> None:
         """Add a note to the card that it is not up to date, at the second failure in a row: the first may pass.

@@ -13,7 +13,7 @@ from typing import Any
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.store import Store, Unit
 from bot.cards.card_catalogue import CardCatalogue
-from bot.delivery.card_entries import CardEntry, ReplyEntry, digest_of
+from bot.delivery.card_entries import CardEntry, ReplyEntry
 from bot.delivery.notifier_protocol import UnknownOutcome
 
 
@@ -80,6 +80,28 @@ class DeliveryJournal:
         await self._commit(apply)
         entry.replies = [one for one in entry.replies if one not in said]
 
+    async def compose_again(self, entry: CardEntry, now: datetime) -> bool:
+        """Compose what a card shows as of now. Return False when its row is gone: then nothing must be posted."""
+        is_stored = False
+
+        async def apply(unit: Unit) -> None:
+            nonlocal is_stored
+            row = await unit.rows(PostedCard).get(entry.card.id)
+            is_stored = row is not None
+            if row is None:
+                entry.card = replace(entry.card, is_final=True)
+                entry.replies.clear()
+                return
+            entry.card = row
+            try:
+                composed = await self._catalogue.compose(row, unit, now)
+            except Exception:  # the desired state reports it; what it composed last is posted
+                return
+            entry.show(composed, now)
+
+        await self._commit(apply)
+        return is_stored
+
     async def finalize(self, entry: CardEntry, now: datetime) -> None:
         """Mark the card as final, if it still composes as final in this unit. Raises UnknownOutcome."""
         failure: Exception | None = None
@@ -95,8 +117,7 @@ class DeliveryJournal:
             except Exception as error:  # one card's bug must not stop the others
                 failure = error
                 return
-            entry.desired, entry.due = composed, composed.due_after(now)
-            entry.digest = "" if composed.message is None else digest_of(composed.message)
+            entry.show(composed, now)
             if composed.is_final and (
                 composed.message is None or (row.message_id and row.digest == entry.digest)
             ):

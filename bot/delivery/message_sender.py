@@ -97,6 +97,8 @@ class MessageSender:
         return await self.save(job, nonce=nonce, intent_at=self._deps.clock.now(), **content)
 
     async def _post(self, job: DeliveryJob) -> None:
+        if not await self._is_due(job.entry):
+            return
         card, thread = job.entry.card, self._thread(job)
         message, digest = _desired(job.entry)
         nonce = uuid4().hex if card.message_id or not card.nonce else card.nonce
@@ -106,6 +108,16 @@ class MessageSender:
             "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)
         )
         await self.save(job, message_id=id, digest=digest, posted_at=self._deps.clock.now(), error="")
+
+    async def _is_due(self, entry: CardEntry) -> bool:
+        """Return whether it is still to be posted. An end that waited long may be wrong by now: it is composed anew."""
+        message, _ = _desired(entry)
+        if message.facts is None or message.facts.resolved_at is None:
+            return True
+        if not await self._deps.journal.compose_again(entry, self._deps.clock.now()):
+            return False
+        is_shown = bool(entry.card.message_id) and entry.card.digest == entry.digest
+        return entry.desired is not None and entry.desired.message is not None and not is_shown
 
     async def _post_reply(self, job: DeliveryJob) -> None:
         assert job.reply is not None

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from yarl import URL
 
 from alerts.cards.channel_id import kind_and_name
-from bot.settings.section import Authorization, BasicAuth, Duration, Section, TlsConfig
+from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Section, TlsConfig
 from collectors.facts.clock import duration
 
 CONSOLE_CHANNEL = "console:log"
@@ -44,8 +45,10 @@ class WebhookSettings(Section):
     authorization: Authorization | None = None
     basic_auth: BasicAuth | None = None
     tls_config: TlsConfig = TlsConfig()
-    http_headers: dict[str, SecretStr] = Field(default={})
-    timeout: Duration = Field(default=duration("7s"), le=duration("10s"), description="of one request")
+    http_headers: HttpHeaders = Field(default={})
+    timeout: Duration = Field(
+        default=duration("7s"), gt=timedelta(), le=duration("10s"), description="of one request"
+    )
 
     @field_validator("url")
     @classmethod
@@ -98,11 +101,11 @@ def channel_error(
     if channel == CONSOLE_CHANNEL or channel in set(channel_ids(channels)):
         return ""
     if kind == "slack":
-        if not re.match(_SLACK_ID, name):
+        if not re.fullmatch(_SLACK_ID, name):
             return f"`{channel}` is not `slack:` and a channel's id, such as slack:C0123456"
         return "" if slack is not None else f"`{channel}` needs the section `slack`"
     known = ", ".join(f"`{one}`" for one in (*channel_ids(channels), CONSOLE_CHANNEL))
-    if not kind and re.match(_SLACK_ID, name):
+    if not kind and re.fullmatch(_SLACK_ID, name):
         return f"`{channel}` is not the id of a channel: write `slack:{channel}`"
     if kind in ChannelSettings.model_fields:
         return f"`{channel}` needs `channels.{name}.{kind}`; there is {known}"

@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.settings.channels import ChannelSettings, SlackSettings
-from bot.settings.section import Authorization, BasicAuth, Duration, Matchers, Section, TlsConfig
+from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
 from collectors.facts.clock import duration
 
 
@@ -28,7 +28,7 @@ class PrometheusSettings(Section):
     basic_auth: BasicAuth | None = None
     tls_config: TlsConfig = TlsConfig()
     proxy_url: SecretStr | None = None
-    http_headers: dict[str, SecretStr] = Field(default={})
+    http_headers: HttpHeaders = Field(default={})
     params: dict[str, str] = Field(default={})
     timeout: Duration = Field(default=duration("8s"), description="timeout of one query")
     stale_after: Duration = Field(default=duration("3m"), description="blind after this long without `up`")

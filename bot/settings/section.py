@@ -1,10 +1,12 @@
 """What sections of the settings are made of: their base, types of values, and the options of an HTTP client."""
 
+import re
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, model_validator
 
 from alerts.matching import parse_matchers
 from bot.settings.secrets import Secret
@@ -20,6 +22,33 @@ def _matchers(value: str) -> str:
     return value
 
 
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_NOT_OURS = frozenset(
+    {"connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding"}
+)  # what says where a request's body begins and ends, and whom it is for
+
+
+def _header_value(value: SecretStr | None) -> SecretStr | None:
+    if value is not None and not value.get_secret_value().isprintable():
+        raise ValueError("must be one line of plain text")
+    return value
+
+
+def _headers(value: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+    for name, one in value.items():
+        if not _HEADER.fullmatch(name):
+            raise ValueError(f"`{name}` is not a header's name")
+        if name.lower() in _NOT_OURS:
+            raise ValueError(f"the header {name} cannot be set")
+        try:
+            _header_value(one)
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from None
+    return value
+
+
+HeaderValue = Annotated[SecretStr | None, AfterValidator(_header_value)]
+HttpHeaders = Annotated[dict[str, SecretStr], AfterValidator(_headers)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Matchers = Annotated[str, BeforeValidator(_matchers)]
 
@@ -34,8 +63,14 @@ class Authorization(Section):
     """The fields of Prometheus' own `authorization`."""
 
     type: str = "Bearer"
-    credentials: SecretStr | None = None
+    credentials: HeaderValue = None
     credentials_file: Path | None = None
+
+    @model_validator(mode="after")
+    def _has_credentials(self) -> "Authorization":
+        if (self.credentials is None) == (self.credentials_file is None):
+            raise ValueError("set credentials or credentials_file")
+        return self
 
 
 class BasicAuth(Section):

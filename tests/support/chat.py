@@ -45,6 +45,7 @@ class Fault(Enum):
     LATE = "done three seconds later, and no answer"
     HANGS = "done, and the answer never comes"
     BUSY = "429 with Retry-After 7"
+    BUSY_FOR_NO_TIME = "429 with Retry-After 0"
     DOWN = "503"
     REFUSED = "this message is refused"
     CLOSED = "the channel is archived"
@@ -178,6 +179,8 @@ class FakeChat:
         match fault:
             case Fault.BUSY:
                 raise Recoverable("ratelimited", retry_after=timedelta(seconds=7))
+            case Fault.BUSY_FOR_NO_TIME:
+                raise Recoverable("ratelimited", retry_after=timedelta())
             case Fault.DOWN:
                 raise Recoverable("503")
             case Fault.REFUSED:

@@ -128,7 +128,7 @@ def _pause(retry_after: str, now: datetime) -> timedelta | None:
     except (ValueError, OverflowError):
         try:
             asked = parsedate_to_datetime(retry_after) - now
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             return None
     return max(timedelta(), min(asked, MAX_RETRY_AFTER))
 

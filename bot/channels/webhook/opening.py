@@ -12,8 +12,6 @@ from bot.settings.channels import WebhookSettings
 from bot.settings.schema import Settings
 from bot.settings.section import TlsConfig, secret
 
-CONNECTIONS = 32
-
 
 async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -> OpenChannel | None:
     """Open the webhooks. Raises ValueError for certificates that cannot be used."""
@@ -26,7 +24,9 @@ async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -
         return None
     session = await dependencies.stack.enter_async_context(
         aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+            connector=aiohttp.TCPConnector(
+                limit=0
+            ),  # each channel has its own: they must not wait for each other
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,  # ~/.netrc and the proxy variables must not apply
         )

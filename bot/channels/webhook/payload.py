@@ -4,6 +4,7 @@ Source: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from alerts.cards.incident_facts import AlertFacts, IncidentFacts
 
 VERSION = "4"
+MAX_BODY = 512 << 10  # bytes: a body that a receiver refuses as too large would be lost
 NOT_ENDED = datetime(1, 1, 1, tzinfo=UTC)  # Go's zero time, which Alertmanager sends for a firing alert
 
 
@@ -34,7 +36,7 @@ class WebhookIncident(msgspec.Struct, rename="camel", frozen=True, kw_only=True)
     title: str
     severity: str
     state: str  # open or resolved
-    phase: str  # firing, acknowledged, silenced or resolved
+    phase: str  # firing, acknowledged or resolved
     version: int
     opened_at: datetime
     resolved_at: datetime | None
@@ -60,7 +62,16 @@ class WebhookPayload(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 def payload_of(facts: IncidentFacts, *, receiver: str) -> bytes:
-    """Return the JSON body for the incident as it is now."""
+    """Return the JSON body for the incident as it is now. Alerts that make it too large are counted only."""
+    body = _encoded(facts, receiver)
+    while len(body) > MAX_BODY and len(facts.alerts) > 1:
+        kept = facts.alerts[: len(facts.alerts) // 2]
+        facts = replace(facts, alerts=kept, left_out=facts.left_out + len(facts.alerts) - len(kept))
+        body = _encoded(facts, receiver)
+    return body
+
+
+def _encoded(facts: IncidentFacts, receiver: str) -> bytes:
     return msgspec.json.encode(
         WebhookPayload(
             group_key=facts.group_key,

@@ -80,6 +80,17 @@ async def test_without_find_what_may_be_lost_is_posted_again(plain: Any, fault: 
     assert methods(plain) == {"post"}
 
 
+async def test_a_chat_that_asks_for_no_pause_is_not_called_without_end(plain: Any) -> None:
+    """`Retry-After: 0`, or a date that has passed."""
+    plain.chat.faults("post", *[Fault.BUSY_FOR_NO_TIME] * 10)
+    await plain.put("t1", "queued")
+    async with plain.delivering():
+        await asyncio.sleep(5)
+        assert len(plain.chat.calls) <= 6
+        await asyncio.sleep(60)
+    assert plain.chat.said("C1") == ["queued"]
+
+
 async def test_a_notifier_that_finds_but_does_not_edit_posts_each_state_once(yard: Any) -> None:
     yard.chat.capabilities = replace(CHAT, edit=False)
     yard.chat.faults("post", Fault.LOST_REPLY, None, Fault.LOST_REPLY)

@@ -38,6 +38,7 @@ def test_routes_to_channels_of_several_kinds(tmp_path: Path) -> None:
         ("webhook:day", "needs `channels.day.webhook`; there is `webhook:night`, `console:log`"),
         ("pager:duty", "is not the id of a channel"),
         ("console:other", "is not the id of a channel"),
+        ("slack:C0456 ", "is not `slack:` and a channel's id"),
         ("", "is not the id of a channel"),
     ],
 )
@@ -46,6 +47,12 @@ def test_a_channel_that_the_settings_do_not_have(tmp_path: Path, channel: str, e
     assert error.startswith("7:")
     assert "routes.0.channels.1" in error
     assert expected in error
+
+
+def test_an_id_with_a_line_break(tmp_path: Path) -> None:
+    text = SLACK + 'routes:\n  - channels: ["slack:C0456\\n"]\n'
+    (error,) = errors(tmp_path, text)
+    assert "is not `slack:` and a channel's id" in error
 
 
 def test_a_slack_channel_needs_slack(tmp_path: Path) -> None:
@@ -71,10 +78,22 @@ def test_a_channel_of_an_inner_route(tmp_path: Path) -> None:
         ("{night: {webhook: {url: 'https://u:hook-secret@a/'}}}", "use basic_auth"),
         ("{Night: {webhook: {url: 'https://a'}}}", "Night"),
         (
-            "{night: {webhook: {url: 'https://a', authorization: {}, basic_auth: {username: x}}}}",
+            "{night: {webhook: {url: 'https://a', authorization: {credentials: x}, basic_auth: {username: x}}}}",
             "set authorization or basic_auth",
         ),
         ("{night: {webhook: {url: 'https://a', timeout: 1m}}}", "timeout"),
+        ("{night: {webhook: {url: 'https://a', timeout: 0s}}}", "timeout"),
+        ("{night: {webhook: {url: 'https://a', authorization: {}}}}", "set credentials or credentials_file"),
+        (
+            "{night: {webhook: {url: 'https://a', authorization: {credentials: \"hook-secret\\n\"}}}}",
+            "must be one line",
+        ),
+        (
+            "{night: {webhook: {url: 'https://a', http_headers: {X-A: \"hook-secret\\n\"}}}}",
+            "must be one line",
+        ),
+        ("{night: {webhook: {url: 'https://a', http_headers: {'X A': b}}}}", "`X A` is not a header's name"),
+        ("{night: {webhook: {url: 'https://a', http_headers: {content-length: '5'}}}}", "cannot be set"),
     ],
 )
 def test_a_channel_that_is_not_valid(tmp_path: Path, channels: str, expected: str) -> None:

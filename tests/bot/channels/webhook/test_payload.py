@@ -9,9 +9,9 @@ from alerts.alert import Alert
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.incident_facts import MAX_ALERTS
 from alerts.cards.message import Message
-from alerts.incidents.incident import IncidentEventType
+from alerts.incidents.incident import Impact, IncidentEventType
 from alerts.lifecycle import AlertState
-from bot.channels.webhook.payload import payload_of
+from bot.channels.webhook.payload import MAX_BODY, payload_of
 from bot.delivery.card_entries import digest_of
 from collectors.facts.labels import Labels
 from tests.support.incidents import an_open_incident, message_of, resolved
@@ -41,7 +41,7 @@ def test_a_firing_incident() -> None:
         "truncatedAlerts": 0,
         "groupKey": "lab/node/gpu-a04",
     }
-    assert body["commonLabels"] == {"node": "gpu-a04", "severity": "warning"}
+    assert body["commonLabels"] == {"cluster": "lab", "node": "gpu-a04", "severity": "warning"}
     assert body["commonAnnotations"] == {"runbook_url": "https://r/hot"}
     assert body["groupLabels"]["node"] == "gpu-a04"
     (hot,) = (one for one in body["alerts"] if one["labels"]["alertname"] == "GPUTemperatureHigh")
@@ -78,14 +78,67 @@ def test_a_large_incident_is_cut_and_says_so() -> None:
 
 def test_an_alert_that_is_no_longer_stored_has_what_its_incident_remembers() -> None:
     body = body_of(message_of(an_open_incident(HOT)))
-    assert body["alerts"][0]["labels"] == {"alertname": "GPUTemperatureHigh", "severity": "warning"}
+    assert body["alerts"][0]["labels"] == {
+        "cluster": "lab",
+        "alertname": "GPUTemperatureHigh",
+        "severity": "warning",
+    }
     assert body["alerts"][0]["annotations"] == {"summary": "gpu-a04 is hot"}
+
+
+def test_alerts_of_two_clusters_are_two_even_if_nothing_else_tells_them_apart() -> None:
+    """A receiver would take the end of one for the end of the other."""
+    elsewhere = replace(HOT, cluster="prod")
+    (here,), (there,) = (
+        body_of(message_of(an_open_incident(one), one))["alerts"] for one in (HOT, elsewhere)
+    )
+    assert here["fingerprint"] != there["fingerprint"]
+    assert (here["labels"]["cluster"], there["labels"]["cluster"]) == ("lab", "prod")
+
+
+def test_an_alert_that_is_about_to_fire_again_ended_after_it_began() -> None:
+    """Its row has a new life already, which its incident does not know."""
+    incident = resolved(an_open_incident(HOT))
+    later = NOON + timedelta(hours=1)
+    again = replace(HOT, life=replace(HOT.life, state=AlertState.PENDING, since=later, fired_at=None))
+    (alert,) = body_of(message_of(incident, again))["alerts"]
+    assert datetime.fromisoformat(alert["startsAt"]) == NOON
+    assert datetime.fromisoformat(alert["endsAt"]) == NOON + timedelta(minutes=5)
 
 
 def test_hostile_text_stays_one_line() -> None:
     hostile = replace(HOT, annotations={"summary": "hot\n\u202eApproved\x00"})
     body = body_of(message_of(an_open_incident(hostile), hostile))
     assert body["alerts"][0]["annotations"]["summary"].isprintable()
+    assert body["incident"]["title"].isprintable()
+
+
+def test_hostile_names_stay_one_line() -> None:
+    node = "gpu-a04\n\u202eApproved"
+    hostile = an_alert(node)
+    impact = Impact(training="ml/\u202etrain\n")
+    incident = replace(
+        an_open_incident(hostile), impacts=(impact,), acknowledged_by="U1", acknowledged_by_name="Ann\u202e\n"
+    )
+    body = body_of(message_of(incident, hostile))
+    assert body["groupLabels"]["node"] == body["commonLabels"]["node"]
+    shown = [*body["groupLabels"].values(), *body["incident"]["affected"], body["incident"]["acknowledgedBy"]]
+    assert [one for one in shown if not one.isprintable()] == []
+
+
+def test_a_body_is_cut_to_what_receivers_take() -> None:
+    long = {"summary": "s", "description": "d" * 7_000, "runbook": "r" * 7_000}
+    many = [
+        replace(HOT, labels=HOT.labels.with_(gpu=str(number)), annotations=long)
+        for number in range(MAX_ALERTS + 20)
+    ]
+    message = message_of(an_open_incident(*many), *many)
+    assert message.facts is not None
+    raw = payload_of(message.facts, receiver="night")
+    body = json.loads(raw)
+    assert len(raw) <= MAX_BODY
+    assert len(body["alerts"]) > 10
+    assert len(body["alerts"]) + body["truncatedAlerts"] == len(many)
 
 
 def test_links_of_the_settings_are_filled_in() -> None:

@@ -124,10 +124,11 @@ async def test_retry_after_is_passed_on(
     assert error.retry_after == expected
 
 
+@pytest.mark.parametrize("header", ["soon", "nan", "Wed, 21 Oct 99999999999999999999 07:28:00 GMT"])
 async def test_a_retry_after_that_cannot_be_read_is_ignored(
-    notifier_of: NotifierOf, receiver: WebhookReceiver
+    notifier_of: NotifierOf, receiver: WebhookReceiver, header: str
 ) -> None:
-    receiver.answer(429, Retry_After="soon")
+    receiver.answer(429, Retry_After=header)
     error = await refusal(notifier_of())
     assert isinstance(error, Recoverable)
     assert error.retry_after is None
