@@ -189,7 +189,6 @@ def _configure_logs() -> None:
             renderer,
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
     )
 
 

@@ -55,5 +55,4 @@ def log_to(file: Path) -> None:
             structlog.processors.KeyValueRenderer(key_order=["event"]),
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
-        cache_logger_on_first_use=True,
     )
