@@ -11,7 +11,7 @@ from commands.plans.plan import StepState
 from commands.plans.steps import Evict, Patch, Record, Scale, Step, Wait
 from commands.plans.steps.step_kind import PARTS
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.execution import executor, furnished, journalled, plan_of
+from tests.support.execution import EFFECTS, executor, furnished, journalled, plan_of
 
 KINDS = get_args(Step)
 WITHOUT_A_WRITE = (Wait, Record)  # nothing is sent to the cluster
@@ -24,7 +24,12 @@ def test_a_kind_defines_every_part(kind: type[Any], part: str) -> None:
 
 
 def test_every_kind_is_among_the_steps_that_the_executor_is_tested_with(kube: KubernetesLookalike) -> None:
-    assert {type(step) for step in furnished(kube)} == set(KINDS)
+    tested = [type(step) for step in furnished(kube)]
+    missing = [kind.__name__ for kind in KINDS if kind not in tested]
+    assert not missing, f"tests/support/execution.py: `furnished` has no step of {missing}"
+    assert tested == list(EFFECTS), (
+        "tests/support/execution.py: EFFECTS says what each step of `furnished` changes"
+    )
 
 
 def test_the_kinds_have_different_tags() -> None:
