@@ -1,5 +1,6 @@
 """Each kind of step has every part of the port, and a write whose response is lost is unknown for each."""
 
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -8,13 +9,19 @@ from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import StepState
-from commands.plans.steps import Evict, Patch, Record, Scale, Step, Wait
+from commands.plans.steps import Evict, Patch, Record, Scale, Step, Wait, step_kind
 from commands.plans.steps.step_kind import PARTS
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import EFFECTS, executor, furnished, journalled, plan_of
 
 KINDS = get_args(Step)
 WITHOUT_A_WRITE = (Wait, Record)  # nothing is sent to the cluster
+
+
+def test_every_file_of_the_folder_is_a_kind() -> None:
+    files = {file.stem for file in Path(step_kind.__file__).parent.glob("*.py")} - {"__init__", "step_kind"}
+    forgotten = files - {kind.__name__.lower() for kind in KINDS}
+    assert not forgotten, f"commands/plans/steps/__init__.py: `Step` has no line for {forgotten}"
 
 
 @pytest.mark.parametrize("part", PARTS)
