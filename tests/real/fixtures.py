@@ -123,7 +123,7 @@ def real_jobset(
         yield real_kubernetes
 
 
-_REAL = frozenset(  # all fixtures of this file
+_REAL = frozenset(  # every fixture above
     name for name, one in globals().items() if isinstance(one, type(real_kubernetes))
 )
 
