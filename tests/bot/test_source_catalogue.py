@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -25,7 +26,11 @@ from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
 from tests.support.routing import QuietSource
 
-MINIMAL = {"prometheus": {"url": "http://127.0.0.1:9"}, "elasticsearch": {"url": "http://127.0.0.1:9"}}
+ROOT = Path(__file__).parents[2]
+MINIMAL: Mapping[str, Mapping[str, object]] = {
+    "prometheus": {"url": "http://127.0.0.1:9"},
+    "elasticsearch": {"url": "http://127.0.0.1:9"},
+}
 
 
 class ToySettings(BaseModel):
@@ -94,7 +99,19 @@ def test_each_source_of_the_settings_is_in_the_catalogue() -> None:
         for name, kind in sections.items()
         if kind is not None and issubclass(kind, BaseModel) and kind is not KubernetesSettings
     }
-    assert sources == SOURCES.keys() == MINIMAL.keys()
+    assert not sources - SOURCES.keys(), "add it to SOURCES in bot/source_catalogue.py"
+    assert not SOURCES.keys() - sources, "add it to ClusterSettings in bot/settings/schema.py"
+    assert MINIMAL.keys() == SOURCES.keys(), "add its minimal settings to MINIMAL"
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_has_its_folder_its_tests_and_a_way_out_of_the_chart(name: str) -> None:
+    for folder in (f"collectors/sources/{name}", f"tests/collectors/{name}"):
+        assert (ROOT / folder).is_dir(), folder
+    policy = ROOT / "helm/yardmaster/templates/networkpolicy.yaml"
+    assert f'"{name}"' in policy.read_text(encoding="utf-8"), (
+        f"{policy.name} does not let it reach its server"
+    )
 
 
 @pytest.mark.parametrize("field_name", SOURCES)

@@ -123,20 +123,8 @@ def real_jobset(
         yield real_kubernetes
 
 
-_REAL = frozenset(
-    {
-        "amtool_path",
-        "chromium_path",
-        "helm_path",
-        "kubeconform_path",
-        "promtool_path",
-        "real_alertmanager",
-        "real_elasticsearch",
-        "real_jobset",
-        "real_kubernetes",
-        "real_prometheus",
-        "start_prometheus",
-    }
+_REAL = frozenset(  # every fixture above
+    name for name, one in globals().items() if isinstance(one, type(real_kubernetes))
 )
 
 

@@ -1,6 +1,6 @@
 """Plans to execute on a look-alike, a store for their journal, and a process that crashes."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from commands.plans.plan import Origin, Plan, PlanState, Risk, StepRecord, in_or
 from commands.plans.plan_journal import records_of
 from commands.plans.preconditions import Precondition
 from commands.plans.record_steps import record
-from commands.plans.steps import Create, Delete, Evict, Patch, Scale, Step, Wait
+from commands.plans.steps import Create, Delete, Evict, Patch, Record, Scale, Step, Wait
 from demo.lookalikes.kubernetes import KubernetesLookalike
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -76,8 +76,20 @@ class DyingStore:
             raise Crash
 
 
+# What the step of each kind in `furnished` changes in the cluster, as a watch sees it; None: nothing.
+EFFECTS: Mapping[type[Step], tuple[str, str] | None] = {
+    Patch: ("MODIFIED", "gpu-a01"),
+    Create: ("ADDED", "new"),
+    Delete: ("DELETED", "old"),
+    Scale: ("MODIFIED", "dns"),
+    Evict: ("DELETED", "web-0"),
+    Wait: None,
+    Record: None,
+}
+
+
 def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
-    """Create objects to change, and return one step of every type."""
+    """Create objects to change, and return one step of every kind; those of new kinds are the last."""
     node = kube.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-a01"}})
     old = kube.create(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}}, namespace="default"

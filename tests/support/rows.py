@@ -1,11 +1,13 @@
 """Rows of every table for tests: plain ones by hand, rich ones by Hypothesis."""
 
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import EnumType
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 from hypothesis import strategies as st
 
 from alerts.alert import Alert
@@ -15,9 +17,6 @@ from alerts.lifecycle import AlertLife, AlertState
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
 from commands.models import AuditEntry, HandledRequest
-from commands.plans.object_refs import ObjectRef
-from commands.plans.preconditions import Precondition
-from commands.plans.steps import Create, Delete, Evict, Patch, Record, Scale, Step, Wait
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -33,27 +32,6 @@ _JSON: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_NAMES, inner, max_size=2),
     max_leaves=4,
 )
-_BODIES = st.dictionaries(_NAMES, _JSON, max_size=3)
-_REFS = st.builds(ObjectRef, api=_TEXTS, kind=_TEXTS, name=_TEXTS, namespace=_TEXTS, uid=_TEXTS)
-_STEPS = st.one_of(
-    st.builds(
-        Patch,
-        ref=_REFS,
-        description=_TEXTS,
-        body=_BODIES,
-        requires=st.lists(
-            st.builds(Precondition, path=st.lists(_TEXTS, max_size=2).map(tuple), equals=_JSON), max_size=2
-        ).map(tuple),
-        undo=st.none() | _BODIES,
-    ),
-    st.builds(Create, manifest=_BODIES, description=_TEXTS, is_secret=st.booleans()),
-    st.builds(Delete, ref=_REFS, description=_TEXTS),
-    st.builds(Evict, ref=_REFS, description=_TEXTS),
-    st.builds(Scale, ref=_REFS, description=_TEXTS, replicas=st.integers(0, 9), expected=st.integers(0, 9)),
-    st.builds(Wait, ref=_REFS, description=_TEXTS, equals=_JSON, at_least=st.none() | st.floats(0, 9)),
-    st.builds(Record, table=_TEXTS, id=_TEXTS, description=_TEXTS, row=st.none() | _BODIES),
-)
-
 
 _LEAVES: dict[Any, st.SearchStrategy[Any]] = {
     str: _TEXTS,
@@ -64,27 +42,32 @@ _LEAVES: dict[Any, st.SearchStrategy[Any]] = {
     type(None): st.none(),
     datetime: _MOMENTS,
     Labels: st.dictionaries(_NAMES, _TEXTS, max_size=4).map(Labels),
-    Step: _STEPS,
 }
+_JSON_LEAVES = {**_LEAVES, Any: _JSON, float: st.floats(allow_nan=False, allow_infinity=False)}
 
 
-def rich(kind: Any) -> st.SearchStrategy[Any]:
-    """Return a strategy for values of this type, with Unicode, microseconds, NaN and infinities."""
-    if kind in _LEAVES:
-        return _LEAVES[kind]
+def rich(kind: Any, leaves: Mapping[Any, st.SearchStrategy[Any]] = _LEAVES) -> st.SearchStrategy[Any]:
+    """Return a strategy for values of this type, with Unicode, microseconds, NaN and infinities.
+
+    A plan's steps are structs, which are JSON: they have no NaN.
+    """
+    if kind in leaves:
+        return leaves[kind]
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
-        return st.builds(kind, **{one.name: rich(hints[one.name]) for one in fields(kind)})
+        return st.builds(kind, **{one.name: rich(hints[one.name], leaves) for one in fields(kind)})
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        hints = get_type_hints(kind)
+        return st.builds(kind, **{name: rich(hints[name], _JSON_LEAVES) for name in kind.__struct_fields__})
     if isinstance(kind, EnumType):
         return st.sampled_from(list(kind))
-    parts = get_args(kind)
+    parts = [rich(part, leaves) for part in get_args(kind) if part is not ...]
     if get_origin(kind) in (UnionType, Union):
-        return st.one_of(*map(rich, parts))
+        return st.one_of(*parts)
     if get_origin(kind) is tuple:
-        if parts[-1] is ...:
-            return st.lists(rich(parts[0]), max_size=3).map(tuple)
-        return st.tuples(*map(rich, parts))
-    return st.dictionaries(rich(parts[0]), rich(parts[1]), max_size=3)
+        is_long = get_args(kind)[-1] is ...
+        return st.lists(parts[0], max_size=3).map(tuple) if is_long else st.tuples(*parts)
+    return st.dictionaries(*parts, max_size=3)
 
 
 def an_alert(

@@ -31,10 +31,12 @@ from commands.plans.plan import Origin, Plan, PlanState, StepRecord
 from commands.plans.plan_journal import records_of
 from tests.support.cluster_cache import QUICK, until
 from tests.support.routing import QuietSource
+from tests.support.step_rights import forgotten_rights
 from tests.support.tls import end_closed_connections
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"
+RIGHTS = {command.name: command.rights for command in CATALOGUE}
 ANA = Actor(id="U_ANA", name="ana", teams=frozenset({"vision"}))
 DANA = Actor(id="U_DANA", name="dana", teams=frozenset({"sre"}))
 BO = Actor(id="U_BO", name="bo", teams=frozenset({"speech"}))
@@ -136,6 +138,8 @@ class Yard:
         newest = await self.newest()
         assert newest is not None, reply
         assert newest.line == line, reply
+        forgotten = forgotten_rights(RIGHTS[newest.command], newest.steps) if not newest.undo_of else ()
+        assert not forgotten, f"add to `rights` of the command `{newest.command}`: {forgotten}"
         return newest
 
     async def newest(self) -> Plan | None:

@@ -25,6 +25,11 @@ EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 RENDERER = RuleRenderer(lambda: Topology(cluster="prod-a"), clean=lambda text: text)
 
 
+def test_every_check_has_a_rule() -> None:
+    used = {rule.query.name for rule in RULES.values() if isinstance(rule.query, CheckQuery)}
+    assert not set(CHECKS) - used, f"no rule in alerts/packs uses {set(CHECKS) - used}, so nothing tests it"
+
+
 def test_there_are_packs() -> None:
     """A test of every rule proves nothing if no rule is found."""
     assert len(RULES) >= 20

@@ -1,5 +1,6 @@
 """Each kind of step has every part of the port, and a write whose response is lost is unknown for each."""
 
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -8,13 +9,19 @@ from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import StepState
-from commands.plans.steps import Evict, Patch, Record, Scale, Step, Wait
+from commands.plans.steps import Evict, Patch, Record, Scale, Step, Wait, step_kind
 from commands.plans.steps.step_kind import PARTS
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.execution import executor, furnished, journalled, plan_of
+from tests.support.execution import EFFECTS, executor, furnished, journalled, plan_of
 
 KINDS = get_args(Step)
 WITHOUT_A_WRITE = (Wait, Record)  # nothing is sent to the cluster
+
+
+def test_every_file_of_the_folder_is_a_kind() -> None:
+    files = {file.stem for file in Path(step_kind.__file__).parent.glob("*.py")} - {"__init__", "step_kind"}
+    forgotten = files - {kind.__name__.lower() for kind in KINDS}
+    assert not forgotten, f"commands/plans/steps/__init__.py: `Step` has no line for {forgotten}"
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -24,7 +31,12 @@ def test_a_kind_defines_every_part(kind: type[Any], part: str) -> None:
 
 
 def test_every_kind_is_among_the_steps_that_the_executor_is_tested_with(kube: KubernetesLookalike) -> None:
-    assert {type(step) for step in furnished(kube)} == set(KINDS)
+    tested = [type(step) for step in furnished(kube)]
+    missing = [kind.__name__ for kind in KINDS if kind not in tested]
+    assert not missing, f"tests/support/execution.py: `furnished` has no step of {missing}"
+    assert tested == list(EFFECTS), (
+        "tests/support/execution.py: EFFECTS says what each step of `furnished` changes"
+    )
 
 
 def test_the_kinds_have_different_tags() -> None:

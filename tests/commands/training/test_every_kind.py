@@ -9,15 +9,14 @@ import msgspec
 import pytest
 
 from collectors.cluster.base import KubernetesObject
-from collectors.cluster.indexes import by_namespace
+from collectors.cluster.indexes import by_namespace, by_owner
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.trainings import catalogue
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.training import TrainingState
 from commands.command_catalogue import CATALOGUE
-from commands.plans.rights import Right
-from commands.plans.steps import Create, Delete, Patch, Scale, Step
+from commands.plans.steps import Create, Delete, Patch, Scale
 from commands.training import training_kinds
 from commands.training.launch_steps import launch_steps
 from commands.training.spec import TrainingRole, TrainingSpec
@@ -26,6 +25,7 @@ from commands.training.writing_kind import WritingKind
 from docs.generate import fresh
 from helm.rights import act_rights, look_rights
 from tests.support.objects import inventory
+from tests.support.step_rights import forgotten_rights
 
 ROOT = Path(__file__).parents[3]
 READ = {kind.name: kind for kind in catalogue.KINDS}
@@ -82,24 +82,6 @@ def with_end(one: KubernetesObject, kind: WritingKind) -> KubernetesObject:
     return failed
 
 
-def allows(rights: tuple[Right, ...], step: Step) -> bool:
-    """Whether the rights of a kind, or those that every kind has, suffice for a step."""
-    match step:
-        case Create():
-            verb, ref = "create", step.ref
-        case Patch():
-            verb, ref = "patch", step.ref
-        case Delete():
-            verb, ref = "delete", step.ref
-        case _:
-            return True
-    objects = API[(ref.api, ref.kind)]
-    plural = objects.path.rpartition("/")[2]
-    return any(
-        right.group == objects.group and plural in right.resources and verb in right.verbs for right in rights
-    )
-
-
 def test_every_kind_that_is_read_is_written() -> None:
     missing = READ.keys() - WRITTEN.keys()
     assert not missing, f"write commands/training/<kind>.py, and a line in training_kinds.py: {missing}"
@@ -114,13 +96,19 @@ def test_every_kind_that_is_written_is_read() -> None:
 def test_its_files_are_named_like_the_kind(kind: WritingKind) -> None:
     for folder in ("collectors/trainings", "commands/training"):
         assert (ROOT / folder / f"{kind.option}.py").is_file(), f"{folder}/{kind.option}.py"
+    reading = f"tests/collectors/trainings/test_{kind.option}_trainings.py"
+    assert (ROOT / reading).is_file(), f"test what it reads in {reading}"
+    if kind is not training_kinds.DEFAULT:  # most tests of the folder launch that one
+        life = f"tests/commands/training/test_{kind.option}s.py"
+        assert (ROOT / life).is_file(), f"test its life in {life}"
 
 
 @each_kind
 def test_its_objects_are_watched_and_found_by_their_namespace(kind: WritingKind) -> None:
     assert kind.objects is READ[kind.name].objects
     assert kind.objects in DEFAULT_KINDS, f"add it to collectors/cluster/kinds.py: {kind.name}"
-    assert by_namespace in kind.objects.indexes, f"add the index by_namespace to {kind.objects.name}"
+    for index in (by_namespace, by_owner):
+        assert index in kind.objects.indexes, f"add the index {index.__name__} to {kind.objects.name}"
 
 
 @each_kind
@@ -212,10 +200,7 @@ def test_the_rights_of_the_commands_suffice_for_its_steps(kind: WritingKind) -> 
         "gpu settle": (*suspend_steps(training, seen), *suspend_steps(training, queued)),
     }
     refused = [
-        f"{name}: {step.description}"
-        for name, steps in needed.items()
-        for step in steps
-        if not allows(rights[name], step)
+        f"{name}: {one}" for name, steps in needed.items() for one in forgotten_rights(rights[name], steps)
     ]
     assert not refused, f"add to the rights in commands/training/{kind.option}.py: {refused}"
 

@@ -26,7 +26,9 @@ from tests.support.webhook_receiver import WebhookReceiver
 class Site:
     """A notifier and what is behind it. `shown`: the titles that readers see, the last of a repeated post only.
 
-    `break_down` makes what is behind unreachable; None where nothing is behind. `secrets` must be in no error.
+    `break_down` makes what is behind unreachable; None where nothing is behind. `fail` makes that many next posts
+    fail; None where outages are tested elsewhere. `secrets` must be in no error. `keeps_all`: also what was changed
+    stays readable. `has_any_channel`: it refuses no channel's name.
     """
 
     kind: str
@@ -34,7 +36,10 @@ class Site:
     channel: str
     shown: Callable[[], list[str]]
     break_down: Callable[[], None] | None = None
+    fail: Callable[[int], None] | None = None
     secrets: tuple[str, ...] = ()
+    keeps_all: bool = False
+    has_any_channel: bool = False
 
 
 @asynccontextmanager
@@ -69,7 +74,14 @@ async def console_site() -> AsyncIterator[Site]:
         def shown() -> list[str]:
             return [str(line["text"]).partition("\n")[0] for line in logs if "text" in line]
 
-        yield Site(kind="console", notifier=ConsoleNotifier(), channel=LOG, shown=shown)
+        yield Site(
+            kind="console",
+            notifier=ConsoleNotifier(),
+            channel=LOG,
+            shown=shown,
+            keeps_all=True,
+            has_any_channel=True,
+        )
 
 
 @asynccontextmanager
@@ -85,15 +97,17 @@ async def webhook_site() -> AsyncIterator[Site]:
         def shown() -> list[str]:
             return [body["incident"]["title"] for body in receiver.latest().values()]
 
-        def break_down() -> None:
-            receiver.answer(500)
+        def fail(times: int) -> None:
+            for _ in range(times):
+                receiver.answer(500)
 
         yield Site(
             kind="webhook",
             notifier=notifier,
             channel="night",
             shown=shown,
-            break_down=break_down,
+            break_down=lambda: fail(1),
+            fail=fail,
             secrets=("bearer-secret", "secret-in-the-path"),
         )
 

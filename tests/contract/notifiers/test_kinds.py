@@ -24,10 +24,18 @@ def test_every_kind_is_in_the_catalogue_and_in_the_settings() -> None:
 
 
 def test_every_kind_has_a_folder() -> None:
+    for file in ("notifier.py", "opening.py"):
+        missing = [kind for kind in CHANNEL_KINDS if not (ROOT / "bot" / "channels" / kind / file).is_file()]
+        assert not missing, f"bot/channels/<kind>/{file} is missing for {missing}"
+
+
+def test_every_kind_has_tests_of_its_own() -> None:
     missing = [
-        kind for kind in CHANNEL_KINDS if not (ROOT / "bot" / "channels" / kind / "notifier.py").is_file()
+        kind
+        for kind in set(CHANNEL_KINDS) - WITHOUT_SETTINGS
+        if not (ROOT / "tests" / "bot" / "channels" / kind).is_dir()
     ]
-    assert not missing, f"bot/channels/<kind>/notifier.py is missing for {missing}"
+    assert not missing, f"tests/bot/channels/<kind>/ is missing for {missing}"
 
 
 def test_every_kind_is_in_this_suite() -> None:

@@ -1,0 +1,44 @@
+"""What the steps of a plan need in Kubernetes, compared with the rights that their command declares."""
+
+from collections.abc import Iterable
+
+from commands.plans.cluster_writer import collection
+from commands.plans.rights import Right
+from commands.plans.steps import Record, Step
+
+LOOKING = {
+    "get",
+    "list",
+    "watch",
+}  # the cached kinds may be read anyway; the tests on real clusters cover the others
+
+
+def forgotten_rights(rights: Iterable[Right], steps: Iterable[Step]) -> list[str]:
+    """Return what the steps write and the rights do not allow."""
+    known = tuple(rights)
+    return [
+        f"{verb} {resource}.{need.group} for: {step.description}"
+        for step in steps
+        for need in _needs(step)
+        for resource in need.resources
+        for verb in sorted({*need.verbs} - LOOKING)
+        if not any(_covers(right, need.group, resource, verb, step) for right in known)
+    ]
+
+
+def _needs(step: Step) -> tuple[Right, ...]:
+    """Return the rights of the step's kind for its own object."""
+    if isinstance(step, Record):
+        return ()
+    plural = collection(step.ref).rpartition("/")[2]
+    subresource = getattr(step, "subresource", "")
+    group = step.ref.api.rpartition("/")[0]
+    return type(step).rights(group, f"{plural}/{subresource}" if subresource else plural)
+
+
+def _covers(right: Right, group: str, resource: str, verb: str, step: Step) -> bool:
+    if (right.group, True, True) != (group, resource in right.resources, verb in right.verbs):
+        return False
+    assert not isinstance(step, Record)
+    is_there = right.namespace in ("", step.ref.namespace)
+    return is_there and (not right.names or step.ref.name in right.names)
