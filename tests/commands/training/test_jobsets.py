@@ -172,7 +172,7 @@ async def test_idle_gpus_are_released_and_an_undo_restarts_it_until_it_is_stoppe
         await stage.done(f"plan undo {plan.id}")
         again = await stage.until(TrainingState.RUNNING)
         assert {rank.pod for rank in again.ranks}.isdisjoint({rank.pod for rank in found.ranks})
-        stage.yard.clock.move(timedelta(hours=1))
+        stage.yard.clock.move(timedelta(hours=2))  # the request that the undo opened again blocks no new one
 
     plan = await stage.done(f"training stop {stage.name} --keep-namespace")
     assert {(step.ref.kind, step.ref.name) for step in plan.steps if isinstance(step, Delete)} >= {
