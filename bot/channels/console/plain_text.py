@@ -33,7 +33,12 @@ def _block(block: Block) -> str:
         case Table():
             return table(block)
         case Buttons():
-            return "\n".join(f"  [{button.label}] {button.line}" for button in block.buttons)
+            return "\n".join(
+                [
+                    *(f"  [{one.label}] {one.line or one.address}" for one in block.flat.buttons),
+                    *(f"  [{one.label}] {one.people_line} PERSON" for one in block.menus if one.people_line),
+                ]
+            )
 
 
 def table(block: Table, *, max_cell: int = MAX_CELL) -> str:

@@ -27,7 +27,9 @@ class SlackNotifier:
     logged.
     """
 
-    capabilities = Capabilities(edit=True, thread=True, find=True, buttons=True, limits=SLACK_RATE_LIMITS)
+    capabilities = Capabilities(
+        edit=True, thread=True, find=True, buttons=True, menus=True, limits=SLACK_RATE_LIMITS
+    )
 
     def __init__(self, client: SlackClient) -> None:
         self._client = client
