@@ -11,12 +11,15 @@ from alerts.cards.message import (
     Table,
     plain,
 )
+from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.translation import translated
 
 MAX_CELL = 60
 
 
-def plain_text(message: Message) -> str:
+def plain_text(message: Message, book: Phrasebook = ENGLISH) -> str:
     """Return the message as lines of text. Buttons become their command lines."""
+    message = translated(message, book)
     parts = [plain(message.title), *(_block(block) for block in message.blocks)]
     return "\n".join(part for part in parts if part)
 
