@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from bot.cli.options import output_option, wants_json
+from bot.cli.shared_options import output_option, wants_json
 
 _EXIT_CODES = {"done": 0, "failed": 1, "wrong": 2, "refused": 3}
 _OUR_OPTIONS = ("--output", "-o", "--json", "--address", "--token-file")
@@ -93,7 +93,7 @@ def audit(
 
 
 def _post(words: tuple[str, ...], address: str, token_file: Path, *, as_json: bool) -> None:
-    from bot.cli.tables import show_json
+    from bot.cli.output import show_json
     from bot.http.post_line import PostError, line_of, post_line
 
     try:

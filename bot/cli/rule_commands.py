@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.options import CONFIG, output_option, wants_json
 from bot.cli.service import usable_settings
+from bot.cli.shared_options import CONFIG, output_option, wants_json
 
 if TYPE_CHECKING:
     from alerts.rules import RuleGroup
@@ -56,7 +56,7 @@ def rules_check(files: tuple[Path, ...]) -> None:
 def rules_list(config: Path | None, file: Path | None, output: str, is_json: bool) -> None:
     """List groups, alerts and recording rules. Rules with errors are reported and left out; exit 1 then."""
     from alerts.loading import describe
-    from bot.cli.tables import show_rows
+    from bot.cli.output import show_rows
 
     groups, errors = _groups(config, file)
     rows = [row.as_json() for row in describe(groups)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.options import CONFIG
+from bot.cli.shared_options import CONFIG
 
 if TYPE_CHECKING:  # commands import what they need when they run, so `version` and `--help` are fast
     from bot.settings.schema import Settings

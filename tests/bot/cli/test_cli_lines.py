@@ -140,7 +140,7 @@ async def page() -> AsyncIterator[str]:
         pytest.param("500", "its log says why", id="an internal error"),
     ],
 )
-async def test_another_server_is_told_apart(page: str, status: str, expected: str) -> None:
+async def test_another_server_is_recognized(page: str, status: str, expected: str) -> None:
     with pytest.raises(PostError, match=expected) as error:
         await post_line(page, status, "node list")
     assert f"http://{page}" in str(error.value)
