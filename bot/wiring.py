@@ -41,6 +41,8 @@ from commands.core.pipeline import Pipeline, as_given
 
 _log = structlog.get_logger()
 
+NO_CLUSTER = ""  # of commands when the settings have no cluster: `help` and the store still answer
+
 
 class RulesRefusedError(Exception):
     """The rules cannot be loaded. The text has every diagnostic."""
@@ -128,7 +130,7 @@ def _assemble(
         catalogue=CATALOGUE,
         permissions=permissions_of(settings),
         store=store,
-        clusters=clusters,
+        clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=clock)},
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=clock,
         defaults=defaults_of(settings),
