@@ -150,7 +150,7 @@ async def test_each_fact_is_in_the_channel_within_two_seconds_of_what_its_limit_
     posts = sorted(message.at for message in chat.messages.values())
     replied = [message for message in chat.messages.values() if message.thread is not None]
     changed = [fact for fact in world.facts if fact[2] != "queued"]
-    assert len(replied) == len(world.facts)  # each state is a reply in the training's thread, the first one too
+    assert len(replied) == len(world.facts)  # every state, the first one too
     due = sorted([at for at, _, _ in world.facts] + [at for at, _, state in world.facts if state == "queued"])
     assert len(posts) == len(due)
     for at, earliest in zip(posts, ideal(due, SLACK_RATE_LIMITS.channel), strict=True):
