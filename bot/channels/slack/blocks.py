@@ -23,6 +23,8 @@ from bot.channels.slack import block_limits
 from bot.channels.slack.elements import action_elements
 from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
 from bot.channels.slack.table_layout import aligned, layout
+from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.translation import translated, translated_text
 
 COLOURS = {
     Color.CRITICAL: "#d72b3f",
@@ -55,24 +57,25 @@ class SlackMessage:
 class _Page:
     """The blocks so far, and the files with what was left out of them."""
 
+    book: Phrasebook
     blocks: list[Json] = field(default_factory=list)
     files: list[Attachment] = field(default_factory=list)
     elements: int = 0  # buttons and menus
 
 
-def render_line(content: Text) -> SlackMessage:
+def render_line(content: Text, book: Phrasebook = ENGLISH) -> SlackMessage:
     """Render a reply in a thread: text only."""
-    return SlackMessage(text=mrkdwn(cut_spans(content, block_limits.TEXT)))
+    return SlackMessage(text=mrkdwn(cut_spans(translated_text(content, book), block_limits.TEXT)))
 
 
-def render(message: Message) -> SlackMessage:
+def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     """Render the message within Slack's limits. Content that is cut is marked and attached in full."""
-    page = _Page()
+    message, page = translated(message, book), _Page(book)
     for block in message.blocks:
         page.blocks += _rendered(block, page)
     shown, left_out = _fitting(page.blocks)
     if left_out:
-        shown.append(_context(f"… {left_out} more parts: see the attached card.txt"))
+        shown.append(_note(f"… {left_out} more parts: see the attached card.txt", page))
         page.files.append(
             Attachment(name="card.txt", content="\n\n".join(_plain_block(b) for b in message.blocks))
         )
@@ -155,9 +158,9 @@ def _fields(block: Fields) -> list[Json]:
 
 def _table(table: Table, page: _Page) -> list[Json]:
     if not table.rows:
-        return [_context(f"none (… {table.more} more)" if table.more else "none")]
+        return [_note(f"none (… {table.more} more)" if table.more else "none", page)]
     blocks = _fixed(layout(table).split("\n"), page, "table.txt", aligned(table))
-    return [*blocks, _context(f"… {table.more} more rows")] if table.more else blocks
+    return [*blocks, _note(f"… {table.more} more rows", page)] if table.more else blocks
 
 
 def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
@@ -175,7 +178,7 @@ def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
         number = sum(file.name.endswith(name) for file in page.files)
         name = f"{number + 1}-{name}" if number else name
         page.files.append(Attachment(name=name, content=whole))
-        blocks.append(_context(f"… {left_out} more lines: see the attached {name}"))
+        blocks.append(_note(f"… {left_out} more lines: see the attached {name}", page))
     return blocks
 
 
@@ -188,12 +191,16 @@ def _actions(block: Buttons, page: _Page) -> list[Json]:
     ]
     return [
         *({"type": "actions", "elements": row} for row in rows),
-        *(_context(f"“{escaped(label)}” is too long for a button: type it") for label in too_long),
+        *(_note(f"“{escaped(label)}” is too long for a button: type it", page) for label in too_long),
     ]
 
 
 def _section(words: str) -> Json:
     return {"type": "section", "text": {"type": "mrkdwn", "text": words}}
+
+
+def _note(words: str, page: _Page) -> Json:
+    return _context(page.book.say(words))
 
 
 def _context(words: str) -> Json:
