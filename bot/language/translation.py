@@ -10,6 +10,7 @@ from alerts.cards.message import (
     Buttons,
     Context,
     Fields,
+    Menu,
     Message,
     Paragraph,
     Preformatted,
@@ -84,10 +85,16 @@ def _block(block: Block, book: Phrasebook) -> Block:
                 rows=tuple(tuple(map(book.say, row)) for row in block.rows),
             )
         case Buttons():
-            return replace(block, buttons=tuple(_button(button, book) for button in block.buttons))
+            menus = tuple(_menu(menu, book) for menu in block.menus)
+            return Buttons(buttons=tuple(_button(button, book) for button in block.buttons), menus=menus)
         case Preformatted():
             return block
 
 
 def _button(button: Button, book: Phrasebook) -> Button:
     return replace(button, label=book.say(button.label))
+
+
+def _menu(menu: Menu, book: Phrasebook) -> Menu:
+    options = tuple(_button(option, book) for option in menu.options)
+    return replace(menu, label=book.say(menu.label), options=options)

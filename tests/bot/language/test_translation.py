@@ -8,6 +8,7 @@ from alerts.cards.message import (
     Buttons,
     Context,
     Fields,
+    Menu,
     Message,
     Paragraph,
     Preformatted,
@@ -78,6 +79,14 @@ def test_slack_shows_the_message_in_the_language_with_its_own_notes() -> None:
 
 def test_in_english_the_message_is_the_same_object() -> None:
     assert translated(CARD, ENGLISH) is CARD
+
+
+def test_a_menu_and_its_options_are_translated_and_the_line_of_each_is_not() -> None:
+    menu = Menu(label="Where: ", options=(Button(label="Acknowledge", line="alert ack i1"),))
+    (block,) = translated(Message(title=(), blocks=(Buttons(menus=(menu,)),)), BOOK).blocks
+
+    assert isinstance(block, Buttons)
+    assert block.menus == (Menu(label="位置：", options=(Button(label="确认", line="alert ack i1"),)),)
 
 
 def test_a_sentence_with_code_and_people_in_it_is_translated_as_one() -> None:
