@@ -17,6 +17,7 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.http.server import Endpoints, Server, application
+from bot.language.phrasebook import phrasebook
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.people import People
@@ -94,7 +95,10 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             one.name: await open_cluster(one, clock=clock, parts=parts, stack=stack)
             for one in settings.clusters
         }
-        opened = await open_channels(settings, ChannelDependencies(store=store, clock=clock, stack=stack))
+        book = phrasebook(settings.language)
+        opened = await open_channels(
+            settings, ChannelDependencies(store=store, clock=clock, stack=stack, book=book)
+        )
         shared = SharedParts(
             settings=settings,
             rulebook=rulebook,
@@ -190,6 +194,7 @@ def _server(
         return f"evaluation stands still: {', '.join(stalled)}" if stalled else ""
 
     endpoints = Endpoints(
+        book=phrasebook(shared.settings.language),
         take=pipeline.handle,
         clock=shared.clock,
         metrics=shared.metrics,

@@ -185,6 +185,7 @@ class Settings(BaseSettings):
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
     commands: CommandsSettings = CommandsSettings()
+    language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"
     redact: tuple[RedactPattern, ...] = ()
     runbooks: OptionalAddress = Field(

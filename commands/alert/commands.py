@@ -1,12 +1,10 @@
-"""The commands `alert list|ack|why`."""
+"""The commands `alert list|why`, beside those of `acknowledging.py`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import click
 
 from alerts.alert import Alert
-from alerts.cards.desired import desired_replies
-from alerts.cards.incident_context import NO_CONTEXT
 from alerts.cards.message import (
     Block,
     Color,
@@ -22,15 +20,13 @@ from alerts.cards.message import (
     moment,
     text,
 )
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply
-from alerts.incidents.grouping import acknowledge, place_of, summary_of
+from alerts.incidents.grouping import summary_of
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
-from alerts.store import Unit
 from collectors.facts.clock import humanize
-from commands.core.command import Answer, Command, DeniedError, UnusableError
+from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
+from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.own_namespaces import has_all
 
 SHOWN = 25
 
@@ -81,56 +77,6 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
             title=text(bold(f"{len(found)} alert{'s' if len(found) != 1 else ''}")), blocks=(table,)
         )
     )
-
-
-async def ack(action: AlertName, context: CommandContext) -> Answer:
-    """Record that the sender works on the incident."""
-    async with context.store.unit() as unit:
-        incident = await _incident(action.name, unit, context)
-        _check_namespace(incident, context)
-        if not incident.is_open:
-            raise UnusableError(f"Incident `{incident.id}` is already resolved.")
-        if incident.acknowledged_by == context.actor.id:
-            raise UnusableError(f"You already acknowledged incident `{incident.id}`.")
-        acked = acknowledge(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
-        await unit.rows(Incident).put(acked)
-        cards = await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=acked.id)
-        latest = replace(acked, events=acked.events[-1:])
-        for reply in desired_replies(latest, cards, context=NO_CONTEXT):
-            await unit.rows(ThreadReply).add(reply)  # now, not in the next evaluation cycle
-    return Answer(
-        message=Message(
-            title=text("You acknowledged incident ", code(incident.id), f": {incident.lead.summary}")
-        )
-    )
-
-
-def _check_namespace(incident: Incident, context: CommandContext) -> None:
-    """Raise DeniedError if the incident is outside the actor's namespaces; what is in none needs all of them."""
-    subject = incident.subject
-    namespace = subject.namespace or subject.training.partition("/")[0]
-    if namespace:
-        if (denied := context.refusal("alert ack", namespace)) is not None:
-            raise DeniedError(denied)
-    elif not has_all(context.granted("alert ack")):
-        raise DeniedError(
-            f"Incident `{incident.id}` concerns {place_of(subject) or 'the cluster'}, and your team may acknowledge "
-            "incidents of its namespaces only."
-        )
-
-
-async def _incident(name: str, unit: Unit, context: CommandContext) -> Incident:
-    """Return the incident with that id, or the only open incident in which an alert of that name fires."""
-    if (found := await unit.rows(Incident).get(name.lower())) is not None:
-        return found
-    live = await unit.rows(Incident).find(cluster=context.cluster.name, state="open")
-    matches = [one for one in live if any(member.name == name for member in one.firing)]
-    if len(matches) > 1:
-        ids = ", ".join(f"`{one.id}` ({place_of(one.subject)})" for one in matches[:SHOWN])
-        raise UnusableError(f"`{name}` fires in several incidents, choose one: {ids}.")
-    if not matches:
-        raise UnusableError(f"There is no open incident `{name}`. `incident list` shows the open ones.")
-    return matches[0]
 
 
 async def reason(action: AlertName, context: CommandContext) -> Answer:
@@ -202,16 +148,7 @@ COMMANDS = (
         read=listing,
         example="alert list",
     ),
-    Command(
-        noun="alert",
-        verb="ack",
-        summary="Acknowledge an incident; its card then shows your name.",
-        action=AlertName,
-        parameters=(click.Argument(["name"], metavar="INCIDENT"),),
-        record=ack,
-        table=Incident,
-        example="alert ack i12",
-    ),
+    *ACKNOWLEDGING,
     Command(
         noun="alert",
         verb="why",
