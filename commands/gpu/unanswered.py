@@ -80,6 +80,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         replace(reclaim, state=ReclaimState.FREED),
         text="record that the GPUs are free",
         before=reclaim,
+        has_inverse=not reclaim.is_for_good,
     )
     return PlanDraft(
         title=f"Free {reclaim.gpus:g} idle GPUs of {reclaim.training}",

@@ -8,6 +8,7 @@ from alerts.incidents.incident import Incident
 from alerts.store import Unit
 from commands.models import AuditEntry
 from commands.plans.plan import Plan, PlanState
+from commands.plans.steps import Record
 
 
 async def record_outcome(unit: Unit, plan: Plan) -> None:
@@ -30,6 +31,10 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
         await unit.rows(Plan).put(replace(undone, undone_by=plan.id))
         for card in await unit.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=undone.id):
             await reopen(card, unit)  # the card shows that the plan was undone, even long afterwards
+        for step in plan.steps:
+            if isinstance(step, Record):  # so does the card of a row that the undo changed
+                for card in await unit.rows(PostedCard).find(row_id=step.id):
+                    await reopen(card, unit)
     if plan.origin.incident and (incident := await unit.rows(Incident).get(plan.origin.incident)) is not None:
         updated = add_action(
             incident,

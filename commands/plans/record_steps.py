@@ -10,7 +10,7 @@ from commands.models import ReclaimRequest
 from commands.plans.steps import Record, Step
 
 
-def record(table: str, row: Any, *, text: str, before: Any = None) -> Record:
+def record(table: str, row: Any, *, text: str, before: Any = None, has_inverse: bool = True) -> Record:
     """Return a step that puts `row` into `table`; its inverse restores `before` or deletes the row."""
     return Record(
         table=table,
@@ -18,6 +18,7 @@ def record(table: str, row: Any, *, text: str, before: Any = None) -> Record:
         description=text,
         row=msgspec.to_builtins(row),
         before=None if before is None else msgspec.to_builtins(before),
+        has_inverse=has_inverse,
     )
 
 

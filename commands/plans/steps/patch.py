@@ -5,6 +5,7 @@ from commands.plans.object_refs import Json, ObjectReader, ObjectRef
 from commands.plans.outcomes import Done, Outcome, Refused
 from commands.plans.preconditions import Precondition, contains, difference, facts_of
 from commands.plans.rights import Right
+from commands.plans.steps.running import Running
 from commands.plans.steps.step_kind import (
     Attempt,
     DryRun,
@@ -30,6 +31,7 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
     undo: dict[str, Json] | None = None
     subresource: str = ""
     if_exists: bool = False
+    back: Running | None = None  # what runs again after an undo
 
     @property
     def how_to_check(self) -> str:
@@ -53,6 +55,9 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
             subresource=self.subresource,
             if_exists=not self.if_exists,  # but what is to be done again needs its object
         )
+
+    def promised(self) -> Running | None:
+        return self.back
 
     def namespaces(self) -> tuple[str, ...]:
         return namespaces_of_ref(self.ref)

@@ -240,7 +240,7 @@ async def test_a_suspended_job_has_no_pods_until_it_is_resumed(api: Api) -> None
 async def test_a_suspended_job_comes_back_although_its_pods_ended_with_an_error(
     api: Api, restart: str, spec: Json, is_early: bool
 ) -> None:
-    """The controller lets go of the pods that suspension deletes before it deletes them: how they end counts nowhere."""
+    """The controller lets go of the pods of a suspended Job before it deletes them: how they end does not count."""
     node = await api.ready_node("a", labels={"pool": api.space})
     job = _job("j", completions=2, parallelism=2, completionMode="Indexed", **spec)
     job["spec"]["template"]["spec"] |= {"restartPolicy": restart, "nodeSelector": {"pool": api.space}}
