@@ -52,7 +52,8 @@ async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
             grace_until=context.now + action.lasting,
         )
         await unit.rows(ReclaimRequest).put(snoozed)
-        await unit.rows(DueCommand).put(settlement_of(snoozed))
+        if snoozed.is_automatic:
+            await unit.rows(DueCommand).put(settlement_of(snoozed))
     return Answer(message=reclaim_card(snoozed, context.now))
 
 
@@ -75,7 +76,7 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
             before=reclaim,
             has_inverse=not any(isinstance(step, Delete) for step in steps),
         ),
-        *((forget("agenda", due, text="cancel the settlement"),) if due else ()),
+        *((forget("agenda", due, text="the request needs no answer any more"),) if due else ()),
     )
     return PlanDraft(
         title=f"Free {reclaim.gpus:g} GPUs of {reclaim.training}",

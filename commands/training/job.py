@@ -41,10 +41,11 @@ def resume(ref: ObjectRef) -> Patch:
     """Return the step that resumes what was just created suspended, a Job or an object like it."""
     return Patch(
         ref=ref,
-        description="resume the workers",
+        description="start the workers",
         body={"spec": {"suspend": False}},
         requires=(Precondition(path=("spec", "suspend"), equals=True),),
         undo={"spec": {"suspend": True}},
+        undo_text=f"suspend {ref}",
     )
 
 
@@ -57,6 +58,7 @@ def suspend(ref: ObjectRef, back: Running) -> Patch:
         requires=(Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE)),),
         undo={"spec": {"suspend": False}},
         back=back,
+        undo_text=f"resume {ref}: its pods start anew",
     )
 
 

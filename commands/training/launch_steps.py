@@ -83,4 +83,10 @@ def note_launch(
         thread=thread,
     )
     over = replace(row, is_over=True, reported_state=TrainingState.STOPPED.value, reported_reason=UNDONE)
-    return record("launches", row, text="report in this thread how the training goes", before=over)
+    return record(
+        "launches",
+        row,
+        text="report in this thread how the training goes",
+        before=over,
+        undo_text="say in its thread that the launch was undone",
+    )

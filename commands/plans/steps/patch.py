@@ -32,6 +32,7 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
     subresource: str = ""
     if_exists: bool = False
     back: Running | None = None  # what runs again after an undo
+    undo_text: str = ""  # the undo's description
 
     @property
     def how_to_check(self) -> str:
@@ -47,11 +48,12 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
         paths = {fact.path for fact in made}
         return Patch(
             ref=self.ref,
-            description=f"restore {self.ref}",
+            description=self.undo_text or f"restore {self.ref}",
             body=self.undo,
             # others may have changed it since
             requires=(*made, *(fact for fact in self.requires if fact.path not in paths)),
             undo=self.body,  # so that the undo can be undone
+            undo_text=self.description,
             subresource=self.subresource,
             if_exists=not self.if_exists,  # but what is to be done again needs its object
         )

@@ -12,7 +12,7 @@ from commands.plans.outcomes import Done, Outcome, Refused, Waiting
 from commands.plans.rights import Right
 from commands.plans.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
 
-PATIENCE = 300.0  # seconds: images are pulled again, and the nodes may have no room yet
+WAITS_FOR = 300.0  # seconds: images are pulled again, and the nodes may have no room yet
 AGAIN_IN = 2.0  # seconds
 _FAILED, _ENDED = ("Failed", "FailureTarget"), ("Complete", "Completed", "SuccessCriteriaMet")
 
@@ -23,7 +23,7 @@ class Running(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="runn
     ref: ObjectRef
     label: str  # key=value
     count: int
-    seconds: float = PATIENCE
+    seconds: float = WAITS_FOR
 
     @property
     def limit(self) -> float:

@@ -3,7 +3,7 @@
 from commands.plans.object_refs import ObjectReader, ObjectRef
 from commands.plans.outcomes import Done, Outcome, Refused
 from commands.plans.rights import Right
-from commands.plans.steps.running import PATIENCE
+from commands.plans.steps.running import WAITS_FOR
 from commands.plans.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
 from commands.plans.steps.wait import Wait
 
@@ -38,7 +38,7 @@ class Scale(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="scale"
             description=f"wait until {self.expected} pods of {self.ref} are ready",
             path=("status", "readyReplicas"),
             at_least=self.expected,
-            seconds=PATIENCE,
+            seconds=WAITS_FOR,
         )
 
     def namespaces(self) -> tuple[str, ...]:
