@@ -126,6 +126,10 @@ class RulesSettings(Section):
     interval: Duration = duration("15s")
 
 
+class IncidentsSettings(Section):
+    reopens_within: Duration = duration("10m")
+
+
 class CommandsSettings(Section):
     """Defaults of commands, which differ between companies."""
 
@@ -160,6 +164,7 @@ class Settings(BaseSettings):
     teams: dict[str, TeamSettings] = Field(default={})
     automation: dict[str, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
+    incidents: IncidentsSettings = IncidentsSettings()
     commands: CommandsSettings = CommandsSettings()
     timezone: str = "UTC"
     redact: tuple[str, ...] = ()

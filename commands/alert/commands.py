@@ -23,8 +23,9 @@ from alerts.cards.message import (
     text,
 )
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
-from alerts.incidents.grouping import acknowledge, place_of, summary_of
+from alerts.incidents.grouping import acknowledge, place_of
 from alerts.incidents.incident import Incident
+from alerts.incidents.members import summary_of
 from alerts.silences import Silence
 from alerts.store import Unit
 from collectors.facts.clock import humanize
