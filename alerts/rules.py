@@ -64,7 +64,7 @@ class AlertTemplate:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     actions: tuple[str, ...] = ()  # command lines with {placeholders}
-    runbook: str = ""  # a page of docs/runbooks
+    runbook: str = ""  # a page of alerts/packs/runbooks
     resolve_when: ResolveWhen = ResolveWhen.CLEARED
     impact: ImpactScope | None = None  # None: by the component that the alert is about
     worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads

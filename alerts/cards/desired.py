@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from alerts.cards.incident_card import card_buttons, first_lines
+from alerts.cards.incident_buttons import card_buttons
+from alerts.cards.incident_card import first_lines
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.incident_events import event_text, repeated
 from alerts.cards.message import Span, Text, joined, text
@@ -59,7 +60,7 @@ def desired_replies(
             else event_text(incident, event, context=context),
             at=event.at,
             broadcast=event.type in _BROADCAST,
-            buttons=card_buttons(incident, context)[:REPLY_BUTTONS] if is_latest else (),
+            buttons=card_buttons(incident, context).buttons[:REPLY_BUTTONS] if is_latest else (),
         )
         for card in cards
         for event in incident.events

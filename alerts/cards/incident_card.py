@@ -6,13 +6,11 @@ from datetime import datetime
 from alerts.cards.concerned import concerned
 from alerts.cards.explanation import detail_of, other_alerts
 from alerts.cards.headline import headline
+from alerts.cards.incident_buttons import card_buttons, runbook_address, runbook_of, started_labels
 from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
 from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import (
     Block,
-    Button,
-    Buttons,
-    ButtonStyle,
     Color,
     Context,
     Message,
@@ -33,10 +31,6 @@ from alerts.incidents.incident import Incident
 from alerts.rules import ResolveWhen, Severity
 
 EVIDENCE_LINES = 4
-MAX_BUTTONS = 5
-
-_STARTED = frozenset({"confirmed", "running", "done", "unknown"})
-_DANGEROUS = ("training stop ",)  # what it ends does not come back
 _COLORS = {Severity.CRITICAL: Color.CRITICAL, Severity.WARNING: Color.WARNING, Severity.INFO: Color.INFO}
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
@@ -51,8 +45,8 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
     if lead.texts:
         blocks.append(Preformatted(lines=lead.texts[:EVIDENCE_LINES]))
     blocks += [Paragraph(text=left.text) for left in context.still_open]
-    if buttons := card_buttons(incident, context):
-        blocks.append(Buttons(buttons=buttons))
+    if (buttons := card_buttons(incident, context)).is_needed:
+        blocks.append(buttons)
     blocks.append(Context(text=_foot(incident, context)))
     return Message(
         title=card_title(incident),
@@ -117,17 +111,10 @@ def _done(actions: Sequence[IncidentAction]) -> Text:
 
 
 def _runbook(incident: Incident, context: IncidentContext) -> Text:
-    rule = context.rules.get(incident.lead.rule)
-    if rule is None or not rule.template.runbook:
-        return ()
-    page = rule.template.runbook
-    if page.startswith(("http://", "https://")):
-        return text(" · ", link(page, "runbook"))
-    return (
-        text(" · ", link(f"{context.runbooks}{page}.md", "runbook"))
-        if context.runbooks
-        else text(f" · runbook {page}")
-    )
+    if address := runbook_address(incident, context):
+        return text(" · ", link(address, "runbook"))
+    page = runbook_of(incident, context)
+    return text(" · ", code(f"runbook {page}")) if page else ()
 
 
 def _unseen(incident: Incident, context: IncidentContext) -> Text:
@@ -142,41 +129,6 @@ def _unseen(incident: Incident, context: IncidentContext) -> Text:
     return text("no data since ", moment(max(since)))
 
 
-def card_buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]:
-    """Return the suggested actions that nobody has started, and what acknowledges and explains the incident.
-
-    Once it is over, they end what it left behind.
-    """
-    if not incident.is_open:
-        return tuple(left.button for left in context.still_open)[:MAX_BUTTONS]
-    actions: dict[str, str] = {}
-    started = started_labels(context)
-    for line in suggested_actions(incident, context.rules):
-        if label_of(line) not in started:
-            actions.setdefault(label_of(line), line)  # two rules may suggest one action for different reasons
-    buttons = [
-        Button(label=label, line=line, style=_style(line, is_first=number == 0))
-        for number, (label, line) in enumerate(list(actions.items())[: MAX_BUTTONS - 2])
-    ]
-    if not incident.acknowledged_by:
-        closes = not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED
-        label = "Acknowledge (closes it)" if closes else "Acknowledge"
-        buttons.append(Button(label=label, line=f"alert ack {incident.id}"))
-    buttons.append(Button(label="Why?", line=f"alert why {incident.id}"))
-    return tuple(buttons)
-
-
-def started_labels(context: IncidentContext) -> set[str]:
-    """Return the labels of the actions that somebody has started."""
-    return {label_of(action.line) for action in context.actions if action.state in _STARTED}
-
-
-def _style(line: str, *, is_first: bool) -> ButtonStyle:
-    if line.startswith(_DANGEROUS):
-        return ButtonStyle.DANGER
-    return ButtonStyle.PRIMARY if is_first else ButtonStyle.PLAIN
-
-
 def _foot(incident: Incident, context: IncidentContext) -> Text:
     subject = shared_subject(incident)
     rack = f"{subject.rack}, " if subject.rack and subject.rack != place_of(subject) else ""
@@ -189,7 +141,9 @@ def _foot(incident: Incident, context: IncidentContext) -> Text:
         parts = text(
             parts, " · acknowledged by ", person(incident.acknowledged_by, incident.acknowledged_by_name)
         )
-    if context.silenced_until and incident.is_open:
+    if context.is_silenced_until_over and incident.is_open:
+        parts = text(parts, " · silenced until it is over")
+    elif context.silenced_until and incident.is_open:
         parts = text(parts, " · silenced until ", moment(context.silenced_until))
     for name, address in context.links.items():
         if (filled_in := fill(address, incident.subject)) is not None:

@@ -19,6 +19,8 @@ class IncidentEventType(StrEnum):
     ALERT_ADDED = "alert_added"
     ALERT_RESOLVED = "alert_resolved"
     ACKNOWLEDGED = "acknowledged"
+    HANDED_OVER = "handed_over"  # `who` has it now, `text` is the name of who gave it
+    GIVEN_BACK = "given_back"
     ACTION_DONE = "action_done"
     TRAINING_FAILED = "training_failed"
     REOPENED = "reopened"
@@ -30,6 +32,8 @@ NOTIFYING = frozenset(
     {
         IncidentEventType.SEVERITY_RAISED,
         IncidentEventType.ACKNOWLEDGED,
+        IncidentEventType.HANDED_OVER,
+        IncidentEventType.GIVEN_BACK,
         IncidentEventType.REOPENED,
         IncidentEventType.RESOLVED,
     }

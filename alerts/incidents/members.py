@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Member
-from alerts.incidents.wording import spoken
+from alerts.incidents.wording import readable
 from alerts.rules import ImpactScope, Rule, Severity
 from collectors.facts.queries import LogQuery
 
@@ -15,7 +15,7 @@ SHARED_COMPONENTS = frozenset({"apiserver", "dns", "etcd"})
 
 def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) -> Member:
     """Return the alert as a member of an incident that has these others."""
-    said = {name: spoken(words, alert) for name, words in alert.annotations.items()}
+    said = {name: readable(words, alert) for name, words in alert.annotations.items()}
     member = Member(
         alert=alert.id,
         rule=alert.rule,
@@ -74,7 +74,7 @@ def scope_of(alert: Alert, rule: Rule | None) -> ImpactScope:
 def summary_of(alert: Alert) -> str:
     """Return the alert in one sentence: its own summary, or its name and what it is about."""
     if summary := alert.annotations.get("summary") or alert.annotations.get("message"):
-        return spoken(summary, alert)
+        return readable(summary, alert)
     about = ", ".join(alert.own_subject.words().values()) or ", ".join(
         alert.labels.without("alertname", "severity").values()
     )

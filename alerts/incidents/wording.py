@@ -10,7 +10,7 @@ _MEASURED = re.compile(
 )
 
 
-def spoken(sentence: str, alert: Alert) -> str:
+def readable(sentence: str, alert: Alert) -> str:
     """Return the sentence with the node's name for its address, and with measured values rounded."""
     return rounded(named(sentence, alert))
 

@@ -32,6 +32,9 @@ async def incident_context(
     return replace(
         context,
         silenced_until=silenced_until(incident, alerts, silences, now=now),
+        is_silenced_until_over=any(
+            one.is_until_over and one.covers_incident(incident.id, now) for one in silences
+        ),
         still_open=() if incident.is_open else left,
     )
 
@@ -41,9 +44,10 @@ async def plans_of(incidents: Collection[Incident], snapshot: StoreSnapshot) -> 
     found: dict[str, dict[str, Plan]] = {incident.id: {} for incident in incidents}
     for plan in await snapshot.rows(Plan).find(incident=list(found)) if found else ():
         found[plan.incident][plan.id] = plan
-    others = {plan: one.id for one in incidents for plan in one.fixed_by if plan not in found[one.id]}
-    for id, plan in (await snapshot.rows(Plan).get_all(others) if others else {}).items():
-        found[others[id]][id] = plan
+    others = {plan for one in incidents for plan in one.fixed_by if plan not in found[one.id]}
+    typed = await snapshot.rows(Plan).get_all(sorted(others)) if others else {}
+    for one in incidents:
+        found[one.id] |= {plan: typed[plan] for plan in one.fixed_by if plan in typed}
     return {id: list(plans.values()) for id, plans in found.items()}
 
 
@@ -109,6 +113,8 @@ def silenced_until(
     `alerts` are the stored alerts of its members by id, `silences` the active ones. Once no alert fires, all
     former ones count.
     """
+    if whole := [one.ends_at for one in silences if one.covers_incident(incident.id, now)]:
+        return max(whole)
     until: datetime | None = None
     for member in (incident.firing or incident.members) if silences else ():
         alert = alerts.get(member.alert)

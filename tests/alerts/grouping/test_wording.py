@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from alerts.incidents.members import member_of, summary_of
-from alerts.incidents.wording import rounded, spoken
+from alerts.incidents.wording import rounded, readable
 from tests.support.alerting import an_alert
 
 
@@ -47,7 +47,7 @@ def test_a_node_is_called_by_its_name(labels: dict[str, str], said: str) -> None
 def test_only_whole_addresses_are_replaced() -> None:
     alert = an_alert("NodeFull", on={"instance": "10.0.0.11:9100"})
 
-    assert spoken("110.0.0.11 and 10.0.0.11.5 are not 10.0.0.11.", alert) == (
+    assert readable("110.0.0.11 and 10.0.0.11.5 are not 10.0.0.11.", alert) == (
         "110.0.0.11 and 10.0.0.11.5 are not gpu-a01."
     )
 
