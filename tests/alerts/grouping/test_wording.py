@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from alerts.incidents.members import member_of, summary_of
-from alerts.incidents.wording import rounded, readable
+from alerts.incidents.wording import readable, rounded
 from tests.support.alerting import an_alert
 
 
