@@ -31,8 +31,8 @@ class Phrase:
     """`english`: as it stands in the code, with `{}` where an f-string or a template has an expression.
 
     `other`: the same in the other language. `{}` are the English holes in their order, `{0}` and `{1}` choose among
-    them; one that is left out, such as the "s" of a plural, is dropped. Code in backticks is kept as it is. Raises
-    ValueError for a hole or code that the English has not.
+    them; one that is left out, such as the "s" of a plural, is dropped. Code in backticks is kept as it is, and code
+    that is there twice keeps its order. Raises ValueError for a hole or code that the English has not.
     """
 
     english: str
@@ -104,10 +104,13 @@ class Phrase:
     def _order(self) -> list[int]:
         """Which of the English holes stands at each hole of the other sentence."""
         plain = [place for place, one in enumerate(self._holes) if not one.startswith("`")]
+        codes = [place for place, one in enumerate(self._holes) if one.startswith("`")]
         order, count = list[int](), 0
         for piece in _PIECES.split(self.other)[1::2]:
             if piece.startswith("`"):
-                place = self._holes.index(piece) if piece in self._holes else None
+                place = next((one for one in codes if self._holes[one] == piece), None)
+                if place is not None:
+                    codes.remove(place)
             else:
                 number = int(piece[1:-1] or count)
                 place, count = plain[number] if number < len(plain) else None, count + 1

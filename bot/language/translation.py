@@ -91,6 +91,11 @@ def _block(block: Block, book: Phrasebook) -> Block:
             return block
 
 
+def _menu(menu: Menu, book: Phrasebook) -> Menu:
+    options = tuple(_button(option, book) for option in menu.options)
+    return replace(menu, label=book.say(menu.label), options=options)
+
+
 def _button(button: Button, book: Phrasebook) -> Button:
     return replace(button, label=book.say(button.label))
 
