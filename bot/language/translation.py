@@ -61,7 +61,7 @@ def _sentence(run: Text, book: Phrasebook) -> list[Span] | None:
     tokens = dict(zip(sorted(_TOKENS), names, strict=False))
     left = iter(tokens)
     found = book.find("".join(span.text if span.style is Style.PLAIN else next(left) for span in run))
-    if found is None:
+    if found is None or not set(tokens) <= set(found):
         return None
     pieces = (piece for piece in _BY_TOKEN.split(found) if piece)
     return [_span(tokens[piece], book) if piece in tokens else Span(piece) for piece in pieces]
@@ -89,11 +89,6 @@ def _block(block: Block, book: Phrasebook) -> Block:
             return Buttons(buttons=tuple(_button(button, book) for button in block.buttons), menus=menus)
         case Preformatted():
             return block
-
-
-def _menu(menu: Menu, book: Phrasebook) -> Menu:
-    options = tuple(_button(option, book) for option in menu.options)
-    return replace(menu, label=book.say(menu.label), options=options)
 
 
 def _button(button: Button, book: Phrasebook) -> Button:

@@ -84,6 +84,7 @@ _NAME = re.compile(
     r"|\w+( \| \w+)+|#[0-9a-f]{6}"
 )
 _EXPRESSION = re.compile(r"\{\{.*?\}\}")
+_REASON = re.compile(r'--reason "([^"]+)"')
 _NAMED_HOLE = re.compile(r"\{[a-z_]+(:[^{}]*)?\}")
 
 
@@ -149,6 +150,16 @@ def _of_code(root: Path) -> Iterator[tuple[str, str]]:
         strings = _Strings()
         strings.visit(tree)
         yield from ((f"{name}:{line}", phrase) for line, phrase in strings.found)
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Name(id="Command"), keywords=keywords):
+                    verbs = (one.value for one in keywords if one.arg == "verb")
+                    # a suggested action's button: `Cordon gpu-a04`
+                    yield from (
+                        (f"{name}:{node.lineno}", f"{verb.capitalize()} {{}}")
+                        for verb in _constants(verbs)
+                        if verb
+                    )
 
 
 def _of_packs(root: Path) -> Iterator[tuple[str, str]]:
@@ -159,6 +170,8 @@ def _of_packs(root: Path) -> Iterator[tuple[str, str]]:
                     for name in ("summary", "description"):
                         if words := (rule.get("annotations") or {}).get(name):
                             yield path.name, _EXPRESSION.sub("{}", words)
+                    actions = (rule.get("annotations") or {}).get("actions", "")
+                    yield from ((path.name, reason) for reason in _REASON.findall(actions))
 
 
 class _Strings(ast.NodeVisitor):
