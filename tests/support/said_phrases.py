@@ -150,16 +150,15 @@ def _of_code(root: Path) -> Iterator[tuple[str, str]]:
         strings = _Strings()
         strings.visit(tree)
         yield from ((f"{name}:{line}", phrase) for line, phrase in strings.found)
-        for node in ast.walk(tree):
-            match node:
-                case ast.Call(func=ast.Name(id="Command"), keywords=keywords):
-                    verbs = (one.value for one in keywords if one.arg == "verb")
-                    # a suggested action's button: `Cordon gpu-a04`
-                    yield from (
-                        (f"{name}:{node.lineno}", f"{verb.capitalize()} {{}}")
-                        for verb in _constants(verbs)
-                        if verb
-                    )
+        yield from ((f"{name}:{line}", f"{verb.capitalize()} {{}}") for line, verb in _verbs(tree))
+
+
+def _verbs(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The verbs of commands, which begin the labels of suggested actions: `Cordon gpu-a04`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Command":
+            verbs = _constants(one.value for one in node.keywords if one.arg == "verb")
+            yield from ((node.lineno, verb) for verb in verbs if verb)
 
 
 def _of_packs(root: Path) -> Iterator[tuple[str, str]]:
