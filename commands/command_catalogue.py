@@ -9,6 +9,7 @@ import commands.gpu.commands as gpu
 import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
+import commands.runbook.commands as runbook
 import commands.silence.commands as silence
 import commands.training.commands as training
 from commands.core.command import Command
@@ -24,6 +25,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *dns.COMMANDS,
     *plan.COMMANDS,
     *audit.COMMANDS,
+    *runbook.COMMANDS,
 )
 
 CATALOGUE: tuple[Command[Any], ...] = (*_OTHERS, help_command(_OTHERS))

@@ -125,6 +125,7 @@ class Plan:
     undo_of: str = ""
     undone_by: str = ""
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
+    relieves: tuple[str, ...] = ()  # patterns of alert names, as its command declares them
 
     @property
     def hash(self) -> str:
