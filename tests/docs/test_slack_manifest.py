@@ -5,6 +5,7 @@ import re
 import yaml
 
 from bot.channels.slack.interactions import ABOUT
+from bot.channels.slack.scopes import BOT_SCOPES
 from tests.docs.conftest import ROOT
 
 _HISTORY = {"channels:history", "groups:history"}
@@ -53,6 +54,10 @@ def test_its_scopes_are_exactly_those_in_use() -> None:
     wanted = {scope for method in called for scope in SCOPES[method]}
     wanted |= {scope for code, scopes in LISTENERS.items() if code in _source() for scope in scopes}
     assert sorted(wanted) == _manifest()["oauth_config"]["scopes"]["bot"]
+
+
+def test_the_doctor_asks_for_the_same_scopes() -> None:
+    assert list(BOT_SCOPES) == _manifest()["oauth_config"]["scopes"]["bot"]
 
 
 def test_every_scope_is_explained(docs: dict[str, str]) -> None:
