@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from alerts.cards.incident_card import headline
+from alerts.cards.headline import headline
 from alerts.cards.message import (
     Block,
     Button,
