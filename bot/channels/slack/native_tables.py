@@ -7,6 +7,7 @@ from alerts.cards.message import Block, Table
 from bot.channels.slack import block_limits
 
 EMPTY = "–"  # a cell has at least one character
+WHOLE = 13  # characters: a column of such short cells is not wrapped
 
 Json = dict[str, Any]
 
@@ -33,7 +34,7 @@ def native_table(table: Table) -> tuple[Json, int] | None:
         if room < 0:
             break
         rows.append(cells)
-    settings = [{"is_wrapped": number != used[0]} for number in used]
+    settings = [{"is_wrapped": any(len(row[number]) > WHOLE for row in table.rows)} for number in used]
     return {"type": "table", "column_settings": settings, "rows": rows}, len(table.rows) - (len(rows) - 1)
 
 

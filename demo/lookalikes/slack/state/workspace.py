@@ -64,6 +64,8 @@ class Options:
     strict_rates: bool = True
     #: How long a message can be edited; None for ever.
     edit_window: timedelta | None = None
+    #: What the page says to a person in their first minute, in mrkdwn; `{me}` is their name and title.
+    welcome: tuple[str, ...] = ()
     #: Global and message shortcuts as (callback id, title).
     shortcuts: tuple[tuple[str, str], ...] = ()
     message_shortcuts: tuple[tuple[str, str], ...] = (("what_is_this", "What is this?"),)
