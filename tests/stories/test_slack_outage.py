@@ -8,7 +8,6 @@ from typing import Any
 import aiohttp
 import pytest
 
-from alerts.cards.posted import PostedCard
 from alerts.incidents.incident import Incident
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, HOT, Light, light
@@ -42,16 +41,6 @@ def cards_of(stage: Light, node: str) -> list[Message]:
 
 def lines(stage: Light, card: Message, words: str) -> list[Message]:
     return [one for one in stage.slack.thread(card) if words in one.said]
-
-
-async def posts_are_confirmed(stage: Light) -> None:
-    """Wait until every post is confirmed: an unknown outcome costs the next process 20 seconds."""
-
-    async def are_confirmed(unit: Any) -> bool:
-        cards = await unit.rows(PostedCard).find(limit=100)
-        return bool(cards) and all(card.message_id for card in cards)
-
-    await stage.until_kept(are_confirmed)
 
 
 async def refused(stage: Light) -> Callable[[], Awaitable[None]]:
@@ -153,7 +142,7 @@ async def test_after_a_restart_during_an_incident_its_card_is_edited_and_not_pos
     async with light(tmp_path) as stage:
         heat(stage, "gpu-a01")
         card = await stage.card("gpu-a01 is hot")
-        await posts_are_confirmed(stage)
+        await stage.posts_are_confirmed()
         await stage.stop()
         await stage.start()
         await stage.next_rounds()
@@ -172,7 +161,7 @@ async def test_an_alert_that_ended_during_downtime_resolves_after_the_start(tmp_
     async with light(tmp_path) as stage:
         heat(stage, "gpu-a01")
         card = await stage.card("gpu-a01 is hot")
-        await posts_are_confirmed(stage)
+        await stage.posts_are_confirmed()
         await stage.stop()
         heat(stage, "gpu-a02")
         await stage.start()

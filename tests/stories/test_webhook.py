@@ -34,10 +34,12 @@ async def test_an_incident_is_posted_to_slack_and_to_the_webhook_until_it_is_res
 ) -> None:
     async with WebhookReceiver.running() as receiver:
         async with slack_and(receiver, tmp_path) as stage:
+            receiver.latency = 0.3  # a stop would cut the answer off
             receiver.answer(503, Retry_After="1")
             heat(stage, "gpu-a01")
             await stage.card("gpu-a01 is hot")
             await stage.until(lambda: bool(receiver.bodies))
+            await stage.posts_are_confirmed()
             await stage.restart()
             heat(stage)
             await stage.until(lambda: receiver.bodies[-1]["status"] == "resolved")

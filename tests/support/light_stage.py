@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from alerts.cards.posted import PostedCard
 from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
 from collectors.facts.clock import SystemClock
@@ -133,6 +134,19 @@ class Light:
                     if found := await look(unit):
                         return found
                 await asyncio.sleep(0.05)
+
+    async def posts_are_confirmed(self) -> None:
+        """Wait until every post is confirmed. A server knows of a post before the bot has recorded its answer.
+
+        A bot that stops in between finds the message again where the channel can be searched (that takes 20 seconds),
+        and posts a second time where it cannot.
+        """
+
+        async def are_confirmed(unit: Any) -> bool:
+            cards = await unit.rows(PostedCard).find(limit=100)
+            return bool(cards) and all(card.message_id for card in cards)
+
+        await self.until_kept(are_confirmed)
 
     # People's actions, and what they see.
 
