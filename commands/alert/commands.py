@@ -31,6 +31,7 @@ from collectors.facts.clock import humanize
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.own_namespaces import has_all
+from commands.core.parameter_types import ALERT_OR_INCIDENT
 
 SHOWN = 25
 
@@ -200,6 +201,14 @@ COMMANDS = (
         action=ListAlerts,
         parameters=(click.Option(["--pending"], is_flag=True, help="include pending alerts"),),
         read=listing,
+        synonyms=(
+            "firing",
+            "what is firing",
+            "what fires",
+            "what alerts",
+            "正在告警",
+            "有什么告警",
+        ),
         example="alert list",
     ),
     Command(
@@ -207,9 +216,23 @@ COMMANDS = (
         verb="ack",
         summary="Acknowledge an incident; its card then shows your name.",
         action=AlertName,
-        parameters=(click.Argument(["name"], metavar="INCIDENT"),),
+        parameters=(click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="INCIDENT"),),
         record=ack,
         table=Incident,
+        synonyms=(
+            "acknowledge",
+            "i take",
+            "i have",
+            "i got",
+            "taking",
+            "on it",
+            "mine",
+            "确认",
+            "认领",
+            "接手",
+            "我来处理",
+            "知道了",
+        ),
         example="alert ack i12",
     ),
     Command(
@@ -217,9 +240,19 @@ COMMANDS = (
         verb="why",
         summary="Explain why an alert fires: its rule, query, timing, labels and value.",
         action=AlertName,
-        parameters=(click.Argument(["name"], metavar="ALERT"),),
+        parameters=(click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="ALERT"),),
         read=reason,
         table=Incident,
+        synonyms=(
+            "why is firing",
+            "why did fire",
+            "explain",
+            "reason",
+            "cause",
+            "为什么",
+            "为何",
+            "原因",
+        ),
         example="alert why GPUTemperatureHigh",
     ),
 )

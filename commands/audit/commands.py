@@ -7,6 +7,7 @@ import click
 from alerts.cards.message import Message, Table, bold, text
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
+from commands.core.parameter_types import PLAN
 from commands.models import AuditEntry
 
 SHOWN = 25
@@ -55,10 +56,21 @@ COMMANDS = (
         action=ShowAudit,
         parameters=(
             click.Option(["--by"], default="", metavar="PERSON", help="a person or an automation"),
-            click.Option(["--plan"], default="", metavar="PLAN"),
+            click.Option(["--plan"], type=PLAN, default="", metavar="PLAN"),
             click.Option(["--last"], default=SHOWN, type=click.IntRange(1, 200), metavar="N"),
         ),
         read=audit,
+        synonyms=(
+            "who did what",
+            "who did that",
+            "history",
+            "log of actions",
+            "what did you do",
+            "审计",
+            "谁做了什么",
+            "操作记录",
+            "历史",
+        ),
         example="audit --last 10",
     ),
 )

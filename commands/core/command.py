@@ -2,13 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 import click
 
 from alerts.cards.message import Button, Message
-from collectors.facts.clock import duration
 from commands.core.context import CommandContext
 from commands.core.request import Request
 from commands.plans.disruption import Disruption
@@ -85,6 +83,7 @@ class Command(Generic[Action]):
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: tuple[Right, ...] = ()
     details: str = ""  # extra text for the docs
+    synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)
 
     def __post_init__(self) -> None:
@@ -120,30 +119,3 @@ class Command(Generic[Action]):
 
 
 AnyCommand = Command[Any]
-
-
-class DurationType(click.ParamType[timedelta]):
-    """A duration in Prometheus notation: 30s, 5m, 1h30m, 7d."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        if isinstance(value, timedelta):
-            return value
-        try:
-            return duration(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-class RowNameType(click.ParamType[str]):
-    """The id of a row: i7, p12, s3. Upper case is accepted."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(value).lower()
-
-
-DURATION = DurationType()
-ROW_NAME = RowNameType()

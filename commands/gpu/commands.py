@@ -7,9 +7,10 @@ import click
 
 from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph, Preformatted, bold, text
 from collectors.facts.clock import format_duration, humanize
-from commands.core.command import DURATION, ROW_NAME, Answer, Command, UnusableError
+from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
+from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING
 from commands.gpu.gpu_counts import count_gpus, node_table, summary_lines, team_of, team_table
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table
@@ -133,7 +134,7 @@ def _not_evaluated(found: tuple[TrainingGpus, ...]) -> list[str]:
     return lines
 
 
-_REQUEST = click.Argument(["request"], type=ROW_NAME)
+_REQUEST = click.Argument(["request"], type=REQUEST)
 _REASON = click.Option(["--reason"], default="", metavar="TEXT", help="shown on the card")
 _AFTER = click.Option(
     ["--after"], type=DURATION, default=None, metavar="DURATION", help="minimum idle time: 30m"
@@ -145,11 +146,28 @@ COMMANDS = (
         summary="List GPUs: used, idle, free and broken, by team and by node.",
         action=ListGpus,
         parameters=(
-            click.Option(["--node"], default="", metavar="NODE"),
-            click.Option(["--team"], default="", metavar="TEAM"),
+            click.Option(["--node"], type=NODE, default="", metavar="NODE"),
+            click.Option(["--team"], type=TEAM, default="", metavar="TEAM"),
             click.Option(["--free"], is_flag=True, help="only nodes with free GPUs"),
         ),
         read=listing,
+        synonyms=(
+            "free gpus --free",
+            "available gpus --free",
+            "gpus available --free",
+            "unused gpus --free",
+            "gpus left --free",
+            "how many gpus are free --free",
+            "capacity --free",
+            "how many gpus",
+            "gpu usage",
+            "空余显卡 --free",
+            "可用显卡 --free",
+            "剩余显卡 --free",
+            "多少显卡",
+            "显卡列表",
+            "显卡使用情况",
+        ),
         example="gpu list --free",
     ),
     Command(
@@ -159,6 +177,16 @@ COMMANDS = (
         action=ListIdleGpus,
         parameters=(_AFTER,),
         read=idle,
+        synonyms=(
+            "who wastes gpus",
+            "wasted gpus",
+            "idle trainings",
+            "who is idle",
+            "idling",
+            "空闲",
+            "闲置",
+            "空转",
+        ),
         example="gpu idle --after 1h",
         details="A GPU counts as idle only if there are samples for the whole window and none shows work.",
     ),
@@ -168,12 +196,20 @@ COMMANDS = (
         summary="Request idle GPUs back from their owners; without an answer their trainings are suspended.",
         action=FreeGpus,
         parameters=(
-            click.Argument(["trainings"], nargs=-1, required=False),
+            click.Argument(["trainings"], type=TRAINING, nargs=-1, required=False),
             _AFTER,
             click.Option(["--grace"], type=DURATION, default=None, metavar="DURATION", help="to answer: 30m"),
         ),
         plan=free,
         risk=Risk.TOUCH,
+        synonyms=(
+            "reclaim",
+            "free gpus of",
+            "take back",
+            "get gpus back",
+            "回收",
+            "释放",
+        ),
         example="gpu free detr --grace 1h",
     ),
     Command(
@@ -185,6 +221,12 @@ COMMANDS = (
         record=keep,
         checks_permission_itself=True,
         table=ReclaimRequest,
+        synonyms=(
+            "still need",
+            "i need",
+            "保留",
+            "还要用",
+        ),
         example='gpu keep c3f9a1b2 --reason "loads its data until noon"',
     ),
     Command(
@@ -200,6 +242,12 @@ COMMANDS = (
         record=snooze,
         checks_permission_itself=True,
         table=ReclaimRequest,
+        synonyms=(
+            "later",
+            "remind me",
+            "稍后",
+            "推迟",
+        ),
         example="gpu snooze c3f9a1b2 --for 2h",
     ),
     Command(
@@ -213,6 +261,12 @@ COMMANDS = (
         checks_permission_itself=True,
         rights=SUSPEND_RIGHTS,
         table=ReclaimRequest,
+        synonyms=(
+            "give back",
+            "done with",
+            "归还",
+            "交还",
+        ),
         example="gpu release c3f9a1b2",
     ),
     Command(

@@ -10,8 +10,9 @@ from alerts.cards.message import Block, Color, Context, Message, Paragraph, Tabl
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
-from commands.core.command import ROW_NAME, Answer, Command, UnusableError
+from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameter_types import INCIDENT
 from commands.incident.card_context import incident_context
 
 SHOWN = 20
@@ -86,6 +87,44 @@ COMMANDS = (
         parameters=(click.Option(["--all"], is_flag=True, help="the latest, including resolved ones"),),
         read=listing,
         for_everyone=True,
+        synonyms=(
+            "status",
+            "what is wrong",
+            "what is broken",
+            "what is down",
+            "what is going on",
+            "what is happening",
+            "what is up",
+            "what happened",
+            "what broke",
+            "anything broken",
+            "anything wrong",
+            "anything down",
+            "problems",
+            "issues",
+            "outages",
+            "is everything ok",
+            "everything ok",
+            "everything good",
+            "overview",
+            "summary",
+            "open",
+            "past incidents --all",
+            "old incidents --all",
+            "resolved incidents --all",
+            "状态",
+            "概况",
+            "情况",
+            "出什么问题",
+            "出了什么事",
+            "什么情况",
+            "什么问题",
+            "什么故障",
+            "哪里坏",
+            "有问题吗",
+            "正常吗",
+            "一切正常",
+        ),
         example="incident list",
     ),
     Command(
@@ -93,10 +132,19 @@ COMMANDS = (
         verb="show",
         summary="Show an incident and its history.",
         action=ShowIncident,
-        parameters=(click.Argument(["incident"], type=ROW_NAME),),
+        parameters=(click.Argument(["incident"], type=INCIDENT),),
         read=show,
         for_everyone=True,
         table=Incident,
+        synonyms=(
+            "what is wrong",
+            "what happened",
+            "details",
+            "怎么了",
+            "怎么样",
+            "详情",
+            "什么情况",
+        ),
         example="incident show i12",
     ),
 )

@@ -13,9 +13,10 @@ from collectors.cluster.objects import Node
 from collectors.cluster.resources import is_ready
 from collectors.facts.clock import humanize
 from collectors.facts.subjects import Subject
-from commands.core.command import DURATION, Answer, Command, PlanDraft, UnusableError
+from commands.core.command import Answer, Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import node_named
+from commands.core.parameter_types import DURATION, NODE, RACK
 from commands.models import CordonLease
 from commands.node.cordon import (
     BY,
@@ -208,10 +209,20 @@ COMMANDS = (
         summary="List nodes: state, GPUs in use and trainings.",
         action=ListNodes,
         parameters=(
-            click.Option(["--rack"], default="", metavar="RACK"),
+            click.Option(["--rack"], type=RACK, default="", metavar="RACK"),
             click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
         ),
         read=listing,
+        synonyms=(
+            "all nodes",
+            "nodes state",
+            "which nodes are cordoned --cordoned",
+            "what is cordoned --cordoned",
+            "cordoned --cordoned",
+            "被隔离的节点 --cordoned",
+            "哪些节点被隔离 --cordoned",
+            "已隔离 --cordoned",
+        ),
         example="node list --rack rack-a",
     ),
     Command(
@@ -219,8 +230,20 @@ COMMANDS = (
         verb="show",
         summary="Show a node: conditions, lease, trainings, incidents.",
         action=ShowNode,
-        parameters=(click.Argument(["node"]),),
+        parameters=(click.Argument(["node"], type=NODE),),
         read=show,
+        synonyms=(
+            "what is wrong",
+            "what happened",
+            "what is going on",
+            "how is doing",
+            "how is",
+            "details",
+            "怎么了",
+            "怎么样",
+            "详情",
+            "什么情况",
+        ),
         example="node show gpu-a04",
     ),
     Command(
@@ -229,7 +252,7 @@ COMMANDS = (
         summary="Keep new pods off nodes, as a lease with owner, reason and end.",
         action=CordonNodes,
         parameters=(
-            click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),
+            click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
             click.Option(["--reason"], default="", metavar="TEXT"),
             click.Option(
                 ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="lease time"
@@ -238,6 +261,21 @@ COMMANDS = (
         plan=cordon,
         risk=Risk.TOUCH,
         rights=_PATCH_NODES,
+        synonyms=(
+            "take out",
+            "take out of service",
+            "take out of rotation",
+            "remove from service",
+            "isolate",
+            "disable",
+            "unschedulable",
+            "keep pods off",
+            "隔离",
+            "封锁",
+            "下线",
+            "停止调度",
+            "禁止调度",
+        ),
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
     DRAIN,
@@ -246,10 +284,25 @@ COMMANDS = (
         verb="uncordon",
         summary="Lift cordons made by Yardmaster; others are left alone.",
         action=UncordonNodes,
-        parameters=(click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),),
+        parameters=(click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),),
         plan=uncordon,
         risk=Risk.TOUCH,
         rights=_PATCH_NODES,
+        synonyms=(
+            "un-cordon",
+            "put back",
+            "put back in service",
+            "bring back",
+            "return to service",
+            "enable",
+            "schedulable",
+            "解除隔离",
+            "取消隔离",
+            "解除封锁",
+            "恢复调度",
+            "恢复",
+            "上线",
+        ),
         example="node uncordon gpu-a04",
     ),
 )

@@ -10,9 +10,10 @@ import click
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from collectors.facts.topology import PodFacts, Topology
-from commands.core.command import DURATION, Command, PlanDraft, UnusableError
+from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import node_named
+from commands.core.parameter_types import DURATION, NODE
 from commands.node.cordon import BY, annotations_of, cordon_steps
 from commands.plans.disruption import Disruption
 from commands.plans.object_refs import ObjectRef
@@ -183,7 +184,7 @@ DRAIN = Command(
     summary="Cordon a node and evict its pods, as disruption budgets allow.",
     action=DrainNode,
     parameters=(
-        click.Argument(["node"]),
+        click.Argument(["node"], type=NODE),
         click.Option(["--reason"], default="", metavar="TEXT"),
         click.Option(
             ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="lease time"
@@ -195,6 +196,15 @@ DRAIN = Command(
         *Patch.rights("", "nodes"),
         *Evict.rights("", "pods"),
         Right(group="", resources=("pods",), verbs=("list",)),
+    ),
+    synonyms=(
+        "evacuate",
+        "empty",
+        "evict pods",
+        "move everything off",
+        "排空",
+        "驱逐",
+        "腾空",
     ),
     example='node drain gpu-a04 --reason "replace GPU 3"',
     details=(

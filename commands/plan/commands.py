@@ -7,9 +7,10 @@ import click
 import msgspec
 
 from alerts.cards.message import Color, Message, text
-from commands.core.command import ROW_NAME, Answer, Command, DeniedError, PlanDraft, UnusableError
+from commands.core.command import Answer, Command, DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
+from commands.core.parameter_types import PLAN
 from commands.gpu.reclaim_card import settlement_id
 from commands.models import ReclaimRequest
 from commands.plans.outcome import record_outcome
@@ -179,7 +180,7 @@ def _request_state(reclaim: ReclaimRequest) -> str:
     return f"request {reclaim.id} for {reclaim.training}, which is {reclaim.state.value} by now"
 
 
-_PLAN = click.Argument(["plan"], type=ROW_NAME)
+_PLAN = click.Argument(["plan"], type=PLAN)
 
 COMMANDS = (
     Command(
@@ -190,6 +191,14 @@ COMMANDS = (
         parameters=(_PLAN,),
         read=show,
         table=Plan,
+        synonyms=(
+            "what happened",
+            "how is",
+            "details",
+            "怎么了",
+            "怎么样",
+            "详情",
+        ),
         example="plan show p12",
     ),
     Command(
@@ -204,6 +213,12 @@ COMMANDS = (
         record=confirm,
         checks_permission_itself=True,
         table=Plan,
+        synonyms=(
+            "approve",
+            "go ahead",
+            "执行",
+            "批准",
+        ),
         example="plan confirm p12 --hash 4f0c2a9b1d3e",
     ),
     Command(
@@ -215,6 +230,12 @@ COMMANDS = (
         record=cancel,
         checks_permission_itself=True,
         table=Plan,
+        synonyms=(
+            "abort",
+            "stop",
+            "取消",
+            "中止",
+        ),
         example="plan cancel p12",
     ),
     Command(
@@ -226,6 +247,15 @@ COMMANDS = (
         plan=undo,
         risk=Risk.TOUCH,
         table=Plan,
+        synonyms=(
+            "revert",
+            "roll back",
+            "rollback",
+            "undo that",
+            "撤销",
+            "回滚",
+            "还原",
+        ),
         example="plan undo p12",
     ),
 )

@@ -10,9 +10,10 @@ from alerts.cards.message import Button, Buttons, Color, Message, Table, bold, c
 from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
-from commands.core.command import DURATION, ROW_NAME, Answer, Command, DeniedError, UnusableError
+from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.own_namespaces import are_within, matcher_of
+from commands.core.parameter_types import DURATION, MATCHERS, SILENCE
 
 LONGEST = timedelta(days=30)
 
@@ -127,13 +128,27 @@ COMMANDS = (
         summary="Mute alerts for a while; they are still evaluated and recorded.",
         action=AddSilence,
         parameters=(
-            click.Argument(["matchers"], nargs=-1, required=True),
+            click.Argument(["matchers"], type=MATCHERS, nargs=-1, required=True),
             click.Option(
                 ["--for", "lasting"], type=DURATION, required=True, metavar="DURATION", help="2h, 1d"
             ),
             click.Option(["--reason"], required=True, metavar="TEXT", help="shown in `silence list`"),
         ),
         record=add,
+        synonyms=(
+            "silence",
+            "mute",
+            "snooze",
+            "be quiet",
+            "quiet",
+            "hush",
+            "ignore",
+            "suppress",
+            "静默",
+            "屏蔽",
+            "静音",
+            "忽略",
+        ),
         example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',
     ),
     Command(
@@ -143,6 +158,14 @@ COMMANDS = (
         action=ListSilences,
         parameters=(click.Option(["--all"], is_flag=True, help="include ended silences"),),
         read=listing,
+        synonyms=(
+            "what is silenced",
+            "what is muted",
+            "silenced",
+            "muted",
+            "哪些静默",
+            "静默列表",
+        ),
         example="silence list",
     ),
     Command(
@@ -150,9 +173,19 @@ COMMANDS = (
         verb="expire",
         summary="End a silence now.",
         action=ExpireSilence,
-        parameters=(click.Argument(["silence"], type=ROW_NAME),),
+        parameters=(click.Argument(["silence"], type=SILENCE),),
         record=expire,
         table=Silence,
+        synonyms=(
+            "unsilence",
+            "unmute",
+            "end silence",
+            "remove silence",
+            "delete silence",
+            "解除静默",
+            "取消静默",
+            "结束静默",
+        ),
         example="silence expire s3",
     ),
 )

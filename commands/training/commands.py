@@ -8,8 +8,10 @@ from alerts.cards.message import Block, Context, Message, bold, text
 from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds
-from commands.core.command import DURATION, Answer, Command, UnusableError
+from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameter_types import DURATION, TEAM
+from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.plans.plan import Risk
 from commands.plans.rights import Right
 from commands.plans.steps import Create, Delete
@@ -86,7 +88,7 @@ def _option(flag: str, text_: str, **more: object) -> click.Option:
     return click.Option([flag], help=text_, **more)  # type: ignore[arg-type]
 
 
-_TRAINING = click.Argument(["training"])
+_TRAINING = click.Argument(["training"], type=TRAINING_NAME)
 _LAUNCH = (
     click.Argument(["name"]),
     _option(
@@ -135,10 +137,23 @@ COMMANDS = (
         summary="List trainings: state, ranks, GPUs and owners.",
         action=ListTrainings,
         parameters=(
-            click.Option(["--team"], default="", metavar="TEAM"),
+            click.Option(["--team"], type=TEAM, default="", metavar="TEAM"),
             click.Option(["--all"], is_flag=True, help="include ended trainings"),
         ),
         read=listing,
+        synonyms=(
+            "what is running",
+            "what runs",
+            "running",
+            "who is running",
+            "queue",
+            "pending trainings",
+            "workloads",
+            "在跑什么",
+            "运行中",
+            "正在运行",
+            "哪些训练",
+        ),
         example="training list --team vision",
     ),
     Command(
@@ -148,6 +163,23 @@ COMMANDS = (
         action=ShowTraining,
         parameters=(_TRAINING,),
         read=show,
+        synonyms=(
+            "what is wrong",
+            "what happened",
+            "what is going on",
+            "how is doing",
+            "how is",
+            "why did fail",
+            "why did die",
+            "details",
+            "progress",
+            "怎么了",
+            "怎么样",
+            "详情",
+            "什么情况",
+            "进度",
+            "为什么失败",
+        ),
         example="training show detr",
     ),
     Command(
@@ -163,6 +195,15 @@ COMMANDS = (
         ),
         read=logs,
         rights=(Right(group="", resources=("pods/log",), verbs=("get",)),),
+        synonyms=(
+            "log",
+            "tail",
+            "output",
+            "stdout",
+            "last lines",
+            "日志",
+            "输出",
+        ),
         example="training logs detr --rank 3 --tail 200",
     ),
     Command(
@@ -174,6 +215,19 @@ COMMANDS = (
         plan=launch,
         risk=Risk.TOUCH,
         rights=_LAUNCH_RIGHTS,
+        synonyms=(
+            "start training",
+            "run training",
+            "submit training",
+            "create training",
+            "new training",
+            "start",
+            "submit",
+            "启动",
+            "提交",
+            "新建训练",
+            "开始训练",
+        ),
         example="training launch mnist --image registry.example/vision/mnist:7 --workers 4 --gpus 8 -- --epochs 90",
         details="The environment of each task has WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and "
         "MASTER_PORT. The words after `--` are passed to the program unchanged, except that `$(NAME)` is replaced by "
@@ -192,6 +246,18 @@ COMMANDS = (
         plan=stop,
         risk=Risk.TOUCH,
         rights=_STOP_RIGHTS,
+        synonyms=(
+            "kill",
+            "end training",
+            "terminate",
+            "delete training",
+            "abort",
+            "停止",
+            "终止",
+            "杀掉",
+            "删除训练",
+            "停掉",
+        ),
         example="training stop detr",
     ),
 )

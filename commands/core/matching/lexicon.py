@@ -1,0 +1,119 @@
+"""The lexicon: the phrases by which people name each command, from its name and its synonyms."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import click
+
+from commands.core.command import AnyCommand
+from commands.core.matching.tokens import SHOWING, Token, is_same_word, tokens_of, words_only
+
+# What people call the nouns of commands. Their own plural needs no entry.
+NOUNS: Mapping[str, tuple[str, ...]] = {
+    "node": ("machine", "host", "server", "节点", "机器", "服务器", "主机"),
+    "gpu": ("card", "显卡", "卡"),
+    "training": ("job", "workload", "训练", "任务", "作业"),
+    "alert": ("alarm", "告警", "报警", "警报"),
+    "incident": ("事件", "故障", "事故"),
+    "plan": ("计划",),
+    "dns": ("coredns", "kube-dns", "域名解析"),
+    "team": ("group", "团队", "小组"),
+}
+
+# Words that are the same in any command.
+_COMMON: Mapping[str, tuple[str, ...]] = {
+    "show": ("查看", "显示", "查询"),
+    "list": ("列出", "列表"),
+    "which": ("哪些", "哪个", "哪几个"),
+    "who": ("谁",),
+    "what": ("什么",),
+    "many": ("多少", "几个"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrase:
+    """Words that name a command, without fillers. `options` are what the phrase says beyond the name."""
+
+    words: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    is_singular: bool = False  # "show node" is not "show nodes"
+
+    def found_in(self, words: Sequence[str | None]) -> int | None:
+        """Return where the phrase begins in the words; None stands for a word that is spoken for."""
+        for at in range(len(words) - len(self.words) + 1):
+            there = words[at : at + len(self.words)]
+            if all(
+                word is not None and (word == own if self.is_singular else is_same_word(word, own))
+                for word, own in zip(there, self.words, strict=True)
+            ):
+                return at
+        return None
+
+
+class Lexicon:
+    """The phrases of all commands."""
+
+    def __init__(self, catalogue: Sequence[AnyCommand]) -> None:
+        self.catalogue = tuple(catalogue)
+        self._nouns = [
+            (tuple(token.key for token in words_only(tokens_of([word]))), own)
+            for own, others in {**NOUNS, **_COMMON}.items()
+            for word in others
+        ]
+        self._nouns.sort(key=lambda entry: -len(entry[0]))
+        verbs = [command.verb for command in catalogue]
+        self._unique = {verb for verb in verbs if verbs.count(verb) == 1 and verb not in ("", "add")}
+        self.phrases: Mapping[str, tuple[Phrase, ...]] = {
+            command.name: tuple(sorted(self._phrases_of(command), key=lambda one: -len(one.words)))
+            for command in catalogue
+        }
+
+    def nouns_in(self, tokens: Sequence[Token]) -> list[Token]:
+        """Return the tokens with each noun in the program's own word: `machine` and `节点` are `node`."""
+        left: list[Token] = []
+        at = 0
+        while at < len(tokens):
+            for words, noun in self._nouns:
+                there = tokens[at : at + len(words)]
+                if len(there) == len(words) and all(
+                    is_same_word(token.key, word) for token, word in zip(there, words, strict=True)
+                ):
+                    left.append(Token(noun, there[0].text))
+                    at += len(words)
+                    break
+            else:
+                left.append(tokens[at])
+                at += 1
+        return left
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words that mean something."""
+        options = (
+            option.opts[-1].lstrip("-") if not option.opts[0].startswith("--") else option.opts[0].lstrip("-")
+            for command in self.catalogue
+            for option in command.parameters
+            if isinstance(option, click.Option)
+        )
+        phrases = (word for found in self.phrases.values() for one in found for word in one.words)
+        return frozenset({*phrases, *options, *SHOWING})
+
+    def _phrases_of(self, command: AnyCommand) -> Iterable[Phrase]:
+        noun, verb = command.noun, command.verb
+        if not verb or verb in ("list", "show"):
+            yield Phrase(words=(noun,), is_singular=verb == "show")
+        if verb:
+            is_singular = verb == "show"
+            yield Phrase(words=(noun, verb), is_singular=is_singular)
+            yield Phrase(words=(verb, noun), is_singular=is_singular)
+        if verb == "show" or verb in self._unique:
+            yield Phrase(words=(verb,))
+        for synonym in command.synonyms:
+            head, dash, options = synonym.partition(" --")
+            words = self.nouns_in(words_only(tokens_of(head.split()) or [Token(head, head)]))
+            if words:
+                yield Phrase(
+                    words=tuple(token.key for token in words), options=(f"--{options}",) if dash else ()
+                )
