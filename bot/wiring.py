@@ -17,6 +17,7 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.http.server import Endpoints, Server, application
+from bot.language.phrasebook import phrasebook
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.people import People
@@ -39,6 +40,8 @@ from commands.command_catalogue import CATALOGUE
 from commands.core.pipeline import Pipeline, as_given
 
 _log = structlog.get_logger()
+
+NO_CLUSTER = ""  # of commands when the settings have no cluster: `help` and the store still answer
 
 
 class RulesRefusedError(Exception):
@@ -92,7 +95,10 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             one.name: await open_cluster(one, clock=clock, parts=parts, stack=stack)
             for one in settings.clusters
         }
-        opened = await open_channels(settings, ChannelDependencies(store=store, clock=clock, stack=stack))
+        book = phrasebook(settings.language)
+        opened = await open_channels(
+            settings, ChannelDependencies(store=store, clock=clock, stack=stack, book=book)
+        )
         shared = SharedParts(
             settings=settings,
             rulebook=rulebook,
@@ -124,7 +130,7 @@ def _assemble(
         catalogue=CATALOGUE,
         permissions=permissions_of(settings),
         store=store,
-        clusters=clusters,
+        clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=clock)},
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=clock,
         defaults=defaults_of(settings),
@@ -188,6 +194,7 @@ def _server(
         return f"evaluation stands still: {', '.join(stalled)}" if stalled else ""
 
     endpoints = Endpoints(
+        book=phrasebook(shared.settings.language),
         take=pipeline.handle,
         clock=shared.clock,
         metrics=shared.metrics,

@@ -1,6 +1,11 @@
 """The list of all commands, the source of help, docs, permissions and the chart's RBAC rules."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 import commands.alert.commands as alert
 import commands.audit.commands as audit
@@ -12,6 +17,7 @@ import commands.plan.commands as plan
 import commands.silence.commands as silence
 import commands.training.commands as training
 from commands.core.command import Command
+from commands.core.matching.lexicon import Lexicon
 from commands.help.commands import help_command
 
 _OTHERS: tuple[Command[Any], ...] = (
@@ -26,4 +32,14 @@ _OTHERS: tuple[Command[Any], ...] = (
     *audit.COMMANDS,
 )
 
-CATALOGUE: tuple[Command[Any], ...] = (*_OTHERS, help_command(_OTHERS))
+_SAID: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
+    (Path(__file__).parent / "synonyms.yaml").read_text(encoding="utf-8")
+)
+
+
+def _with_synonyms(command: Command[Any]) -> Command[Any]:
+    return replace(command, synonyms=tuple(_SAID["commands"].get(command.name, ())))
+
+
+CATALOGUE: tuple[Command[Any], ...] = tuple(map(_with_synonyms, (*_OTHERS, help_command(_OTHERS))))
+LEXICON = Lexicon(CATALOGUE, _SAID["nouns"])

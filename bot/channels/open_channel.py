@@ -9,6 +9,7 @@ from aiohttp import web
 from alerts.store import Store
 from bot.channels.inbox import Responder
 from bot.delivery.notifier_protocol import Notifier
+from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.people import Directory
 from bot.supervise import Work
 from collectors.facts.clock import Clock
@@ -16,11 +17,15 @@ from collectors.facts.clock import Clock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelDependencies:
-    """What opening a kind of channel needs beside the settings. `stack` closes what is opened."""
+    """What opening a kind of channel needs beside the settings. `stack` closes what is opened.
+
+    `book`: the language of what it shows.
+    """
 
     store: Store
     clock: Clock
     stack: AsyncExitStack
+    book: Phrasebook = ENGLISH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ import structlog
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from bot.channels.console.plain_text import plain_text
+from bot.http.line_answer import line_answer
+from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.metrics import Metrics
 from bot.settings.secrets import Secret, SecretError
 from collectors.facts.clock import Clock
@@ -47,6 +48,7 @@ class Endpoints:
     not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
     slack: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None
+    book: Phrasebook = ENGLISH
 
 
 def application(endpoints: Endpoints) -> web.Application:
@@ -76,9 +78,8 @@ def application(endpoints: Endpoints) -> web.Application:
         command = Request(
             id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
-        answer = await endpoints.take(command)
-        text = plain_text(answer.message) if answer is not None else ""
-        return web.Response(body=msgspec.json.encode({"text": text}), content_type="application/json")
+        answer = line_answer(await endpoints.take(command), endpoints.book)
+        return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
 
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)

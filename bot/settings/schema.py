@@ -161,6 +161,7 @@ class Settings(BaseSettings):
     automation: dict[str, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
     commands: CommandsSettings = CommandsSettings()
+    language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: str = "UTC"
     redact: tuple[str, ...] = ()
     runbooks: str = Field(default="", description="base URL of runbooks: the file name is appended")

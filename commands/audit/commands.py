@@ -60,17 +60,6 @@ COMMANDS = (
             click.Option(["--last"], default=SHOWN, type=click.IntRange(1, 200), metavar="N"),
         ),
         read=audit,
-        synonyms=(
-            "who did what",
-            "who did that",
-            "history",
-            "log of actions",
-            "what did you do",
-            "审计",
-            "谁做了什么",
-            "操作记录",
-            "历史",
-        ),
         example="audit --last 10",
     ),
 )

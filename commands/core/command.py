@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 import click
@@ -29,11 +30,21 @@ class DeniedError(UnusableError):
         self.plan = plan
 
 
+class Outcome(StrEnum):
+    """How a line ended, for who reads the answer by program."""
+
+    DONE = "done"  # answered, recorded, or proposed as a plan
+    FAILED = "failed"  # something outside did not answer
+    WRONG = "wrong"  # the line cannot be run as it is
+    REFUSED = "refused"  # the actor is not permitted
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """An immediate reply to one person; it is not stored."""
 
     message: Message
+    outcome: Outcome = Outcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
 
 

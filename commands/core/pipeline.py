@@ -15,7 +15,7 @@ from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from commands.core.cluster_selection import cluster_named, select_cluster, with_cluster
-from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
+from commands.core.command import Answer, AnyCommand, DeniedError, Outcome, UnusableError
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults
 from commands.core.once import OnceStore
@@ -87,10 +87,10 @@ class Pipeline:
             return refused(str(error)) if str(error) else None
         except UnusableError as error:
             progress.outcome = "invalid"
-            return refused(str(error))
+            return refused(str(error), Outcome.WRONG)
         except SourceError as error:
             progress.outcome = "blind"
-            return refused(f"The cluster cannot be read: {error}")
+            return refused(f"The cluster cannot be read: {error}", Outcome.FAILED)
         except TimeoutError:
             progress.outcome = "timeout"
             # A commit may have landed although its answer timed out.
@@ -102,7 +102,7 @@ class Pipeline:
                 if is_sure
                 else "it is not known whether it was done: check before you try again"
             )
-            return refused(f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.")
+            return refused(f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.", Outcome.FAILED)
 
     async def _begin(self, request: Request) -> bool:
         """Store that the request is being handled. Return False if it was, or if a resumed one is done."""
@@ -251,6 +251,6 @@ _DONE_BEFORE = Answer(
 )
 
 
-def refused(reason: str) -> Answer:
+def refused(reason: str, outcome: Outcome = Outcome.REFUSED) -> Answer:
     """Return an answer with the reason why nothing was done."""
-    return Answer(message=Message(title=markup(reason), color=Color.QUIET))
+    return Answer(message=Message(title=markup(reason), color=Color.QUIET), outcome=outcome)

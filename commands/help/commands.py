@@ -84,17 +84,6 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         parameters=(click.Argument(["words"], nargs=-1, metavar="COMMAND"),),
         read=show,
         for_everyone=True,
-        synonyms=(
-            "?",
-            "commands",
-            "what can you do",
-            "usage",
-            "manual",
-            "帮助",
-            "怎么用",
-            "你会什么",
-            "命令",
-        ),
         example="help node cordon",
     )
     everything: tuple[AnyCommand, ...] = (*others, itself)

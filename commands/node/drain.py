@@ -197,15 +197,6 @@ DRAIN = Command(
         *Evict.rights("", "pods"),
         Right(group="", resources=("pods",), verbs=("list",)),
     ),
-    synonyms=(
-        "evacuate",
-        "empty",
-        "evict pods",
-        "move everything off",
-        "排空",
-        "驱逐",
-        "腾空",
-    ),
     example='node drain gpu-a04 --reason "replace GPU 3"',
     details=(
         "Pods of DaemonSets, static pods and finished pods stay. Pods without a controller and pods with emptyDir "

@@ -191,14 +191,6 @@ COMMANDS = (
         parameters=(_PLAN,),
         read=show,
         table=Plan,
-        synonyms=(
-            "what happened",
-            "how is",
-            "details",
-            "怎么了",
-            "怎么样",
-            "详情",
-        ),
         example="plan show p12",
     ),
     Command(
@@ -213,12 +205,6 @@ COMMANDS = (
         record=confirm,
         checks_permission_itself=True,
         table=Plan,
-        synonyms=(
-            "approve",
-            "go ahead",
-            "执行",
-            "批准",
-        ),
         example="plan confirm p12 --hash 4f0c2a9b1d3e",
     ),
     Command(
@@ -230,12 +216,6 @@ COMMANDS = (
         record=cancel,
         checks_permission_itself=True,
         table=Plan,
-        synonyms=(
-            "abort",
-            "stop",
-            "取消",
-            "中止",
-        ),
         example="plan cancel p12",
     ),
     Command(
@@ -247,15 +227,6 @@ COMMANDS = (
         plan=undo,
         risk=Risk.TOUCH,
         table=Plan,
-        synonyms=(
-            "revert",
-            "roll back",
-            "rollback",
-            "undo that",
-            "撤销",
-            "回滚",
-            "还原",
-        ),
         example="plan undo p12",
     ),
 )

@@ -211,21 +211,44 @@ async def test_run_with_a_revoked_slack_token_exits_with_the_reason(tmp_path: Pa
         stage.slack.restore()
 
 
-async def test_do_posts_a_line_as_the_actor_of_its_token(tmp_path: Path) -> None:
+async def test_do_runs_a_line_as_typed_and_its_exit_code_says_how_it_ended(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         file = tmp_path / "ci.token"
         file.write_text(TOKEN, encoding="utf-8")
-        server = ("--address", stage.yard.server.address, "--token-file", str(file))
-        code, output = await run("do", *server, "node", "list")
-        assert code == 0
-        assert "gpu-a01" in output
-        code, output = await run("do", *server, "--", "node", "cordon", "gpu-a01", "--reason", "fan is loud")
+        server = ("--address", stage.yard.server.address.removeprefix("http://"), "--token-file", str(file))
+        code, output = await run("do", "--output", "json", *server, "node", "list")
+        answer = json.loads(output)
+        assert (code, answer["outcome"]) == (0, "done")
+        assert "gpu-a01" in answer["text"]
+
+        code, output = await run("do", *server, "node", "cordon", "gpu-a01", "--reason", "fan is loud")
         assert (code, "Cordon gpu-a01?" in output) == (0, True)
         (plan,) = await stage.plans()
         assert plan.line == "node cordon gpu-a01 --reason 'fan is loud'"
+
+        code, output = await run("do", *server, 'node cordon gpu-a99 --reason "fan is loud"')
+        assert (code, "gpu-a99" in output) == (2, True)
+
+        code, output = await run("audit", *server, "--by", "ci", "--output", "json")
+        (rows,) = json.loads(output)["tables"]
+        assert (code, {row["who"] for row in rows}) == (0, {"ci"})
+
         file.write_text("wrong", encoding="utf-8")
         code, output = await run("do", *server, "node", "list")
-        assert (code, "401" in output) == (1, True)
+        assert (code, "401" in output) == (3, True)
+
+
+async def test_without_clusters_help_and_the_audit_still_answer(tmp_path: Path) -> None:
+    async with light(tmp_path, start=False) as stage:
+        del stage.settings["clusters"]
+        await stage.start()
+        file = tmp_path / "ci.token"
+        file.write_text(TOKEN, encoding="utf-8")
+        server = ("--address", stage.yard.server.address, "--token-file", str(file))
+        code, output = await run("do", *server, "help")
+        assert (code, "node cordon" in output) == (0, True)
+        code, output = await run("audit", *server)
+        assert (code, output) == (0, "No matching entries.\n")
 
 
 async def test_do_reports_an_unreachable_server(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from alerts.cards.message import Message, Text, plain
 from bot.channels.console.plain_text import plain_text
 from bot.delivery.notifier_protocol import Capabilities, SearchWindow
 from bot.delivery.rate_limiter import UNLIMITED
+from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.translation import translated_text
 
 LOG = "log"  # its one channel
 
@@ -19,6 +21,9 @@ class ConsoleNotifier:
 
     capabilities = Capabilities(edit=True, thread=True, buttons=True, limits=UNLIMITED)
 
+    def __init__(self, book: Phrasebook = ENGLISH) -> None:
+        self._book = book
+
     async def post(
         self,
         channel: str,
@@ -28,11 +33,11 @@ class ConsoleNotifier:
         nonce: str,
         broadcast: bool = False,
     ) -> str:
-        _log.info("message posted", channel=channel, thread=thread or "", text=_text(content))
+        _log.info("message posted", channel=channel, thread=thread or "", text=self._text(content))
         return uuid4().hex
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
-        _log.info("message updated", channel=channel, text=_text(message))
+        _log.info("message updated", channel=channel, text=self._text(message))
 
     async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
         return None
@@ -40,6 +45,7 @@ class ConsoleNotifier:
     async def delete(self, channel: str, message_id: str) -> None:
         return None
 
-
-def _text(content: Message | Text) -> str:
-    return plain_text(content) if isinstance(content, Message) else plain(content)
+    def _text(self, content: Message | Text) -> str:
+        if isinstance(content, Message):
+            return plain_text(content, self._book)
+        return plain(translated_text(content, self._book))

@@ -5,5 +5,5 @@ from bot.channels.open_channel import ChannelDependencies, OpenChannel
 from bot.settings.schema import Settings
 
 
-async def open_console(_settings: Settings, _dependencies: ChannelDependencies) -> OpenChannel:
-    return OpenChannel(notifier=ConsoleNotifier(), default=LOG)
+async def open_console(_settings: Settings, dependencies: ChannelDependencies) -> OpenChannel:
+    return OpenChannel(notifier=ConsoleNotifier(dependencies.book), default=LOG)

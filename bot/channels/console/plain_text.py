@@ -11,43 +11,47 @@ from alerts.cards.message import (
     Table,
     plain,
 )
+from bot.channels.display_width import padded, width_of
+from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.translation import translated
 
 MAX_CELL = 60
 
 
-def plain_text(message: Message) -> str:
+def plain_text(message: Message, book: Phrasebook = ENGLISH) -> str:
     """Return the message as lines of text. Buttons become their command lines."""
-    parts = [plain(message.title), *(_block(block) for block in message.blocks)]
+    message = translated(message, book)
+    parts = [plain(message.title), *(_block(block, book) for block in message.blocks)]
     return "\n".join(part for part in parts if part)
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, book: Phrasebook) -> str:
     match block:
         case Paragraph() | Context():
             return plain(block.text)
         case Fields():
-            width = max((len(name) for name, _ in block.rows), default=0)
-            return "\n".join(f"  {name:<{width}}  {plain(value)}" for name, value in block.rows)
+            width = max((width_of(name) for name, _ in block.rows), default=0)
+            return "\n".join(f"  {padded(name, width)}  {plain(value)}" for name, value in block.rows)
         case Preformatted():
             return "\n".join(f"  {line}" for line in block.lines)
         case Table():
-            return table(block)
+            return table(block, book)
         case Buttons():
             return "\n".join(f"  [{button.label}] {button.line}" for button in block.buttons)
 
 
-def table(block: Table, *, max_cell: int = MAX_CELL) -> str:
+def table(block: Table, book: Phrasebook = ENGLISH, *, max_cell: int = MAX_CELL) -> str:
     """Return the heading and the rows in columns; a column that is empty in every row is left out."""
     rows = [block.heading, *block.rows]
     used = [number for number in range(len(block.heading)) if any(row[number] for row in block.rows)]
     cells = [[_cut(row[number], max_cell) for number in used] for row in rows]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(used))]
+    widths = [max(width_of(row[column]) for row in cells) for column in range(len(used))]
     lines = [
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in cells
     ]
     if block.more:
-        lines.append(f"… {block.more} more")
+        lines.append(book.say(f"… {block.more} more"))
     return "\n".join(lines)
 
 

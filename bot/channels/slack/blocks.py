@@ -24,6 +24,8 @@ from alerts.cards.message import (
 from bot.channels.slack import block_limits
 from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
 from bot.channels.slack.table_layout import aligned, layout
+from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.translation import translated, translated_text
 
 COLOURS = {
     Color.CRITICAL: "#d72b3f",
@@ -58,24 +60,25 @@ class SlackMessage:
 class _Page:
     """The blocks so far, and the files with what was left out of them."""
 
+    book: Phrasebook
     blocks: list[Json] = field(default_factory=list)
     files: list[Attachment] = field(default_factory=list)
     buttons: int = 0
 
 
-def render_line(content: Text) -> SlackMessage:
+def render_line(content: Text, book: Phrasebook = ENGLISH) -> SlackMessage:
     """Render a reply in a thread: text only."""
-    return SlackMessage(text=mrkdwn(cut_spans(content, block_limits.TEXT)))
+    return SlackMessage(text=mrkdwn(cut_spans(translated_text(content, book), block_limits.TEXT)))
 
 
-def render(message: Message) -> SlackMessage:
+def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     """Render the message within Slack's limits. Content that is cut is marked and attached in full."""
-    page = _Page()
+    message, page = translated(message, book), _Page(book)
     for block in message.blocks:
         page.blocks += _rendered(block, page)
     shown, left_out = _fitting(page.blocks)
     if left_out:
-        shown.append(_context(f"… {left_out} more parts: see the attached card.txt"))
+        shown.append(_note(f"… {left_out} more parts: see the attached card.txt", page))
         page.files.append(
             Attachment(name="card.txt", content="\n\n".join(_plain_block(b) for b in message.blocks))
         )
@@ -158,9 +161,9 @@ def _fields(block: Fields) -> list[Json]:
 
 def _table(table: Table, page: _Page) -> list[Json]:
     if not table.rows:
-        return [_context(f"none (… {table.more} more)" if table.more else "none")]
+        return [_note(f"none (… {table.more} more)" if table.more else "none", page)]
     blocks = _fixed(layout(table).split("\n"), page, "table.txt", aligned(table))
-    return [*blocks, _context(f"… {table.more} more rows")] if table.more else blocks
+    return [*blocks, _note(f"… {table.more} more rows", page)] if table.more else blocks
 
 
 def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
@@ -178,7 +181,7 @@ def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
         number = sum(file.name.endswith(name) for file in page.files)
         name = f"{number + 1}-{name}" if number else name
         page.files.append(Attachment(name=name, content=whole))
-        blocks.append(_context(f"… {left_out} more lines: see the attached {name}"))
+        blocks.append(_note(f"… {left_out} more lines: see the attached {name}", page))
     return blocks
 
 
@@ -187,7 +190,7 @@ def _actions(buttons: tuple[Button, ...], page: _Page) -> list[Json]:
     blocks: list[Json] = []
     for button in buttons:
         if len(button.line) > block_limits.BUTTON_VALUE:  # a button must never run half a command
-            blocks.append(_context(f"“{escaped(button.label)}” is too long for a button: type it"))
+            blocks.append(_note(f"“{escaped(button.label)}” is too long for a button: type it", page))
             continue
         element: Json = {
             "type": "button",
@@ -212,6 +215,10 @@ def _label(words: str) -> str:
 
 def _section(words: str) -> Json:
     return {"type": "section", "text": {"type": "mrkdwn", "text": words}}
+
+
+def _note(words: str, page: _Page) -> Json:
+    return _context(page.book.say(words))
 
 
 def _context(words: str) -> Json:

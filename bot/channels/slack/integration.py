@@ -19,6 +19,7 @@ from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket, quiet_logger
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Recoverable, UnknownOutcome
+from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.settings.channels import SlackSettings
 from bot.settings.section import secret
 from collectors.facts.clock import Clock
@@ -49,7 +50,12 @@ class SlackIntegration:
 
 
 async def open_slack(
-    settings: SlackSettings, store: Store, *, clock: Clock, stack: AsyncExitStack
+    settings: SlackSettings,
+    store: Store,
+    *,
+    clock: Clock,
+    stack: AsyncExitStack,
+    book: Phrasebook = ENGLISH,
 ) -> SlackIntegration:
     """Open the integration; `stack` closes it. Raises Permanent when Slack refuses the token.
 
@@ -66,11 +72,11 @@ async def open_slack(
         log.warning("slack is unreachable at start", error=str(error))
     app = bolt_app(client, signing_secret=signing() if signing and app_token is None else None)
     intake = Intake(store)
-    responder = SlackResponder(client)
+    responder = SlackResponder(client, book)
     directory = SlackDirectory(client)
     listen(app, intake, answers=responder, directory=directory, clock=clock)
     return SlackIntegration(
-        notifier=SlackNotifier(client),
+        notifier=SlackNotifier(client, book),
         responder=responder,
         directory=directory,
         intake=intake,

@@ -12,6 +12,7 @@ from bot.channels.slack.files import upload
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Capabilities, Duplicates, Permanent, SearchWindow, SendError
+from bot.language.phrasebook import ENGLISH, Phrasebook
 
 log = structlog.get_logger(__name__)
 
@@ -29,8 +30,9 @@ class SlackNotifier:
 
     capabilities = Capabilities(edit=True, thread=True, find=True, buttons=True, limits=SLACK_RATE_LIMITS)
 
-    def __init__(self, client: SlackClient) -> None:
+    def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
         self._client = client
+        self._book = book
         self._files: dict[str, set[str]] = {}  # channel/ts -> names of the files in its thread
 
     async def post(
@@ -42,7 +44,7 @@ class SlackNotifier:
         nonce: str,
         broadcast: bool = False,
     ) -> str:
-        rendered = render(content) if isinstance(content, Message) else render_line(content)
+        rendered = self._rendered(content)
         answer = await self._client.call(
             "chat.postMessage",
             self._client.web.chat_postMessage(
@@ -61,12 +63,17 @@ class SlackNotifier:
         return ts
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
-        rendered = render(message)
+        rendered = render(message, self._book)
         await self._client.call(
             "chat.update",
             self._client.web.chat_update(channel=channel, ts=message_id, **rendered.arguments()),
         )
         await self._attach(rendered, channel, message_id, message_id)
+
+    def _rendered(self, content: Message | Text) -> SlackMessage:
+        if isinstance(content, Message):
+            return render(content, self._book)
+        return render_line(content, self._book)
 
     async def find(
         self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None

@@ -13,7 +13,11 @@ async def open_slack_channel(settings: Settings, dependencies: ChannelDependenci
     if settings.slack is None:
         return None
     slack = await open_slack(
-        settings.slack, dependencies.store, clock=dependencies.clock, stack=dependencies.stack
+        settings.slack,
+        dependencies.store,
+        clock=dependencies.clock,
+        stack=dependencies.stack,
+        book=dependencies.book,
     )
     return OpenChannel(
         notifier=slack.notifier, default=settings.slack.channel, conversation=_conversation(slack)

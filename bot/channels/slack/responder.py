@@ -10,6 +10,7 @@ from bot.channels.slack.blocks import SlackMessage, render
 from bot.channels.slack.files import download, upload
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
+from bot.language.phrasebook import ENGLISH, Phrasebook
 from collectors.facts.results import SourceError
 from commands.core.command import Answer
 from commands.core.request import Upload
@@ -26,12 +27,13 @@ class SlackResponder:
     A click on an ephemeral message (a preview) replaces that message; a click on a card leaves the card.
     """
 
-    def __init__(self, client: SlackClient) -> None:
+    def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
         self._client = client
+        self._book = book
 
     async def respond(self, interaction: Interaction, answer: Answer) -> None:
         """Send the answer by the first way that works. Raises SendError when none does."""
-        message = render(answer.message)
+        message = render(answer.message, self._book)
         where = _slack_id(interaction)
         if where.startswith("D"):
             channel = where

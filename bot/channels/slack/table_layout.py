@@ -1,17 +1,11 @@
 """Tables as text that is readable in a narrow window."""
 
-from unicodedata import east_asian_width
-
 from alerts.cards.message import Table
+from bot.channels.display_width import padded, width_of
 
 WIDTH = 36  # fixed-width characters that fit into 400 pixels beside an avatar and a coloured bar
 MAX_CELL = 60
 GAP = "  "
-
-
-def width_of(text: str) -> int:
-    """Return the number of columns of a text: Chinese characters take two."""
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def layout(table: Table) -> str:
@@ -39,7 +33,7 @@ def _columns(rows: list[list[str]]) -> int:
 
 
 def _aligned(row: list[str], widths: list[int]) -> str:
-    cells = (cell + " " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=False))
+    cells = (padded(cell, width) for cell, width in zip(row, widths, strict=False))
     return GAP.join(cells).rstrip()
 
 

@@ -3,23 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.tokens import SHOWING, Token, is_same_word, tokens_of, words_only
-
-# What people call the nouns of commands. Their own plural needs no entry.
-NOUNS: Mapping[str, tuple[str, ...]] = {
-    "node": ("machine", "host", "server", "节点", "机器", "服务器", "主机"),
-    "gpu": ("card", "显卡", "卡"),
-    "training": ("job", "workload", "训练", "任务", "作业"),
-    "alert": ("alarm", "告警", "报警", "警报"),
-    "incident": ("事件", "故障", "事故"),
-    "plan": ("计划",),
-    "dns": ("coredns", "kube-dns", "域名解析"),
-    "team": ("group", "团队", "小组"),
-}
 
 # Words that are the same in any command.
 _COMMON: Mapping[str, tuple[str, ...]] = {
@@ -53,13 +42,15 @@ class Phrase:
 
 
 class Lexicon:
-    """The phrases of all commands."""
+    """The phrases of all commands. `nouns`: what people say instead of a noun, by noun."""
 
-    def __init__(self, catalogue: Sequence[AnyCommand]) -> None:
+    def __init__(
+        self, catalogue: Sequence[AnyCommand], nouns: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> None:
         self.catalogue = tuple(catalogue)
         self._nouns = [
             (tuple(token.key for token in words_only(tokens_of([word]))), own)
-            for own, others in {**NOUNS, **_COMMON}.items()
+            for own, others in {**nouns, **_COMMON}.items()
             for word in others
         ]
         self._nouns.sort(key=lambda entry: -len(entry[0]))

@@ -119,7 +119,7 @@ def _reading(name: Name, lexicon: Lexicon) -> list[AnyCommand]:
 
 
 def _parts(tokens: Sequence[Token], lexicon: Lexicon, names: KnownNames) -> list[Token | Name]:
-    """Return the line's words without fillers, and its names. A word of the lexicon is no name unless it stands alone."""
+    """Return the line's words without fillers, and its names. A word of the lexicon is one, unless it stands alone."""
     marked: list[Token | Name] = []
     for token in tokens:
         is_word = token.key in lexicon.words and len(tokens) > 1

@@ -21,14 +21,17 @@ _CONTRACTIONS = {
 }
 # They carry no meaning of their own. A phrase loses them as a line does, so that both are compared without them.
 _FILLERS = frozenset(
-    ["a", "an", "the", "is", "are", "was", "were", "be", "am", "me", "my", "we", "us", "our", "you", "your", "i", "of", "on", "in", "at", "with", "and", "or", "now", "currently", "all", "some", "any", "there", "this", "that", "it", "its", "does", "please", "pls", "plz", "hey", "hi", "so", "just", "right", "about", "from", "to", "tell", "let", "lets", "want", "need", "see"]
-)
-_CHINESE_FILLERS = tuple(
-    sorted(
-        ["请", "帮", "我", "帮我", "一下", "的", "了", "吗", "呢", "吧", "把", "到", "是", "在", "看", "看看", "看一下", "给", "给我", "想", "要", "现在", "目前", "有", "一个", "这个", "和", "上", "里", "都", "个", "成"],
-        key=len,
-        reverse=True,
+    word
+    for line in (
+        "a an the is are was were be am me my we us our you your i it its this that there does",
+        "of on in at with about from to and or now currently all some any so just right",
+        "please pls plz hey hi tell let lets want need see",
     )
+    for word in line.split()
+)
+_CHINESE_FILLERS = (
+    *("看一下", "帮我", "一下", "看看", "给我", "现在", "目前", "一个", "这个"),
+    *"请帮我的了吗呢吧把到是在看给想要有和上里都个成",
 )
 # They show something. With another word they add nothing to it: "show nodes".
 SHOWING = frozenset({"show", "list", "get", "display", "view", "describe", "give", "print", "check"})

@@ -28,9 +28,10 @@ from alerts.cards.message import (
     person,
     text,
 )
+from bot.channels.display_width import width_of
 from bot.channels.slack.blocks import SlackMessage, render, render_line
 from bot.channels.slack.markup import cut_spans, mrkdwn
-from bot.channels.slack.table_layout import WIDTH, layout, width_of
+from bot.channels.slack.table_layout import WIDTH, layout
 from demo.lookalikes.slack.kit.blocks import is_too_large, mistakes_in_blocks
 from demo.lookalikes.slack.limits import documented
 from tests.support.examples import share

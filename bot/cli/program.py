@@ -1,0 +1,53 @@
+"""The command `yardmaster`: its commands, and those of other installed packages."""
+
+import os
+import sys
+from importlib.metadata import entry_points, version
+
+import click
+import structlog
+
+from bot.cli.lines import audit, do
+from bot.cli.rule_commands import rules
+from bot.cli.service import check, run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """The on-call partner of Kubernetes GPU clusters."""
+
+
+@main.command("version")
+def show_version() -> None:
+    """Print the version."""
+    click.echo(f"yardmaster {version('yardmaster')}")
+
+
+def _configure_logs() -> None:
+    """Configure structured logs: one JSON object per line, or coloured lines in a terminal."""
+    renderer = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def _add_demo() -> None:
+    """Add the commands of other installed packages: the demo."""
+    for entry_point in entry_points(group="yardmaster.demo"):
+        try:
+            main.add_command(entry_point.load())
+        except ImportError:  # the demo's dependencies are not in a production image
+            if os.environ.get("YARDMASTER_DEBUG"):
+                raise
+
+
+for _command in (run, check, rules, do, audit):
+    main.add_command(_command)
+_configure_logs()
+_add_demo()

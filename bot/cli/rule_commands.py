@@ -1,0 +1,113 @@
+"""The commands `rules check`, `rules list` and `rules backtest`."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.cli.service import usable_settings
+from bot.cli.shared_options import CONFIG, output_option, wants_json
+
+if TYPE_CHECKING:
+    from alerts.rules import RuleGroup
+
+COLUMNS = ("group", "kind", "name", "severity", "for", "query")
+
+
+@click.group()
+def rules() -> None:
+    """Check, list and backtest rules."""
+
+
+@rules.command("check")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+def rules_check(files: tuple[Path, ...]) -> None:
+    """Check rule files as promtool does. Print every error with file and line; exit 1 on errors."""
+    from alerts.loading import check_report, load
+    from bot.evaluation.rulebook import symbols
+
+    known_symbols, failed = symbols(), False
+    for file in files:
+        try:
+            loaded = load(file.read_bytes(), file=str(file), symbols=known_symbols, own=is_own(file))
+        except OSError as error:
+            click.echo(f"{file}: cannot be read: {error.strerror}", err=True)
+            failed = True
+            continue
+        failed = failed or bool(loaded.diagnostics)
+        for line in check_report(str(file), loaded):
+            click.echo(line)
+    sys.exit(1 if failed else 0)
+
+
+@rules.command("list")
+@CONFIG
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(path_type=Path),
+    help="A rule file to list instead of the settings' rules.",
+)
+@output_option
+def rules_list(config: Path | None, file: Path | None, output: str, is_json: bool) -> None:
+    """List groups, alerts and recording rules. Rules with errors are reported and left out; exit 1 then."""
+    from alerts.loading import describe
+    from bot.cli.output import show_rows
+
+    groups, errors = _groups(config, file)
+    rows = [row.as_json() for row in describe(groups)]
+    show_rows(rows, COLUMNS, as_json=wants_json(output, is_json))
+    for error in errors:
+        click.echo(error, err=True)
+    sys.exit(1 if errors else 0)
+
+
+def _groups(config: Path | None, file: Path | None) -> "tuple[Sequence[RuleGroup], list[str]]":
+    """Return the groups of a file or of the settings, and every error in what was read."""
+    from alerts.loading import load
+    from bot.evaluation.rulebook import read_rulebook, symbols
+
+    if file is None:
+        rulebook = read_rulebook(usable_settings(config).rules)
+        return rulebook.groups, [str(diagnostic) for diagnostic in rulebook.diagnostics]
+    try:
+        loaded = load(file.read_bytes(), file=str(file), symbols=symbols(), own=is_own(file))
+    except OSError as error:
+        return (), [f"{file}: cannot be read: {error.strerror}"]
+    return loaded.groups, [str(diagnostic) for diagnostic in loaded.diagnostics]
+
+
+def _duration(context: click.Context, param: click.Parameter, text: str | None) -> timedelta | None:
+    from commands.core.command import DurationType
+
+    return None if text is None else DurationType().convert(text, param, context)
+
+
+@rules.command("backtest")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@CONFIG
+@click.option("--since", callback=_duration, default="7d", show_default=True, help="How far back.")
+@click.option(
+    "--step", callback=_duration, help="Time between evaluations; by default each rule's own interval."
+)
+@click.option("--chart", type=click.Path(path_type=Path), help="Also draw the alerts: a .png, .svg or .pdf.")
+def rules_backtest(
+    files: tuple[Path, ...], config: Path | None, since: timedelta, step: timedelta | None, chart: Path | None
+) -> None:
+    """Show what the rules of these files would have fired on the recorded data of each cluster; exit 1 on errors."""
+    from bot.backtest.run_backtest import BacktestError, run_backtest
+
+    settings = usable_settings(config)
+    try:
+        asyncio.run(run_backtest(files, settings, since=since, step=step, chart=chart))
+    except BacktestError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def is_own(file: Path) -> bool:
+    """Return whether Yardmaster's own annotations apply: only in its own kind of file."""
+    return file.name.endswith((".yard.yaml", ".yard.yml"))

@@ -1,0 +1,36 @@
+"""The answer to a posted line, as data: how it ended, its text, and its tables."""
+
+import msgspec
+
+from alerts.cards.message import Table
+from bot.channels.console.plain_text import plain_text
+from bot.language.phrasebook import ENGLISH, Phrasebook
+from commands.core.command import Answer, Outcome
+
+
+class AnswerTable(msgspec.Struct, frozen=True):
+    """A table of the answer. `more`: rows that are left out."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    more: int = 0
+
+
+class LineAnswer(msgspec.Struct, frozen=True):
+    """What `/api/yard/lines` answers with 200. The text is empty when there is nothing to answer."""
+
+    outcome: Outcome
+    text: str
+    tables: tuple[AnswerTable, ...] = ()
+
+
+def line_answer(answer: Answer | None, book: Phrasebook = ENGLISH) -> LineAnswer:
+    """Return the answer as it is sent; its text is in the language of the book. None: the line was handled before."""
+    if answer is None:
+        return LineAnswer(outcome=Outcome.DONE, text="")
+    tables = tuple(
+        AnswerTable(columns=block.heading, rows=block.rows, more=block.more)
+        for block in answer.message.blocks
+        if isinstance(block, Table)
+    )
+    return LineAnswer(outcome=answer.outcome, text=plain_text(answer.message, book), tables=tables)

@@ -1,0 +1,129 @@
+"""The phrasebook of a language: says in it what the code says in English.
+
+The code and the store speak English. A sentence is translated where a channel renders it: the phrase that it was made
+of is found again by its fixed words, and what stood in its holes is put into the translation. What no phrase fits, such
+as a name or a line from a log, stays as it is.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from bot.language.phrase import Phrase, Position
+from collectors.facts.patterns import Pattern
+
+LONGEST = 2_000  # characters of a sentence that is looked up
+DEPTH = 8  # sentences within holes of sentences
+CACHED = 4_096  # sentences
+_VALUE_WORDS = 2  # what has no more words needs no translation: a name, a number with its unit
+_LISTS = ((", ", "、"), ("; ", "；"), (" · ", " · "))
+
+
+class Phrasebook:
+    """`say` translates a sentence. An empty phrasebook says everything as it is."""
+
+    def __init__(self, phrases: Iterable[Phrase] = ()) -> None:
+        by_weight = sorted(phrases, key=lambda phrase: -phrase.weight)
+        self._exact = {phrase.english: phrase.other for phrase in by_weight if "{}" not in phrase.english}
+        self._with_holes = [phrase for phrase in by_weight if phrase.english not in self._exact]
+        self._parts = [phrase for phrase in by_weight if phrase.position is not Position.WHOLE]
+        self.say = lru_cache(maxsize=CACHED)(self._say)
+
+    def __bool__(self) -> bool:
+        return bool(self._exact or self._with_holes)
+
+    def _say(self, sentence: str) -> str:
+        if not self or len(sentence) > LONGEST or not any(map(str.isalpha, sentence)):
+            return sentence
+        found = self._translated(sentence, DEPTH)
+        return sentence if found is None else found
+
+    def _translated(self, sentence: str, depth: int) -> str | None:
+        """Return the translation, or None if no phrase fits."""
+        if not depth or not sentence.strip():
+            return None
+        if (found := self._exact.get(sentence)) is not None:
+            return found
+        core = sentence.strip()
+        if (found := self._exact.get(core)) is not None:
+            return _with_space_of(sentence, found)
+        candidates = [phrase for phrase in self._with_holes if phrase.fixed in core]
+        return (
+            self._of_whole(sentence, candidates, attrgetter("whole"), depth)
+            or self._of_list(sentence, depth)
+            or self._of_parts(sentence, depth)
+            or self._of_whole(sentence, candidates, attrgetter("loose"), depth)
+        )
+
+    def _of_whole(
+        self, sentence: str, candidates: Iterable[Phrase], pattern: Callable[[Phrase], Pattern], depth: int
+    ) -> str | None:
+        for phrase in candidates:
+            if match := pattern(phrase).fullmatch(sentence):
+                said = phrase.filled([self._of_hole(hole, depth) for hole in match.groups()])
+                return said if phrase.position is not Position.WHOLE else _with_space_of(sentence, said)
+        return None
+
+    def _of_hole(self, hole: str | None, depth: int) -> str:
+        found = self._translated(hole or "", depth - 1)
+        return (hole or "") if found is None else found
+
+    def _of_parts(self, sentence: str, depth: int) -> str | None:
+        """Return the translation of a sentence that several phrases were joined to."""
+        for phrase in self._parts:
+            if phrase.fixed not in sentence or not (match := phrase.part.fullmatch(sentence)):
+                continue
+            groups = [group or "" for group in match.groups()]
+            before = [groups.pop(0)] if phrase.position in (Position.END, Position.BETWEEN) else []
+            after = [groups.pop()] if phrase.position in (Position.BEGINNING, Position.BETWEEN) else []
+            beside = {rest: self._of_rest(rest, depth) for rest in (*before, *after)}
+            if None not in beside.values():
+                said = phrase.filled([self._of_hole(hole, depth) for hole in groups])
+                return "".join(
+                    (*(beside[one] or "" for one in before), said, *(beside[one] or "" for one in after))
+                )
+        return None
+
+    def _of_list(self, sentence: str, depth: int) -> str | None:
+        for separator, other in _LISTS:
+            parts = sentence.split(separator)
+            if len(parts) > 1:
+                said = [self._of_rest(part, depth) for part in parts]
+                if None not in said and said != parts:
+                    return other.join(part or "" for part in said)
+        return None
+
+    def _of_rest(self, rest: str, depth: int) -> str | None:
+        """Return what stands beside a phrase, or in a list: translated, or as it is if it is a value."""
+        found = self._translated(rest, depth - 1)
+        return rest if found is None and len(rest.split()) <= _VALUE_WORDS else found
+
+
+def _with_space_of(sentence: str, said: str) -> str:
+    """Return `said` with the space that stands at the ends of the sentence."""
+    start = len(sentence) - len(sentence.lstrip())
+    return f"{sentence[:start]}{said}{sentence[len(sentence.rstrip()) :]}"
+
+
+ENGLISH: Final = Phrasebook()
+
+
+def phrases_of(language: str) -> Mapping[str, str]:
+    """Return the translations of a language by their English phrases. Raises ValueError for a phrase said twice."""
+    phrases: dict[str, str] = {}
+    for path in sorted((Path(__file__).parent / language).glob("*.yaml")):
+        for english, other in (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).items():
+            if english in phrases:
+                raise ValueError(f"{path.name}: {english!r} is translated twice")
+            phrases[english] = other
+    return phrases
+
+
+@lru_cache(maxsize=8)
+def phrasebook(language: str) -> Phrasebook:
+    """Return the phrasebook of a language of the settings; English needs none."""
+    return Phrasebook(Phrase(english, other) for english, other in phrases_of(language).items())

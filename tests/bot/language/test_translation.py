@@ -1,0 +1,74 @@
+"""Messages in another language: the fixed words are translated, names and command lines are not."""
+
+from alerts.cards.message import (
+    Button,
+    Buttons,
+    Context,
+    Fields,
+    Message,
+    Paragraph,
+    Preformatted,
+    Table,
+    bold,
+    code,
+    link,
+    person,
+    text,
+)
+from bot.channels.console.plain_text import plain_text
+from bot.channels.slack.blocks import render, render_line
+from bot.language.phrase import Phrase
+from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.translation import translated
+
+BOOK = Phrasebook(
+    Phrase(english, other)
+    for english, other in {
+        "{} is hot": "{} 过热",
+        "Acknowledge": "确认",
+        "state": "状态",
+        "Ready": "就绪",
+        "Where: ": "位置：",
+        "runbook": "处理手册",
+        "… {} more rows": "……另有 {} 行",
+    }.items()
+)
+CARD = Message(
+    title=text("🔴 ", bold("gpu-a01 is hot")),
+    blocks=(
+        Paragraph(text=text(bold("Where: "), code("Ready"), " ", person("U1", "Ready"))),
+        Fields(rows=(("state", text("Ready")),)),
+        Preformatted(lines=("gpu-a01 is hot",)),
+        Table(heading=("state",), rows=(("Ready",),), more=3),
+        Context(text=text(link("https://example.org/Ready", "runbook"))),
+        Buttons(buttons=(Button(label="Acknowledge", line="alert ack i1"),)),
+    ),
+    summary="gpu-a01 is hot",
+)
+
+
+def test_the_words_of_a_message_are_translated_and_its_names_quotes_and_lines_are_not() -> None:
+    assert plain_text(CARD, BOOK).split("\n") == [
+        "🔴 gpu-a01 过热",
+        "位置：Ready Ready",
+        "  状态  就绪",
+        "  gpu-a01 is hot",
+        "状态",
+        "就绪",
+        "… 3 more",
+        "处理手册",
+        "  [确认] alert ack i1",
+    ]
+    assert translated(CARD, BOOK).summary == "gpu-a01 过热"
+
+
+def test_slack_shows_the_message_in_the_language_with_its_own_notes() -> None:
+    shown = str(render(CARD, BOOK).arguments())
+    assert "过热" in shown
+    assert "……另有 3 行" in shown
+    assert "确认" in shown
+    assert render_line(text("gpu-a01 is hot"), BOOK).text == "gpu-a01 过热"
+
+
+def test_in_english_the_message_is_the_same_object() -> None:
+    assert translated(CARD, ENGLISH) is CARD
