@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 import commands.alert.commands as alert
+import commands.ask.commands as ask
 import commands.audit.commands as audit
 import commands.dns.commands as dns
 import commands.gpu.commands as gpu
@@ -15,6 +16,7 @@ import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
 import commands.silence.commands as silence
+import commands.team.commands as team
 import commands.training.commands as training
 from commands.core.command import Command
 from commands.core.matching.lexicon import Lexicon
@@ -29,6 +31,8 @@ _OTHERS: tuple[Command[Any], ...] = (
     *training.COMMANDS,
     *dns.COMMANDS,
     *plan.COMMANDS,
+    *ask.COMMANDS,
+    *team.COMMANDS,
     *audit.COMMANDS,
 )
 

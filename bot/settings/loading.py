@@ -34,6 +34,11 @@ def read_settings(file: Path | None) -> Settings:
         found = [(tuple(one["loc"]), _text(one)) for one in error.errors(include_input=False)]
         raise SettingsError([_diagnostic(path, text, lines, where) for path, text in found]) from None
     unknown = list(_unknown_channels(settings.routes, settings, ("routes",)))
+    for name, team in settings.teams.items():
+        if team.channel and (
+            reason := channel_error(team.channel, slack=settings.slack, channels=settings.channels)
+        ):
+            unknown.append((("teams", name, "channel"), reason))
     if unknown:
         raise SettingsError([_diagnostic(path, text, lines, where) for path, text in unknown])
     return settings

@@ -98,6 +98,7 @@ class RouteSettings(Section):
 class TeamSettings(Section):
     slack_groups: tuple[str, ...] = ()
     members: tuple[str, ...] = Field(default=(), description="chat ids, in addition to the groups")
+    channel: str = Field(default="", description="id of the channel where the team is asked")
     commands: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)

@@ -199,7 +199,7 @@ COMMANDS = (
         verb="list",
         summary="List firing alerts, most severe first.",
         action=ListAlerts,
-        parameters=(click.Option(["--pending"], is_flag=True, help="include pending alerts"),),
+        parameters=(click.Option(["--pending"], is_flag=True, help="also alerts that are pending"),),
         read=listing,
         example="alert list",
     ),

@@ -22,12 +22,25 @@ class UnusableError(Exception):
     """The command cannot be run. The text tells its sender what is wrong and what to do."""
 
 
-class DeniedError(UnusableError):
-    """The actor is not permitted. `plan` is the plan that they tried to confirm or cancel, if any."""
+class UnknownNameError(UnusableError):
+    """There is nothing with this name. `near` has the names that were probably meant."""
 
-    def __init__(self, reason: str, *, plan: str = "") -> None:
+    def __init__(self, reason: str, *, name: str, near: tuple[str, ...]) -> None:
+        super().__init__(reason)
+        self.name = name
+        self.near = near
+
+
+class DeniedError(UnusableError):
+    """The actor is not permitted. `plan` is the plan that they tried to confirm or cancel, if any.
+
+    `teams` are those that may run the whole line, so that they can be asked to.
+    """
+
+    def __init__(self, reason: str, *, plan: str = "", teams: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
         self.plan = plan
+        self.teams = teams
 
 
 class Outcome(StrEnum):
@@ -40,12 +53,25 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FormRequest:
+    """A form of a command that somebody has to fill in. `words` are the arguments that are known."""
+
+    command: "AnyCommand"
+    words: tuple[str, ...]
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An immediate reply to one person; it is not stored."""
+    """An immediate reply to one person; it is not stored.
+
+    A channel that can open a form opens it instead of showing the message.
+    """
 
     message: Message
     outcome: Outcome = Outcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
+    form: FormRequest | None = None
 
 
 Handler = Callable[[Request], Awaitable[Answer | None]]  # runs a line; None: there is nothing to answer

@@ -10,7 +10,7 @@ import click
 
 from collectors.facts.clock import duration
 
-DECORATION = " \t`'\"“”‘’.,;:!?…，。；：！？、（）()[]【】「」"  # around a name in a sentence
+DECORATION = " \t`'\"“”‘’.,;:!?…，。；：！？、"  # around a name in a sentence
 MAX_NAME = 300  # characters of a name
 
 
@@ -50,6 +50,41 @@ class DurationType(click.ParamType[timedelta]):
             self.fail(str(error), param, ctx)
 
 
+class WholeNumberType(click.ParamType[int]):
+    """A whole number, of at least `least` and at most `most`."""
+
+    name = "number"
+
+    def __init__(self, *, least: int = 0, most: int | None = None) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        bare = str(value).strip()
+        if not re.fullmatch(r"-?[0-9]{1,18}", bare, re.ASCII):
+            self.fail(f"must be a whole number, {self._range}, and `{bare}` is not", param, ctx)
+        if int(bare) < self.least or (self.most is not None and int(bare) > self.most):
+            self.fail(f"must be {self._range}, and `{bare}` is not", param, ctx)
+        return int(bare)
+
+    @property
+    def _range(self) -> str:
+        if self.most is None:
+            return f"{self.least} or more"
+        return f"{self.least} to {self.most}"
+
+
+class NumberType(click.ParamType[float]):
+    """A number, 0 or more."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        bare = str(value).strip()
+        if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,6})?", bare, re.ASCII):
+            self.fail(f"must be a number, 0 or more, and `{bare}` is not", param, ctx)
+        return float(bare)
+
+
 class NameType(click.ParamType[str]):
     """A name of one of these kinds, as people copy it: with backticks, a comma or a full stop around it.
 
@@ -63,6 +98,8 @@ class NameType(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         bare = str(value).strip(DECORATION)
+        if not value:
+            return ""  # the default of an option
         if not bare:
             self.fail("a name is missing", param, ctx)
         if len(bare) > MAX_NAME:

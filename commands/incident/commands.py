@@ -84,7 +84,7 @@ COMMANDS = (
         verb="list",
         summary="List open incidents, most severe first.",
         action=ListIncidents,
-        parameters=(click.Option(["--all"], is_flag=True, help="the latest, including resolved ones"),),
+        parameters=(click.Option(["--all"], is_flag=True, help="also resolved ones, the latest first"),),
         read=listing,
         for_everyone=True,
         example="incident list",

@@ -209,7 +209,7 @@ COMMANDS = (
         summary="List nodes: state, GPUs in use and trainings.",
         action=ListNodes,
         parameters=(
-            click.Option(["--rack"], type=RACK, default="", metavar="RACK"),
+            click.Option(["--rack"], type=RACK, default="", metavar="RACK", help="only nodes of this rack"),
             click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
         ),
         read=listing,
@@ -231,9 +231,13 @@ COMMANDS = (
         action=CordonNodes,
         parameters=(
             click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
-            click.Option(["--reason"], default="", metavar="TEXT"),
+            click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordon"),
             click.Option(
-                ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="lease time"
+                ["--for", "lasting"],
+                type=DURATION,
+                default=None,
+                metavar="DURATION",
+                help="how long the lease lasts; default: 4h, or the settings",
             ),
         ),
         plan=cordon,

@@ -185,9 +185,13 @@ DRAIN = Command(
     action=DrainNode,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Option(["--reason"], default="", metavar="TEXT"),
+        click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordon"),
         click.Option(
-            ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="lease time"
+            ["--for", "lasting"],
+            type=DURATION,
+            default=None,
+            metavar="DURATION",
+            help="how long the lease lasts; default: 4h, or the settings",
         ),
     ),
     plan=drain,

@@ -65,7 +65,7 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
             raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already {plan.state.value}.")
         denied = context.refusal(plan.command, *namespaces_of(plan.steps))
         if plan.actor != context.actor.id and denied is not None:
-            raise DeniedError(f"Plan `{plan.id}` belongs to {plan.actor_name}: {denied}", plan=plan.id)
+            raise DeniedError(f"Plan `{plan.id}` belongs to {plan.actor_name}. {denied}", plan=plan.id)
         was_running = plan.state is PlanState.RUNNING
         reason = f"cancelled by {context.actor.name}"
         ended_at = None if was_running else context.now  # the executor ends a running plan
@@ -200,7 +200,7 @@ COMMANDS = (
         action=PlanName,
         parameters=(
             _PLAN,
-            click.Option(["--hash"], default="", help="hash of the plan as shown"),
+            click.Option(["--hash"], default="", help="the hash of the plan as it was shown"),
         ),
         record=confirm,
         checks_permission_itself=True,

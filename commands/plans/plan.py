@@ -123,6 +123,7 @@ class Plan:
     error: str = ""
     undo_of: str = ""
     undone_by: str = ""
+    asked_of: tuple[str, ...] = ()  # the teams that the actor asked to confirm it
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
 
     @property

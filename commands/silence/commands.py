@@ -130,9 +130,13 @@ COMMANDS = (
         parameters=(
             click.Argument(["matchers"], type=MATCHERS, nargs=-1, required=True),
             click.Option(
-                ["--for", "lasting"], type=DURATION, required=True, metavar="DURATION", help="2h, 1d"
+                ["--for", "lasting"],
+                type=DURATION,
+                required=True,
+                metavar="DURATION",
+                help="how long, such as 2h or 1d",
             ),
-            click.Option(["--reason"], required=True, metavar="TEXT", help="shown in `silence list`"),
+            click.Option(["--reason"], required=True, metavar="TEXT", help="why, shown in `silence list`"),
         ),
         record=add,
         example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',
@@ -142,7 +146,7 @@ COMMANDS = (
         verb="list",
         summary="List the active silences.",
         action=ListSilences,
-        parameters=(click.Option(["--all"], is_flag=True, help="include ended silences"),),
+        parameters=(click.Option(["--all"], is_flag=True, help="also silences that have ended"),),
         read=listing,
         example="silence list",
     ),

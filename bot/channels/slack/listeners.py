@@ -16,7 +16,7 @@ from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.interactions import from_action, from_message, from_slash, from_view
 from bot.channels.slack.responder import SlackResponder
 from collectors.facts.clock import Clock, SystemClock
-from commands.core.pipeline import refused
+from commands.core.guidance import refused
 
 log = structlog.get_logger(__name__)
 

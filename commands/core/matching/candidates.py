@@ -8,11 +8,11 @@ import click
 from commands.core.command import AnyCommand
 from commands.core.matching.lexicon import Phrase
 from commands.core.matching.tokens import SHOWING, Token
-from commands.core.parameter_types import DurationType, MatchersType, NameKind, kinds_of
+from commands.core.parameter_types import DurationType, MatchersType, NameKind, WholeNumberType, kinds_of
 
-# Words that ask rather than name something: beside a phrase they add nothing.
-_ASKING = SHOWING | {"which", "what", "who", "where", "how", "much", "many", "for", "then", "new"}
-_ASKING |= {"can", "could", "would", "should", "do", "did"}
+# Words that ask rather than name something: beside a phrase or a name they add nothing.
+ASKING = SHOWING | {"which", "what", "who", "where", "how", "much", "many", "for", "then", "new"}
+ASKING |= {"can", "could", "would", "should", "do", "did", "ok", "fine", "alive", "team"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +76,12 @@ class _Reading:
     def __init__(self, command: AnyCommand, parts: list[Token | Name | None], options: list[str]) -> None:
         self.command = command
         self.parts = parts
-        self.options = options
+        self.given = options
+        self.options: list[str] = []  # that the line means without writing them
         self.covered = 0
         self.arguments: dict[str, list[str]] = {}  # of positional parameters, by name
+        # `incident i3`, `alert GPUTemperatureHigh`: the noun says what the name is
+        self._kinds = {kind.value for part in parts if isinstance(part, Name) for kind in part.kinds}
         self._asked = [one for one in command.parameters if isinstance(one, click.Option)]
 
     def take_phrases(self, phrases: Sequence[Phrase]) -> None:
@@ -117,7 +120,9 @@ class _Reading:
     def take_rest(self) -> None:
         """Take what adds nothing beside the phrase: words that ask, and the command's own noun."""
         for at, part in enumerate(self.parts):
-            if isinstance(part, Token) and (part.key in _ASKING or self._is_own_noun(part.key)):
+            if isinstance(part, Token) and (
+                part.key in ASKING or part.key in self._kinds or self._is_own_noun(part.key)
+            ):
                 self.parts[at] = None
 
     def _is_own_noun(self, word: str) -> bool:
@@ -125,7 +130,7 @@ class _Reading:
 
     def candidate(self) -> Candidate:
         positional = [word for words in self.arguments.values() for word in words]
-        given = {word.partition("=")[0] for word in self.options if word.startswith("--")}
+        given = {word.partition("=")[0] for word in (*self.options, *self.given) if word.startswith("--")}
         missing = [
             parameter.human_readable_name
             for parameter in self.command.parameters
@@ -138,7 +143,7 @@ class _Reading:
         ]
         return Candidate(
             command=self.command,
-            arguments=(*positional, *self.options),
+            arguments=(*positional, *self.options, *self.given),
             missing=tuple(missing),
             covered=self.covered,
             unexplained=sum(part is not None for part in self.parts),
@@ -154,7 +159,7 @@ class _Reading:
                 if parameter.nargs == -1 or not room:
                     room.append(value)
                     return True
-            elif parameter.opts[0] not in self.options:
+            elif not {*self.options, *self.given} & {parameter.opts[0]}:
                 self._add((parameter.opts[0], value))
                 return True
         return False
@@ -166,7 +171,7 @@ class _Reading:
             return name.is_duration
         if kinds := kinds_of(parameter):
             return any(kind in name.kinds for kind in kinds)
-        if isinstance(parameter.type, click.IntRange):
+        if isinstance(parameter.type, WholeNumberType):
             return name.is_number
         return isinstance(parameter, click.Option) and name.is_number and parameter.name == "rank"
 
@@ -179,5 +184,5 @@ class _Reading:
         return name.token.text
 
     def _add(self, options: Sequence[str]) -> None:
-        if options and options[0] not in self.options:
+        if options and options[0] not in (*self.options, *self.given):
             self.options += options

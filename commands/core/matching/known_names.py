@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from commands.core.parameter_types import ROW_IDS, NameKind
 
 NEAR = 0.75  # how alike a mistyped name is, 1 is the same
+_NEAR_A_WORD = 0.85  # the same for a name that looks like any word
 MAX_NEAR = 3
 _LOOKS_LIKE_A_NAME = re.compile(r"(?=.*[0-9/-])[\w./-]{3,}", re.ASCII)
 
@@ -31,14 +32,17 @@ class KnownNames:
 
     def near(self, word: str) -> list[str]:
         """Return the names that the word was probably meant to be, the most alike first."""
-        if not _LOOKS_LIKE_A_NAME.fullmatch(word):
-            return []
-        known = [name for kind in (NameKind.NODE, NameKind.TRAINING) for name in self.names.get(kind, ())]
+        least = NEAR if _LOOKS_LIKE_A_NAME.fullmatch(word) else _NEAR_A_WORD
+        known = [
+            *self.names.get(NameKind.NODE, ()),
+            *self.names.get(NameKind.TRAINING, ()),
+            *self._short_names(),
+        ]
         matcher = difflib.SequenceMatcher(b=word.lower())
         scored = []
         for name in known:
             matcher.set_seq1(name.lower())
-            if matcher.quick_ratio() >= NEAR and (ratio := matcher.ratio()) >= NEAR:
+            if matcher.quick_ratio() >= least and (ratio := matcher.ratio()) >= least:
                 scored.append((-ratio, name))
         return [name for _, name in sorted(scored)[:MAX_NEAR]]
 

@@ -93,10 +93,10 @@ class Lexicon:
 
     def _phrases_of(self, command: AnyCommand) -> Iterable[Phrase]:
         noun, verb = command.noun, command.verb
+        is_singular = verb == "show" and any((one.noun, one.verb) == (noun, "list") for one in self.catalogue)
         if not verb or verb in ("list", "show"):
-            yield Phrase(words=(noun,), is_singular=verb == "show")
+            yield Phrase(words=(noun,), is_singular=is_singular)
         if verb:
-            is_singular = verb == "show"
             yield Phrase(words=(noun, verb), is_singular=is_singular)
             yield Phrase(words=(verb, noun), is_singular=is_singular)
         if verb == "show" or verb in self._unique:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from commands.core.command import AnyCommand
-from commands.core.matching.candidates import Candidate, Name, candidate_of
+from commands.core.matching.candidates import ASKING, Candidate, Name, candidate_of
 from commands.core.matching.known_names import NEAR, KnownNames
 from commands.core.matching.lexicon import Lexicon
-from commands.core.matching.tokens import MAX_WORDS, SHOWING, Token, tokens_of, words_only
+from commands.core.matching.tokens import MAX_WORDS, Token, tokens_of, words_only
 from commands.core.parameter_types import kinds_of
 
 MAX_OFFERED = 3
@@ -46,8 +46,8 @@ def match(words: Sequence[str], lexicon: Lexicon, names: KnownNames) -> Match:
         for line in _corrections(tokens, lexicon, names)
         for again in _whole(line, options, lexicon, names)
     ]
-    if corrected and not any(one.unexplained == 0 for one in found.candidates):
-        return Match(candidates=_distinct(corrected))
+    if corrected:
+        return Match(candidates=_distinct([*corrected, *found.candidates]))
     return found
 
 
@@ -89,7 +89,7 @@ def _about(
 ) -> tuple[Candidate, ...]:
     """Return the commands that show what a line names that is nothing but names; loosely, if it is more than that."""
     named = [part for part in parts if isinstance(part, Name) and part.kinds]
-    others = [part for part in parts if part not in named and not _is_showing(part)]
+    others = [part for part in parts if part not in named and not _adds_nothing(part)]
     if not named or options or (others and not is_loose):
         return ()
     found = []
@@ -99,8 +99,8 @@ def _about(
     return _distinct(found)
 
 
-def _is_showing(part: Token | Name) -> bool:
-    return isinstance(part, Token) and part.key in SHOWING
+def _adds_nothing(part: Token | Name) -> bool:
+    return isinstance(part, Token) and part.key in ASKING
 
 
 def _reading(name: Name, lexicon: Lexicon) -> list[AnyCommand]:
@@ -145,7 +145,7 @@ def _corrections(tokens: Sequence[Token], lexicon: Lexicon, names: KnownNames) -
     lines: list[list[Token]] = [[]]
     for token in tokens:
         choices = [token]
-        if not names.kinds_of(token.text) and token.key not in lexicon.words and token.key not in SHOWING:
+        if not names.kinds_of(token.text) and token.key not in lexicon.words and token.key not in ASKING:
             choices = [Token(name.lower(), name) for name in names.near(token.text)] or choices
             if choices == [token] and len(token.key) >= _MIN_TYPO and token.key.isascii():
                 close = difflib.get_close_matches(token.key, sorted(lexicon.words), n=1, cutoff=NEAR)

@@ -30,7 +30,7 @@ _FILLERS = frozenset(
     for word in line.split()
 )
 _CHINESE_FILLERS = (
-    *("看一下", "帮我", "一下", "看看", "给我", "现在", "目前", "一个", "这个"),
+    *("看一下", "有没有", "所有", "还有", "帮我", "一下", "看看", "给我", "现在", "目前", "一个", "这个"),
     *"请帮我的了吗呢吧把到是在看给想要有和上里都个成",
 )
 # They show something. With another word they add nothing to it: "show nodes".
