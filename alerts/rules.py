@@ -55,7 +55,7 @@ class AlertTemplate:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     actions: tuple[str, ...] = ()  # command lines with {placeholders}
-    runbook: str = ""  # a page of docs/runbooks
+    runbook: str = ""  # a page of alerts/packs/runbooks
     resolve_when: ResolveWhen = ResolveWhen.CLEARED
 
 

@@ -11,7 +11,11 @@ from collectors.facts.labels import Labels
 @stored("silences", "cluster", over=lambda silence: silence.expired_at or silence.ends_at)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """From `starts_at` until `ends_at`, alerts that match all `matchers` are recorded but do not notify."""
+    """From `starts_at` until `ends_at`, alerts that match all `matchers` are recorded but do not notify.
+
+    One of an `incident` has no matchers: it covers whatever belongs to the incident, also what joins it later.
+    `is_until_over`: it ends when the incident is resolved, and `ends_at` is its last moment.
+    """
 
     id: str
     cluster: str
@@ -21,10 +25,16 @@ class Silence:
     by: str
     by_name: str = ""
     comment: str
+    incident: str = ""
+    is_until_over: bool = False
     expired_at: datetime | None = None  # when somebody ended it early
 
     def is_active(self, now: datetime) -> bool:
         return self.expired_at is None and self.starts_at <= now < self.ends_at
 
     def covers(self, labels: Labels, now: datetime) -> bool:
-        return self.is_active(now) and matches(self.matchers, labels)
+        return not self.incident and self.is_active(now) and matches(self.matchers, labels)
+
+    def covers_incident(self, incident: str, now: datetime) -> bool:
+        """Whether it is a silence of this whole incident."""
+        return self.incident == incident and self.is_active(now)

@@ -95,6 +95,10 @@ def _card_context(
         kind, _ = kind_and_name(channel)
         return kind not in can or can[kind].buttons
 
+    def has_menus(channel: str) -> bool:
+        kind, _ = kind_and_name(channel)
+        return kind not in can or can[kind].menus
+
     return CardContext(
         rules=rules,
         training=training,
@@ -105,4 +109,5 @@ def _card_context(
         many_clusters=len(clusters) > 1,
         wants_facts=wants_facts,
         has_buttons=has_buttons,
+        has_menus=has_menus,
     )

@@ -15,6 +15,7 @@ import commands.gpu.commands as gpu
 import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
+import commands.runbook.commands as runbook
 import commands.silence.commands as silence
 import commands.team.commands as team
 import commands.training.commands as training
@@ -34,6 +35,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *ask.COMMANDS,
     *team.COMMANDS,
     *audit.COMMANDS,
+    *runbook.COMMANDS,
 )
 
 _SAID: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(

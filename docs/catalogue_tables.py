@@ -110,7 +110,7 @@ def _rule(rule: Rule) -> str:
     shown = severity if "{{" not in severity else "by the XID"
     wait = humanize(rule.timing.for_) if rule.timing.for_ else "at once"
     runbook = rule.template.runbook
-    page = f"[{runbook}](runbooks/{runbook}.md)" if runbook else ""
+    page = f"[{runbook}](../alerts/packs/runbooks/{runbook}.md)" if runbook else ""
     return f"| {rule.name} | {shown} | {wait} | {_query(rule.query)} | {page} |"
 
 

@@ -2,13 +2,11 @@
 
 from datetime import datetime
 
+from alerts.cards.incident_buttons import card_buttons, runbook_address, runbook_of
 from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
 from alerts.cards.incident_events import not_known, resolution
 from alerts.cards.message import (
     Block,
-    Button,
-    Buttons,
-    ButtonStyle,
     Color,
     Context,
     Message,
@@ -29,10 +27,8 @@ from alerts.incidents.incident import Impact, Incident, Member
 from alerts.rules import Severity
 
 EVIDENCE_LINES = 4
-MAX_BUTTONS = 5
 MEMBERS_SHOWN = 5
 
-_STARTED = frozenset({"confirmed", "running", "done", "unknown"})
 _COLORS = {Severity.CRITICAL: Color.CRITICAL, Severity.WARNING: Color.WARNING, Severity.INFO: Color.INFO}
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
@@ -52,8 +48,8 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
         blocks.append(Paragraph(text=others))
     if lead.texts:
         blocks.append(Preformatted(lines=lead.texts[:EVIDENCE_LINES]))
-    if incident.is_open and (buttons := _buttons(incident, context)):
-        blocks.append(Buttons(buttons=buttons))
+    if incident.is_open:
+        blocks.append(card_buttons(incident, context))
     blocks.append(Context(text=_foot(incident, context)))
     return Message(
         title=_title(incident),
@@ -131,17 +127,10 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
 
 
 def _runbook(incident: Incident, context: IncidentContext) -> Text:
-    rule = context.rules.get(incident.lead.rule)
-    if rule is None or not rule.template.runbook:
-        return ()
-    page = rule.template.runbook
-    if page.startswith(("http://", "https://")):
-        return text(" · ", link(page, "runbook"))
-    return (
-        text(" · ", link(f"{context.runbooks}{page}.md", "runbook"))
-        if context.runbooks
-        else text(f" · runbook {page}")
-    )
+    if address := runbook_address(incident, context):
+        return text(" · ", link(address, "runbook"))
+    page = runbook_of(incident, context)
+    return text(" · ", code(f"runbook {page}")) if page else ()
 
 
 def _unseen(incident: Incident, context: IncidentContext) -> Text:
@@ -184,22 +173,6 @@ def _rule_example(members: list[Member]) -> str:
     )
 
 
-def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]:
-    actions: dict[str, str] = {}
-    done = {label_of(action.line) for action in context.actions if action.state in _STARTED}
-    for line in suggested_actions(incident, context.rules):
-        if label_of(line) not in done:
-            actions.setdefault(label_of(line), line)  # two rules may suggest one action for different reasons
-    buttons = [
-        Button(label=label, line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN)
-        for number, (label, line) in enumerate(list(actions.items())[: MAX_BUTTONS - 2])
-    ]
-    if not incident.acknowledged_by:
-        buttons.append(Button(label="Acknowledge", line=f"alert ack {incident.id}"))
-    buttons.append(Button(label="Why?", line=f"alert why {incident.id}"))
-    return tuple(buttons)
-
-
 def _foot(incident: Incident, context: IncidentContext) -> Text:
     subject = shared_subject(incident)
     rack = f"{subject.rack}, " if subject.rack and subject.rack != place_of(subject) else ""
@@ -208,7 +181,9 @@ def _foot(incident: Incident, context: IncidentContext) -> Text:
         parts = text(
             parts, " · acknowledged by ", person(incident.acknowledged_by, incident.acknowledged_by_name)
         )
-    if context.silenced_until and incident.is_open:
+    if context.is_silenced_until_over and incident.is_open:
+        parts = text(parts, " · silenced until it is over")
+    elif context.silenced_until and incident.is_open:
         parts = text(parts, " · silenced until ", moment(context.silenced_until))
     for name, address in context.links.items():
         if (filled_in := fill(address, incident.subject)) is not None:

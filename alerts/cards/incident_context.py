@@ -28,6 +28,7 @@ class IncidentContext:
     links: Mapping[str, str] = field(default_factory=dict)  # name -> URL with {placeholders}
     runbooks: str = ""  # the URL to which a runbook's name is appended
     silenced_until: datetime | None = None
+    is_silenced_until_over: bool = False  # then `silenced_until` is far away
     blind: str = ""  # why the incident cannot be seen at the moment
 
 

@@ -15,6 +15,10 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
             return text("Severity raised to ", event.text)
         case IncidentEventType.ACKNOWLEDGED:
             return text("Acknowledged by ", person(event.who, event.who_name), ".")
+        case IncidentEventType.HANDED_OVER:
+            return text("Handed over to ", person(event.who, event.who_name), f" by {event.text}.")
+        case IncidentEventType.GIVEN_BACK:
+            return text("Acknowledgement taken back by ", person(event.who, event.who_name), ".")
         case IncidentEventType.REOPENED:
             return text("Reopened: ", event.text)
         case IncidentEventType.RESOLVED:

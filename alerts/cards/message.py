@@ -6,7 +6,7 @@ breaks lines.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -113,11 +113,12 @@ class ButtonStyle(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
-    """A command line offered as a button."""
+    """A command line offered as a button, or with `address` a link to a page."""
 
     label: str
-    line: str
+    line: str = ""
     style: ButtonStyle = ButtonStyle.PLAIN
+    address: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", printable(self.label, LONGEST))
@@ -165,8 +166,50 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Menu:
+    """Buttons behind one label. `is_more`: those that are rarely needed.
+
+    With `people_line` it is a menu of the chat's people: choosing one runs this line with the person's id at its end.
+    """
+
+    label: str
+    options: tuple[Button, ...] = ()
+    is_more: bool = False
+    people_line: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Buttons:
-    buttons: tuple[Button, ...]
+    """A row of buttons, and the menus after them."""
+
+    buttons: tuple[Button, ...] = ()
+    menus: tuple[Menu, ...] = ()
+
+    @property
+    def flat(self) -> "Buttons":
+        """The same without menus: their options are buttons. A menu of people has none, so it is left out."""
+        options = (
+            replace(one, label=one.label if menu.is_more else f"{menu.label}: {one.label}")
+            for menu in self.menus
+            for one in menu.options
+        )
+        return Buttons(buttons=(*self.buttons, *options))
+
+    def with_lines(self, change: Callable[[str], str]) -> "Buttons":
+        """Return the same with each command line changed; links stay."""
+
+        def changed(button: Button) -> Button:
+            return replace(button, line=change(button.line)) if button.line else button
+
+        menus = (
+            replace(
+                menu,
+                options=tuple(map(changed, menu.options)),
+                people_line=change(menu.people_line) if menu.people_line else "",
+            )
+            for menu in self.menus
+        )
+        return Buttons(buttons=tuple(map(changed, self.buttons)), menus=tuple(menus))
 
 
 Block = Paragraph | Fields | Preformatted | Table | Context | Buttons
@@ -190,6 +233,12 @@ class Message:
     def without_buttons(self) -> "Message":
         """The same message for a channel that has none."""
         return replace(self, blocks=tuple(block for block in self.blocks if not isinstance(block, Buttons)))
+
+    @property
+    def without_menus(self) -> "Message":
+        """The same message for a channel that has buttons only."""
+        flat = (block.flat if isinstance(block, Buttons) else block for block in self.blocks)
+        return replace(self, blocks=tuple(flat))
 
     @property
     def notification(self) -> str:

@@ -52,6 +52,7 @@ class PostedCard:
     intent_at: datetime | None = None
     message_id: str = ""  # the message's id in the channel, once known
     digest: str = ""  # of the content that the message shows
+    state_digest: str = ""  # of the same without its figures
     posted_at: datetime | None = None
     is_final: bool = False  # no more updates follow, unless it is reopened
     error: str = ""  # why the channel refused it, if so

@@ -19,6 +19,8 @@ class IncidentEventType(StrEnum):
     ALERT_ADDED = "alert_added"
     ALERT_RESOLVED = "alert_resolved"
     ACKNOWLEDGED = "acknowledged"
+    HANDED_OVER = "handed_over"  # `who` has it now, `text` is the name of who gave it
+    GIVEN_BACK = "given_back"
     ACTION_DONE = "action_done"
     REOPENED = "reopened"
     RESOLVED = "resolved"
@@ -29,6 +31,8 @@ NOTIFYING = frozenset(
     {
         IncidentEventType.SEVERITY_RAISED,
         IncidentEventType.ACKNOWLEDGED,
+        IncidentEventType.HANDED_OVER,
+        IncidentEventType.GIVEN_BACK,
         IncidentEventType.REOPENED,
         IncidentEventType.RESOLVED,
     }

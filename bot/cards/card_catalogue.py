@@ -40,6 +40,8 @@ class CardCatalogue:
             message = with_cluster(message, card.cluster)
         if not self._context.has_buttons(card.channel):
             message = message.without_buttons
+        if not self._context.has_menus(card.channel):
+            message = message.without_menus
         return replace(composed, message=message)
 
     def affected(self, table: str, id: str, row: Any) -> Iterable[tuple[CardKind, Affected]]:

@@ -39,6 +39,7 @@ class CardContext:
     many_clusters: bool = False  # then every button names its cluster
     wants_facts: Callable[[str], bool] = lambda _channel: False  # whether a channel wants Message.facts
     has_buttons: Callable[[str], bool] = lambda _channel: True
+    has_menus: Callable[[str], bool] = lambda _channel: True
 
 
 @dataclass(frozen=True, slots=True)

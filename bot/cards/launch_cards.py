@@ -29,7 +29,7 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     if found is None:
         return Composed(message=None, is_final=True)
     training = shared.training(found.cluster, found.training)
-    message = launch_card(found, training, now, last_lines=found.last_lines)
+    message = launch_card(found, training, last_lines=found.last_lines)
     next_due = None if found.is_over else now + FOLLOW_EVERY
     return Composed(message=message, is_final=found.is_over, next_due=next_due)
 

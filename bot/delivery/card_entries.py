@@ -2,22 +2,33 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
 from hashlib import blake2b
 
 import msgspec
 
+from alerts.cards.figures import without_figures
 from alerts.cards.message import Color, Message
 from alerts.cards.posted import PostedCard, ThreadReply
 from bot.cards.card_kind import Composed
 from bot.delivery.notifier_protocol import Capabilities
 from bot.delivery.retry import Attempts
 
+REFRESH_EVERY = timedelta(minutes=1)  # how often a card is edited for nothing but its figures
+
 
 def digest_of(message: Message) -> str:
     """Return 16 hex digits over the whole message, or the state of its facts: then nothing else is worth a post."""
-    shown = message if message.facts is None else message.facts.state
+    return _digest(message if message.facts is None else message.facts.state)
+
+
+def state_digest_of(message: Message) -> str:
+    """Return 16 hex digits over what the message says besides its figures."""
+    return _digest(without_figures(message) if message.facts is None else message.facts.state)
+
+
+def _digest(shown: object) -> str:
     return blake2b(msgspec.json.encode(shown), digest_size=8).hexdigest()
 
 
@@ -25,7 +36,7 @@ _URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, C
 
 
 class DeliveryStep(IntEnum):
-    """The possible steps, most urgent first: a new card, a reply, an edit."""
+    """The possible steps, most urgent first: a new card, a reply, an edit of what is so, then one of figures."""
 
     FINALIZE = 0  # in the store only, and so is the next
     FOLD_REPLIES = 1
@@ -34,6 +45,7 @@ class DeliveryStep(IntEnum):
     FIND_REPLY = 4
     POST_REPLY = 5
     EDIT = 6
+    REFRESH = 7
 
 
 METHOD = {  # the others call nothing
@@ -42,6 +54,7 @@ METHOD = {  # the others call nothing
     DeliveryStep.POST: "post",
     DeliveryStep.POST_REPLY: "post",
     DeliveryStep.EDIT: "edit",
+    DeliveryStep.REFRESH: "edit",
 }
 
 
@@ -60,6 +73,8 @@ class CardEntry:
     order: int
     desired: Composed | None = None
     digest: str = ""  # of the desired message
+    state_digest: str = ""  # of the same without its figures
+    shown_at: float | None = None  # when it was last posted or edited, in loop time
     is_stale: bool = True  # must be composed again
     failures: int = 0  # in a row, to compose it
     due: datetime | None = None  # when it changes by itself, by the wall clock
@@ -74,8 +89,19 @@ class CardEntry:
 
     def show(self, composed: Composed, now: datetime) -> None:
         """Take what the card should show from now on."""
-        self.desired, self.due = composed, composed.due_after(now)
-        self.digest = "" if composed.message is None else digest_of(composed.message)
+        self.due = composed.due_after(now)
+        self.show_message(composed)
+
+    def show_message(self, composed: Composed) -> None:
+        """Take the message alone: when it is composed again stays as it is."""
+        self.desired, message = composed, composed.message
+        self.digest = "" if message is None else digest_of(message)
+        self.state_digest = "" if message is None else state_digest_of(message)
+
+    def is_shown(self, card: PostedCard, *, by_edits: bool) -> bool:
+        """Return whether the posted card needs no other message. Without edits a figure is not worth one."""
+        same = card.digest == self.digest if by_edits else card.state_digest == self.state_digest
+        return bool(card.message_id) and same
 
     def next_reply(self) -> ReplyEntry | None:
         """Return the next reply to post. A refused one lets the others pass."""
@@ -107,6 +133,10 @@ class DeliveryJob:
         return message is not None and message.color is Color.CRITICAL
 
     @property
+    def is_refresh(self) -> bool:
+        return self.step is DeliveryStep.REFRESH
+
+    @property
     def rank(self) -> tuple[int, int, str, int]:
         """Smaller ranks go first; of equal edits, the card that waited longest."""
         entry = self.entry
@@ -114,7 +144,7 @@ class DeliveryJob:
         urgency = _URGENCY[message.color] if message is not None else len(_URGENCY)
         waited = (
             entry.card.posted_at.isoformat()
-            if self.step is DeliveryStep.EDIT and entry.card.posted_at
+            if self.step >= DeliveryStep.EDIT and entry.card.posted_at
             else ""
         )
         return (self.step, urgency, waited, entry.order)
@@ -145,8 +175,9 @@ def _card_step(entry: CardEntry, capabilities: Capabilities, *, is_parent_known:
     is_unknown = not card.message_id and card.intent_at is not None and not entry.attempts.is_surely_unsent
     if is_unknown and capabilities.find:
         return DeliveryStep.FIND
-    if desired.message is None or (card.message_id and card.digest == entry.digest):
+    if desired.message is None or entry.is_shown(card, by_edits=capabilities.edit):
         return DeliveryStep.FINALIZE if desired.is_final else None
     if card.message_id and capabilities.edit:
-        return DeliveryStep.EDIT
+        is_same_state = card.state_digest == entry.state_digest
+        return DeliveryStep.REFRESH if is_same_state else DeliveryStep.EDIT
     return DeliveryStep.POST if is_parent_known else None

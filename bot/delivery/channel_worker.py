@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 
-from bot.delivery.card_entries import CardEntry, DeliveryJob, DeliveryStep, pending_jobs
+from bot.delivery.card_entries import REFRESH_EVERY, CardEntry, DeliveryJob, DeliveryStep, pending_jobs
 from bot.delivery.job_queue import DueJob, JobQueue, Lane
 from bot.delivery.message_sender import DeliveryDependencies, MessageSender
 from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError
@@ -96,7 +96,17 @@ class ChannelWorker:
             due = job.attempts.not_before
             if job.method == "find" and job.intent_at is not None:
                 due = max(due, self._outcome_known_at(job.intent_at, job.attempts))
+            if job.is_refresh:
+                due = max(due, self._refreshed_at(entry))
             yield due, job
+
+    def _refreshed_at(self, entry: CardEntry) -> float:
+        """Return from when the card's figures may be shown anew. An earlier process left only a date."""
+        if entry.shown_at is None:
+            now = self._deps.clock.now()
+            ago = max(now - (entry.card.posted_at or now), timedelta())
+            entry.shown_at = asyncio.get_running_loop().time() - ago.total_seconds()
+        return entry.shown_at + REFRESH_EVERY.total_seconds()
 
     def _outcome_known_at(self, intent_at: datetime, attempts: Attempts) -> float:
         """Return from when a message that cannot be found was never posted. An earlier process left only its date.
@@ -110,13 +120,12 @@ class ChannelWorker:
         return attempts.asked_at + timeout.total_seconds()
 
     def _ready_at(self, lane: Lane) -> float:
-        method, is_critical = lane
-        if not method:
+        if not lane.method:
             return 0.0
-        ready = self._limiters[method].ready_at()
+        ready = self._limiters[lane.method].ready_at(spares_burst=lane.is_refresh)
         if self.refused_by is not Refuses.MESSAGE:
-            ready = max(ready, self._refused_at + self._deps.retry.refused_pause(is_critical))
-        return max(ready, self._rate_limiter.ready_at()) if method == "post" else ready
+            ready = max(ready, self._refused_at + self._deps.retry.refused_pause(lane.is_critical))
+        return max(ready, self._rate_limiter.ready_at()) if lane.method == "post" else ready
 
     async def _do(self, job: DeliveryJob) -> None:
         try:
@@ -170,4 +179,6 @@ class ChannelWorker:
             job.attempts.not_before = asyncio.get_running_loop().time() + pause
             await self._sender.save(job, error="its thread is gone", intent_at=None)
             return
-        await self._deps.journal.save_card(job.entry, message_id="", nonce="", intent_at=None, digest="")
+        await self._deps.journal.save_card(
+            job.entry, message_id="", nonce="", intent_at=None, digest="", state_digest=""
+        )

@@ -12,7 +12,7 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.store import Changed, Store, StoreSnapshot, Unit
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import Composed, Everywhere
-from bot.delivery.card_entries import CardEntry, ReplyEntry, digest_of
+from bot.delivery.card_entries import CardEntry, ReplyEntry
 from bot.delivery.retry import TIMER_TOLERANCE, Attempts
 from collectors.internal_errors import InternalErrors
 
@@ -190,7 +190,7 @@ class DesiredState:
         message = last.message if last is not None and last.message is not None else unknown
         note = Context(text=text(f"⚠ Not up to date: {reason}"))
         message = replace(message, blocks=(*message.blocks, note))
-        entry.desired, entry.digest = Composed(message=message), digest_of(message)
+        entry.show_message(Composed(message=message))
 
 
 def _reply_entry(reply: ThreadReply, known: dict[str, ReplyEntry], now: datetime) -> ReplyEntry | None:

@@ -5,12 +5,20 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NamedTuple
 
 from bot.delivery.card_entries import CardEntry, DeliveryJob
 from bot.delivery.retry import TIMER_TOLERANCE
 
-Lane = tuple[str, bool]  # the method that is called, and whether the card is critical: what limits are by
+
+class Lane(NamedTuple):
+    """What limits are by."""
+
+    method: str  # that is called; empty for none
+    is_critical: bool  # the card
+    is_refresh: bool  # only figures change
+
+
 ReadyAt = Callable[[Lane], float]  # the loop time from which the limits let a lane's jobs go
 DueJob = tuple[float, DeliveryJob]  # with the loop time before which it must not run
 
@@ -112,7 +120,8 @@ class JobQueue:
             self._sweep()
 
     def _push(self, job: DeliveryJob, version: int) -> None:
-        queue = self._lanes.setdefault((job.method, job.is_critical), [])
+        lane = Lane(job.method, job.is_critical, job.is_refresh)
+        queue = self._lanes.setdefault(lane, [])
         heappush(queue, _Queued(job.rank, next(self._numbers), job, version))
 
     def _is_current(self, queued: _Queued) -> bool:

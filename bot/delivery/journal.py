@@ -102,8 +102,11 @@ class DeliveryJournal:
         await self._commit(apply)
         return is_stored
 
-    async def finalize(self, entry: CardEntry, now: datetime) -> None:
-        """Mark the card as final, if it still composes as final in this unit. Raises UnknownOutcome."""
+    async def finalize(self, entry: CardEntry, now: datetime, *, by_edits: bool) -> None:
+        """Mark the card as final, if it still composes as final in this unit. Raises UnknownOutcome.
+
+        `by_edits`: whether its channel can be edited, so that the figures have to be the last ones, too.
+        """
         failure: Exception | None = None
 
         async def apply(unit: Unit) -> None:
@@ -118,9 +121,7 @@ class DeliveryJournal:
                 failure = error
                 return
             entry.show(composed, now)
-            if composed.is_final and (
-                composed.message is None or (row.message_id and row.digest == entry.digest)
-            ):
+            if composed.is_final and (composed.message is None or entry.is_shown(row, by_edits=by_edits)):
                 row = replace(row, is_final=True, posted_at=row.posted_at or now)
                 await unit.rows(PostedCard).put(row)
             entry.card = row

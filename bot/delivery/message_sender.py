@@ -60,14 +60,15 @@ class MessageSender:
     async def do(self, job: DeliveryJob) -> None:
         match job.step:
             case DeliveryStep.FINALIZE:
-                await self._deps.journal.finalize(job.entry, self._deps.clock.now())
+                now = self._deps.clock.now()
+                await self._deps.journal.finalize(job.entry, now, by_edits=self._can.edit)
             case DeliveryStep.FOLD_REPLIES:
                 await self._deps.journal.fold_replies(job.entry)
             case DeliveryStep.POST:
                 await self._post(job)
             case DeliveryStep.POST_REPLY:
                 await self._post_reply(job)
-            case DeliveryStep.EDIT:
+            case DeliveryStep.EDIT | DeliveryStep.REFRESH:
                 await self._edit(job.entry)
             case DeliveryStep.FIND | DeliveryStep.FIND_REPLY:
                 await self._adopt(job)
@@ -100,14 +101,15 @@ class MessageSender:
         if not await self._is_due(job.entry):
             return
         card, thread = job.entry.card, self._thread(job)
-        message, digest = _desired(job.entry)
+        message, digests = _desired(job.entry)
         nonce = uuid4().hex if card.message_id or not card.nonce else card.nonce
-        if not await self._intend(job, nonce, message_id="", digest=digest):
+        if not await self._intend(job, nonce, message_id="", **digests):
             return
         id = await self._send(
             "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)
         )
-        await self.save(job, message_id=id, digest=digest, posted_at=self._deps.clock.now(), error="")
+        job.entry.shown_at = asyncio.get_running_loop().time()
+        await self.save(job, message_id=id, **digests, posted_at=self._deps.clock.now(), error="")
 
     async def _is_due(self, entry: CardEntry) -> bool:
         """Return whether it is still to be posted. An end that waited long may be wrong by now: it is composed anew."""
@@ -116,7 +118,7 @@ class MessageSender:
             return True
         if not await self._deps.journal.compose_again(entry, self._deps.clock.now()):
             return False
-        is_shown = bool(entry.card.message_id) and entry.card.digest == entry.digest
+        is_shown = entry.is_shown(entry.card, by_edits=self._can.edit)
         return entry.desired is not None and entry.desired.message is not None and not is_shown
 
     async def _post_reply(self, job: DeliveryJob) -> None:
@@ -140,10 +142,11 @@ class MessageSender:
         await self.save(job, message_id=id, error="")
 
     async def _edit(self, entry: CardEntry) -> None:
-        message, digest = _desired(entry)
+        message, digests = _desired(entry)
         id = entry.card.message_id
         await self._send("edit", lambda notifier: notifier.edit(self._name, id, message))
-        await self._deps.journal.save_card(entry, digest=digest, posted_at=self._deps.clock.now(), error="")
+        entry.shown_at = asyncio.get_running_loop().time()
+        await self._deps.journal.save_card(entry, **digests, posted_at=self._deps.clock.now(), error="")
 
     async def _adopt(self, job: DeliveryJob) -> None:
         """Search for a message with an unknown outcome: adopt it if it was posted, else allow a new post."""
@@ -187,7 +190,8 @@ class MessageSender:
             raise UnknownOutcome(f"{method} in {self._channel} failed: {type(error).__name__}") from error
 
 
-def _desired(entry: CardEntry) -> tuple[Message, str]:
+def _desired(entry: CardEntry) -> tuple[Message, dict[str, str]]:
+    """Return the message to show and its digests, by their fields of the card's row."""
     assert entry.desired is not None
     assert entry.desired.message is not None  # else there is no such job
-    return entry.desired.message, entry.digest
+    return entry.desired.message, {"digest": entry.digest, "state_digest": entry.state_digest}

@@ -62,6 +62,7 @@ class Capabilities:
     `find`: it finds and deletes its own messages. Without, what may have been posted is posted again, so a second
     post of the same content must do no harm there.
     `buttons`: it shows buttons, as such or as command lines.
+    `menus`: it shows menus of buttons. Without, their options are buttons.
     `facts`: it reads `Message.facts`, and posts cards of incidents only.
     `at_once`: calls at a time to one channel; a card has one at a time anyway.
     """
@@ -70,6 +71,7 @@ class Capabilities:
     thread: bool = False
     find: bool = False
     buttons: bool = False
+    menus: bool = False
     facts: bool = False
     at_once: int = 1
     limits: RateLimits

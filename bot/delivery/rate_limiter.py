@@ -37,9 +37,10 @@ class RateLimiter:
         self._next = 0.0  # when the next call would be free without any burst
         self._held_until = 0.0
 
-    def ready_at(self) -> float:
-        """Return the loop time from which a call may be made."""
-        return max(self._next - self._burst, self._held_until)
+    def ready_at(self, *, spares_burst: bool = False) -> float:
+        """Return the loop time from which a call may be made. One that can wait leaves the burst to the others."""
+        free = self._next if spares_burst else self._next - self._burst
+        return max(free, self._held_until)
 
     def take(self) -> None:
         """Count a call made now."""

@@ -1,7 +1,7 @@
 """The incident recorder: a cycle's alerts, incidents, cards and replies, stored in one transaction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
@@ -81,6 +81,7 @@ class IncidentRecorder:
             book, effects = await self._absorb(unit, updates, grouping, cycle.at)
             for incident in effects.incidents:
                 await unit.rows(Incident).put(incident)
+            await self._expire_silences(unit, book, effects, cycle.at)
             await self._post(unit, book, effects, rules, cycle.at)
         book.forget(cycle.at)
         for id, alert in latest.items():
@@ -198,6 +199,13 @@ class IncidentRecorder:
         for reply in replies:
             if reply.id not in already:
                 await unit.rows(ThreadReply).put(reply)
+
+    async def _expire_silences(self, unit: Unit, book: IncidentBook, effects: Effects, now: datetime) -> None:
+        """End the silences that last until an incident is over."""
+        over = {incident.id for incident in effects.incidents if not incident.is_open}
+        for silence in list(book.silences.values()) if over else ():
+            if silence.is_until_over and silence.incident in over and silence.is_active(now):
+                await unit.rows(Silence).put(replace(silence, expired_at=now))
 
     async def _silenced(
         self, unit: Unit, book: IncidentBook, incidents: Sequence[Incident], now: datetime

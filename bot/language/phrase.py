@@ -7,9 +7,12 @@ from functools import cached_property
 
 from collectors.facts.patterns import Pattern, compile_pattern
 
-HOLE = "{}"
-_HOLE, _LOOSE_HOLE = "([^;\n]*?)", "(.*?)"
-_HOLES = re.compile(r"\{(\d*)\}")
+FIRST_TOKEN = 0xE000  # tokens, of Unicode's private area, stand for names and code within a sentence
+LAST_TOKEN = 0xE0FF
+
+_PIECES = re.compile(r"(\{\d*\}|`[^`]*`)")  # a hole, or code
+_ANYTHING, _NO_LIST = "(.*?)", "([^;\\n]*?)"
+_CODE = f"(`[^`]*`|[{chr(FIRST_TOKEN)}-{chr(LAST_TOKEN)}])"
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 _SEPARATORS = (" ", ",", ";", "\n")
 
@@ -28,16 +31,15 @@ class Phrase:
     """`english`: as it stands in the code, with `{}` where an f-string or a template has an expression.
 
     `other`: the same in the other language. `{}` are the English holes in their order, `{0}` and `{1}` choose among
-    them; one that is left out, such as the "s" of a plural, is dropped. Raises ValueError for a hole too many.
+    them; one that is left out, such as the "s" of a plural, is dropped. Code in backticks is kept as it is. Raises
+    ValueError for a hole or code that the English has not.
     """
 
     english: str
     other: str
 
     def __post_init__(self) -> None:
-        count = self.english.count(HOLE)
-        if any(number >= count for number in self._holes_of_other):
-            raise ValueError(f"{self.other!r} has a hole that {self.english!r} has not")
+        _ = self._order
 
     @cached_property
     def position(self) -> Position:
@@ -47,42 +49,69 @@ class Phrase:
         return Position.END if follows else Position.WHOLE
 
     @cached_property
+    def has_holes(self) -> bool:
+        return bool(self._holes)
+
+    @cached_property
     def fixed(self) -> str:
-        """The longest part without a hole: a sentence without it is not this phrase."""
-        return max((part.strip() for part in self.english.split(HOLE)), key=len)
+        """The longest part that is neither hole nor code: a sentence without it is not this phrase."""
+        return max((part.strip() for part in self._parts[::2]), key=len)
 
     @cached_property
     def weight(self) -> int:
         """How many characters are fixed: of two phrases that fit, the one with more says more."""
-        return len("".join(self.english.split(HOLE)).strip())
+        return len("".join(self._parts[::2]).strip())
 
     @cached_property
     def whole(self) -> Pattern:
         """Matches the phrase alone; its groups are its holes. None of them has a list of sentences in it."""
-        return compile_pattern(rf"\s*{self._escaped(self.english.strip(), _HOLE)}\s*")
+        return compile_pattern(rf"\s*{self._pattern(_NO_LIST).strip()}\s*")
 
     @cached_property
     def loose(self) -> Pattern:
         """Like `whole`, but anything may stand in the holes."""
-        return compile_pattern(rf"(?s)\s*{self._escaped(self.english.strip(), _LOOSE_HOLE)}\s*")
+        return compile_pattern(rf"(?s)\s*{self._pattern(_ANYTHING).strip()}\s*")
 
     @cached_property
     def part(self) -> Pattern:
         """Matches a sentence that has the phrase at its position; the other groups are what stands beside it."""
         before = "(.+)" if self.position in (Position.END, Position.BETWEEN) else ""
         after = "(.+)" if self.position in (Position.BEGINNING, Position.BETWEEN) else ""
-        return compile_pattern(f"(?s){before}{self._escaped(self.english, _HOLE)}{after}")
+        return compile_pattern(f"(?s){before}{self._pattern(_NO_LIST)}{after}")
 
     def filled(self, holes: list[str]) -> str:
-        """Return the other sentence with what stands in the English holes."""
-        numbers = iter(self._holes_of_other)
-        return _HOLES.sub(lambda _: holes[next(numbers)], self.other)
+        """Return the other sentence with what stands in the English holes and code."""
+        parts = _PIECES.split(self.other)
+        parts[1::2] = (holes[place] for place in self._order)
+        return "".join(parts)
 
     @cached_property
-    def _holes_of_other(self) -> tuple[int, ...]:
-        found = _HOLES.findall(self.other)
-        return tuple(int(number) if number else place for place, number in enumerate(found))
+    def _parts(self) -> list[str]:
+        """Fixed words and, at odd places, holes and code."""
+        return _PIECES.split(self.english)
 
-    @staticmethod
-    def _escaped(english: str, hole: str) -> str:
-        return hole.join(_SPECIAL.sub(r"\\\g<0>", part) for part in english.split(HOLE))
+    @cached_property
+    def _holes(self) -> list[str]:
+        return self._parts[1::2]
+
+    def _pattern(self, hole: str) -> str:
+        """The expression of the English sentence; code is also found where it became a token."""
+        found = [_SPECIAL.sub(r"\\\g<0>", part) for part in self._parts]
+        found[1::2] = (_CODE if one.startswith("`") else hole for one in self._holes)
+        return "".join(found)
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """Which of the English holes stands at each hole of the other sentence."""
+        plain = [place for place, one in enumerate(self._holes) if not one.startswith("`")]
+        order, count = list[int](), 0
+        for piece in _PIECES.split(self.other)[1::2]:
+            if piece.startswith("`"):
+                place = self._holes.index(piece) if piece in self._holes else None
+            else:
+                number = int(piece[1:-1] or count)
+                place, count = plain[number] if number < len(plain) else None, count + 1
+            if place is None:
+                raise ValueError(f"{self.other!r} has {piece}, and {self.english!r} has not")
+            order.append(place)
+        return order

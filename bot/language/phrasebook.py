@@ -24,14 +24,18 @@ _LISTS = ((", ", "、"), ("; ", "；"), (" · ", " · "))
 
 
 class Phrasebook:
-    """`say` translates a sentence. An empty phrasebook says everything as it is."""
+    """`say` translates a sentence as far as phrases fit, `find` as a whole or not at all (None).
+
+    An empty phrasebook says everything as it is.
+    """
 
     def __init__(self, phrases: Iterable[Phrase] = ()) -> None:
         by_weight = sorted(phrases, key=lambda phrase: -phrase.weight)
-        self._exact = {phrase.english: phrase.other for phrase in by_weight if "{}" not in phrase.english}
-        self._with_holes = [phrase for phrase in by_weight if phrase.english not in self._exact]
+        self._exact = {phrase.english: phrase.other for phrase in by_weight if not phrase.has_holes}
+        self._with_holes = [phrase for phrase in by_weight if phrase.has_holes]
         self._parts = [phrase for phrase in by_weight if phrase.position is not Position.WHOLE]
         self.say = lru_cache(maxsize=CACHED)(self._say)
+        self.find = lru_cache(maxsize=CACHED)(self._find)
 
     def __bool__(self) -> bool:
         return bool(self._exact or self._with_holes)
@@ -42,6 +46,14 @@ class Phrasebook:
         found = self._translated(sentence, DEPTH)
         return sentence if found is None else found
 
+    def _find(self, sentence: str) -> str | None:
+        if len(sentence) > LONGEST:
+            return None
+        return self._of_whole(sentence, self._candidates(sentence), attrgetter("whole"), DEPTH)
+
+    def _candidates(self, sentence: str) -> list[Phrase]:
+        return [phrase for phrase in self._with_holes if phrase.fixed in sentence]
+
     def _translated(self, sentence: str, depth: int) -> str | None:
         """Return the translation, or None if no phrase fits."""
         if not depth or not sentence.strip():
@@ -51,7 +63,7 @@ class Phrasebook:
         core = sentence.strip()
         if (found := self._exact.get(core)) is not None:
             return _with_space_of(sentence, found)
-        candidates = [phrase for phrase in self._with_holes if phrase.fixed in core]
+        candidates = self._candidates(core)
         return (
             self._of_whole(sentence, candidates, attrgetter("whole"), depth)
             or self._of_list(sentence, depth)

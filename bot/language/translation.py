@@ -1,6 +1,8 @@
 """Messages in the reader's language. Names, code, quotes and command lines stay as they are."""
 
+import re
 from dataclasses import replace
+from itertools import groupby
 
 from alerts.cards.message import (
     Block,
@@ -8,6 +10,7 @@ from alerts.cards.message import (
     Buttons,
     Context,
     Fields,
+    Menu,
     Message,
     Paragraph,
     Preformatted,
@@ -16,8 +19,11 @@ from alerts.cards.message import (
     Table,
     Text,
 )
+from bot.language.phrase import FIRST_TOKEN, LAST_TOKEN
 from bot.language.phrasebook import Phrasebook
 
+_TOKENS = frozenset(map(chr, range(FIRST_TOKEN, LAST_TOKEN + 1)))
+_BY_TOKEN = re.compile(f"([{chr(FIRST_TOKEN)}-{chr(LAST_TOKEN)}])")
 _SAID = frozenset({Style.PLAIN, Style.BOLD, Style.LINK})
 
 
@@ -34,7 +40,31 @@ def translated(message: Message, book: Phrasebook) -> Message:
 
 
 def translated_text(content: Text, book: Phrasebook) -> Text:
-    return tuple(_span(span, book) for span in content) if book else content
+    """Return the text, sentence by sentence. A sentence may have names and code in it, which are spans of their own."""
+    if not book:
+        return content
+    said: list[Span] = []
+    for is_sentence, spans in groupby(
+        content, lambda span: span.style is not Style.BOLD and span.text != "\n"
+    ):
+        run = tuple(spans)
+        found = _sentence(run, book) if is_sentence and len(run) > 1 else None
+        said += [_span(span, book) for span in run] if found is None else found
+    return tuple(said)
+
+
+def _sentence(run: Text, book: Phrasebook) -> list[Span] | None:
+    """Return the translation of spans that are one sentence; None if they are not."""
+    names = [span for span in run if span.style is not Style.PLAIN]
+    if len(names) > len(_TOKENS) or any(_TOKENS & set(span.text) for span in run):
+        return None
+    tokens = dict(zip(sorted(_TOKENS), names, strict=False))
+    left = iter(tokens)
+    found = book.find("".join(span.text if span.style is Style.PLAIN else next(left) for span in run))
+    if found is None:
+        return None
+    pieces = (piece for piece in _BY_TOKEN.split(found) if piece)
+    return [_span(tokens[piece], book) if piece in tokens else Span(piece) for piece in pieces]
 
 
 def _span(span: Span, book: Phrasebook) -> Span:
@@ -55,10 +85,16 @@ def _block(block: Block, book: Phrasebook) -> Block:
                 rows=tuple(tuple(map(book.say, row)) for row in block.rows),
             )
         case Buttons():
-            return replace(block, buttons=tuple(_button(button, book) for button in block.buttons))
+            menus = tuple(_menu(menu, book) for menu in block.menus)
+            return Buttons(buttons=tuple(_button(button, book) for button in block.buttons), menus=menus)
         case Preformatted():
             return block
 
 
 def _button(button: Button, book: Phrasebook) -> Button:
     return replace(button, label=book.say(button.label))
+
+
+def _menu(menu: Menu, book: Phrasebook) -> Menu:
+    options = tuple(_button(option, book) for option in menu.options)
+    return replace(menu, label=book.say(menu.label), options=options)

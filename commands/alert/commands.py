@@ -1,12 +1,10 @@
-"""The commands `alert list|ack|why`."""
+"""The commands `alert list|why`, beside those of `acknowledging.py`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import click
 
 from alerts.alert import Alert
-from alerts.cards.desired import desired_replies
-from alerts.cards.incident_context import NO_CONTEXT
 from alerts.cards.message import (
     Block,
     Color,
@@ -22,15 +20,14 @@ from alerts.cards.message import (
     moment,
     text,
 )
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply
-from alerts.incidents.grouping import acknowledge, place_of, summary_of
+from alerts.incidents.grouping import summary_of
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
-from alerts.store import Unit
 from collectors.facts.clock import humanize
-from commands.core.command import Answer, Command, DeniedError, UnusableError
+from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
+from commands.alert.alert_groups import AlertGroup, grouped
+from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.own_namespaces import has_all
 from commands.core.parameter_types import ALERT_OR_INCIDENT
 
 SHOWN = 25
@@ -47,91 +44,36 @@ class AlertName:
 
 
 async def listing(action: ListAlerts, context: CommandContext) -> Answer:
-    """Return the firing alerts, most severe first; with `--pending` the pending ones too."""
+    """Return the firing alerts by rule and place, most severe first; with `--pending` the pending ones too."""
     async with context.store.read() as snapshot:
         found = list(await snapshot.rows(Alert).find(cluster=context.cluster.name, state="firing"))
         if action.pending:
             found += await snapshot.rows(Alert).find(cluster=context.cluster.name, state="pending")
         silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
+        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
     if not found:
         return Answer(message=Message(title=text("No firing alerts."), color=Color.GOOD))
-    found.sort(key=lambda alert: (-alert.severity.rank, alert.life.since))
-
-    def state(alert: Alert) -> str:
-        silenced = any(silence.covers(alert.labels, context.now) for silence in silences)
-        return "silenced" if silenced else alert.life.state.value
-
-    rows = tuple(
-        (
-            str(alert.key)[:6],
-            alert.severity.value,
-            alert.name,
-            summary_of(alert),
-            _since(alert, context),
-            state(alert),
-        )
-        for alert in found[:SHOWN]
-    )
+    silenced = [
+        alert.id for alert in found if any(silence.covers(alert.labels, context.now) for silence in silences)
+    ]
+    muted = {
+        silence.incident for silence in silences if silence.covers_incident(silence.incident, context.now)
+    }
+    silenced += [member.alert for one in incidents if one.id in muted for member in one.members]
+    groups = grouped(found, silenced)
     table = Table(
-        heading=("key", "severity", "alert", "summary", "for", "state"),
-        rows=rows,
-        more=len(found) - len(rows),
+        heading=("alert", "for", "state"),
+        rows=tuple(_row(group, context) for group in groups[:SHOWN]),
+        more=max(0, len(groups) - SHOWN),
     )
-    return Answer(
-        message=Message(
-            title=text(bold(f"{len(found)} alert{'s' if len(found) != 1 else ''}")), blocks=(table,)
-        )
-    )
+    title = f"{len(found)} alert{'s' if len(found) != 1 else ''}"
+    hint = Context(text=text("More about one: ", code(f"alert why {groups[0].oldest.name}")))
+    return Answer(message=Message(title=text(bold(title)), blocks=(table, hint)))
 
 
-async def ack(action: AlertName, context: CommandContext) -> Answer:
-    """Record that the sender works on the incident."""
-    async with context.store.unit() as unit:
-        incident = await _incident(action.name, unit, context)
-        _check_namespace(incident, context)
-        if not incident.is_open:
-            raise UnusableError(f"Incident `{incident.id}` is already resolved.")
-        if incident.acknowledged_by == context.actor.id:
-            raise UnusableError(f"You already acknowledged incident `{incident.id}`.")
-        acked = acknowledge(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
-        await unit.rows(Incident).put(acked)
-        cards = await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=acked.id)
-        latest = replace(acked, events=acked.events[-1:])
-        for reply in desired_replies(latest, cards, context=NO_CONTEXT):
-            await unit.rows(ThreadReply).add(reply)  # now, not in the next evaluation cycle
-    return Answer(
-        message=Message(
-            title=text("You acknowledged incident ", code(incident.id), f": {incident.lead.summary}")
-        )
-    )
-
-
-def _check_namespace(incident: Incident, context: CommandContext) -> None:
-    """Raise DeniedError if the incident is outside the actor's namespaces; what is in none needs all of them."""
-    subject = incident.subject
-    namespace = subject.namespace or subject.training.partition("/")[0]
-    if namespace:
-        if (denied := context.refusal("alert ack", namespace)) is not None:
-            raise DeniedError(denied)
-    elif not has_all(context.granted("alert ack")):
-        raise DeniedError(
-            f"Incident `{incident.id}` concerns {place_of(subject) or 'the cluster'}, and your team may acknowledge "
-            "incidents of its namespaces only."
-        )
-
-
-async def _incident(name: str, unit: Unit, context: CommandContext) -> Incident:
-    """Return the incident with that id, or the only open incident in which an alert of that name fires."""
-    if (found := await unit.rows(Incident).get(name.lower())) is not None:
-        return found
-    live = await unit.rows(Incident).find(cluster=context.cluster.name, state="open")
-    matches = [one for one in live if any(member.name == name for member in one.firing)]
-    if len(matches) > 1:
-        ids = ", ".join(f"`{one.id}` ({place_of(one.subject)})" for one in matches[:SHOWN])
-        raise UnusableError(f"`{name}` fires in several incidents, choose one: {ids}.")
-    if not matches:
-        raise UnusableError(f"There is no open incident `{name}`. `incident list` shows the open ones.")
-    return matches[0]
+def _row(group: AlertGroup, context: CommandContext) -> tuple[str, ...]:
+    state = "silenced" if group.is_silenced else group.oldest.life.state.value
+    return (group.text, _since(group.oldest, context), f"{group.oldest.severity.value}, {state}")
 
 
 async def reason(action: AlertName, context: CommandContext) -> Answer:
@@ -197,22 +139,13 @@ COMMANDS = (
     Command(
         noun="alert",
         verb="list",
-        summary="List firing alerts, most severe first.",
+        summary="List firing alerts by rule and place, most severe first.",
         action=ListAlerts,
-        parameters=(click.Option(["--pending"], is_flag=True, help="also alerts that are pending"),),
+        parameters=(click.Option(["--pending"], is_flag=True, help="include pending alerts"),),
         read=listing,
         example="alert list",
     ),
-    Command(
-        noun="alert",
-        verb="ack",
-        summary="Acknowledge an incident; its card then shows your name.",
-        action=AlertName,
-        parameters=(click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="INCIDENT"),),
-        record=ack,
-        table=Incident,
-        example="alert ack i12",
-    ),
+    *ACKNOWLEDGING,
     Command(
         noun="alert",
         verb="why",

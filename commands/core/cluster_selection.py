@@ -61,9 +61,7 @@ def _arguments(command: AnyCommand, words: Sequence[str]) -> Iterator[str]:
 def with_cluster(message: Message, cluster: str) -> Message:
     """Add the cluster to each button's line: with several clusters a node's name is not enough."""
     blocks = tuple(
-        replace(block, buttons=tuple(replace(one, line=scoped(one.line, cluster)) for one in block.buttons))
-        if isinstance(block, Buttons)
-        else block
+        block.with_lines(lambda line: scoped(line, cluster)) if isinstance(block, Buttons) else block
         for block in message.blocks
     )
     return replace(message, blocks=blocks)

@@ -19,7 +19,6 @@ from alerts.cards.message import (
     person,
     text,
 )
-from collectors.facts.clock import humanize
 from commands.core.request import Actor
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
 
@@ -97,11 +96,13 @@ def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
     match reclaim.state:
         case ReclaimState.ASKED:
             if now < reclaim.grace_until:
-                return text("Without an answer it is ", released(reclaim), " ", _when(reclaim, now), ".")
-            return text("No answer until ", _when(reclaim, now), ". Its GPUs are checked once more.")
+                return text(
+                    "Without an answer it is ", released(reclaim), " ", moment(reclaim.grace_until), "."
+                )
+            return text("No answer until ", moment(reclaim.grace_until), ". Its GPUs are checked once more.")
         case ReclaimState.SNOOZED:
             snoozed = text(answerer, " asked for more time", reason, ". It is ")
-            return text(snoozed, released(reclaim), " ", _when(reclaim, now), ".")
+            return text(snoozed, released(reclaim), " ", moment(reclaim.grace_until), ".")
         case ReclaimState.KEPT:
             return text(answerer, " needs them", reason, ".")
         case ReclaimState.FREED if reclaim.answered_by:
@@ -112,12 +113,6 @@ def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
             return text("No answer in time, so it was suspended. `plan undo` of that plan restarts it.")
         case ReclaimState.VOID:
             return text(f"Nothing was done{reason}.")
-
-
-def _when(reclaim: ReclaimRequest, now: datetime) -> Text:
-    left = reclaim.grace_until - now
-    remaining = f" (in {humanize(left, parts=1)})" if left > timedelta() else ""
-    return text(moment(reclaim.grace_until), remaining)
 
 
 def _answers(reclaim: ReclaimRequest) -> tuple[Button, ...]:

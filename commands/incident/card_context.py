@@ -23,7 +23,13 @@ async def incident_context(
         await snapshot.rows(Alert).get_all(member.alert for member in incident.members) if silences else {}
     )
     context = await context_of(plans, snapshot, rules=rules)
-    return replace(context, silenced_until=silenced_until(incident, alerts, silences, now=now))
+    return replace(
+        context,
+        silenced_until=silenced_until(incident, alerts, silences, now=now),
+        is_silenced_until_over=any(
+            one.is_until_over and one.covers_incident(incident.id, now) for one in silences
+        ),
+    )
 
 
 async def context_of(
@@ -49,6 +55,8 @@ def silenced_until(
     `alerts` are the stored alerts of its members by id, `silences` the active ones. Once no alert fires, all
     former ones count.
     """
+    if whole := [one.ends_at for one in silences if one.covers_incident(incident.id, now)]:
+        return max(whole)
     until: datetime | None = None
     for member in (incident.firing or incident.members) if silences else ():
         alert = alerts.get(member.alert)

@@ -1,4 +1,4 @@
-"""The commands `silence add|list|expire`."""
+"""The commands `silence add|incident|list|expire`."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -6,12 +6,15 @@ from datetime import timedelta
 import click
 
 from alerts.alert import Alert
-from alerts.cards.message import Button, Buttons, Color, Message, Table, bold, code, text
+from alerts.cards.message import Button, Buttons, Color, Message, Table, Text, bold, code, text
+from alerts.incidents.incident import Incident
 from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence
+from alerts.store import Unit
 from collectors.facts.clock import humanize
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
+from commands.core.incidents import check_namespace, incident_named
 from commands.core.own_namespaces import are_within, matcher_of
 from commands.core.parameter_types import DURATION, MATCHERS, SILENCE
 
@@ -22,6 +25,13 @@ LONGEST = timedelta(days=30)
 class AddSilence:
     matchers: tuple[str, ...]
     lasting: timedelta
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SilenceIncident:
+    name: str
+    lasting: timedelta | None
     reason: str
 
 
@@ -38,10 +48,7 @@ class ExpireSilence:
 async def add(action: AddSilence, context: CommandContext) -> Answer:
     """Add a silence, and return how many firing alerts it matches."""
     matchers = _read(action.matchers)
-    if not timedelta() < action.lasting <= LONGEST:
-        raise UnusableError(
-            f"A silence lasts at most {humanize(LONGEST)}; `--for {humanize(action.lasting)}` is out of range."
-        )
+    _check_duration(action.lasting)
     _check_namespaces("silence add", matchers, context)
     async with context.store.unit() as unit:
         silence = Silence(
@@ -58,11 +65,49 @@ async def add(action: AddSilence, context: CommandContext) -> Answer:
         firing = await unit.rows(Alert).find(cluster=context.cluster.name, state="firing")
     hidden = [alert for alert in firing if silence.covers(alert.labels, context.now)]
     matched = f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "no firing alerts"
-    undo = Buttons(buttons=(Button(label="Expire", line=f"silence expire {silence.id}"),))
     title = text(
         "Silence ", code(silence.id), f" matches {matched}, for {humanize(action.lasting)}: ", _shown(silence)
     )
+    return _added(silence, title)
+
+
+async def of_incident(action: SilenceIncident, context: CommandContext) -> Answer:
+    """Add a silence of all that belongs to an incident, for a while or until it is over."""
+    if action.lasting is not None:
+        _check_duration(action.lasting)
+    async with context.store.unit() as unit:
+        incident = await incident_named(action.name, unit, context)
+        check_namespace("silence incident", incident, context)
+        if not incident.is_open:
+            raise UnusableError(f"Incident `{incident.id}` is already resolved.")
+        silence = Silence(
+            id=f"s{await unit.next_number('silence')}",
+            cluster=incident.cluster,
+            matchers=(),
+            starts_at=context.now,
+            ends_at=context.now + (action.lasting or LONGEST),
+            by=context.actor.id,
+            by_name=context.actor.name,
+            comment=action.reason,
+            incident=incident.id,
+            is_until_over=action.lasting is None,
+        )
+        await unit.rows(Silence).put(silence)
+    lasting = "until it is over" if action.lasting is None else f"for {humanize(action.lasting)}"
+    title = text("Silence ", code(silence.id), " mutes incident ", code(incident.id), f" {lasting}.")
+    return _added(silence, title)
+
+
+def _added(silence: Silence, title: Text) -> Answer:
+    undo = Buttons(buttons=(Button(label="Expire", line=f"silence expire {silence.id}"),))
     return Answer(message=Message(title=title, color=Color.QUIET, blocks=(undo,)))
+
+
+def _check_duration(lasting: timedelta) -> None:
+    if not timedelta() < lasting <= LONGEST:
+        raise UnusableError(
+            f"A silence lasts at most {humanize(LONGEST)}; `--for {humanize(lasting)}` is out of range."
+        )
 
 
 async def listing(action: ListSilences, context: CommandContext) -> Answer:
@@ -88,9 +133,18 @@ async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
         if not silence.is_active(context.now):
             raise UnusableError(f"Silence `{silence.id}` has already ended.")
         if silence.by != context.actor.id:
-            _check_namespaces("silence expire", silence.matchers, context)
+            await _check_expiry(silence, unit, context)
         await unit.rows(Silence).put(replace(silence, expired_at=context.now))
     return Answer(message=Message(title=text("Silence ", code(silence.id), " expired: ", _shown(silence))))
+
+
+async def _check_expiry(silence: Silence, unit: Unit, context: CommandContext) -> None:
+    """Raise DeniedError unless the actor may end this silence of somebody else."""
+    incident = await unit.rows(Incident).get(silence.incident) if silence.incident else None
+    if incident is not None:
+        check_namespace("silence expire", incident, context)
+    else:
+        _check_namespaces("silence expire", silence.matchers, context)
 
 
 def _check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandContext) -> None:
@@ -114,11 +168,15 @@ def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
 
 
 def _shown(silence: Silence) -> str:
+    if silence.incident:
+        return f"incident {silence.incident}"
     return ", ".join(str(matcher) for matcher in silence.matchers)
 
 
 def _left(silence: Silence, context: CommandContext) -> str:
-    return humanize(silence.ends_at - context.now) if silence.is_active(context.now) else "ended"
+    if not silence.is_active(context.now):
+        return "ended"
+    return "until it is over" if silence.is_until_over else humanize(silence.ends_at - context.now)
 
 
 COMMANDS = (
@@ -140,6 +198,26 @@ COMMANDS = (
         ),
         record=add,
         example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',
+    ),
+    Command(
+        noun="silence",
+        verb="incident",
+        summary="Mute an incident for a while, or until it is over.",
+        action=SilenceIncident,
+        parameters=(
+            click.Argument(["name"], metavar="INCIDENT"),
+            click.Option(
+                ["--for", "lasting"],
+                type=DURATION,
+                default=None,
+                metavar="DURATION",
+                help="1h, 4h; without it until the incident is over",
+            ),
+            click.Option(["--reason"], default="", metavar="TEXT", help="shown in `silence list`"),
+        ),
+        record=of_incident,
+        table=Incident,
+        example="silence incident i12 --for 4h",
     ),
     Command(
         noun="silence",

@@ -1,7 +1,6 @@
 """The card of a launched training, shown in the thread of its owner. Pure."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from alerts.cards.message import (
     Block,
@@ -38,9 +37,7 @@ _MARKS = {
 }
 
 
-def launch_card(
-    launch: Launch, training: Training | None, now: datetime, *, last_lines: Sequence[str] = ()
-) -> Message:
+def launch_card(launch: Launch, training: Training | None, *, last_lines: Sequence[str] = ()) -> Message:
     """Return the card of a launched training. `training` is None if the cluster does not show it (any more).
 
     `last_lines` are those of the first failed task, already redacted.
@@ -48,20 +45,16 @@ def launch_card(
     if training is None:
         return _unseen(launch)
     rows: list[tuple[str, Text]] = [("ranks", text(f"{running(training)} of {training.wanted} run"))]
-    if nodes := nodes_of(training):
+    if training.state is TrainingState.RUNNING and (
+        nodes := nodes_of(training)
+    ):  # before, they come one by one
         shown = ", ".join(nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
         rows.append(("nodes", text(shown)))
     if training.gpus_wanted:
         rows.append(("GPUs", text(f"{training.gpus:g} of {training.gpus_wanted:g}")))
     if training.started:
-        lasted = (
-            humanize(training.finished - training.started)
-            if training.finished
-            else humanize(
-                now - training.started, parts=1
-            )  # it changes seldom, so that the card is seldom edited
-        )
-        rows.append(("since", text(moment(training.started), f", {lasted}")))
+        lasted = f", {humanize(training.finished - training.started)}" if training.finished else ""
+        rows.append(("since", text(moment(training.started), lasted)))
     blocks: list[Block] = []
     if training.reason and training.state is not TrainingState.RUNNING:
         blocks.append(Paragraph(text=text(bold("Reason: "), training.reason)))

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,33 @@ async def test_a_posted_card_shows_that_it_is_silenced_and_resolved(tmp_path: Pa
         heat(stage)
         await stage.slack.until(lambda: "Resolved" in card.said)
         assert len(stage.cards()) == 1
+
+
+async def test_a_card_is_handed_over_and_silenced_until_it_is_over(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        heat(stage, HOT_A01)
+        card = await stage.card("gpu-a01 is hot")
+        await stage.presses("dana", card, "Acknowledge")
+        await stage.slack.until(lambda: "[Hand over to…▾]" in card.said)
+        assert (
+            "You handed incident `i1` over"
+            in (await stage.presses("dana", card, "Hand over to…", "eli")).said
+        )
+        eli = stage.slack.id("eli")
+        await stage.slack.until(lambda: f"acknowledged by <@{eli}>" in card.said)
+        await stage.slack.until(
+            lambda: any(f"Handed over to <@{eli}> by dana" in one.said for one in stage.slack.thread(card))
+        )
+        await stage.presses("eli", card, "Silence", "until it is over")
+        await stage.slack.until(lambda: "silenced until it is over" in card.said)
+        heat(stage)
+        await stage.slack.until(lambda: "Resolved" in card.said)
+
+        async def is_ended(unit: Any) -> bool:
+            (silence,) = await unit.rows(Silence).find()
+            return silence.expired_at is not None
+
+        await stage.until_kept(is_ended)
 
 
 async def test_an_acknowledgement_during_a_silence_posts_nothing_else(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ async def test_guests_and_strangers_get_no_answer(tmp_path: Path, who: str) -> N
         card = await card_with_action(stage)
         posted = len(stage.slack.everything(CHANNEL))
         await stage.slack.presses(who, card, "Cordon gpu-a01")
-        await stage.slack.presses(who, card, "Why?")
+        await stage.slack.chooses(who, card, "…", "Why?")
         await handled(stage, 5)
         assert not stage.slack.ephemerals(who)
         assert not stage.slack.views(who)

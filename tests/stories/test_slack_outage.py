@@ -147,7 +147,7 @@ async def test_after_a_restart_during_an_incident_its_card_is_edited_and_not_pos
         await stage.start()
         await stage.next_rounds()
         assert len(cards_of(stage, "gpu-a01")) == 1
-        answer = await stage.presses("dana", card, "Why?")
+        answer = await stage.presses("dana", card, "…", "Why?")
         assert "GPUTemperatureHigh" in answer.said
         await stage.restart()
         heat(stage)

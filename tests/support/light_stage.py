@@ -156,11 +156,17 @@ class Light:
         await self.slack.types(who, where, f"/yard {line}")
         return await self.slack.until(lambda: self._new(who, known), WAIT)
 
-    async def presses(self, who: str, message: Message, label: str) -> Message:
-        """Press a button and return the answer: a new ephemeral message, or the replaced one."""
+    async def presses(self, who: str, message: Message, label: str, option: str = "") -> Message:
+        """Press a button, or choose in a menu (`…` is the overflow menu), and return the answer.
+
+        That is a new ephemeral message, or the replaced one.
+        """
         known = {one.ts for one in self.slack.ephemerals(who)}
         before = message.said
-        await self.slack.presses(who, message, label)
+        if option:
+            await self.slack.chooses(who, message, label, option)
+        else:
+            await self.slack.presses(who, message, label)
 
         def answered() -> Message | None:
             if message.only_for and message.said != before:

@@ -34,7 +34,7 @@ def lines_of(message: Message) -> list[str]:
             case Table():
                 lines += [cell for row in block.rows for cell in row]
             case Buttons():
-                lines += [button.label for button in block.buttons]
+                lines += [button.label for button in block.flat.buttons]
     return lines + [line for file in message.attachments for line in file.content.split("\n")]
 
 

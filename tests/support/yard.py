@@ -253,7 +253,7 @@ def text_of(message: Message) -> str:
             case Table():
                 lines += [" | ".join(row) for row in (block.heading, *block.rows)]
             case Buttons():
-                lines += [f"[{button.label}] {button.line}" for button in block.buttons]
+                lines += [f"[{one.label}] {one.line or one.address}" for one in block.flat.buttons]
     return "\n".join(lines).replace("`", "")
 
 

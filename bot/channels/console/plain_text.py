@@ -37,7 +37,12 @@ def _block(block: Block, book: Phrasebook) -> str:
         case Table():
             return table(block, book)
         case Buttons():
-            return "\n".join(f"  [{button.label}] {button.line}" for button in block.buttons)
+            return "\n".join(
+                [
+                    *(f"  [{one.label}] {one.line or one.address}" for one in block.flat.buttons),
+                    *(f"  [{one.label}] {one.people_line} PERSON" for one in block.menus if one.people_line),
+                ]
+            )
 
 
 def table(block: Table, book: Phrasebook = ENGLISH, *, max_cell: int = MAX_CELL) -> str:

@@ -7,9 +7,7 @@ from typing import Any
 from alerts.cards.message import (
     Attachment,
     Block,
-    Button,
     Buttons,
-    ButtonStyle,
     Color,
     Context,
     Fields,
@@ -22,7 +20,9 @@ from alerts.cards.message import (
     plain,
 )
 from bot.channels.slack import block_limits
+from bot.channels.slack.elements import action_elements
 from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
+from bot.channels.slack.native_tables import largest_table, native_table
 from bot.channels.slack.table_layout import aligned, layout
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.language.translation import translated, translated_text
@@ -35,8 +35,6 @@ COLOURS = {
     Color.BUSY: "#7c5cd6",
     Color.QUIET: "#9a9a9a",
 }
-ACTION = "line"  # action ids begin with it; a button's value is a command line
-_STYLES = {ButtonStyle.PRIMARY: "primary", ButtonStyle.DANGER: "danger"}
 _RESERVED = 2  # blocks: the title, and the note that something is left out
 
 Json = dict[str, Any]
@@ -63,7 +61,8 @@ class _Page:
     book: Phrasebook
     blocks: list[Json] = field(default_factory=list)
     files: list[Attachment] = field(default_factory=list)
-    buttons: int = 0
+    elements: int = 0  # buttons and menus
+    own_table: Table | None = None  # the one that is a table of Slack's own
 
 
 def render_line(content: Text, book: Phrasebook = ENGLISH) -> SlackMessage:
@@ -73,7 +72,8 @@ def render_line(content: Text, book: Phrasebook = ENGLISH) -> SlackMessage:
 
 def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     """Render the message within Slack's limits. Content that is cut is marked and attached in full."""
-    message, page = translated(message, book), _Page(book)
+    message = translated(message, book)
+    page = _Page(book, own_table=largest_table(message.blocks))
     for block in message.blocks:
         page.blocks += _rendered(block, page)
     shown, left_out = _fitting(page.blocks)
@@ -143,8 +143,8 @@ def _rendered(block: Block, page: _Page) -> list[Json]:
             return _fixed(list(lines), page, "quote.txt", "\n".join(lines) + "\n")
         case Table():
             return _table(block, page)
-        case Buttons(buttons=buttons):
-            return _actions(buttons, page)
+        case Buttons():
+            return _actions(block, page)
 
 
 def _fields(block: Fields) -> list[Json]:
@@ -162,7 +162,11 @@ def _fields(block: Fields) -> list[Json]:
 def _table(table: Table, page: _Page) -> list[Json]:
     if not table.rows:
         return [_note(f"none (… {table.more} more)" if table.more else "none", page)]
-    blocks = _fixed(layout(table).split("\n"), page, "table.txt", aligned(table))
+    if table is page.own_table and (found := native_table(table)) is not None:
+        native, left_out = found
+        blocks = [native, *(_left_out(left_out, page, "table.txt", aligned(table)) if left_out else ())]
+    else:
+        blocks = _fixed(layout(table).split("\n"), page, "table.txt", aligned(table))
     return [*blocks, _note(f"… {table.more} more rows", page)] if table.more else blocks
 
 
@@ -177,40 +181,29 @@ def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
         shown.append(short)
     left_out = len(lines) - len(shown)
     blocks = [_section(fenced("\n".join(shown)))] if any(line.strip() for line in shown) else []
-    if left_out or any(len(line) > 1000 for line in shown):
-        number = sum(file.name.endswith(name) for file in page.files)
-        name = f"{number + 1}-{name}" if number else name
-        page.files.append(Attachment(name=name, content=whole))
-        blocks.append(_note(f"… {left_out} more lines: see the attached {name}", page))
-    return blocks
+    is_cut = left_out or any(len(line) > 1000 for line in shown)
+    return [*blocks, *_left_out(left_out, page, name, whole)] if is_cut else blocks
 
 
-def _actions(buttons: tuple[Button, ...], page: _Page) -> list[Json]:
-    elements: list[Json] = []
-    blocks: list[Json] = []
-    for button in buttons:
-        if len(button.line) > block_limits.BUTTON_VALUE:  # a button must never run half a command
-            blocks.append(_note(f"“{escaped(button.label)}” is too long for a button: type it", page))
-            continue
-        element: Json = {
-            "type": "button",
-            "action_id": f"{ACTION}/{page.buttons}",
-            "text": {"type": "plain_text", "text": _label(button.label), "emoji": True},
-            "value": button.line,
-        }
-        if style := _STYLES.get(button.style):
-            element["style"] = style
-        elements.append(element)
-        page.buttons += 1
+def _left_out(count: int, page: _Page, name: str, whole: str) -> list[Json]:
+    """Attach the whole, and return the note that says so."""
+    number = sum(file.name.endswith(name) for file in page.files)
+    name = f"{number + 1}-{name}" if number else name
+    page.files.append(Attachment(name=name, content=whole))
+    return [_note(f"… {count} more lines: see the attached {name}", page)]
+
+
+def _actions(block: Buttons, page: _Page) -> list[Json]:
+    elements, too_long = action_elements(block, page.elements)
+    page.elements += len(elements)
     rows = [
         elements[start : start + block_limits.BUTTONS]
         for start in range(0, len(elements), block_limits.BUTTONS)
     ]
-    return [*({"type": "actions", "elements": row} for row in rows), *blocks]
-
-
-def _label(words: str) -> str:
-    return words if len(words) <= block_limits.BUTTON_LABEL else words[: block_limits.BUTTON_LABEL - 1] + "…"
+    return [
+        *({"type": "actions", "elements": row} for row in rows),
+        *(_note(f"“{escaped(label)}” is too long for a button: type it", page) for label in too_long),
+    ]
 
 
 def _section(words: str) -> Json:
@@ -235,5 +228,5 @@ def _plain_block(block: Block) -> str:
             return "\n".join(lines)
         case Table():
             return aligned(block)
-        case Buttons(buttons=buttons):
-            return "\n".join(f"{button.label}: {button.line}" for button in buttons)
+        case Buttons():
+            return "\n".join(f"{one.label}: {one.line or one.address}" for one in block.flat.buttons)

@@ -9,6 +9,7 @@ from typing import Any
 
 from alerts.cards.channel_id import channel_id
 from bot.channels.interaction import Interaction, InteractionFile
+from bot.channels.slack.elements import line_of
 from bot.channels.slack.unescaping import unescape
 
 KIND = "slack"
@@ -61,7 +62,7 @@ def from_message(body: Json, at: datetime, *, bot: str) -> Interaction | None:
 
 def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
     """Return the interaction of a button or menu choice whose value is a command line, else None."""
-    line = action.get("value") or (action.get("selected_option") or {}).get("value") or ""
+    line = line_of(action)
     if not line:
         return None
     container = body.get("container") or {}

@@ -11,8 +11,8 @@ from slack_bolt.response import BoltResponse
 
 from bot.channels.intake import InboxFullError, Intake
 from bot.channels.interaction import Interaction
-from bot.channels.slack.blocks import ACTION
 from bot.channels.slack.directory import SlackDirectory
+from bot.channels.slack.elements import ACTION, PEOPLE
 from bot.channels.slack.interactions import from_action, from_message, from_slash, from_view
 from bot.channels.slack.responder import SlackResponder
 from collectors.facts.clock import Clock, SystemClock
@@ -47,7 +47,7 @@ def listen(
     app.command(command)(listeners.slash)
     app.event("app_mention")(listeners.message)
     app.event("message")(listeners.message)
-    app.action(re.compile(rf"^{ACTION}(/|$)"))(listeners.action)
+    app.action(re.compile(rf"^({ACTION}|{PEOPLE})(/|$)"))(listeners.action)
     app.view(ACTION)(listeners.view)
     # Everything else is acknowledged, or Slack would deliver it again.
     app.action(re.compile(".*"))(listeners.nothing)

@@ -28,7 +28,9 @@ class SlackNotifier:
     logged.
     """
 
-    capabilities = Capabilities(edit=True, thread=True, find=True, buttons=True, limits=SLACK_RATE_LIMITS)
+    capabilities = Capabilities(
+        edit=True, thread=True, find=True, buttons=True, menus=True, limits=SLACK_RATE_LIMITS
+    )
 
     def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
         self._client = client

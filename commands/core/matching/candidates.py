@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import click
 
 from commands.core.command import AnyCommand
-from commands.core.matching.lexicon import Phrase
-from commands.core.matching.tokens import SHOWING, Token
+from commands.core.matching.lexicon import CommandPhrase
+from commands.core.matching.tokens import SHOWING, LineToken
 from commands.core.parameter_types import DurationType, MatchersType, NameKind, WholeNumberType, kinds_of
 
 # Words that ask rather than name something: beside a phrase or a name they add nothing.
@@ -19,7 +19,7 @@ ASKING |= {"can", "could", "would", "should", "do", "did", "ok", "fine", "alive"
 class Name:
     """A word that names something, by kind; or a number or a duration, with no kind."""
 
-    token: Token
+    token: LineToken
     kinds: dict[NameKind, str] = field(default_factory=dict)
     is_duration: bool = False
 
@@ -50,8 +50,8 @@ class Candidate:
 
 def candidate_of(
     command: AnyCommand,
-    phrases: Sequence[Phrase],
-    parts: Sequence[Token | Name],
+    phrases: Sequence[CommandPhrase],
+    parts: Sequence[LineToken | Name],
     options: Sequence[str],
     *,
     needs_phrase: bool = True,
@@ -73,7 +73,7 @@ def candidate_of(
 class _Reading:
     """One command tried on the line: what is explained is taken out of `parts`, where None is left."""
 
-    def __init__(self, command: AnyCommand, parts: list[Token | Name | None], options: list[str]) -> None:
+    def __init__(self, command: AnyCommand, parts: list[LineToken | Name | None], options: list[str]) -> None:
         self.command = command
         self.parts = parts
         self.given = options
@@ -84,9 +84,9 @@ class _Reading:
         self._kinds = {kind.value for part in parts if isinstance(part, Name) for kind in part.kinds}
         self._asked = [one for one in command.parameters if isinstance(one, click.Option)]
 
-    def take_phrases(self, phrases: Sequence[Phrase]) -> None:
+    def take_phrases(self, phrases: Sequence[CommandPhrase]) -> None:
         for phrase in phrases:
-            words = [(at, part) for at, part in enumerate(self.parts) if isinstance(part, Token)]
+            words = [(at, part) for at, part in enumerate(self.parts) if isinstance(part, LineToken)]
             found = phrase.found_in([token.key for _, token in words])
             if found is None:
                 continue
@@ -98,7 +98,7 @@ class _Reading:
     def take_options(self) -> None:
         """Take `for 2h`, `rank 3`, and the names of flags."""
         for at, part in enumerate(self.parts):
-            if not isinstance(part, Token):
+            if not isinstance(part, LineToken):
                 continue
             option = next((one for one in self._asked if f"--{part.key}" in one.opts), None)
             if option is None:
@@ -120,7 +120,7 @@ class _Reading:
     def take_rest(self) -> None:
         """Take what adds nothing beside the phrase: words that ask, and the command's own noun."""
         for at, part in enumerate(self.parts):
-            if isinstance(part, Token) and (
+            if isinstance(part, LineToken) and (
                 part.key in ASKING or part.key in self._kinds or self._is_own_noun(part.key)
             ):
                 self.parts[at] = None

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import click
 
 from commands.core.command import AnyCommand
-from commands.core.matching.tokens import SHOWING, Token, is_same_word, tokens_of, words_only
+from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, tokens_of, words_only
 
 # Words that are the same in any command.
 _COMMON: Mapping[str, tuple[str, ...]] = {
@@ -22,7 +22,7 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Phrase:
+class CommandPhrase:
     """Words that name a command, without fillers. `options` are what the phrase says beyond the name."""
 
     words: tuple[str, ...]
@@ -30,7 +30,7 @@ class Phrase:
     is_singular: bool = False  # "show node" is not "show nodes"
 
     def found_in(self, words: Sequence[str | None]) -> int | None:
-        """Return where the phrase begins in the words; None stands for a word that is spoken for."""
+        """Return where the phrase begins in the words; None stands for a word that is taken."""
         for at in range(len(words) - len(self.words) + 1):
             there = words[at : at + len(self.words)]
             if all(
@@ -56,14 +56,14 @@ class Lexicon:
         self._nouns.sort(key=lambda entry: -len(entry[0]))
         verbs = [command.verb for command in catalogue]
         self._unique = {verb for verb in verbs if verbs.count(verb) == 1 and verb not in ("", "add")}
-        self.phrases: Mapping[str, tuple[Phrase, ...]] = {
+        self.phrases: Mapping[str, tuple[CommandPhrase, ...]] = {
             command.name: tuple(sorted(self._phrases_of(command), key=lambda one: -len(one.words)))
             for command in catalogue
         }
 
-    def nouns_in(self, tokens: Sequence[Token]) -> list[Token]:
+    def nouns_in(self, tokens: Sequence[LineToken]) -> list[LineToken]:
         """Return the tokens with each noun in the program's own word: `machine` and `节点` are `node`."""
-        left: list[Token] = []
+        left: list[LineToken] = []
         at = 0
         while at < len(tokens):
             for words, noun in self._nouns:
@@ -71,7 +71,7 @@ class Lexicon:
                 if len(there) == len(words) and all(
                     is_same_word(token.key, word) for token, word in zip(there, words, strict=True)
                 ):
-                    left.append(Token(noun, there[0].text))
+                    left.append(LineToken(noun, there[0].text))
                     at += len(words)
                     break
             else:
@@ -91,20 +91,20 @@ class Lexicon:
         phrases = (word for found in self.phrases.values() for one in found for word in one.words)
         return frozenset({*phrases, *options, *SHOWING})
 
-    def _phrases_of(self, command: AnyCommand) -> Iterable[Phrase]:
+    def _phrases_of(self, command: AnyCommand) -> Iterable[CommandPhrase]:
         noun, verb = command.noun, command.verb
         is_singular = verb == "show" and any((one.noun, one.verb) == (noun, "list") for one in self.catalogue)
         if not verb or verb in ("list", "show"):
-            yield Phrase(words=(noun,), is_singular=is_singular)
+            yield CommandPhrase(words=(noun,), is_singular=is_singular)
         if verb:
-            yield Phrase(words=(noun, verb), is_singular=is_singular)
-            yield Phrase(words=(verb, noun), is_singular=is_singular)
+            yield CommandPhrase(words=(noun, verb), is_singular=is_singular)
+            yield CommandPhrase(words=(verb, noun), is_singular=is_singular)
         if verb == "show" or verb in self._unique:
-            yield Phrase(words=(verb,))
+            yield CommandPhrase(words=(verb,))
         for synonym in command.synonyms:
             head, dash, options = synonym.partition(" --")
-            words = self.nouns_in(words_only(tokens_of(head.split()) or [Token(head, head)]))
+            words = self.nouns_in(words_only(tokens_of(head.split()) or [LineToken(head, head)]))
             if words:
-                yield Phrase(
+                yield CommandPhrase(
                     words=tuple(token.key for token in words), options=(f"--{options}",) if dash else ()
                 )

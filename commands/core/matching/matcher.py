@@ -12,7 +12,7 @@ from commands.core.command import AnyCommand
 from commands.core.matching.candidates import ASKING, Candidate, Name, candidate_of
 from commands.core.matching.known_names import NEAR, KnownNames
 from commands.core.matching.lexicon import Lexicon
-from commands.core.matching.tokens import MAX_WORDS, Token, tokens_of, words_only
+from commands.core.matching.tokens import MAX_WORDS, LineToken, tokens_of, words_only
 from commands.core.parameter_types import kinds_of
 
 MAX_OFFERED = 3
@@ -22,22 +22,22 @@ _MIN_TYPO = 4  # characters of a word that may be mistyped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class LineMatch:
     """What a line may mean, the likeliest first. `is_sure`: all of it is understood, and in one way only."""
 
     candidates: tuple[Candidate, ...] = ()
     is_sure: bool = False
 
 
-def match(words: Sequence[str], lexicon: Lexicon, names: KnownNames) -> Match:
+def match(words: Sequence[str], lexicon: Lexicon, names: KnownNames) -> LineMatch:
     """Return what the words of a line may mean. Words from the first option on are taken as they are."""
     head, options = _split_options(words)
     if not head or len(head) > MAX_WORDS:
-        return Match()
+        return LineMatch()
     head, reason = _split_reason(head)
     if reason:
         options = ["--reason", reason, *options]
-    tokens = tokens_of(head) or [Token(word, word) for word in head]
+    tokens = tokens_of(head) or [LineToken(word, word) for word in head]
     found = _matched(tokens, options, lexicon, names)
     if found.is_sure:
         return found
@@ -47,34 +47,38 @@ def match(words: Sequence[str], lexicon: Lexicon, names: KnownNames) -> Match:
         for again in _whole(line, options, lexicon, names)
     ]
     if corrected:
-        return Match(candidates=_distinct([*corrected, *found.candidates]))
+        return LineMatch(candidates=_distinct([*corrected, *found.candidates]))
     return found
 
 
-def _matched(tokens: Sequence[Token], options: Sequence[str], lexicon: Lexicon, names: KnownNames) -> Match:
+def _matched(
+    tokens: Sequence[LineToken], options: Sequence[str], lexicon: Lexicon, names: KnownNames
+) -> LineMatch:
     parts = _parts(tokens, lexicon, names)
     candidates = _candidates(parts, options, lexicon)
     if not candidates:
         about = _about(parts, options, lexicon)
-        return Match(candidates=about, is_sure=len(about) == 1)
+        return LineMatch(candidates=about, is_sure=len(about) == 1)
     best = candidates[0]
     if best.unexplained:
         near = [
             one for one in candidates if one.covered >= one.unexplained and not _has_names_left(one, parts)
         ]
-        return Match(candidates=_distinct([*near[:1], *_about(parts, options, lexicon, is_loose=True)]))
+        return LineMatch(candidates=_distinct([*near[:1], *_about(parts, options, lexicon, is_loose=True)]))
     equals = _distinct(one for one in candidates if one.rank == best.rank)
-    return Match(candidates=equals, is_sure=len(equals) == 1)
+    return LineMatch(candidates=equals, is_sure=len(equals) == 1)
 
 
 def _whole(
-    tokens: Sequence[Token], options: Sequence[str], lexicon: Lexicon, names: KnownNames
+    tokens: Sequence[LineToken], options: Sequence[str], lexicon: Lexicon, names: KnownNames
 ) -> tuple[Candidate, ...]:
     found = _matched(tokens, options, lexicon, names)
     return tuple(one for one in found.candidates if one.unexplained == 0)
 
 
-def _candidates(parts: Sequence[Token | Name], options: Sequence[str], lexicon: Lexicon) -> list[Candidate]:
+def _candidates(
+    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon
+) -> list[Candidate]:
     """Return the commands that the line names, the likeliest first."""
     found = []
     for command in lexicon.catalogue:
@@ -85,7 +89,7 @@ def _candidates(parts: Sequence[Token | Name], options: Sequence[str], lexicon: 
 
 
 def _about(
-    parts: Sequence[Token | Name], options: Sequence[str], lexicon: Lexicon, *, is_loose: bool = False
+    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, *, is_loose: bool = False
 ) -> tuple[Candidate, ...]:
     """Return the commands that show what a line names that is nothing but names; loosely, if it is more than that."""
     named = [part for part in parts if isinstance(part, Name) and part.kinds]
@@ -99,8 +103,8 @@ def _about(
     return _distinct(found)
 
 
-def _adds_nothing(part: Token | Name) -> bool:
-    return isinstance(part, Token) and part.key in ASKING
+def _adds_nothing(part: LineToken | Name) -> bool:
+    return isinstance(part, LineToken) and part.key in ASKING
 
 
 def _reading(name: Name, lexicon: Lexicon) -> list[AnyCommand]:
@@ -118,9 +122,9 @@ def _reading(name: Name, lexicon: Lexicon) -> list[AnyCommand]:
     return [command for _, command in sorted(ways, key=lambda entry: entry[0])]
 
 
-def _parts(tokens: Sequence[Token], lexicon: Lexicon, names: KnownNames) -> list[Token | Name]:
+def _parts(tokens: Sequence[LineToken], lexicon: Lexicon, names: KnownNames) -> list[LineToken | Name]:
     """Return the line's words without fillers, and its names. A word of the lexicon is one, unless it stands alone."""
-    marked: list[Token | Name] = []
+    marked: list[LineToken | Name] = []
     for token in tokens:
         is_word = token.key in lexicon.words and len(tokens) > 1
         kinds = {} if is_word else names.kinds_of(token.text)
@@ -129,10 +133,10 @@ def _parts(tokens: Sequence[Token], lexicon: Lexicon, names: KnownNames) -> list
             marked.append(Name(token=token, kinds=kinds, is_duration=is_duration))
         else:
             marked.append(token)
-    parts: list[Token | Name] = []
-    run: list[Token] = []
+    parts: list[LineToken | Name] = []
+    run: list[LineToken] = []
     for part in marked:
-        if isinstance(part, Token):
+        if isinstance(part, LineToken):
             run.append(part)
         else:
             parts += [*lexicon.nouns_in(words_only(run)), part]
@@ -140,16 +144,18 @@ def _parts(tokens: Sequence[Token], lexicon: Lexicon, names: KnownNames) -> list
     return [*parts, *lexicon.nouns_in(words_only(run))]
 
 
-def _corrections(tokens: Sequence[Token], lexicon: Lexicon, names: KnownNames) -> Iterable[list[Token]]:
+def _corrections(
+    tokens: Sequence[LineToken], lexicon: Lexicon, names: KnownNames
+) -> Iterable[list[LineToken]]:
     """Yield the line with its mistyped words as they were probably meant, most likely first."""
-    lines: list[list[Token]] = [[]]
+    lines: list[list[LineToken]] = [[]]
     for token in tokens:
         choices = [token]
         if not names.kinds_of(token.text) and token.key not in lexicon.words and token.key not in ASKING:
-            choices = [Token(name.lower(), name) for name in names.near(token.text)] or choices
+            choices = [LineToken(name.lower(), name) for name in names.near(token.text)] or choices
             if choices == [token] and len(token.key) >= _MIN_TYPO and token.key.isascii():
                 close = difflib.get_close_matches(token.key, sorted(lexicon.words), n=1, cutoff=NEAR)
-                choices = [Token(close[0], token.text)] if close else choices
+                choices = [LineToken(close[0], token.text)] if close else choices
         lines = [[*line, choice] for line in lines for choice in choices][:MAX_OFFERED]
     return [line for line in lines if line != list(tokens)]
 
@@ -173,7 +179,7 @@ def _has_unknown_options(candidate: Candidate, options: Sequence[str]) -> bool:
     return any(word.startswith("--") and word.partition("=")[0] not in known for word in options)
 
 
-def _has_names_left(candidate: Candidate, parts: Sequence[Token | Name]) -> bool:
+def _has_names_left(candidate: Candidate, parts: Sequence[LineToken | Name]) -> bool:
     given = set(candidate.arguments)
     return any(
         isinstance(part, Name) and not given & {part.token.text, *part.kinds.values()} for part in parts

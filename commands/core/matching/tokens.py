@@ -38,7 +38,7 @@ SHOWING = frozenset({"show", "list", "get", "display", "view", "describe", "give
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class LineToken:
     """A word. `key` is what is compared, in lower case; `text` is as typed."""
 
     key: str
@@ -49,9 +49,9 @@ class Token:
         return bool(_CHINESE.fullmatch(self.key))
 
 
-def tokens_of(words: Iterable[str]) -> list[Token]:
+def tokens_of(words: Iterable[str]) -> list[LineToken]:
     """Return the tokens of a line's words: apart at commas, bare of quotes and full stops."""
-    found: list[Token] = []
+    found: list[LineToken] = []
     for word in words:
         for piece in _APART.split(unicodedata.normalize("NFKC", word)):
             for run in _RUNS.findall(piece):
@@ -59,21 +59,21 @@ def tokens_of(words: Iterable[str]) -> list[Token]:
     return found
 
 
-def _tokens_of_run(run: str) -> list[Token]:
+def _tokens_of_run(run: str) -> list[LineToken]:
     bare = run.strip(DECORATION)
     if bare.lower().endswith("'s"):
         stem = bare[:-2].strip(DECORATION)
         is_question = stem.lower() in ("what", "who", "how", "where")
-        return [Token(stem.lower(), stem), *([Token("is", "is")] if is_question else [])]
+        return [LineToken(stem.lower(), stem), *([LineToken("is", "is")] if is_question else [])]
     parts = _CONTRACTIONS.get(bare.lower())
     if parts:
-        return [Token(part, part) for part in parts]
-    return [Token(bare.lower(), bare)] if bare else []
+        return [LineToken(part, part) for part in parts]
+    return [LineToken(bare.lower(), bare)] if bare else []
 
 
-def words_only(tokens: Sequence[Token]) -> list[Token]:
+def words_only(tokens: Sequence[LineToken]) -> list[LineToken]:
     """Return the tokens without fillers, unless nothing else is left."""
-    left: list[Token] = []
+    left: list[LineToken] = []
     at = 0
     while at < len(tokens):
         length = _chinese_at(tokens, at, _CHINESE_FILLERS)
@@ -87,7 +87,7 @@ def words_only(tokens: Sequence[Token]) -> list[Token]:
     return left
 
 
-def _chinese_at(tokens: Sequence[Token], at: int, phrases: Iterable[str]) -> int:
+def _chinese_at(tokens: Sequence[LineToken], at: int, phrases: Iterable[str]) -> int:
     for phrase in phrases:
         if [token.key for token in tokens[at : at + len(phrase)]] == list(phrase):
             return len(phrase)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.cards.desired import desired_cards, desired_replies
-from alerts.cards.incident_card import MAX_BUTTONS, incident_card
+from alerts.cards.incident_buttons import MAX_BUTTONS
+from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentAction, IncidentContext
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Buttons, Color, Context, Message, Paragraph, Preformatted, Span, Style, plain
@@ -91,12 +92,11 @@ def test_the_color_follows_the_severity(severity: str, color: Color, mark: str) 
     assert shown.notification == f"{severity.upper()}: GPU 3 is hot: 91 °C"
 
 
-def test_buttons_are_the_suggested_actions_acknowledge_and_why() -> None:
+def test_buttons_are_the_suggested_actions_and_acknowledge() -> None:
     assert buttons(card_of(incident())) == {
         "Cordon gpu-a01": 'node cordon gpu-a01 --reason "GPU hot"',
         "Show gpu-a01": "node show gpu-a01",
         "Acknowledge": "alert ack i7",
-        "Why?": "alert why i7",
     }
 
 
@@ -340,6 +340,8 @@ def test_only_notifying_events_are_replies_in_each_thread(event_type: IncidentEv
     notifies = event_type in (
         IncidentEventType.SEVERITY_RAISED,
         IncidentEventType.ACKNOWLEDGED,
+        IncidentEventType.HANDED_OVER,
+        IncidentEventType.GIVEN_BACK,
         IncidentEventType.REOPENED,
         IncidentEventType.RESOLVED,
     )

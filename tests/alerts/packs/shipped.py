@@ -12,7 +12,7 @@ from alerts.rules import Rule, Symbols
 from collectors.checks.catalogue import CHECKS
 
 PACKS = Path(str(resources.files("alerts.packs")))
-RUNBOOKS = PACKS.parent.parent / "docs" / "runbooks"
+RUNBOOKS = PACKS / "runbooks"
 
 
 def pack_files() -> list[Path]:

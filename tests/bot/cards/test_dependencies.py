@@ -20,6 +20,7 @@ from bot.delivery.desired_state import DesiredState
 from bot.store.memory_store import MemoryStore
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
+from collectors.trainings.training import Training, TrainingState
 from commands.models import HandledRequest, Launch, ReclaimRequest
 from commands.plans.plan import Origin, PlanState
 from tests.support.execution import plan_of
@@ -200,3 +201,31 @@ async def test_a_change_during_composing_is_not_lost() -> None:
     (second,) = [entry for entry in desired.entries.values() if entry.card.row_id == "i2"]
     assert second.desired is not None
     assert second.desired.message == Message(title=text("U1"))
+
+
+def a_running(cluster: str, id: str) -> Training:
+    """A training that started just before."""
+    return Training(
+        id=id,
+        kind="Job",
+        namespace="vision",
+        name="detr",
+        state=TrainingState.RUNNING,
+        started=NOON - timedelta(seconds=58),
+    )
+
+
+@pytest.mark.parametrize("later", [timedelta(seconds=3), timedelta(minutes=7), timedelta(hours=3)], ids=str)
+@pytest.mark.parametrize("definition", CARD_DEFINITIONS, ids=lambda one: one.kind.value)
+async def test_no_card_has_a_running_clock(definition: CardDefinition, later: timedelta) -> None:
+    catalogue = CardCatalogue(replace(CONTEXT, training=a_running))
+    store, card = MemoryStore(), a_card("i1", kind=definition.kind)
+    async with store.unit() as unit:
+        for row in FULL[definition.kind]:
+            await unit.rows(type(row)).put(row)
+    async with store.read() as snapshot:
+        first = await catalogue.compose(card, snapshot, NOON)
+        then = await catalogue.compose(card, snapshot, NOON + later)
+    is_announced = first.next_due is not None and NOON + later >= first.next_due
+    is_polled = definition.kind is CardKind.LAUNCH  # its training is not a row
+    assert then.message == first.message or (is_announced and not is_polled)

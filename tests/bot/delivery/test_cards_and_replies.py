@@ -38,13 +38,13 @@ async def test_nothing_is_sent_when_nothing_changed(yard: Any) -> None:
 
 async def test_many_changes_become_a_few_edits(yard: Any) -> None:
     async with yard.delivering():
-        await yard.put("t1", "state 0")
+        await yard.put("t1", "state-0")
         await asyncio.sleep(5)
         for number in range(200):
-            await yard.put("t1", f"state {number}")
+            await yard.put("t1", f"state-{number}")
         await asyncio.sleep(100)
     (message,) = yard.chat.messages.values()
-    assert message.text == "state 199"
+    assert message.text == "state-199"
     assert message.edits <= 3
 
 
@@ -126,8 +126,8 @@ async def test_the_rate_limits_of_the_chat_are_never_exceeded(yard: Any) -> None
     async with yard.delivering():
         for round_ in range(3):
             for number in range(100):
-                await yard.put(f"t{number}", f"state {round_}", channel=f"C{number % 4}")
+                await yard.put(f"t{number}", f"state-{round_}", channel=f"C{number % 4}")
             await asyncio.sleep(40)
         await asyncio.sleep(200)
     assert yard.chat.too_fast == 0
-    assert sorted(message.text for message in yard.chat.messages.values()) == ["state 2"] * 100
+    assert sorted(message.text for message in yard.chat.messages.values()) == ["state-2"] * 100

@@ -72,7 +72,7 @@ async def test_what_an_earlier_process_posted_is_searched_for_soon_however_often
     yard.clock.wrong_by = step
     async with yard.delivering():
         for number in range(12):
-            await yard.put("t1", f"state {number}")
+            await yard.put("t1", f"state-{number}")
             await asyncio.sleep(5)
         assert [method for _, method, _ in yard.chat.calls][:2] == ["find", "post"]
-    assert yard.chat.said("C1") == ["state 11"]
+    assert yard.chat.said("C1") == ["state-11"]

@@ -57,13 +57,13 @@ async def test_retry_after_is_honoured_to_the_second(yard: Any) -> None:
 async def test_a_failed_edit_is_retried_with_the_newest_state(yard: Any) -> None:
     yard.chat.faults("edit", Fault.DOWN, Fault.LOST_REPLY, Fault.BUSY, Fault.LOST_CALL)
     async with yard.delivering():
-        await yard.put("t1", "state 0")
+        await yard.put("t1", "state-0")
         await asyncio.sleep(2)
-        await yard.put("t1", "state 1")
+        await yard.put("t1", "state-1")
         await asyncio.sleep(0.5)
-        await yard.put("t1", "state 2")
+        await yard.put("t1", "state-2")
         await asyncio.sleep(60)
-    assert yard.chat.said("C1") == ["state 2"]
+    assert yard.chat.said("C1") == ["state-2"]
     assert yard.chat.messages["000001"].edits <= 2
 
 

@@ -91,7 +91,7 @@ async def test_a_limit_holds_its_lane_only() -> None:
     queue.put(edited)
 
     def posts_wait(lane: Lane) -> float:
-        return 60.0 if lane == ("post", True) else 0.0
+        return 60.0 if (lane.method, lane.is_critical) == ("post", True) else 0.0
 
     job, ready = queue.next(posts_wait)
     assert job is not None

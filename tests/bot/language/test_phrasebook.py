@@ -61,8 +61,15 @@ def test_english_is_said_as_it_is() -> None:
     assert not phrasebook("en")
 
 
+def test_code_in_backticks_is_kept_wherever_the_other_sentence_has_it() -> None:
+    book = Phrasebook([Phrase("`--gpus {}` of {} would fit", "{} 的 `--gpus {}` 可以放下")])
+    assert book.say("`--gpus 4` of tts would fit") == "tts 的 `--gpus 4` 可以放下"
+    with pytest.raises(ValueError, match="has `--cpus`, and"):
+        Phrase("`--gpus {}` would fit", "`--cpus`")
+
+
 def test_a_translation_with_a_hole_too_many_is_refused() -> None:
-    with pytest.raises(ValueError, match="has a hole that"):
+    with pytest.raises(ValueError, match=r"has \{1\}, and"):
         Phrase("{} is hot", "{0} {1}")
 
 

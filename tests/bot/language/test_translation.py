@@ -1,17 +1,24 @@
 """Messages in another language: the fixed words are translated, names and command lines are not."""
 
+from hypothesis import given
+from hypothesis import strategies as some
+
 from alerts.cards.message import (
     Button,
     Buttons,
     Context,
     Fields,
+    Menu,
     Message,
     Paragraph,
     Preformatted,
+    Span,
+    Style,
     Table,
     bold,
     code,
     link,
+    markup,
     person,
     text,
 )
@@ -19,7 +26,7 @@ from bot.channels.console.plain_text import plain_text
 from bot.channels.slack.blocks import render, render_line
 from bot.language.phrase import Phrase
 from bot.language.phrasebook import ENGLISH, Phrasebook
-from bot.language.translation import translated
+from bot.language.translation import translated, translated_text
 
 BOOK = Phrasebook(
     Phrase(english, other)
@@ -72,3 +79,27 @@ def test_slack_shows_the_message_in_the_language_with_its_own_notes() -> None:
 
 def test_in_english_the_message_is_the_same_object() -> None:
     assert translated(CARD, ENGLISH) is CARD
+
+
+def test_a_menu_and_its_options_are_translated_and_the_line_of_each_is_not() -> None:
+    menu = Menu(label="Where: ", options=(Button(label="Acknowledge", line="alert ack i1"),))
+    (block,) = translated(Message(title=(), blocks=(Buttons(menus=(menu,)),)), BOOK).blocks
+
+    assert isinstance(block, Buttons)
+    assert block.menus == (Menu(label="位置：", options=(Button(label="确认", line="alert ack i1"),)),)
+
+
+def test_a_sentence_with_code_and_people_in_it_is_translated_as_one() -> None:
+    book = Phrasebook(
+        [Phrase("`{}` was run by {}", "{} 执行了 `{}`"), Phrase("… `plan show {}`", "见 `plan show {}`")]
+    )
+    content = text(code("node list"), " was run by ", person("U1", "dana"))
+    assert translated_text(content, book) == text(person("U1", "dana"), " 执行了 ", code("node list"))
+    assert translated_text(markup("… `plan show p1`"), book) == text("见 ", code("plan show p1"))
+
+
+@given(some.lists(some.builds(Span, some.text(max_size=20), some.sampled_from(Style)), max_size=8))
+def test_any_text_keeps_its_names_and_code(spans: list[Span]) -> None:
+    kept = [span for span in spans if span.style in (Style.CODE, Style.PERSON, Style.CHANNEL, Style.MOMENT)]
+    shown = translated_text(tuple(spans), BOOK)
+    assert [span for span in shown if span.style in {one.style for one in kept}] == kept

@@ -191,7 +191,10 @@ VIEW = Training(
             id="queued, with the reason",
         ),
         pytest.param(
-            VIEW, [], ["m/m: running", "nodes: gpu-0, gpu-1", "GPUs: 16 of 16", "5 min"], id="running"
+            VIEW,
+            [],
+            ["m/m: running", "nodes: gpu-0, gpu-1", "GPUs: 16 of 16", "since: 2026-11-21 11:55 UTC"],
+            id="running",
         ),
         pytest.param(
             replace(
@@ -215,14 +218,14 @@ VIEW = Training(
 def test_the_card_of_a_launch_shows_its_state(
     training: Training | None, lines: list[str], words: list[str]
 ) -> None:
-    reply = text_of(launch_card(ROW, training, NOON, last_lines=lines))
+    reply = text_of(launch_card(ROW, training, last_lines=lines))
     for word in words:
         assert word in reply
 
 
 def test_the_card_of_a_training_that_is_gone_shows_its_last_state() -> None:
     assert "is gone; it was running when last seen" in text_of(
-        launch_card(replace(ROW, reported_state="running"), None, NOON)
+        launch_card(replace(ROW, reported_state="running"), None)
     )
 
 

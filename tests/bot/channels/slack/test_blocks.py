@@ -15,6 +15,7 @@ from alerts.cards.message import (
     Color,
     Context,
     Fields,
+    Menu,
     Message,
     Paragraph,
     Preformatted,
@@ -151,6 +152,13 @@ def test_text_from_outside_cannot_close_its_code_fence() -> None:
 _SPANS = st.builds(Span, st.text(max_size=60), st.sampled_from(Style), st.text(max_size=20))
 _TEXTS = st.lists(_SPANS, max_size=4).map(tuple)
 _STRINGS = st.text(max_size=200) | st.text("x<&\n`", min_size=2900, max_size=3300)
+_BUTTONS = st.builds(
+    Button,
+    label=st.text(min_size=1, max_size=90),
+    line=st.text(min_size=1, max_size=2100),
+    style=st.sampled_from(ButtonStyle),
+    address=st.sampled_from(("", "https://grafana/d/1", "https://x/" + "y" * 3000)),
+)
 _BLOCKS = st.one_of(
     st.builds(Paragraph, text=_TEXTS | _STRINGS.map(text)),
     st.builds(Context, text=_TEXTS),
@@ -164,14 +172,16 @@ _BLOCKS = st.one_of(
     ),
     st.builds(
         Buttons,
-        buttons=st.lists(
+        buttons=st.lists(_BUTTONS, max_size=30).map(tuple),
+        menus=st.lists(
             st.builds(
-                Button,
+                Menu,
                 label=st.text(min_size=1, max_size=90),
-                line=st.text(min_size=1, max_size=2100),
-                style=st.sampled_from(ButtonStyle),
+                options=st.lists(_BUTTONS, max_size=8).map(tuple),
+                is_more=st.booleans(),
+                people_line=st.just("") | st.text(min_size=1, max_size=300),
             ),
-            max_size=30,
+            max_size=3,
         ).map(tuple),
     ),
 )

@@ -1,0 +1,52 @@
+"""Figures: what of a message only counts. A change of a card's state is shown at once, one of its figures now and then.
+
+A figure is a bare number in running words, with its unit: "109 °C", "3 of 8". A name that has digits is none (gpu-a02),
+nor is code, a moment or a button: those are state. What is quoted in fixed width is state only by being there, because
+newer lines replace it.
+"""
+
+import re
+from dataclasses import replace
+
+from alerts.cards.message import Block, Context, Fields, Message, Paragraph, Preformatted, Style, Table, Text
+
+_ANY = "#"  # stands for a figure
+_WORD = re.compile(r"\S+")
+_FIGURE = re.compile(r"[(+~≈<>=-]*\d[\d.,/]*[A-Za-zµ°%]{0,4}[%),.;:…]*")
+_RUNNING = (Style.PLAIN, Style.BOLD)
+
+
+def without_figures(message: Message) -> Message:
+    """Return what two messages have in common that differ in figures only. It is compared, never shown."""
+    return replace(
+        message,
+        title=_text(message.title),
+        blocks=tuple(map(_block, message.blocks)),
+        summary="",  # the title says the same, and an edit notifies nobody
+        attachments=(),
+    )
+
+
+def _block(block: Block) -> Block:
+    match block:
+        case Paragraph() | Context():
+            return replace(block, text=_text(block.text))
+        case Fields():
+            return replace(block, rows=tuple((name, _text(value)) for name, value in block.rows))
+        case Table():
+            rows = tuple(tuple(map(_words, row)) for row in block.rows)
+            return replace(block, rows=rows, more=bool(block.more))
+        case Preformatted():
+            return Preformatted(lines=(_ANY,) if block.lines else ())
+        case _:
+            return block
+
+
+def _text(text: Text) -> Text:
+    return tuple(replace(span, text=_words(span.text)) if span.style in _RUNNING else span for span in text)
+
+
+def _words(words: str) -> str:
+    if not any(map(str.isdigit, words)):
+        return words
+    return _WORD.sub(lambda word: _ANY if _FIGURE.fullmatch(word[0]) else word[0], words)

@@ -1,0 +1,75 @@
+"""The buttons and menus of an incident's card: what to do about it, who does it, and what else there is. Pure."""
+
+from alerts.cards.incident_context import IncidentContext
+from alerts.cards.message import Button, Buttons, ButtonStyle, Menu
+from alerts.cards.suggested_actions import fill, label_of, suggested_actions
+from alerts.incidents.incident import Incident
+from alerts.runbooks import runbook_names
+
+MAX_BUTTONS = 4
+MAX_MORE = 5  # options: what a small menu of a chat holds
+
+_STARTED = frozenset({"confirmed", "running", "done", "unknown"})
+_SILENCES = (("for 1 h", " --for 1h"), ("for 4 h", " --for 4h"), ("until it is over", ""))
+
+
+def card_buttons(incident: Incident, context: IncidentContext) -> Buttons:
+    """Return what an open incident's card offers: each is a command line, or a link of the settings."""
+    return Buttons(buttons=_buttons(incident, context), menus=tuple(_menus(incident, context)))
+
+
+def runbook_address(incident: Incident, context: IncidentContext) -> str:
+    """Return where the lead alert's runbook is on the web; empty where no setting says so."""
+    page = runbook_of(incident, context)
+    if page.startswith(("http://", "https://")) or not page:
+        return page
+    return f"{context.runbooks}{page}.md" if context.runbooks else ""
+
+
+def runbook_of(incident: Incident, context: IncidentContext) -> str:
+    """Return the name or the address of the lead alert's runbook; empty without one."""
+    rule = context.rules.get(incident.lead.rule)
+    return rule.template.runbook if rule else ""
+
+
+def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]:
+    actions: dict[str, str] = {}
+    done = {label_of(action.line) for action in context.actions if action.state in _STARTED}
+    for line in suggested_actions(incident, context.rules):
+        if label_of(line) not in done:
+            actions.setdefault(label_of(line), line)  # two rules may suggest one action for different reasons
+    buttons = [
+        Button(label=label, line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN)
+        for number, (label, line) in enumerate(list(actions.items())[: MAX_BUTTONS - 1])
+    ]
+    if not incident.acknowledged_by:
+        buttons.append(Button(label="Acknowledge", line=f"alert ack {incident.id}"))
+    return tuple(buttons)
+
+
+def _menus(incident: Incident, context: IncidentContext) -> list[Menu]:
+    menus = []
+    if incident.acknowledged_by:
+        menus.append(Menu(label="Hand over to…", people_line=f"alert hand-over {incident.id}"))
+    if not context.silenced_until:
+        silences = (
+            Button(label=label, line=f"silence incident {incident.id}{lasting}")
+            for label, lasting in _SILENCES
+        )
+        menus.append(Menu(label="Silence", options=tuple(silences)))
+    menus.append(Menu(label="More", options=tuple(_more(incident, context)[:MAX_MORE]), is_more=True))
+    return menus
+
+
+def _more(incident: Incident, context: IncidentContext) -> list[Button]:
+    more = [Button(label="Why?", line=f"alert why {incident.id}")]
+    if address := runbook_address(incident, context):
+        more.append(Button(label="Runbook", address=address))
+    elif (page := runbook_of(incident, context)) in runbook_names():
+        more.append(Button(label="Runbook", line=f"runbook {page}"))
+    for name, template in context.links.items():
+        if (address := fill(template, incident.subject) or "").startswith(("http://", "https://")):
+            more.append(Button(label=name.capitalize(), address=address))
+    if incident.acknowledged_by:
+        more.insert(2, Button(label="Take back the acknowledgement", line=f"alert unack {incident.id}"))
+    return more

@@ -1,0 +1,132 @@
+"""The commands `alert ack|hand-over|unack`: who works on an incident."""
+
+import re
+from dataclasses import dataclass, replace
+
+import click
+
+from alerts.cards.desired import desired_replies
+from alerts.cards.incident_context import NO_CONTEXT
+from alerts.cards.message import Message, code, person, text
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.incidents.grouping import acknowledge
+from alerts.incidents.handing_over import give_back, hand_over
+from alerts.incidents.incident import Incident
+from alerts.store import Unit
+from commands.core.command import Answer, Command, UnusableError
+from commands.core.context import CommandContext
+from commands.core.incidents import check_namespace, incident_named
+from commands.core.parameter_types import ALERT_OR_INCIDENT
+
+_CHAT_ID = re.compile(r"[UW][A-Z0-9]{2,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentName:
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOver:
+    name: str
+    person: str
+
+
+async def ack(action: IncidentName, context: CommandContext) -> Answer:
+    """Record that the sender works on the incident."""
+    async with context.store.unit() as unit:
+        incident = await _open_incident(action.name, "alert ack", unit, context)
+        if incident.acknowledged_by == context.actor.id:
+            raise UnusableError(f"You already acknowledged incident `{incident.id}`.")
+        acked = acknowledge(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
+        await _put(acked, unit)
+    title = text("You acknowledged incident ", code(incident.id), f": {incident.lead.summary}")
+    return Answer(message=Message(title=title))
+
+
+async def hand(action: HandOver, context: CommandContext) -> Answer:
+    """Record that another person works on the incident; the card's thread mentions them."""
+    to, name = _person(action.person, context)
+    async with context.store.unit() as unit:
+        incident = await _open_incident(action.name, "alert hand-over", unit, context)
+        if incident.acknowledged_by == to:
+            raise UnusableError(f"Incident `{incident.id}` is theirs already.")
+        handed = hand_over(incident, to=to, to_name=name, by_name=context.actor.name, now=context.now)
+        await _put(handed, unit)
+    title = text("You handed incident ", code(incident.id), " over to ", person(to, name), ".")
+    return Answer(message=Message(title=title))
+
+
+async def unack(action: IncidentName, context: CommandContext) -> Answer:
+    """Record that nobody works on the incident: it is for whoever is on call again."""
+    async with context.store.unit() as unit:
+        incident = await _open_incident(action.name, "alert unack", unit, context)
+        if not incident.acknowledged_by:
+            raise UnusableError(f"Nobody has acknowledged incident `{incident.id}`.")
+        returned = give_back(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
+        await _put(returned, unit)
+    return Answer(message=Message(title=text("Incident ", code(incident.id), " is nobody's again.")))
+
+
+async def _open_incident(name: str, command: str, unit: Unit, context: CommandContext) -> Incident:
+    incident = await incident_named(name, unit, context)
+    check_namespace(command, incident, context)
+    if not incident.is_open:
+        raise UnusableError(f"Incident `{incident.id}` is already resolved.")
+    return incident
+
+
+async def _put(incident: Incident, unit: Unit) -> None:
+    """Store the incident and the replies of its last event: now, not in the next evaluation cycle."""
+    await unit.rows(Incident).put(incident)
+    cards = await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident.id)
+    latest = replace(incident, events=incident.events[-1:])
+    for reply in desired_replies(latest, cards, context=NO_CONTEXT):
+        await unit.rows(ThreadReply).add(reply)
+
+
+def _person(named: str, context: CommandContext) -> tuple[str, str]:
+    """Return the chat id and name of a mentioned person, or of an owner as the cluster names them."""
+    owners = context.defaults.owners
+    word = named.removeprefix("@")
+    if word in owners:
+        return owners[word], word
+    if _CHAT_ID.fullmatch(word):
+        return word, next((name for name, id in owners.items() if id == word), "")
+    raise UnusableError(f"`{named}` is nobody that Yardmaster knows: mention the person with @.")
+
+
+_INCIDENT = click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="INCIDENT")
+
+COMMANDS = (
+    Command(
+        noun="alert",
+        verb="ack",
+        summary="Acknowledge an incident; its card then shows your name.",
+        action=IncidentName,
+        parameters=(_INCIDENT,),
+        record=ack,
+        table=Incident,
+        example="alert ack i12",
+    ),
+    Command(
+        noun="alert",
+        verb="hand-over",
+        summary="Hand an incident over to somebody else, who is mentioned in its thread.",
+        action=HandOver,
+        parameters=(_INCIDENT, click.Argument(["person"])),
+        record=hand,
+        table=Incident,
+        example="alert hand-over i12 @eli",
+    ),
+    Command(
+        noun="alert",
+        verb="unack",
+        summary="Take an acknowledgement back: the incident waits for somebody again.",
+        action=IncidentName,
+        parameters=(_INCIDENT,),
+        record=unack,
+        table=Incident,
+        example="alert unack i12",
+    ),
+)

@@ -1,0 +1,1 @@
+"""`runbook`: print a shipped runbook page."""

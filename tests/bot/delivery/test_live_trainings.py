@@ -1,0 +1,173 @@
+"""Twelve live trainings in one channel: each fact is there within two seconds of what the rate limits cost."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pytest
+
+from alerts.cards.message import Message
+from alerts.cards.posted import PostedCard
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import CardContext
+from bot.cards.launch_cards import LAUNCH_CARD
+from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
+from bot.delivery.rate_limiter import RateLimit
+from bot.delivery.reconciler import Reconciler
+from bot.jobs.launch_watcher import LaunchWatcher
+from bot.store.memory_store import MemoryStore
+from collectors.facts.redaction import Redactor
+from collectors.trainings.training import Rank, Training, TrainingState
+from commands.models import Launch
+from tests.support.chat import START, FakeChat, LoopClock
+
+pytestmark = pytest.mark.looptime
+
+TRAININGS = 12
+RANKS = 40
+BEYOND = 2.0  # seconds
+
+
+@dataclass(slots=True)
+class WatchedChat(FakeChat):
+    """A chat that keeps what its cards showed, and when."""
+
+    shown: list[tuple[float, str]] = field(default_factory=list)
+
+    async def edit(self, channel: str, ts: str, message: Message) -> None:
+        await FakeChat.edit(self, channel, ts, message)
+        self.shown.append((asyncio.get_running_loop().time(), message.notification))
+
+
+@dataclass(slots=True)
+class World:
+    """A cluster of trainings whose states a test sets, and when it did."""
+
+    trainings_by_id: dict[str, Training] = field(default_factory=dict)
+    facts: list[tuple[float, str, str]] = field(default_factory=list)  # loop time, training, state
+    listeners: list[Callable[[Any], None]] = field(default_factory=list)
+    pod_logs: None = None
+    logs: None = None
+
+    @property
+    def cache(self) -> "World":
+        return self
+
+    def subscribe(self, listener: Callable[[Any], None]) -> Callable[[], None]:
+        self.listeners.append(listener)
+        return partial(self.listeners.remove, listener)
+
+    def trainings(self) -> Iterable[Training]:
+        return self.trainings_by_id.values()
+
+    def show(self, id: str, state: TrainingState, *, reason: str = "", running: int = 0) -> None:
+        """Change a training: its figures, and perhaps its state."""
+        before = self.trainings_by_id.get(id)
+        namespace, _, name = id.partition("/")
+        ranks = tuple(
+            Rank(role="worker", index=index, pod=f"{name}-{index}", node=f"gpu-{index:02}", phase="Running")
+            for index in range(running)
+        )
+        self.trainings_by_id[id] = Training(
+            id=id,
+            kind="Job",
+            namespace=namespace,
+            name=name,
+            state=state,
+            reason=reason,
+            ranks=ranks,
+            wanted=RANKS,
+        )
+        if before is None or before.state is not state:
+            self.facts.append((asyncio.get_running_loop().time(), id, state.value))
+        for listener in self.listeners:
+            listener(_Change(key=f"{namespace}/{name}"))
+
+
+@dataclass(frozen=True)
+class _Change:
+    key: str
+
+
+async def live(world: World) -> None:
+    """Ten minutes: all wait, start rank by rank, run together, and some fail at once; figures change each second."""
+    ids = [f"team/t{letter}" for letter in "abcdefghijkl"[:TRAININGS]]
+    for second in range(600):
+        for number, id in enumerate(ids):
+            started = 60 + 10 * number
+            if second < started:
+                reason = f"{second % 37} of {RANKS} nodes fit"
+                world.show(id, TrainingState.QUEUED, reason=reason)
+            elif second < 300:
+                running = min(RANKS - 1, second - started)
+                world.show(
+                    id, TrainingState.STARTING, reason=f"{running} of {RANKS} started", running=running
+                )
+            elif second < 420 or number % 3:
+                world.show(id, TrainingState.RUNNING, running=RANKS - second % 2)
+            else:
+                world.show(id, TrainingState.FAILED, reason="BackoffLimitExceeded")
+        await asyncio.sleep(1)
+
+
+def ideal(due: Iterable[float], limit: RateLimit) -> list[float]:
+    """Return when the calls that are due then are made at the earliest, within the limit."""
+    every, burst = limit.every.total_seconds(), limit.burst
+    made: list[float] = []
+    free = 0.0  # when a call would be free without any burst
+    for at in sorted(due):
+        made.append(max(at, free - every * (burst - 1)))
+        free = max(free, made[-1]) + every
+    return made
+
+
+async def test_each_fact_is_in_the_channel_within_two_seconds_of_what_its_limit_costs() -> None:
+    store, chat, clock, world = MemoryStore(), WatchedChat(), LoopClock(), World()
+    context = CardContext(
+        rules=dict, training=lambda _cluster, id: world.trainings_by_id.get(id), blind=lambda *_: {}
+    )
+    reconciler = Reconciler(store, {"slack": chat}, CardCatalogue(context, [LAUNCH_CARD]), clock=clock)
+    clusters: Any = {"lab": world}
+    watcher = LaunchWatcher(store, clusters, clock, redact=Redactor(()), channel="slack:C1")
+    store.listen(reconciler.mark_changed)
+    store.listen(watcher.wake)
+    async with store.unit() as unit:
+        for letter in "abcdefghijkl"[:TRAININGS]:
+            id = f"team/t{letter}"
+            launch = Launch(
+                id=id, cluster="lab", training=id, by="U1", by_name="Ann", at=START, channel="slack:C1"
+            )
+            await unit.rows(Launch).put(launch)
+    async with asyncio.TaskGroup() as tasks:
+        jobs = [tasks.create_task(reconciler.run()), tasks.create_task(watcher.run())]
+        await live(world)
+        await asyncio.sleep(60)
+        for job in jobs:
+            job.cancel()
+
+    posts = sorted(message.at for message in chat.messages.values())
+    replied = [message for message in chat.messages.values() if message.thread is not None]
+    changed = [fact for fact in world.facts if fact[2] != "queued"]
+    assert len(replied) == len(world.facts)  # every state, the first one too
+    due = sorted([at for at, _, _ in world.facts] + [at for at, _, state in world.facts if state == "queued"])
+    assert len(posts) == len(due)
+    for at, earliest in zip(posts, ideal(due, SLACK_RATE_LIMITS.channel), strict=True):
+        assert at <= earliest + BEYOND
+
+    shown = [_first_shown(chat, id, state, after=at) for at, id, state in changed]
+    limit = SLACK_RATE_LIMITS.methods["edit"]
+    for at, earliest in zip(sorted(shown), ideal((at for at, _, _ in changed), limit), strict=True):
+        assert at <= earliest + BEYOND
+    assert chat.too_fast == 0
+
+    edits = len(chat.shown)
+    assert edits <= len(changed) + TRAININGS * 11  # beside the facts, each card once a minute
+    async with store.read() as snapshot:
+        cards = await snapshot.rows(PostedCard).find()
+    assert len(cards) == TRAININGS
+
+
+def _first_shown(chat: WatchedChat, id: str, state: str, *, after: float) -> float:
+    return min(at for at, text in chat.shown if at >= after and id in text and state in text)
