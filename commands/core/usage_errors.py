@@ -1,5 +1,6 @@
 """What is wrong with the arguments of a line, in our own words, and how to write them."""
 
+import difflib
 from collections.abc import Sequence
 
 import click
@@ -10,7 +11,9 @@ from commands.core.command import AnyCommand
 def explained(error: click.UsageError, command: AnyCommand, arguments: Sequence[str]) -> str:
     """Return what click found wrong. `arguments` are the words after the command's name."""
     if isinstance(error, click.NoSuchOption):
-        near = f" Did you mean `{sorted(error.possibilities)[0]}`?" if error.possibilities else ""
+        possible = sorted(error.possibilities or ())
+        best = difflib.get_close_matches(error.option_name, possible, n=1, cutoff=0)
+        near = f" Did you mean `{best[0]}`?" if best else ""
         return f"`{command.name}` has no option `{error.option_name}`.{near}"
     if isinstance(error, click.BadOptionUsage):
         return f"`{error.option_name}` needs a value."
