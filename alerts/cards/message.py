@@ -55,7 +55,7 @@ def text(*parts: "str | Span | Text") -> Text:
     return tuple(span for span in spans if span.text or span.target)
 
 
-def joined(separator: str, parts: Iterable["str | Span | Text"]) -> Text:
+def joined(separator: "str | Span", parts: Iterable["str | Span | Text"]) -> Text:
     spans: Text = ()
     for number, part in enumerate(parts):
         spans = text(spans, separator, part) if number else text(part)
@@ -184,6 +184,10 @@ class Buttons:
 
     buttons: tuple[Button, ...] = ()
     menus: tuple[Menu, ...] = ()
+
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.buttons or self.menus)
 
     @property
     def flat(self) -> "Buttons":

@@ -152,6 +152,10 @@ class RulesSettings(Section):
     interval: Duration = duration("15s")
 
 
+class IncidentsSettings(Section):
+    reopens_within: Duration = duration("10m")
+
+
 class CommandsSettings(Section):
     """Defaults of commands, which differ between companies."""
 
@@ -185,6 +189,7 @@ class Settings(BaseSettings):
     teams: dict[str, TeamSettings] = Field(default={})
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
+    incidents: IncidentsSettings = IncidentsSettings()
     commands: CommandsSettings = CommandsSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"

@@ -20,8 +20,8 @@ from alerts.cards.message import (
     moment,
     text,
 )
-from alerts.incidents.grouping import summary_of
 from alerts.incidents.incident import Incident
+from alerts.incidents.members import summary_of
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING

@@ -119,6 +119,7 @@ class Command(Generic[Action]):
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: tuple[Right, ...] = ()
+    relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
     details: str = ""  # extra text for the docs
     synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)

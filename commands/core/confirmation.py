@@ -49,6 +49,7 @@ def proposed(
         blockers=draft.blockers,
         undo_of=draft.undo_of,
         is_fixed=draft.is_fixed,
+        relieves=command.relieves,
     )
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import click
 
-from alerts.cards.incident_card import headline, incident_card
+from alerts.cards.headline import headline
+from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Table, bold, moment, text
 from alerts.incidents.grouping import place_of

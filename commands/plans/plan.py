@@ -125,6 +125,7 @@ class Plan:
     undone_by: str = ""
     asked_of: tuple[str, ...] = ()  # the teams that the actor asked to confirm it
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
+    relieves: tuple[str, ...] = ()  # patterns of alert names, as its command declares them
 
     @property
     def hash(self) -> str:
