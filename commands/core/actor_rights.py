@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from commands.core.command import AnyCommand
 from commands.core.permissions import Permissions
-from commands.core.request import Actor
+from commands.core.request import Actor, ActorKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,11 @@ class ActorRights:
         # A command open to everyone for their own objects still needs a grant for those of others.
         guarded = replace(command, checks_permission_itself=False)
         return self.permissions.refusal(self.actor, guarded, cluster=self.cluster, namespaces=namespaces)
+
+    def automation_refusal(self, automation: str, name: str, namespaces: Sequence[str]) -> str | None:
+        """Return why an automation may not run a command in these namespaces, or None."""
+        actor = Actor(id=automation, name=automation, kind=ActorKind.AUTOMATION)
+        return replace(self, actor=actor).refusal(name, namespaces)
 
     def granted(self, name: str) -> tuple[str, ...]:
         """Return the patterns of the namespaces in which the actor may run a command."""

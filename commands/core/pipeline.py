@@ -235,6 +235,7 @@ class Pipeline:
             rules=self.rules(),
             may=rights.may,
             refuse=rights.refusal,
+            refuse_automation=rights.automation_refusal,
             granted=rights.granted,
             confirm=self.confirm,
             ask=self.ask,
