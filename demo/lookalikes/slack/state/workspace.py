@@ -66,7 +66,7 @@ class Options:
     edit_window: timedelta | None = None
     #: Global and message shortcuts as (callback id, title).
     shortcuts: tuple[tuple[str, str], ...] = ()
-    message_shortcuts: tuple[tuple[str, str], ...] = ()
+    message_shortcuts: tuple[tuple[str, str], ...] = (("what_is_this", "What is this?"),)
 
 
 @dataclass(slots=True, kw_only=True)
