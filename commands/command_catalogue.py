@@ -12,6 +12,7 @@ import commands.ask.commands as ask
 import commands.audit.commands as audit
 import commands.dns.commands as dns
 import commands.gpu.commands as gpu
+import commands.home.commands as home
 import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
@@ -36,6 +37,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *team.COMMANDS,
     *audit.COMMANDS,
     *runbook.COMMANDS,
+    *home.COMMANDS,
 )
 
 _SAID: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
