@@ -15,5 +15,7 @@ ACTION_ID = 255
 OPTIONS = 100  # of a menu
 OVERFLOW_OPTIONS = 5
 OPTION_VALUE = 150
+IMAGE_ALT = 2000
+FILE_ALT = 1000
 TEXT = 3500  # the text of a message; an edit allows 4,000
 MAX_FILE_SIZE = 1_000_000  # bytes of a file that we attach

@@ -13,6 +13,7 @@ from demo.lookalikes.slack.kit.shapes import (
     boolean,
     diagnostic,
     record,
+    slack_file,
     string,
     text,
     typed,
@@ -86,7 +87,7 @@ def block_shapes(limits: Limits) -> dict[str, Shape]:
                 {
                     **named,
                     "image_url": string(limits["image_url"]),
-                    "slack_file": anything,
+                    "slack_file": slack_file,
                     "title": text(limits["image_title"], plain=True),
                 },
             ),
