@@ -131,6 +131,7 @@ def _card_context(
         people=settings.commands.owners,
         links={one.name: one.links for one in settings.clusters},
         runbooks=settings.runbooks,
+        reopens_within=settings.incidents.reopens_within,
         many_clusters=len(clusters) > 1,
         wants_facts=wants_facts,
         has_buttons=has_buttons,

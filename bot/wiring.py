@@ -173,7 +173,12 @@ def _evaluator(shared: SharedParts, cluster: LiveCluster, routing: CardRouting) 
     return Evaluator(
         cluster,
         RuleScheduler(cluster.name, rules.shipped, router, renderer, errors=shared.errors),
-        IncidentRecorder(cluster.name, shared.store, routing),
+        IncidentRecorder(
+            cluster.name,
+            shared.store,
+            routing,
+            reopens_within=shared.settings.incidents.reopens_within,
+        ),
         router,
         rules=rules,
         clock=shared.clock,

@@ -10,7 +10,7 @@ from collectors.cluster.kinds import PODS
 from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import gpus_held, holds_resources, is_ready, whole_gpus
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
-from collectors.trainings.training import Training
+from collectors.trainings.training import Rank, Training, TrainingState
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -49,7 +49,17 @@ def build_topology(
             },
             **{training.namespace: training.id for training in trainings if training.has_namespace},
         },
+        failed_on=_failed_on(trainings),
     )
+
+
+def _failed_on(trainings: Sequence[Training]) -> dict[str, tuple[TrainingFacts, ...]]:
+    """Return the failed trainings by the node where their first task failed."""
+    found: dict[str, tuple[TrainingFacts, ...]] = {}
+    for training in trainings:
+        if training.state is TrainingState.FAILED and (facts := _training(training)).failed_on:
+            found[facts.failed_on] = (*found.get(facts.failed_on, ()), facts)
+    return found
 
 
 class _OnDemand(Mapping[K, V]):
@@ -185,6 +195,7 @@ def _or_none(count: Callable[[], float]) -> float:
 
 
 def _training(training: Training) -> TrainingFacts:
+    first = training.first_failure if training.state is TrainingState.FAILED else None
     return TrainingFacts(
         id=training.id,
         kind=training.kind,
@@ -192,4 +203,13 @@ def _training(training: Training) -> TrainingFacts:
         team=training.team,
         gpus=training.gpus,
         ranks=len(training.ranks),
+        failed_at=first.finished if first else None,
+        failed_on=first.node if first else "",
+        failure=_failure(first) if first else "",
     )
+
+
+def _failure(rank: Rank) -> str:
+    parts = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
+    parts += [rank.explanation or rank.reason] if rank.explanation or rank.reason else []
+    return f"{rank.role} {rank.index} failed" + (f", {': '.join(parts)}" if parts else "")

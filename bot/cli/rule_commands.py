@@ -70,9 +70,10 @@ def _groups(config: Path | None, file: Path | None) -> "tuple[Sequence[RuleGroup
     """Return the groups of a file or of the settings, and every error in what was read."""
     from alerts.loading import load
     from bot.evaluation.rulebook import read_rulebook, symbols
+    from bot.settings.schema import RulesSettings
 
     if file is None:
-        rulebook = read_rulebook(usable_settings(config).rules)
+        rulebook = read_rulebook(usable_settings(config).rules if config is not None else RulesSettings())
         return rulebook.groups, [str(diagnostic) for diagnostic in rulebook.diagnostics]
     try:
         loaded = load(file.read_bytes(), file=str(file), symbols=symbols(), own=is_own(file))

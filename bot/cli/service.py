@@ -1,42 +1,110 @@
-"""The commands `run` and `check`: the service, and its settings."""
+"""The commands `run`, `check` and `doctor`: the service, its settings, and what they connect to."""
 
 import asyncio
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from bot.cli.shared_options import CONFIG
+from bot.cli.shared_options import CONFIG, output_option, wants_json
 
 if TYPE_CHECKING:  # commands import what they need when they run, so `version` and `--help` are fast
+    from alerts.rules import Diagnostic
+    from bot.doctor.examination import PartFinding
     from bot.settings.schema import Settings
+    from bot.validation import Validated
 
 
 @click.command()
 @CONFIG
 def run(config: Path | None) -> None:
-    """Run Yardmaster until it receives SIGTERM or SIGINT."""
+    """Run Yardmaster until it receives SIGTERM or SIGINT. What `check` refuses is not run."""
     from bot.main import run_for_ever
+    from bot.validation import validate
 
-    asyncio.run(run_for_ever(usable_settings(config)))
+    validated = asyncio.run(validate(config))
+    if validated.diagnostics or validated.settings is None:
+        print_errors(validated.diagnostics)
+        click.echo("Yardmaster cannot start with these settings.", err=True)
+        sys.exit(1)
+    asyncio.run(run_for_ever(validated.settings))
 
 
 @click.command()
 @CONFIG
-def check(config: Path | None) -> None:
+@click.option("--connect", is_flag=True, help="Then also ask every server, as `yardmaster doctor` does.")
+@output_option
+def check(config: Path | None, connect: bool, output: str, is_json: bool) -> None:
     """Check the settings, the files they name, and the rules. Print every error with its location; exit 1 on errors."""
-    from bot.evaluation.rulebook import read_rulebook
-    from bot.settings.loading import unreadable_files
+    from bot.cli.output import show_json
+    from bot.validation import validate
 
-    settings = usable_settings(config)
-    rulebook = read_rulebook(settings.rules)
-    diagnostics = [*unreadable_files(settings), *(str(diagnostic) for diagnostic in rulebook.diagnostics)]
-    for diagnostic in diagnostics:
-        click.echo(diagnostic, err=True)
-    if diagnostics:
+    validated = asyncio.run(validate(config))
+    errors = (*validated.diagnostics, *validated.unreadable)
+    as_json = wants_json(output, is_json)
+    if connect and not errors:
+        _diagnose(validated, as_json=as_json)
+    rules = len(validated.rulebook.rules) if validated.rulebook else 0
+    if as_json:
+        rows = [
+            {"file": one.location.file, "line": one.location.line, "error": one.message} for one in errors
+        ]
+        show_json({"errors": rows, "rules": rules})
+    elif errors:
+        print_errors(errors)
+    else:
+        click.echo(f"The settings are valid; {rules} rules are in force.")
+    sys.exit(1 if errors else 0)
+
+
+@click.command()
+@CONFIG
+@output_option
+def doctor(config: Path | None, output: str, is_json: bool) -> None:
+    """Ask every source and channel what is missing, and say what mends it; exit 1 if something is broken.
+
+    It changes nothing and posts nothing. The settings are checked first, as by `yardmaster check`.
+    """
+    from bot.validation import validate
+
+    validated = asyncio.run(validate(config))
+    if validated.diagnostics:
+        print_errors(validated.diagnostics)
         sys.exit(1)
-    click.echo(f"The settings are valid; {len(rulebook.rules)} rules are in force.")
+    _diagnose(validated, as_json=wants_json(output, is_json))
+
+
+def _diagnose(validated: "Validated", *, as_json: bool) -> NoReturn:
+    """Print what every source and channel says, and exit with 1 if something is broken."""
+    from bot.cli.output import show_json
+    from bot.doctor.examination import diagnose
+    from collectors.facts.clock import SystemClock
+
+    assert validated.settings is not None
+    assert validated.rulebook is not None
+    found = asyncio.run(diagnose(validated.settings, validated.rulebook, clock=SystemClock()))
+    if as_json:
+        show_json([one.as_json() for one in found])
+    else:
+        _print_findings(found)
+    sys.exit(1 if any(one.is_broken for one in found) else 0)
+
+
+def _print_findings(found: "Sequence[PartFinding]") -> None:
+    colors = {"ok": "green", "warning": "yellow", "broken": "red"}
+    part = ""
+    for one in found:
+        if one.part != part:
+            part = one.part
+            click.secho(part, bold=True)
+        level = one.finding.level.value
+        click.echo(f"  {click.style(f'{level:<8}', fg=colors[level])}{one.finding.text}")
+        if one.finding.mend:
+            click.echo(f"{'':10}To mend it: {one.finding.mend}")
+    count = sum(one.is_broken for one in found)
+    click.echo(f"{count} of {len(found)} findings are broken." if count else "Nothing is broken.")
 
 
 def usable_settings(config: Path | None) -> "Settings":
@@ -46,6 +114,11 @@ def usable_settings(config: Path | None) -> "Settings":
     try:
         return read_settings(config)
     except SettingsError as error:
-        for diagnostic in error.diagnostics:
-            click.echo(str(diagnostic), err=True)
+        print_errors(error.diagnostics)
         sys.exit(1)
+
+
+def print_errors(errors: "Iterable[Diagnostic]") -> None:
+    """Print errors in the order of their locations."""
+    for error in sorted(errors, key=lambda one: (one.location.file, one.location.line)):
+        click.echo(str(error), err=True)

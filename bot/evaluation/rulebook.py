@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from alerts.loading import Loaded, load, merge, override
+from alerts.loading.node_reader import did_you_mean
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
 from bot.settings.schema import RuleOverride, RulesSettings
 from collectors.checks.catalogue import CHECKS
@@ -62,17 +63,17 @@ def read_rulebook(settings: RulesSettings) -> Rulebook:
     wanted = settings.packs if settings.packs is not None else known
     diagnostics = [
         Diagnostic(
-            location=FileLocation(file="rules.packs"),
-            message=f"unknown pack `{name}`; the packs are {', '.join(known)}",
+            location=FileLocation(file=f"rules.packs.{number}"),
+            message=f"there is no pack `{name}`{did_you_mean(name, known)}",
         )
-        for name in wanted
+        for number, name in enumerate(wanted)
         if name not in known
     ]
     known_symbols = symbols()
     loaded = [
         load(file.read_text(encoding="utf-8"), file=file.name, symbols=known_symbols, own=True)
         for file in _shipped()
-        if _pack(file.name) in wanted
+        if diagnostics or _pack(file.name) in wanted  # whose pack is misspelled, an override may still name
     ]
     loaded += [_from_file(path, known_symbols) for path in settings.files]
     whole = merge(loaded)
@@ -92,12 +93,9 @@ def _from_file(path: Path, known_symbols: Symbols) -> Loaded:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        return Loaded(
-            groups=(),
-            diagnostics=(
-                Diagnostic(location=FileLocation(file=str(path)), message=f"cannot be read: {error}"),
-            ),
-        )
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        diagnostic = Diagnostic(location=FileLocation(file=str(path)), message=f"cannot be read: {reason}")
+        return Loaded(diagnostics=(diagnostic,))
     return load(text, file=str(path), symbols=known_symbols, own=True)
 
 

@@ -10,6 +10,7 @@ from yarl import URL
 
 from alerts.cards.channel_id import kind_and_name
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Section, TlsConfig
+from bot.settings.value_types import Address, AppToken, BotToken, ChannelId
 from collectors.facts.clock import duration
 
 CONSOLE_CHANNEL = "console:log"
@@ -17,14 +18,14 @@ _SLACK_ID = r"^[CGD][A-Z0-9]+$"
 
 
 class SlackSettings(Section):
-    bot_token: SecretStr | None = None
+    bot_token: BotToken | None = None
     bot_token_file: Path | None = None
-    app_token: SecretStr | None = None
+    app_token: AppToken | None = None
     app_token_file: Path | None = None
     signing_secret: SecretStr | None = None
     signing_secret_file: Path | None = None
-    api_url: str = "https://slack.com/api/"
-    channel: str = Field(pattern=_SLACK_ID, description="id of the channel for alerts that no route matches")
+    api_url: Address = "https://slack.com/api/"
+    channel: ChannelId = Field(description="id of the channel for alerts that no route matches")
 
     @model_validator(mode="after")
     def _has_tokens(self) -> "SlackSettings":

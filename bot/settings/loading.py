@@ -1,19 +1,23 @@
-"""Loading of the settings file: all errors at once, each with file and line."""
+"""Loading of the settings: every error at once, each with its location."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
+from pydantic_settings import SettingsError as InvalidVariableError
 
-from alerts.loading.node_reader import NodeReader, is_null
-from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode, YamlError, documents
 from alerts.rules import Diagnostic, FileLocation
-from bot.settings.channels import channel_error
-from bot.settings.schema import RouteSettings, Settings
-from bot.settings.secrets import Secret, SecretError
+from bot.settings.cross_checks import cross_checks
+from bot.settings.error_texts import path_of, text_of
+from bot.settings.locations import PREFIX, KeyPath, SettingsFile, environment_variable, part_of, read_file
+from bot.settings.schema import Settings
 
-KeyPath = tuple[str | int, ...]  # such as routes, 0, match
+_ABSENT = object()
+_MOST_PASSES = 50  # each leaves out what the one before found
 
 
 class SettingsError(Exception):
@@ -24,109 +28,152 @@ class SettingsError(Exception):
         self.diagnostics = tuple(diagnostics)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSettings:
+    """Settings without what is wrong in them, every error, and where each setting was given.
+
+    `settings` is None when what is left cannot be used to check more.
+    """
+
+    settings: Settings | None
+    file: SettingsFile
+    diagnostics: tuple[Diagnostic, ...] = ()
+    left_out: frozenset[KeyPath] = frozenset()
+
+    def diagnostic(self, path: KeyPath, text: str) -> Diagnostic:
+        """Return an error of a setting, from its path in `settings`."""
+        return self.file.diagnostic(_original(path, self.file.values, self.left_out), text)
+
+
 def read_settings(file: Path | None) -> Settings:
     """Read the file and the environment. Raises SettingsError with all diagnostics, which contain no secret."""
-    raw, lines = _parsed(file) if file is not None else ({}, {})
-    where = str(file) if file is not None else "environment"
-    try:
-        settings = Settings(**raw)
-    except ValidationError as error:
-        found = [(tuple(one["loc"]), _text(one)) for one in error.errors(include_input=False)]
-        raise SettingsError([_diagnostic(path, text, lines, where) for path, text in found]) from None
-    unknown = list(_unknown_channels(settings.routes, settings, ("routes",)))
-    if unknown:
-        raise SettingsError([_diagnostic(path, text, lines, where) for path, text in unknown])
-    return settings
+    loaded = load_settings(file)
+    if loaded.diagnostics or loaded.settings is None:
+        raise SettingsError(loaded.diagnostics)
+    return loaded.settings
 
 
-def _unknown_channels(
-    routes: Iterable[RouteSettings], settings: Settings, path: KeyPath
-) -> Iterator[tuple[KeyPath, str]]:
-    """Yield each route's channel that the settings do not have, with the reason."""
-    for number, route in enumerate(routes):
-        for place, channel in enumerate(route.channels):
-            if reason := channel_error(channel, slack=settings.slack, channels=settings.channels):
-                yield (*path, number, "channels", place), reason
-        yield from _unknown_channels(route.routes, settings, (*path, number, "routes"))
+def load_settings(file: Path | None) -> LoadedSettings:
+    """Read the file and the environment as far as they are valid. No error contains a secret.
+
+    What the schema refuses is left out and the rest is validated again, so that one error hides no other.
+    """
+    given = read_file(file)
+    found = list(given.diagnostics)
+    if given.values is None:
+        return LoadedSettings(settings=None, file=given, diagnostics=tuple(found))
+    if file is None and not _has_environment():
+        location = FileLocation(file="settings")
+        text = "there are none: name a file with --config or YARDMASTER_CONFIG"
+        return LoadedSettings(
+            settings=None, file=given, diagnostics=(Diagnostic(location=location, message=text),)
+        )
+    settings: Settings | None = None
+    left_out: frozenset[KeyPath] = frozenset()
+    for _ in range(_MOST_PASSES):
+        values = _without(given.values, left_out, ())
+        try:
+            settings = Settings(**values)
+        except InvalidVariableError as error:
+            found.append(_bad_variable(error))
+            break
+        except ValidationError as error:
+            wrong = _errors(error, given, values, left_out)
+            found += [
+                given.diagnostic(path, text)
+                for path, text in wrong.items()
+                if not _is_of_what_is_left_out(path, left_out)
+            ]
+            more = {_to_leave_out(path, given.values, left_out) for path in wrong} - {()}
+            if not more - left_out or any(environment_variable(path) for path in wrong):
+                break
+            left_out |= more
+            continue
+        break
+    if settings is not None:
+        sections = frozenset(str(path[0]) for path in left_out)
+        for path, text in cross_checks(settings, left_out=sections):
+            found.append(given.diagnostic(_original(path, given.values, left_out), text))
+    return LoadedSettings(settings=settings, file=given, diagnostics=tuple(_sorted(found)), left_out=left_out)
 
 
-CERTIFICATES = frozenset({"ca_file", "cert_file", "key_file"})
+def _errors(
+    error: ValidationError, given: SettingsFile, values: Any, left_out: frozenset[KeyPath]
+) -> dict[KeyPath, str]:
+    """Return the text of each error by its path in the file; alternatives of one value are one error."""
+    wrong: dict[KeyPath, str] = {}
+    for one in error.errors(include_input=False, include_url=False):
+        path = path_of(one, values)
+        original = _original(path, given.values, left_out)
+        text = text_of(one, path, Settings)
+        if original in wrong and wrong[original] != text:
+            if one["type"] == "value_error":
+                wrong[original] = text
+            continue
+        wrong[original] = text
+    return wrong
 
 
-def unreadable_files(settings: BaseModel, path: str = "") -> list[str]:
-    """Return the errors of the files named for tokens, passwords and certificates, each with its setting."""
-    errors: list[str] = []
-    for name, value in settings:
-        here = f"{path}.{name}" if path else name
-        if isinstance(value, BaseModel):
-            errors += unreadable_files(value, here)
-        elif isinstance(value, tuple | dict):
-            inner = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, one in inner:
-                if isinstance(one, BaseModel):
-                    errors += unreadable_files(one, f"{here}.{key}")
-        elif name.endswith("_file") and value:
-            try:
-                Secret(file=Path(value), has_lines=name in CERTIFICATES)()
-            except SecretError as error:
-                errors.append(f"{here}: {error}")
-    return errors
+def _is_of_what_is_left_out(path: KeyPath, left_out: frozenset[KeyPath]) -> bool:
+    """Return whether a section is wrong, perhaps only because a part of it was left out."""
+    return any(one[: len(path)] == path for one in left_out)
 
 
-def _parsed(file: Path) -> tuple[dict[str, Any], dict[KeyPath, int]]:
-    """Return the file's values, and the line of each by its path. Raises SettingsError."""
-    try:
-        text = file.read_text(encoding="utf-8")
-        roots = documents(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise _error(file, f"cannot be read: {error}") from error
-    except YamlError as error:
-        raise _error(file, str(error), line=error.line, column=error.column) from None
-    if len(roots) > 1:
-        raise _error(file, "must be one document", line=roots[1].line)
-    if not roots or is_null(roots[0]):
-        return {}, {}
-    root, reader = roots[0], NodeReader(file=str(file), text=text)
-    raw = reader.value(root, "the settings")
-    if reader.diagnostics:
-        raise SettingsError(reader.diagnostics)
-    if not isinstance(raw, dict):
-        raise _error(file, "must be a mapping of settings", line=1)
-    lines: dict[KeyPath, int] = {}
-    _collect_lines(root, (), lines)
-    return raw, lines
+def _to_leave_out(path: KeyPath, values: Any, left_out: frozenset[KeyPath]) -> KeyPath:
+    """Return the part of the file without which the error is gone: the setting, or the section that lacks it."""
+    if path in left_out:
+        return path[:-1]
+    here: Any = values
+    for number, part in enumerate(path):
+        here = part_of(here, part, _ABSENT)
+        if here is _ABSENT:
+            return path[:number]
+    return path
 
 
-def _error(file: Path, message: str, *, line: int = 0, column: int = 0) -> SettingsError:
-    location = FileLocation(file=str(file), line=line, column=column)
-    return SettingsError([Diagnostic(location=location, message=message)])
+def _without(value: Any, left_out: frozenset[KeyPath], path: KeyPath) -> Any:
+    if isinstance(value, Mapping):
+        kept = {key: inner for key, inner in value.items() if (*path, key) not in left_out}
+        return {key: _without(inner, left_out, (*path, key)) for key, inner in kept.items()}
+    if isinstance(value, list | tuple):
+        return tuple(
+            _without(inner, left_out, (*path, number))
+            for number, inner in enumerate(value)
+            if (*path, number) not in left_out
+        )
+    return value
 
 
-def _collect_lines(node: Node, path: KeyPath, lines: dict[KeyPath, int]) -> None:
-    lines[path] = node.line
-    if isinstance(node, MapNode):
-        for key, value in node.pairs:
-            if isinstance(key, ScalarNode):
-                inner = (*path, key.text)
-                _collect_lines(value, inner, lines)
-                lines[inner] = key.line
-    elif isinstance(node, ListNode):
-        for number, value in enumerate(node.items):
-            _collect_lines(value, (*path, number), lines)
+def _original(path: KeyPath, values: Any, left_out: frozenset[KeyPath]) -> KeyPath:
+    """Return the path in the file of a path in the values without what is left out: numbers of items shift."""
+    found: KeyPath = ()
+    here: Any = values
+    for part in path:
+        if isinstance(here, list | tuple) and isinstance(part, int):
+            kept = [number for number in range(len(here)) if (*found, number) not in left_out]
+            part = kept[part] if part < len(kept) else part
+        found = (*found, part)
+        here = part_of(here, part)
+    return found
 
 
-def _text(error: Any) -> str:
-    if error["type"] == "extra_forbidden":
-        return "unknown setting"
-    return str(error["msg"]).removeprefix("Value error, ")
+def _has_environment() -> bool:
+    return any(environment_variable((name,)) or _has_part(name) for name in Settings.model_fields)
 
 
-def _diagnostic(path: KeyPath, text: str, lines: Mapping[KeyPath, int], where: str) -> Diagnostic:
-    known = path
-    while known and known not in lines:
-        known = known[:-1]
-    name = ".".join(str(part) for part in path)
+def _has_part(name: str) -> bool:
+    return any(variable.upper().startswith(f"{PREFIX}{name.upper()}__") for variable in os.environ)
+
+
+def _bad_variable(error: Exception) -> Diagnostic:
+    """Return the error of a variable that must be JSON, without its value."""
+    name = re.search(r'field "([^"]+)"', str(error))
+    variable = environment_variable((name[1],)) if name else ""
     return Diagnostic(
-        location=FileLocation(file=where, line=lines.get(known, 0)),
-        message=f"{name}: {text}" if name else text,
+        location=FileLocation(file=variable or "environment"),
+        message="must be JSON, because the setting is a list or a section",
     )
+
+
+def _sorted(found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    return sorted(dict.fromkeys(found), key=lambda one: (one.location.file, one.location.line))

@@ -9,6 +9,25 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
+from bot.settings.value_types import (
+    Address,
+    AddressWithoutLogin,
+    AutomationName,
+    ChannelName,
+    ClusterName,
+    CommandPattern,
+    GroupId,
+    Link,
+    ListenAddress,
+    LogField,
+    OptionalAddress,
+    PersonId,
+    PullSecret,
+    RedactPattern,
+    SecretAddress,
+    StoreUrl,
+    TimeZone,
+)
 from collectors.facts.clock import duration
 
 
@@ -23,11 +42,11 @@ class KubernetesSettings(Section):
 class PrometheusSettings(Section):
     """The fields of Prometheus' own http_config."""
 
-    url: str
+    url: Address
     authorization: Authorization | None = None
     basic_auth: BasicAuth | None = None
     tls_config: TlsConfig = TlsConfig()
-    proxy_url: SecretStr | None = None
+    proxy_url: SecretAddress | None = None
     http_headers: HttpHeaders = Field(default={})
     params: dict[str, str] = Field(default={})
     timeout: Duration = Field(default=duration("8s"), description="timeout of one query")
@@ -37,28 +56,28 @@ class PrometheusSettings(Section):
 
 
 class ElasticsearchSettings(Section):
-    url: str | tuple[str, ...]
+    url: AddressWithoutLogin | tuple[AddressWithoutLogin, ...]
     index: str = "filebeat-*"
     api_key: SecretStr | None = None
     api_key_file: Path | None = None
     basic_auth: BasicAuth | None = None
     ca_file: str = ""
-    fields: dict[str, str | tuple[str, ...]] = Field(default={})
+    fields: dict[LogField, str | tuple[str, ...]] = Field(default={})
     timeout: Duration = duration("10s")
     lag: Duration = Field(default=duration("10s"), description="delay until a log line is searchable")
     stale_after: Duration = Field(default=duration("10m"), description="blind after this long without lines")
 
 
 class ClusterSettings(Section):
-    name: str = Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")
+    name: ClusterName
     kubernetes: KubernetesSettings | None = KubernetesSettings()
     prometheus: PrometheusSettings | None = None
     elasticsearch: ElasticsearchSettings | None = None
-    links: dict[str, str] = Field(default={})
+    links: dict[str, Link] = Field(default={})
 
 
 class StoreSettings(Section):
-    url: str = "sqlite+aiosqlite:///yardmaster.db"
+    url: StoreUrl = "sqlite+aiosqlite:///yardmaster.db"
 
 
 class TokenSettings(Section):
@@ -67,13 +86,19 @@ class TokenSettings(Section):
     token_file: Path | None = None
     teams: tuple[str, ...] = ()
 
+    @model_validator(mode="after")
+    def _has_a_token(self) -> "TokenSettings":
+        if self.token is None and self.token_file is None:
+            raise ValueError("set token or token_file")
+        return self
+
 
 class AuthSettings(Section):
     tokens: tuple[TokenSettings, ...] = ()
 
 
 class HttpSettings(Section):
-    listen: str = "127.0.0.1:9099"
+    listen: ListenAddress = "127.0.0.1:9099"
     auth: AuthSettings = AuthSettings()
 
     @property
@@ -96,15 +121,15 @@ class RouteSettings(Section):
 
 
 class TeamSettings(Section):
-    slack_groups: tuple[str, ...] = ()
-    members: tuple[str, ...] = Field(default=(), description="chat ids, in addition to the groups")
-    commands: tuple[str, ...] = ()
+    slack_groups: tuple[GroupId, ...] = ()
+    members: tuple[PersonId, ...] = Field(default=(), description="chat ids, in addition to the groups")
+    commands: tuple[CommandPattern, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
 
 
 class AutomationSettings(Section):
-    commands: tuple[str, ...] = ()
+    commands: tuple[CommandPattern, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
 
@@ -126,18 +151,21 @@ class RulesSettings(Section):
     interval: Duration = duration("15s")
 
 
+class IncidentsSettings(Section):
+    reopens_within: Duration = duration("10m")
+
+
 class CommandsSettings(Section):
     """Defaults of commands, which differ between companies."""
 
     idle_after: Duration = duration("30m")
     reclaim_grace: Duration = duration("30m")
     cordon_for: Duration = duration("4h")
-    pull_secret: str = ""
+    pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)
-    owners: dict[str, str] = Field(default={}, description="an owner's name in the cluster -> their chat id")
-
-
-ChannelName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+    owners: dict[str, PersonId] = Field(
+        default={}, description="an owner's name in the cluster -> their chat id"
+    )
 
 
 class Settings(BaseSettings):
@@ -158,13 +186,16 @@ class Settings(BaseSettings):
     http: HttpSettings = HttpSettings()
     routes: tuple[RouteSettings, ...] = ()
     teams: dict[str, TeamSettings] = Field(default={})
-    automation: dict[str, AutomationSettings] = Field(default={})
+    automation: dict[AutomationName, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
+    incidents: IncidentsSettings = IncidentsSettings()
     commands: CommandsSettings = CommandsSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
-    timezone: str = "UTC"
-    redact: tuple[str, ...] = ()
-    runbooks: str = Field(default="", description="base URL of runbooks: the file name is appended")
+    timezone: TimeZone = "UTC"
+    redact: tuple[RedactPattern, ...] = ()
+    runbooks: OptionalAddress = Field(
+        default="", description="base URL of runbooks: the file name is appended"
+    )
 
     @classmethod
     def settings_customise_sources(
@@ -177,10 +208,3 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment overrides the file."""
         return env_settings, init_settings
-
-    @model_validator(mode="after")
-    def _names_are_unique(self) -> "Settings":
-        names = [cluster.name for cluster in self.clusters]
-        if duplicates := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"two clusters are named {', '.join(duplicates)}")
-        return self

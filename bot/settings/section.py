@@ -50,7 +50,7 @@ def _headers(value: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
 HeaderValue = Annotated[SecretStr | None, AfterValidator(_header_value)]
 HttpHeaders = Annotated[dict[str, SecretStr], AfterValidator(_headers)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
-Matchers = Annotated[str, BeforeValidator(_matchers)]
+Matchers = Annotated[str, AfterValidator(_matchers)]
 
 
 class Section(BaseModel):

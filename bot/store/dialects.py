@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -65,6 +66,14 @@ def make_engine(url: str, *, reads: bool = False) -> AsyncEngine:
             "write sqlite+aiosqlite, or postgresql+asyncpg with asyncpg installed"
         ) from error
     return engine
+
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a store's URL; None if the database is a server's."""
+    made = make_url(url)
+    if made.get_backend_name() != "sqlite" or not made.database or made.database.startswith("file:"):
+        return None
+    return Path(made.database)
 
 
 async def prepare(engine: AsyncEngine) -> None:

@@ -44,6 +44,9 @@ class TrainingFacts:
     team: str = ""
     gpus: float = 0
     ranks: int = 0
+    failed_at: datetime | None = None  # when its first task failed, if the training has failed
+    failed_on: str = ""  # the node of that task
+    failure: str = ""  # what is known of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,9 @@ class Topology:
     node_of_address: Mapping[str, str] = field(default_factory=dict)
     pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node; no finished pods
     training_of: Mapping[str, str] = field(default_factory=dict)  # by workload, or by dedicated namespace
+    failed_on: Mapping[str, tuple[TrainingFacts, ...]] = field(
+        default_factory=dict
+    )  # by node of the first failure
 
     def complete(self, subject: Subject) -> Subject:
         """Return the subject with everything that follows from it: a pod's node and training, a node's rack, an owner.

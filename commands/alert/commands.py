@@ -20,11 +20,12 @@ from alerts.cards.message import (
     moment,
     text,
 )
-from alerts.incidents.grouping import summary_of
 from alerts.incidents.incident import Incident
+from alerts.incidents.members import summary_of
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
+from commands.alert.alert_groups import AlertGroup, grouped
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 
@@ -42,41 +43,36 @@ class AlertName:
 
 
 async def listing(action: ListAlerts, context: CommandContext) -> Answer:
-    """Return the firing alerts, most severe first; with `--pending` the pending ones too."""
+    """Return the firing alerts by rule and place, most severe first; with `--pending` the pending ones too."""
     async with context.store.read() as snapshot:
         found = list(await snapshot.rows(Alert).find(cluster=context.cluster.name, state="firing"))
         if action.pending:
             found += await snapshot.rows(Alert).find(cluster=context.cluster.name, state="pending")
         silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
+        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
     if not found:
         return Answer(message=Message(title=text("No firing alerts."), color=Color.GOOD))
-    found.sort(key=lambda alert: (-alert.severity.rank, alert.life.since))
-
-    def state(alert: Alert) -> str:
-        silenced = any(silence.covers(alert.labels, context.now) for silence in silences)
-        return "silenced" if silenced else alert.life.state.value
-
-    rows = tuple(
-        (
-            str(alert.key)[:6],
-            alert.severity.value,
-            alert.name,
-            summary_of(alert),
-            _since(alert, context),
-            state(alert),
-        )
-        for alert in found[:SHOWN]
-    )
+    silenced = [
+        alert.id for alert in found if any(silence.covers(alert.labels, context.now) for silence in silences)
+    ]
+    muted = {
+        silence.incident for silence in silences if silence.covers_incident(silence.incident, context.now)
+    }
+    silenced += [member.alert for one in incidents if one.id in muted for member in one.members]
+    groups = grouped(found, silenced)
     table = Table(
-        heading=("key", "severity", "alert", "summary", "for", "state"),
-        rows=rows,
-        more=len(found) - len(rows),
+        heading=("alert", "for", "state"),
+        rows=tuple(_row(group, context) for group in groups[:SHOWN]),
+        more=max(0, len(groups) - SHOWN),
     )
-    return Answer(
-        message=Message(
-            title=text(bold(f"{len(found)} alert{'s' if len(found) != 1 else ''}")), blocks=(table,)
-        )
-    )
+    title = f"{len(found)} alert{'s' if len(found) != 1 else ''}"
+    hint = Context(text=text("More about one: ", code(f"alert why {groups[0].oldest.name}")))
+    return Answer(message=Message(title=text(bold(title)), blocks=(table, hint)))
+
+
+def _row(group: AlertGroup, context: CommandContext) -> tuple[str, ...]:
+    state = "silenced" if group.is_silenced else group.oldest.life.state.value
+    return (group.text, _since(group.oldest, context), f"{group.oldest.severity.value}, {state}")
 
 
 async def reason(action: AlertName, context: CommandContext) -> Answer:
@@ -142,7 +138,7 @@ COMMANDS = (
     Command(
         noun="alert",
         verb="list",
-        summary="List firing alerts, most severe first.",
+        summary="List firing alerts by rule and place, most severe first.",
         action=ListAlerts,
         parameters=(click.Option(["--pending"], is_flag=True, help="include pending alerts"),),
         read=listing,

@@ -62,6 +62,7 @@ class PlanDraft:
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
     decided: tuple[str, ...] = ()  # what is decided beyond the steps: policy and limits
+    is_dry_run: bool = False  # the API server accepted a dry run of the steps
     blockers: tuple[str, ...] = ()  # what steps would have to wait for now, found by the dry run
     nothing_to_do: str = ""  # the reason, if there is nothing to do
     alternatives: tuple[Button, ...] = ()  # other commands to offer
@@ -95,6 +96,7 @@ class Command(Generic[Action]):
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: tuple[Right, ...] = ()
+    relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
     details: str = ""  # extra text for the docs
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import click
 
+from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Table, bold, moment, text
@@ -28,7 +29,7 @@ class ShowIncident:
 
 
 async def listing(action: ListIncidents, context: CommandContext) -> Answer:
-    """Return the open incidents, most severe first; with `--all` the latest ones in any state."""
+    """Return the open incidents, most severe first; with `--all` the latest ones in any state, open ones first."""
     async with context.store.read() as snapshot:
         if action.all:
             found = list(
@@ -36,13 +37,12 @@ async def listing(action: ListIncidents, context: CommandContext) -> Answer:
             )
         else:
             found = list(await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open"))
-            found.sort(key=lambda one: (-one.severity.rank, one.opened_at))
+            found.sort(key=lambda one: one.opened_at)
+    found.sort(key=lambda one: (not one.is_open, -one.severity.rank if one.is_open else 0))  # else as found
     if not found:
         return Answer(message=Message(title=text("No open incidents."), color=Color.GOOD))
     rows = tuple(_row(incident, context) for incident in found[:SHOWN])
-    table = Table(
-        heading=("id", "severity", "alert", "where", "for", "by"), rows=rows, more=len(found) - len(rows)
-    )
+    table = Table(heading=("id", "severity", "what", "for", "by"), rows=rows, more=len(found) - len(rows))
     title = (
         "the latest incidents"
         if action.all
@@ -55,7 +55,11 @@ def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
     state = incident.severity.value if incident.is_open else "resolved"
     lasted = humanize(incident.lasted(context.now), parts=1)
     who = incident.acknowledged_by_name or incident.acknowledged_by
-    return (incident.id, state, incident.lead.name, place_of(incident.subject), lasted, who)
+    place = place_of(incident.subject)
+    what = headline(incident)
+    if place.casefold() not in what.casefold():
+        what = f"{what} ({place})"
+    return (incident.id, state, what, lasted, who)
 
 
 async def show(action: ShowIncident, context: CommandContext) -> Answer:

@@ -6,11 +6,9 @@ from datetime import timedelta
 
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Fields, Message, Table, Text, bold, code, text
+from alerts.cards.message import Block, Button, Buttons, Fields, Message, Text, bold, code, text
 from alerts.incidents.incident import Incident
-from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import is_ready
 from collectors.facts.clock import humanize
 from collectors.facts.subjects import Subject
 from commands.core.command import DURATION, Answer, Command, PlanDraft, UnusableError
@@ -27,15 +25,10 @@ from commands.node.cordon import (
     uncordon_step,
 )
 from commands.node.drain import DRAIN
+from commands.node.node_list import LIST, cordoned_by, gpus_of, state_of
 from commands.plans.plan import Risk, in_order
 from commands.plans.record_steps import forget
 from commands.plans.steps import Patch, Record
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListNodes:
-    rack: str
-    cordoned: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,41 +48,15 @@ class UncordonNodes:
     nodes: tuple[str, ...]
 
 
-async def listing(action: ListNodes, context: CommandContext) -> Answer:
-    """Return the nodes with their rack, state, GPUs in use and trainings; GPU nodes first."""
-    inventory, topology = context.cluster.inventory(), context.cluster.topology()
-    rows = []
-    for name, node in sorted(inventory.nodes.items()):
-        facts = topology.nodes.get(name)
-        rack = facts.rack if facts else ""
-        if (action.rack and rack != action.rack) or (action.cordoned and not node.spec.unschedulable):
-            continue
-        trainings = sorted(
-            {pod.training.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.training}
-        )
-        rows.append((name, rack, _state(node), _gpus(inventory, name), ", ".join(trainings)))
-    rows.sort(key=lambda row: (row[3] == "", row[0]))
-    if not rows:
-        raise UnusableError("No matching nodes." + (f" Racks: {_racks(context)}." if action.rack else ""))
-    table = Table(
-        heading=("node", "rack", "state", "GPUs", "trainings"),
-        rows=tuple(rows[:60]),
-        more=max(0, len(rows) - 60),
-    )
-    return Answer(
-        message=Message(title=text(bold(f"{len(rows)} node{'s' if len(rows) != 1 else ''}")), blocks=(table,))
-    )
-
-
 async def show(action: ShowNode, context: CommandContext) -> Answer:
     inventory = context.cluster.inventory()
     node = node_named(action.node, inventory)
-    rows: list[tuple[str, Text]] = [("state", text(_state(node)))]
+    rows: list[tuple[str, Text]] = [("state", text(state_of(node)))]
     facts = context.cluster.topology().nodes.get(action.node)
     if facts:
         rows += [
             ("rack", text(facts.rack or "?")),
-            ("GPUs", text(f"{_gpus(inventory, action.node)} {facts.gpu_product}")),
+            ("GPUs", text(f"{gpus_of(inventory, action.node)} {facts.gpu_product}")),
         ]
     for condition in node.status.conditions or ():
         if (condition.type == "Ready") != (condition.status == "True"):
@@ -119,7 +86,7 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
     for name in dict.fromkeys(action.nodes):
         node = node_named(name, inventory)
         if node.spec.unschedulable:
-            already.append(f"{name} is already cordoned by {_cordoned_by(node)}")
+            already.append(f"{name} is already cordoned by {cordoned_by(node)}")
             continue
         steps += cordon_steps(node, action.reason, context, lasting)
         for training in topology.affected_by(Subject(node=name)):
@@ -171,23 +138,6 @@ def _nodes_of(steps: Sequence[Patch | Record]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _state(node: Node) -> str:
-    state = "Ready" if is_ready(node) else "NotReady"
-    return f"{state}, cordoned by {_cordoned_by(node)}" if node.spec.unschedulable else state
-
-
-def _cordoned_by(node: Node) -> str:
-    return annotations_of(node).get(BY, "someone else")
-
-
-def _gpus(inventory: Inventory, node: str) -> str:
-    """`6/8`: used of allocatable, one pair per resource."""
-    gpus = inventory.gpus_on(node)
-    shares = gpus.counts.values() if gpus else ()
-    pairs = [f"{share.requested:g}/{share.allocatable:g}" for share in shares if share.capacity]
-    return " ".join(pairs)
-
-
 def _lease_rows(node: Node) -> list[tuple[str, Text]]:
     found = annotations_of(node)
     if BY not in found:
@@ -195,25 +145,10 @@ def _lease_rows(node: Node) -> list[tuple[str, Text]]:
     return [("cordoned", text(f"by {found[BY]}: {found.get(REASON, '')}, until {found.get(UNTIL, '?')}"))]
 
 
-def _racks(context: CommandContext) -> str:
-    return ", ".join(sorted({node.rack for node in context.cluster.topology().nodes.values() if node.rack}))
-
-
 _PATCH_NODES = Patch.rights("", "nodes")
 
 COMMANDS = (
-    Command(
-        noun="node",
-        verb="list",
-        summary="List nodes: state, GPUs in use and trainings.",
-        action=ListNodes,
-        parameters=(
-            click.Option(["--rack"], default="", metavar="RACK"),
-            click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
-        ),
-        read=listing,
-        example="node list --rack rack-a",
-    ),
+    LIST,
     Command(
         noun="node",
         verb="show",

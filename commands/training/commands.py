@@ -191,6 +191,7 @@ COMMANDS = (
         ),
         plan=stop,
         risk=Risk.TOUCH,
+        relieves=("GPUIdle", "TrainingPending"),
         rights=_STOP_RIGHTS,
         example="training stop detr",
     ),

@@ -44,9 +44,15 @@ TONES = {
 
 
 def training_table(trainings: Sequence[Training], now: datetime) -> Table:
-    """Return a row per training, largest first."""
+    """Return a row per training: those that do not run first, the ended ones last, each largest first."""
     ordered = sorted(
-        trainings, key=lambda training: (training.state.is_over, -training.gpus_wanted, training.id)
+        trainings,
+        key=lambda training: (
+            training.state.is_over,
+            training.state is TrainingState.RUNNING,
+            -training.gpus_wanted,
+            training.id,
+        ),
     )
     rows = tuple(
         (

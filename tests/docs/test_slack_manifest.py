@@ -4,6 +4,7 @@ import re
 
 import yaml
 
+from bot.channels.slack.scopes import BOT_SCOPES
 from tests.docs.conftest import ROOT
 
 _HISTORY = {"channels:history", "groups:history"}
@@ -18,6 +19,7 @@ SCOPES: dict[str, set[str]] = {  # by method: docs.slack.dev/reference/methods
     "conversations_open": {"im:write"},
     "users_info": {"users:read"},
     "usergroups_users_list": {"usergroups:read"},
+    "files_info": {"files:read"},
     "files_getUploadURLExternal": {"files:write"},
     "files_completeUploadExternal": {"files:write"},
 }
@@ -51,6 +53,10 @@ def test_its_scopes_are_exactly_those_in_use() -> None:
     wanted = {scope for method in called for scope in SCOPES[method]}
     wanted |= {scope for code, scopes in LISTENERS.items() if code in _source() for scope in scopes}
     assert sorted(wanted) == _manifest()["oauth_config"]["scopes"]["bot"]
+
+
+def test_the_doctor_asks_for_the_same_scopes() -> None:
+    assert list(BOT_SCOPES) == _manifest()["oauth_config"]["scopes"]["bot"]
 
 
 def test_every_scope_is_explained(docs: dict[str, str]) -> None:

@@ -170,12 +170,15 @@ def only_line(output: str) -> str:
     return line
 
 
-async def test_run_without_the_folder_of_its_store_exits_with_one_line(tmp_path: Path) -> None:
+async def test_run_without_the_folder_of_its_store_says_which(tmp_path: Path) -> None:
     file = settings_with(tmp_path, FINE)
     file.write_text(file.read_text(encoding="utf-8").replace("/yard.db", "/none/yard.db"), encoding="utf-8")
     code, output = await run("run", "--config", str(file))
     assert code == 1
-    assert f"the store {tmp_path}/none/yard.db cannot be opened" in only_line(output)
+    error, last = output.splitlines()
+    assert error.startswith(f"{file}:")
+    assert error.endswith(f"store.url: the folder {tmp_path}/none does not exist: create it")
+    assert last == "Yardmaster cannot start with these settings."
 
 
 async def test_run_on_the_store_of_a_newer_version_exits_with_one_line(tmp_path: Path) -> None:

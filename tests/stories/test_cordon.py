@@ -163,7 +163,7 @@ async def test_the_reminder_of_a_lifted_cordon_says_that_it_was_lifted(tmp_path:
         assert "node uncordon gpu-a01" in line.said
 
 
-async def test_an_action_started_from_a_card_is_recorded_as_the_incidents_fix(tmp_path: Path) -> None:
+async def test_a_cordon_is_no_fix_and_the_resolved_card_offers_to_end_it(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91), since=stage.clock.now())
         card = await stage.card("gpu-a01 is hot")
@@ -172,8 +172,11 @@ async def test_an_action_started_from_a_card_is_recorded_as_the_incidents_fix(tm
         await stage.plan_is("done")
         stage.prometheus.truth.say(HOT, since=stage.clock.now())
         await stage.slack.until(lambda: "Resolved" in card.said, 60)
-        assert "Fixed by" in card.said
-        assert "node cordon gpu-a01" in card.said
+        assert "Fixed by" not in card.said
+        assert "Meanwhile: `node cordon gpu-a01" in card.said
+        assert "`gpu-a01` is still cordoned until" in card.said
+        preview = await stage.presses("dana", card, "Uncordon gpu-a01")
+        assert "uncordon gpu-a01" in preview.said
         assert len(stage.cards()) == 1
         action = await stage.card("Cordon gpu-a01: done")
         assert action.thread_ts == card.ts

@@ -23,6 +23,7 @@ from alerts.cards.message import (
 from bot.channels.slack import block_limits
 from bot.channels.slack.elements import action_elements
 from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
+from bot.channels.slack.native_tables import largest_table, native_table
 from bot.channels.slack.table_layout import aligned, layout
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.language.translation import translated, translated_text
@@ -75,6 +76,7 @@ class _Page:
     blocks: list[Json] = field(default_factory=list)
     files: list[Attachment] = field(default_factory=list)
     elements: int = 0  # buttons and menus
+    own_table: Table | None = None  # the one that is a table of Slack's own
 
 
 def render_line(content: Text, book: Phrasebook = ENGLISH) -> SlackMessage:
@@ -84,7 +86,8 @@ def render_line(content: Text, book: Phrasebook = ENGLISH) -> SlackMessage:
 
 def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     """Render the message within Slack's limits. Content that is cut is marked and attached in full."""
-    message, page = translated(message, book), _Page(book)
+    message = translated(message, book)
+    page = _Page(book, own_table=largest_table(message.blocks))
     for block in message.blocks:
         page.blocks += _rendered(block, page)
     shown, left_out = _fitting(page.blocks)
@@ -176,7 +179,11 @@ def _fields(block: Fields) -> list[Json]:
 def _table(table: Table, page: _Page) -> list[Json]:
     if not table.rows:
         return [_note(f"none (… {table.more} more)" if table.more else "none", page)]
-    blocks = _fixed(layout(table).split("\n"), page, "table.txt", aligned(table))
+    if table is page.own_table and (found := native_table(table)) is not None:
+        native, left_out = found
+        blocks = [native, *(_left_out(left_out, page, "table.txt", aligned(table)) if left_out else ())]
+    else:
+        blocks = _fixed(layout(table).split("\n"), page, "table.txt", aligned(table))
     return [*blocks, _note(f"… {table.more} more rows", page)] if table.more else blocks
 
 
@@ -191,12 +198,16 @@ def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
         shown.append(short)
     left_out = len(lines) - len(shown)
     blocks = [_section(fenced("\n".join(shown)))] if any(line.strip() for line in shown) else []
-    if left_out or any(len(line) > 1000 for line in shown):
-        number = sum(file.name.endswith(name) for file in page.files)
-        name = f"{number + 1}-{name}" if number else name
-        page.files.append(Attachment(name=name, content=whole))
-        blocks.append(_note(f"… {left_out} more lines: see the attached {name}", page))
-    return blocks
+    is_cut = left_out or any(len(line) > 1000 for line in shown)
+    return [*blocks, *_left_out(left_out, page, name, whole)] if is_cut else blocks
+
+
+def _left_out(count: int, page: _Page, name: str, whole: str) -> list[Json]:
+    """Attach the whole, and return the note that says so."""
+    number = sum(file.name.endswith(name) for file in page.files)
+    name = f"{number + 1}-{name}" if number else name
+    page.files.append(Attachment(name=name, content=whole))
+    return [_note(f"… {count} more lines: see the attached {name}", page)]
 
 
 def _actions(block: Buttons, page: _Page) -> list[Json]:

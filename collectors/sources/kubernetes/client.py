@@ -1,11 +1,13 @@
 """The client of one Kubernetes API server, shared by the source and the cluster writer."""
 
 import asyncio
+import os
 import ssl
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import aiohttp
@@ -162,6 +164,8 @@ class KubernetesClient:
 
 
 async def _load(settings: KubernetesOptions, configuration: Configuration) -> None:
+    if settings.kubeconfig and not _exists(settings.kubeconfig):
+        raise SourceError(f"the kubeconfig {settings.kubeconfig} does not exist", temporary=False)
     try:
         if settings.kubeconfig or settings.context:
             await load_kube_config(  # type: ignore[no-untyped-call]
@@ -182,6 +186,11 @@ async def _load(settings: KubernetesOptions, configuration: Configuration) -> No
             else "check the file and the context's name"
         )
         raise SourceError(f"{_source_of(settings)}: {reason}; {advice}", temporary=False) from failure
+
+
+def _exists(kubeconfig: str) -> bool:
+    """Return whether one of the files is there: as in kubectl, several are separated by colons."""
+    return any(Path(one).expanduser().exists() for one in kubeconfig.split(os.pathsep))
 
 
 def _source_of(settings: KubernetesOptions) -> str:

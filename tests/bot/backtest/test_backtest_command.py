@@ -54,7 +54,7 @@ def backtest(tmp_path: Path, rules: Path, monkeypatch: pytest.MonkeyPatch) -> Ba
     """A function that runs the command on these rules and clusters."""
     monkeypatch.setenv("COLUMNS", "160")
 
-    def run(*words: str, clusters: str = "[]") -> Result:
+    def run(*words: str, clusters: str = "[{name: a}]") -> Result:
         config = tmp_path / "settings.yaml"
         config.write_text(f"clusters: {clusters}\n")
         files = (str(rules), str(rules.with_suffix(".yard.yaml")))

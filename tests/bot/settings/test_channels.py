@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from bot.settings.channels import address_error
-from bot.settings.loading import SettingsError, read_settings, unreadable_files
+from bot.settings.loading import SettingsError, read_settings
+from bot.settings.named_files import unreadable_files
 
 SLACK = "slack: {bot_token: xoxb-1, app_token: xapp-1, channel: C0123}\n"
 NIGHT = "channels: {night: {webhook: {url: 'https://example.com/hook-secret'}}}\n"
@@ -104,8 +105,9 @@ def test_a_channel_that_is_not_valid(tmp_path: Path, channels: str, expected: st
 def test_an_unreadable_secret_of_a_channel_is_named(tmp_path: Path) -> None:
     file = tmp_path / "yardmaster.yaml"
     file.write_text(f"channels: {{night: {{webhook: {{url_file: {tmp_path / 'absent'}}}}}}}\n")
-    (error,) = unreadable_files(read_settings(file))
-    assert error.startswith("channels.night.webhook.url_file: ")
+    ((path, error),) = unreadable_files(read_settings(file))
+    assert path == ("channels", "night", "webhook", "url_file")
+    assert error.startswith("cannot read the secret")
 
 
 def test_settings_print_no_address(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from demo.lookalikes.slack.kit.shapes import (
     array,
     boolean,
     diagnostic,
+    one_of,
     record,
     slack_file,
     string,
@@ -93,9 +94,27 @@ def block_shapes(limits: Limits) -> dict[str, Shape]:
             ),
         ),
         "rich_text": record({"elements": array(typed(_RICH), 1000)}, named),
+        "table": record(
+            {
+                "rows": array(
+                    array(typed(_CELLS), limits["table_columns"], least=1), limits["table_rows"], least=1
+                )
+            },
+            {
+                **named,
+                "column_settings": array(
+                    record({}, {"align": one_of("left", "center", "right"), "is_wrapped": boolean}),
+                    limits["table_columns"],
+                ),
+            },
+        ),
     }
 
 
+_CELLS: dict[str, Shape] = {
+    "raw_text": record({"text": string(1_000_000, least=1)}, {"type": anything}),
+    "rich_text": record({"elements": anything}, {"type": anything}),
+}
 _RICH: dict[str, Shape] = {
     kind: record(
         {"elements": array(anything, 1000)},
@@ -116,7 +135,7 @@ def mistakes_in_blocks(
     limits = limits or documented()
     shape = array(typed(_shapes() if limits is documented() else block_shapes(limits)), limits[most])
     found = list(shape(blocks, "/blocks"))
-    return found or list(_repeated(blocks))
+    return found or [*_repeated(blocks), *_too_many_tables(blocks, limits, is_view=most == "blocks_per_view")]
 
 
 def mistakes_in_view(view: Any, limits: Limits | None = None) -> list[str]:
@@ -188,6 +207,14 @@ def _some(names: tuple[str, ...], shape: Shape) -> Shape:
             yield diagnostic(f"must define at least one of: {', '.join(names)}", pointer)
 
     return check
+
+
+def _too_many_tables(blocks: list[dict[str, Any]], limits: Limits, *, is_view: bool) -> Iterator[str]:
+    """A message has one table, and a view none."""
+    tables = [index for index, block in enumerate(blocks) if block["type"] == "table"]
+    for index in tables[0 if is_view else limits["tables_per_message"] :]:
+        reason = "unsupported type: table" if is_view else "only_one_table_allowed"
+        yield diagnostic(reason, f"/blocks/{index}")
 
 
 def _repeated(blocks: list[dict[str, Any]]) -> Iterator[str]:

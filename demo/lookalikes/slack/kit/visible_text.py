@@ -7,7 +7,8 @@ from typing import Any
 def said(message: dict[str, Any]) -> str:
     """Return a message as plain lines: its blocks and attachments if it has any, else its text.
 
-    Buttons appear as `[Cordon]`, menus as `[Choose…▾]`, dividers as `---`.
+    Buttons appear as `[Cordon]`, menus as `[Choose…▾]`, dividers as `---`, and the cells of a
+    table with ` | ` between them.
     """
     lines = list(_blocks(message.get("blocks") or ()))
     if not lines and message.get("text"):
@@ -51,10 +52,17 @@ def _block(block: dict[str, Any]) -> Iterator[str]:
             yield f"{block['label']['text']}: {_element(block['element'])}"
         case "image":
             yield f"[image: {block['alt_text']}]"
+        case "table":
+            for row in block["rows"]:
+                yield " | ".join(_cell(cell) for cell in row)
         case "rich_text":
             yield from _rich(block.get("elements") or ())
         case _:
             return
+
+
+def _cell(cell: dict[str, Any]) -> str:
+    return str(cell["text"]) if cell["type"] == "raw_text" else " ".join(_rich(cell["elements"]))
 
 
 def _rich(parts: Any) -> Iterator[str]:

@@ -32,11 +32,22 @@ function drawn(block, scene) {
       return input(block, scene);
     case "image":
       return el("figure", { class: "kit-image" }, block.title ? el("figcaption", {}, textOf(block.title, names)) : null, image(block, "wide"));
+    case "table":
+      return table(block, names);
     case "rich_text":
       return el("div", { class: "kit-text" }, ...rich(block.elements, names));
     default:
       return el("div", { class: "kit-unknown" }, `[${block.type}]`);
   }
+}
+
+// The first row is the heading. A column that is not wrapped keeps its cells on one line.
+function table(block, names) {
+  const [heading, ...rows] = block.rows;
+  const how = (column) => block.column_settings?.[column] ?? {};
+  const cell = (kind) => (part, column) => el(kind, { class: `${how(column).is_wrapped ? "" : "whole"} ${how(column).align ?? "left"}`.trim() }, part.type === "raw_text" ? part.text : el("span", {}, ...rich(part.elements, names)));
+  const row = (kind) => (cells) => el("tr", {}, ...cells.map(cell(kind)));
+  return el("div", { class: "kit-table" }, el("table", {}, el("thead", {}, row("th")(heading)), el("tbody", {}, ...rows.map(row("td")))));
 }
 
 function section(block, scene) {

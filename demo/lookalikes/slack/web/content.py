@@ -34,6 +34,7 @@ def content_of(workspace: Workspace, args: Arguments) -> tuple[dict[str, Any], d
     metadata = args.part("metadata")
     if metadata is not None:
         content["metadata"] = _metadata(workspace, metadata)
+    _judge_tables(workspace, content)
     if not any(content.get(name) for name in ("text", "blocks", "attachments")):
         raise SlackError("no_text")
     most = workspace.limits["message_text"]
@@ -44,6 +45,19 @@ def content_of(workspace: Workspace, args: Arguments) -> tuple[dict[str, Any], d
         more = {"warning": "message_truncated"}
         more["response_metadata"] = {"messages": [warning], "warnings": ["message_truncated"]}
     return content, more
+
+
+def _judge_tables(workspace: Workspace, content: dict[str, Any]) -> None:
+    """Raise `invalid_attachments` when the blocks and the attachments together have too many tables."""
+    parts = [
+        content.get("blocks") or [],
+        *(one.get("blocks") or [] for one in content.get("attachments") or []),
+    ]
+    tables = [block for part in parts for block in part if block["type"] == "table"]
+    if len(tables) > workspace.limits["tables_per_message"]:
+        raise SlackError(
+            "invalid_attachments", response_metadata={"messages": ["[ERROR] only_one_table_allowed"]}
+        )
 
 
 def judge_blocks(workspace: Workspace, blocks: list[dict[str, Any]]) -> None:

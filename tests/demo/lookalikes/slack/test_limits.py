@@ -41,6 +41,10 @@ def menu(*options: Json, **more: Any) -> Json:
     return {"type": "static_select", "options": list(options) or [option()], **more}
 
 
+def cell() -> Json:
+    return {"type": "raw_text", "text": "x"}
+
+
 def confirmed(**more: Any) -> list[Json]:
     dialog = {"title": plain(1), "text": plain(1), "confirm": plain(1), "deny": plain(1)}
     return actions(button(confirm={**dialog, **more}))
@@ -73,6 +77,9 @@ CASES: dict[str, Callable[[int], Any]] = {
     "image_url": lambda n: [{"type": "image", "alt_text": "x", "image_url": "u" * n}],
     "image_alt_text": lambda n: [{"type": "image", "alt_text": "x" * n, "image_url": "u"}],
     "image_title": lambda n: [{"type": "image", "alt_text": "x", "image_url": "u", "title": plain(n)}],
+    "table_rows": lambda n: [{"type": "table", "rows": [[cell()]] * n}],
+    "table_columns": lambda n: [{"type": "table", "rows": [[cell()] * n]}],
+    "tables_per_message": lambda n: [{"type": "table", "rows": [[cell()]]}] * n,
     "action_id": lambda n: actions(button(action_id="a" * n)),
     "button_text": lambda n: actions({"type": "button", "text": plain(n)}),
     "button_value": lambda n: actions(button(value="v" * n)),

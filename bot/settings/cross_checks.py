@@ -1,0 +1,54 @@
+"""Checks of settings that name each other: each yields the path of what is wrong, and why."""
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from alerts.cards.channel_id import kind_and_name
+from alerts.loading.node_reader import did_you_mean
+from bot.settings.channels import ChannelSettings, channel_error
+from bot.settings.locations import KeyPath
+from bot.settings.schema import RouteSettings, Settings
+
+Finding = tuple[KeyPath, str]
+
+
+def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[Finding]:
+    """Check what settings say of each other. `left_out`: sections with errors, which other settings may still name."""
+    yield from _cluster_names(settings)
+    if "clusters" not in left_out:
+        yield from _clusters(settings)
+    yield from _channels(settings.routes, settings, ("routes",), left_out)
+
+
+def _cluster_names(settings: Settings) -> Iterator[Finding]:
+    names = [cluster.name for cluster in settings.clusters]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            yield ("clusters", number, "name"), f"two clusters are named {name}"
+
+
+def _clusters(settings: Settings) -> Iterator[Finding]:
+    if "clusters" in settings.model_fields_set and not settings.clusters:
+        yield ("clusters",), "lists no cluster: name one, or leave `clusters` out"
+    names = [cluster.name for cluster in settings.clusters]
+    for section in ("teams", "automation"):
+        for name, grant in getattr(settings, section).items():
+            for number, pattern in enumerate(grant.clusters):
+                if pattern != "*" and not any(fnmatchcase(one, pattern) for one in names):
+                    text = f"`{pattern}` is none of the clusters{did_you_mean(pattern, names)}"
+                    yield (section, name, "clusters", number), text
+
+
+def _channels(
+    routes: Iterable[RouteSettings], settings: Settings, path: KeyPath, left_out: frozenset[str]
+) -> Iterator[Finding]:
+    for number, route in enumerate(routes):
+        for place, channel in enumerate(route.channels):
+            kind, _ = kind_and_name(channel)
+            is_unsure = (kind == "slack" and "slack" in left_out) or (
+                kind in ChannelSettings.model_fields and "channels" in left_out
+            )
+            error = channel_error(channel, slack=settings.slack, channels=settings.channels)
+            if error and not is_unsure:
+                yield (*path, number, "channels", place), error
+        yield from _channels(route.routes, settings, (*path, number, "routes"), left_out)

@@ -1,0 +1,229 @@
+"""Types of settings' values: each is checked where a setting is declared, and its error says how to write it."""
+
+import re
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from pydantic import AfterValidator, SecretStr
+from yarl import URL
+
+from alerts.loading.node_reader import did_you_mean
+from bot.store.dialects import make_engine
+from collectors.facts.redaction import Redactor
+from collectors.facts.subjects import WORDS
+from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
+from commands.command_catalogue import CATALOGUE
+from commands.gpu.reclaim_card import AUTOMATION
+
+AUTOMATIONS = (AUTOMATION,)  # the actors that the settings may permit commands
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def _address(value: str) -> str:
+    """Check the address of a server. It may contain a password, which no error shows."""
+    shown = re.sub(r"[^/@]*@", "", value)
+    if not value.strip():
+        raise ValueError("is empty: write an address such as http://server.example:9090")
+    if "://" not in value:
+        raise ValueError(f"`{shown}` has no scheme: write http://{shown} or https://{shown}")
+    try:
+        url = URL(value)
+    except ValueError:
+        raise ValueError(f"`{shown}` is not an address: write it like http://server.example:9090") from None
+    if url.scheme not in ("http", "https"):
+        raise ValueError(f"`{url.scheme}` is not a scheme of a server here: use http or https")
+    if not url.host:
+        raise ValueError(f"`{shown}` names no host: write it like http://server.example:9090")
+    return value
+
+
+def _address_without_login(value: str) -> str:
+    url = URL(_address(value))
+    if url.user is not None or url.password is not None:
+        raise ValueError(f"the address of {url.host} has a user or password: use basic_auth or api_key_file")
+    return value
+
+
+def _secret_address(value: SecretStr) -> SecretStr:
+    _address(value.get_secret_value())
+    return value
+
+
+def _optional_address(value: str) -> str:
+    return _address(value) if value else value
+
+
+def _timezone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        near = did_you_mean(value, available_timezones())
+        raise ValueError(
+            f"`{value}` is not a time zone{near or ': write it like UTC or Asia/Shanghai'}"
+        ) from None
+    return value
+
+
+def _redact_pattern(value: str) -> str:
+    try:
+        Redactor((value,))
+    except ValueError as error:
+        raise ValueError(str(error).removeprefix("redact: ")) from None
+    return value
+
+
+def _store_url(value: str) -> str:
+    try:
+        engine = make_engine(value)
+    except ValueError as error:
+        raise ValueError(str(error).replace("store.url", "it")) from None
+    if engine.dialect.name == "sqlite" and engine.url.database in (None, "", ":memory:"):
+        raise ValueError("names no file: write it like sqlite+aiosqlite:////path/yard.db")
+    return value
+
+
+def _listen(value: str) -> str:
+    host, colon, port = value.rpartition(":")
+    if not colon or not port.isdecimal() or int(port) > 65535:
+        raise ValueError(
+            f"`{value}` is not an address and a port: write it like 127.0.0.1:9099 or 0.0.0.0:9099"
+        )
+    if "/" in host or " " in host:
+        raise ValueError(f"`{value}` has more than an address and a port: write it like 127.0.0.1:9099")
+    return value
+
+
+def _command_pattern(value: str) -> str:
+    names = [command.name for command in CATALOGUE]
+    if any(fnmatchcase(name, value) for name in names):
+        return value
+    known = [*names, *(f"{noun} *" for noun in dict.fromkeys(command.noun for command in CATALOGUE))]
+    near = did_you_mean(value, known) or "; `help` lists the commands, and `node *` stands for all of a noun"
+    raise ValueError(f"`{value}` is no command{near}")
+
+
+def _automation(value: str) -> str:
+    if value not in AUTOMATIONS:
+        raise ValueError(f"`{value}` is no automation{did_you_mean(value, AUTOMATIONS)}")
+    return value
+
+
+def _log_field(value: str) -> str:
+    if value not in DEFAULT_FIELDS:
+        raise ValueError(
+            f"`{value}` is not a word for a field of log lines{did_you_mean(value, DEFAULT_FIELDS)}"
+        )
+    return value
+
+
+def _link(value: str) -> str:
+    for word in _PLACEHOLDER.findall(value):
+        if word not in WORDS:
+            near = did_you_mean(word, WORDS) or f"; known are {', '.join(WORDS)}"
+            raise ValueError(f"`{{{word}}}` is not a word of a subject{near}")
+    _address(_PLACEHOLDER.sub("x", value))
+    return value
+
+
+def _pull_secret(value: str) -> str:
+    if value and not re.fullmatch(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*", value):
+        raise ValueError(f"`{value}` is not namespace/name: write it like ops/registry")
+    return value
+
+
+def _id(what: str, pattern: str, example: str, where: str) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(
+                f"`{value}` is not the id of {what}: write an id like {example}, which is {where}"
+            )
+        return value
+
+    return check
+
+
+def _person(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_.:-]+", value):
+        raise ValueError(
+            f"`{value}` is not the id of a person: write an id like U0123456, from their profile"
+        )
+    return value
+
+
+def token_error(token: str, *, is_app: bool) -> str:
+    """Return why Slack's token is of the wrong type, without the token; empty if it may be right."""
+    kind = token[:5]
+    if is_app and kind in ("xoxb-", "xoxp-"):
+        return f"is a token that begins with {kind}, but app_token begins with xapp-: are the two tokens swapped?"
+    if not is_app and kind == "xapp-":
+        return (
+            "is a token that begins with xapp-, but bot_token begins with xoxb-: are the two tokens swapped?"
+        )
+    if not is_app and kind == "xoxp-":
+        return "is a person's token (xoxp-): use the bot's token, which begins with xoxb-"
+    return ""
+
+
+def _token(*, is_app: bool) -> Callable[[SecretStr], SecretStr]:
+    def check(value: SecretStr) -> SecretStr:
+        if error := token_error(value.get_secret_value(), is_app=is_app):
+            raise ValueError(error)
+        return value
+
+    return check
+
+
+def _named(pattern: str, text: str) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"`{value}` {text}")
+        return value
+
+    return check
+
+
+Address = Annotated[str, AfterValidator(_address)]
+OptionalAddress = Annotated[str, AfterValidator(_optional_address)]
+AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login)]
+SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address)]
+TimeZone = Annotated[str, AfterValidator(_timezone)]
+RedactPattern = Annotated[str, AfterValidator(_redact_pattern)]
+StoreUrl = Annotated[str, AfterValidator(_store_url)]
+ListenAddress = Annotated[str, AfterValidator(_listen)]
+CommandPattern = Annotated[str, AfterValidator(_command_pattern)]
+AutomationName = Annotated[str, AfterValidator(_automation)]
+LogField = Annotated[str, AfterValidator(_log_field)]
+Link = Annotated[str, AfterValidator(_link)]
+PullSecret = Annotated[str, AfterValidator(_pull_secret)]
+BotToken = Annotated[SecretStr, AfterValidator(_token(is_app=False))]
+AppToken = Annotated[SecretStr, AfterValidator(_token(is_app=True))]
+PersonId = Annotated[str, AfterValidator(_person)]
+ChannelId = Annotated[
+    str,
+    AfterValidator(
+        _id("a Slack channel", r"[CGD][A-Z0-9]+", "C0123456", "at the end of the channel's details")
+    ),
+]
+GroupId = Annotated[
+    str, AfterValidator(_id("a Slack user group", r"S[A-Z0-9_]+", "S0123456", "in the user group's URL"))
+]
+ClusterName = Annotated[
+    str,
+    AfterValidator(
+        _named(
+            r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?",
+            "is not a cluster's name: use lower-case letters, digits, `-` and `.`, at most 63",
+        )
+    ),
+]
+ChannelName = Annotated[
+    str,
+    AfterValidator(
+        _named(
+            r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?",
+            "is not a channel's name: use lower-case letters, digits and `-`, at most 63",
+        )
+    ),
+]

@@ -1,0 +1,146 @@
+"""The command `node list`: the troubled nodes first, and how many of the rest are fine."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import click
+
+from alerts.cards.message import Block, Button, Buttons, Color, Context, Message, Table, bold, text
+from alerts.incidents.incident import Incident
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Node
+from collectors.cluster.resources import is_ready
+from commands.core.command import Answer, Command, UnusableError
+from commands.core.context import CommandContext
+from commands.node.cordon import BY, annotations_of
+
+SHOWN = 60
+FEW = 5  # nodes without trouble that are listed rather than counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListNodes:
+    rack: str
+    cordoned: bool
+    all: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed:
+    """A node as it is listed. `rank`: the worse its trouble the lower; 9 without any."""
+
+    name: str
+    state: str
+    gpus: str
+    trainings: str
+    rack: str
+    rank: int
+
+    @property
+    def is_fine(self) -> bool:
+        return self.rank == 9
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        return (self.name, self.state, self.gpus, self.trainings, self.rack)
+
+
+async def listing(action: ListNodes, context: CommandContext) -> Answer:
+    """Return the nodes that are not ready, have an open incident or are cordoned; the rest with `--all`."""
+    inventory = context.cluster.inventory()
+    async with context.store.read() as snapshot:
+        open_ones = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    incidents: defaultdict[str, list[Incident]] = defaultdict(list)
+    for incident in sorted(open_ones, key=lambda one: -one.severity.rank):
+        incidents[incident.subject.node].append(incident)
+    nodes = [
+        _listed(node, inventory, incidents.get(name, ()), context)
+        for name, node in inventory.nodes.items()
+        if not action.cordoned or node.spec.unschedulable
+    ]
+    nodes = [one for one in nodes if action.rack in ("", one.rack)]
+    if not nodes:
+        raise UnusableError("No matching nodes." + (f" Racks: {_racks(context)}." if action.rack else ""))
+    nodes.sort(key=lambda one: (one.rank, one.gpus == "", one.name))
+    fine = [one for one in nodes if one.is_fine]
+    is_whole = action.all or action.cordoned or bool(action.rack) or len(fine) <= FEW
+    return Answer(message=_message(nodes, fine, is_whole=is_whole))
+
+
+def _message(nodes: Sequence[_Listed], fine: Sequence[_Listed], *, is_whole: bool) -> Message:
+    shown = nodes if is_whole else [one for one in nodes if not one.is_fine]
+    blocks: list[Block] = []
+    if shown:
+        heading = ("node", "state", "GPUs", "trainings", "rack")
+        rows = tuple(one.row for one in shown[:SHOWN])
+        blocks.append(Table(heading=heading, rows=rows, more=max(0, len(shown) - SHOWN)))
+    if not is_whole:
+        blocks.append(Context(text=text(f"{len(fine)} nodes fine")))
+        blocks.append(Buttons(buttons=(Button(label="All nodes", line="node list --all"),)))
+    title = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
+    color = Color.GOOD if len(fine) == len(nodes) else Color.INFO
+    return Message(title=text(bold(title)), color=color, blocks=tuple(blocks))
+
+
+def _listed(
+    node: Node, inventory: Inventory, incidents: Sequence[Incident], context: CommandContext
+) -> _Listed:
+    topology = context.cluster.topology()
+    name = node.metadata.name
+    facts = topology.nodes.get(name)
+    trainings = {pod.training.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.training}
+    return _Listed(
+        name=name,
+        state=", ".join((state_of(node), *(one.id for one in incidents))),
+        gpus=gpus_of(inventory, name),
+        trainings=", ".join(sorted(trainings)),
+        rack=facts.rack if facts else "",
+        rank=_rank(node, incidents),
+    )
+
+
+def _rank(node: Node, incidents: Sequence[Incident]) -> int:
+    if not is_ready(node):
+        return 0
+    if incidents:
+        return 4 - incidents[0].severity.rank
+    return 5 if node.spec.unschedulable else 9
+
+
+def state_of(node: Node) -> str:
+    """Return `Ready` or `NotReady`, and by whom it is cordoned."""
+    state = "Ready" if is_ready(node) else "NotReady"
+    return f"{state}, cordoned by {cordoned_by(node)}" if node.spec.unschedulable else state
+
+
+def cordoned_by(node: Node) -> str:
+    return annotations_of(node).get(BY, "someone else")
+
+
+def gpus_of(inventory: Inventory, node: str) -> str:
+    """Return `6/8`: used of allocatable, one pair per resource."""
+    gpus = inventory.gpus_on(node)
+    shares = gpus.counts.values() if gpus else ()
+    pairs = [f"{share.requested:g}/{share.allocatable:g}" for share in shares if share.capacity]
+    return " ".join(pairs)
+
+
+def _racks(context: CommandContext) -> str:
+    found: Mapping[str, object] = {node.rack: None for node in context.cluster.topology().nodes.values()}
+    return ", ".join(sorted(rack for rack in found if rack))
+
+
+LIST: Command[ListNodes] = Command(
+    noun="node",
+    verb="list",
+    summary="List nodes with trouble first: state, GPUs in use and trainings.",
+    action=ListNodes,
+    parameters=(
+        click.Option(["--rack"], default="", metavar="RACK", help="all nodes of a rack"),
+        click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
+        click.Option(["--all"], is_flag=True, help="also the nodes that are fine, which else are counted"),
+    ),
+    read=listing,
+    example="node list --rack rack-a",
+)

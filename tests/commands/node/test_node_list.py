@@ -1,0 +1,66 @@
+"""`node list` shows the troubled nodes first and counts those that are fine."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from alerts.incidents.incident import Incident
+from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.alerting import an_alert
+from tests.support.incidents import an_open_incident
+from tests.support.yard import CLUSTER, Yard, a_node_tree, yard_before
+
+NODES = tuple(f"gpu-a{number:02}" for number in range(1, 10))
+
+
+@pytest.fixture
+async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
+    """Nine nodes: the last is not ready, the one before cordoned, and gpu-a03 has an open incident."""
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        for name in NODES:
+            tree = a_node_tree(name)
+            if name == NODES[-1]:
+                tree["status"]["conditions"][0]["status"] = "False"
+            tree["spec"] = {"unschedulable": name == NODES[-2]}
+            kube.create(tree, keep_status=True)
+        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
+            incident = an_open_incident(an_alert(on={"node": "gpu-a03"}))
+            assert incident.cluster == CLUSTER
+            async with yard.store.unit() as unit:
+                await unit.rows(Incident).put(incident)
+            yield yard
+
+
+def listed(reply: str) -> list[str]:
+    return [line.partition(" | ")[0] for line in reply.splitlines() if line.startswith("gpu-")]
+
+
+async def test_the_troubled_come_first_and_the_rest_are_counted(yard: Yard) -> None:
+    reply = await yard.say("node list")
+
+    assert reply.splitlines()[0] == "9 nodes"
+    assert listed(reply) == ["gpu-a09", "gpu-a03", "gpu-a08"]
+    assert "Ready, i1" in reply
+    assert "6 nodes fine" in reply
+    assert "[All nodes] node list --all" in reply
+
+
+async def test_all_nodes_are_listed_on_request(yard: Yard) -> None:
+    reply = await yard.say("node list --all")
+
+    assert listed(reply)[:3] == ["gpu-a09", "gpu-a03", "gpu-a08"]
+    assert sorted(listed(reply)) == list(NODES)
+    assert "nodes fine" not in reply
+
+
+async def test_the_cordoned_are_listed_alone(yard: Yard) -> None:
+    assert listed(await yard.say("node list --cordoned")) == ["gpu-a08"]
+
+
+async def test_few_fine_nodes_are_listed_rather_than_counted(tmp_path: Path) -> None:
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        for name in NODES[:3]:
+            kube.create(a_node_tree(name), keep_status=True)
+        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
+            assert listed(await yard.say("node list")) == list(NODES[:3])
