@@ -68,7 +68,7 @@ class Options:
     file_processing: timedelta = timedelta(seconds=0.5)
     #: Global and message shortcuts as (callback id, title).
     shortcuts: tuple[tuple[str, str], ...] = ()
-    message_shortcuts: tuple[tuple[str, str], ...] = ()
+    message_shortcuts: tuple[tuple[str, str], ...] = (("what_is_this", "What is this?"),)
 
 
 @dataclass(slots=True, kw_only=True)
