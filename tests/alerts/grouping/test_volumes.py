@@ -58,7 +58,8 @@ def test_data_loss_names_the_volume_its_claim_and_its_training_and_offers_to_sto
     assert "device /dev/rbd1, volume pvc-1, claim vision/ckpt." in said
     card = incident_card(incident, context=IncidentContext(rules=RULES), now=NOON)
     (row,) = [block for block in card.blocks if isinstance(block, Buttons)]
-    assert (row.buttons[0].line, row.buttons[0].style) == ("training stop vision/detr", ButtonStyle.DANGER)
+    stop = row.buttons[0]
+    assert (stop.line, stop.style) == ("training stop vision/detr --keep-namespace", ButtonStyle.DANGER)
 
 
 def test_the_claim_is_found_by_the_name_of_its_volume() -> None:
