@@ -88,6 +88,7 @@ class ReclaimRequest:
     keep_reason: str = ""
     evidence: str = ""  # why the GPUs are considered idle
     is_for_good: bool = False  # the training cannot be suspended, only deleted
+    is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
 
 

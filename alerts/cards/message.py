@@ -8,7 +8,7 @@ breaks lines.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from alerts.cards.incident_facts import IncidentFacts
@@ -79,7 +79,7 @@ def person(id: str, name: str = "") -> Span:
 
 
 def moment(at: datetime, words: str = "") -> Span:
-    return Span(words or at.strftime("%Y-%m-%d %H:%M UTC"), Style.MOMENT, at.isoformat())
+    return Span(words or moment_words(at), Style.MOMENT, at.isoformat())
 
 
 def plain(spans: Text) -> str:
@@ -257,10 +257,32 @@ def _printable(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(printable(line, LONGEST) for line in lines)
 
 
+_MOMENT_WORDS = "%Y-%m-%d %H:%M UTC"
 _CODE = re.compile(r"`([^`\n]+)`")
+_MOMENT = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d UTC)\b")
+
+
+def moment_words(at: datetime) -> str:
+    """Return the moment for a stored sentence, in which `markup` finds it again."""
+    return at.astimezone(UTC).strftime(_MOMENT_WORDS)
 
 
 def markup(sentence: str) -> Text:
-    """Return the sentence with its backticked words as code. Nothing else becomes markup, whatever its source."""
+    """Return the sentence with its backticked words as code, and its moments in the reader's time.
+
+    Nothing else becomes markup, whatever its source.
+    """
     parts = _CODE.split(sentence)
-    return text(*(code(part) if number % 2 else part for number, part in enumerate(parts)))
+    return text(*(code(part) if number % 2 else _with_moments(part) for number, part in enumerate(parts)))
+
+
+def _with_moments(words: str) -> Text:
+    parts = _MOMENT.split(words)
+    return text(*(_moment_of(part) if number % 2 else part for number, part in enumerate(parts)))
+
+
+def _moment_of(words: str) -> str | Span:
+    try:
+        return moment(datetime.strptime(words, _MOMENT_WORDS).replace(tzinfo=UTC))
+    except ValueError:  # such as the 31st of February
+        return words

@@ -11,10 +11,15 @@ FIRST_TOKEN = 0xE000  # tokens, of Unicode's private area, stand for names and c
 LAST_TOKEN = 0xE0FF
 
 _PIECES = re.compile(r"(\{\d*\}|`[^`]*`)")  # a hole, or code
-_ANYTHING, _NO_LIST = "(.*?)", "([^;\\n]*?)"
+_ANYTHING = "(.*?)"
+_NO_LIST = r"((?:[^;\n.!?]|[.!?]+[^ ;\n.!?])*?)"  # neither a list of sentences nor the end of one
 _CODE = f"(`[^`]*`|[{chr(FIRST_TOKEN)}-{chr(LAST_TOKEN)}])"
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 _SEPARATORS = (" ", ",", ";", "\n")
+_PLURAL = (
+    "(s|es|is|are|has|have| has|s have|)"  # all that may stand in a hole that the other sentence leaves out
+)
+_WIDE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")  # a character that is written without spaces
 
 
 class Position(Enum):
@@ -31,8 +36,8 @@ class Phrase:
     """`english`: as it stands in the code, with `{}` where an f-string or a template has an expression.
 
     `other`: the same in the other language. `{}` are the English holes in their order, `{0}` and `{1}` choose among
-    them; one that is left out, such as the "s" of a plural, is dropped. Code in backticks is kept as it is. Raises
-    ValueError for a hole or code that the English has not.
+    them; one that is left out, such as the "s" of a plural, is dropped. Code in backticks is kept as it is, and code
+    that is there twice keeps its order. Raises ValueError for a hole or code that the English has not.
     """
 
     english: str
@@ -65,12 +70,12 @@ class Phrase:
     @cached_property
     def whole(self) -> Pattern:
         """Matches the phrase alone; its groups are its holes. None of them has a list of sentences in it."""
-        return compile_pattern(rf"\s*{self._pattern(_NO_LIST).strip()}\s*")
+        return compile_pattern(self._alone(_NO_LIST))
 
     @cached_property
     def loose(self) -> Pattern:
         """Like `whole`, but anything may stand in the holes."""
-        return compile_pattern(rf"(?s)\s*{self._pattern(_ANYTHING).strip()}\s*")
+        return compile_pattern(f"(?s){self._alone(_ANYTHING)}")
 
     @cached_property
     def part(self) -> Pattern:
@@ -80,9 +85,18 @@ class Phrase:
         return compile_pattern(f"(?s){before}{self._pattern(_NO_LIST)}{after}")
 
     def filled(self, holes: list[str]) -> str:
-        """Return the other sentence with what stands in the English holes and code."""
+        """Return the other sentence with what stands in the English holes and code.
+
+        Between two characters that are written without spaces there is none.
+        """
         parts = _PIECES.split(self.other)
-        parts[1::2] = (holes[place] for place in self._order)
+        for number, place in enumerate(self._order):
+            at, hole = 2 * number + 1, holes[place]
+            parts[at] = hole
+            if _WIDE.match(hole) and _WIDE.match(parts[at - 1][-2:-1]):
+                parts[at - 1] = parts[at - 1].removesuffix(" ")
+            if _WIDE.match(hole[-1:]) and _WIDE.match(parts[at + 1][1:2]):
+                parts[at + 1] = parts[at + 1].removeprefix(" ")
         return "".join(parts)
 
     @cached_property
@@ -94,20 +108,31 @@ class Phrase:
     def _holes(self) -> list[str]:
         return self._parts[1::2]
 
+    def _alone(self, hole: str) -> str:
+        """The expression of the sentence with any space around it; the space of a fragment is its own."""
+        pattern = self._pattern(hole)
+        return rf"\s*{pattern.strip()}\s*" if self.position is Position.WHOLE else pattern
+
     def _pattern(self, hole: str) -> str:
         """The expression of the English sentence; code is also found where it became a token."""
         found = [_SPECIAL.sub(r"\\\g<0>", part) for part in self._parts]
-        found[1::2] = (_CODE if one.startswith("`") else hole for one in self._holes)
+        found[1::2] = (
+            _CODE if one.startswith("`") else hole if place in self._order else _PLURAL
+            for place, one in enumerate(self._holes)
+        )
         return "".join(found)
 
     @cached_property
     def _order(self) -> list[int]:
         """Which of the English holes stands at each hole of the other sentence."""
         plain = [place for place, one in enumerate(self._holes) if not one.startswith("`")]
+        codes = [place for place, one in enumerate(self._holes) if one.startswith("`")]
         order, count = list[int](), 0
         for piece in _PIECES.split(self.other)[1::2]:
             if piece.startswith("`"):
-                place = self._holes.index(piece) if piece in self._holes else None
+                place = next((one for one in codes if self._holes[one] == piece), None)
+                if place is not None:
+                    codes.remove(place)
             else:
                 number = int(piece[1:-1] or count)
                 place, count = plain[number] if number < len(plain) else None, count + 1

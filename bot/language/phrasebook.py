@@ -5,6 +5,7 @@ of is found again by its fixed words, and what stood in its holes is put into th
 as a name or a line from a log, stays as it is.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from operator import attrgetter
@@ -20,7 +21,23 @@ LONGEST = 2_000  # characters of a sentence that is looked up
 DEPTH = 8  # sentences within holes of sentences
 CACHED = 4_096  # sentences
 _VALUE_WORDS = 2  # what has no more words needs no translation: a name, a number with its unit
-_LISTS = ((", ", "、"), ("; ", "；"), (" · ", " · "))
+Separators = Iterable[tuple[re.Pattern[str], str]]
+
+# What joins sentences and names, and how the other language joins them. A sentence keeps its own full stop.
+_LISTS = tuple(
+    (re.compile(english), other)
+    for english, other in (
+        (" · ", " · "),
+        (r"(?<=[.!?]) ", ""),
+        ("; ", "；"),
+        (", ", "、"),
+    )
+)
+_HEADED = ((re.compile(": "), "："),)  # a name or a sentence before another
+_MARKED = re.compile(
+    r"((?:[^\w\s`“(…\ue000-\uf8ff]+|\d+\.) )(.+)", re.DOTALL
+)  # a mark or a number before a sentence
+_ASIDE = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence and, in parentheses, another
 
 
 class Phrasebook:
@@ -30,7 +47,7 @@ class Phrasebook:
     """
 
     def __init__(self, phrases: Iterable[Phrase] = ()) -> None:
-        by_weight = sorted(phrases, key=lambda phrase: -phrase.weight)
+        by_weight = sorted(phrases, key=lambda phrase: (-phrase.weight, phrase.position is Position.WHOLE))
         self._exact = {phrase.english: phrase.other for phrase in by_weight if not phrase.has_holes}
         self._with_holes = [phrase for phrase in by_weight if phrase.has_holes]
         self._parts = [phrase for phrase in by_weight if phrase.position is not Position.WHOLE]
@@ -41,33 +58,32 @@ class Phrasebook:
         return bool(self._exact or self._with_holes)
 
     def _say(self, sentence: str) -> str:
-        if not self or len(sentence) > LONGEST or not any(map(str.isalpha, sentence)):
-            return sentence
-        found = self._translated(sentence, DEPTH)
+        found = self._find(sentence)
         return sentence if found is None else found
 
     def _find(self, sentence: str) -> str | None:
-        if len(sentence) > LONGEST:
+        if not self or len(sentence) > LONGEST:
             return None
-        return self._of_whole(sentence, self._candidates(sentence), attrgetter("whole"), DEPTH)
-
-    def _candidates(self, sentence: str) -> list[Phrase]:
-        return [phrase for phrase in self._with_holes if phrase.fixed in sentence]
+        return self._translated(sentence, DEPTH)
 
     def _translated(self, sentence: str, depth: int) -> str | None:
         """Return the translation, or None if no phrase fits."""
-        if not depth or not sentence.strip():
+        core = sentence.strip()
+        if not depth or not core:
             return None
         if (found := self._exact.get(sentence)) is not None:
             return found
-        core = sentence.strip()
-        if (found := self._exact.get(core)) is not None:
-            return _with_space_of(sentence, found)
-        candidates = self._candidates(core)
+        for words in (core, core[:1].lower() + core[1:]):
+            if (found := self._exact.get(words)) is not None:
+                return _with_space_of(sentence, found)
+        candidates = [phrase for phrase in self._with_holes if phrase.fixed in core]
         return (
             self._of_whole(sentence, candidates, attrgetter("whole"), depth)
-            or self._of_list(sentence, depth)
+            or self._of_marked(sentence, depth)
+            or self._of_list(sentence, _LISTS, depth)
             or self._of_parts(sentence, depth)
+            or self._of_list(sentence, _HEADED, depth)
+            or self._of_aside(sentence, depth)
             or self._of_whole(sentence, candidates, attrgetter("loose"), depth)
         )
 
@@ -100,9 +116,20 @@ class Phrasebook:
                 )
         return None
 
-    def _of_list(self, sentence: str, depth: int) -> str | None:
-        for separator, other in _LISTS:
-            parts = sentence.split(separator)
+    def _of_marked(self, sentence: str, depth: int) -> str | None:
+        if (match := _MARKED.fullmatch(sentence)) and (said := self._translated(match[2], depth - 1)):
+            return f"{match[1]}{said}"
+        return None
+
+    def _of_aside(self, sentence: str, depth: int) -> str | None:
+        if not (match := _ASIDE.fullmatch(sentence)):
+            return None
+        said = [self._of_rest(part, depth) for part in match.groups()]
+        return None if None in said or said == list(match.groups()) else f"{said[0]}（{said[1]}）"
+
+    def _of_list(self, sentence: str, separators: Separators, depth: int) -> str | None:
+        for separator, other in separators:
+            parts = separator.split(sentence)
             if len(parts) > 1:
                 said = [self._of_rest(part, depth) for part in parts]
                 if None not in said and said != parts:

@@ -61,7 +61,7 @@ def _sentence(run: Text, book: Phrasebook) -> list[Span] | None:
     tokens = dict(zip(sorted(_TOKENS), names, strict=False))
     left = iter(tokens)
     found = book.find("".join(span.text if span.style is Style.PLAIN else next(left) for span in run))
-    if found is None:
+    if found is None or not set(tokens) <= set(found):
         return None
     pieces = (piece for piece in _BY_TOKEN.split(found) if piece)
     return [_span(tokens[piece], book) if piece in tokens else Span(piece) for piece in pieces]

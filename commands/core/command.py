@@ -62,6 +62,7 @@ class PlanDraft:
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
     decided: tuple[str, ...] = ()  # what is decided beyond the steps: policy and limits
+    is_dry_run: bool = False  # the API server accepted a dry run of the steps
     blockers: tuple[str, ...] = ()  # what steps would have to wait for now, found by the dry run
     nothing_to_do: str = ""  # the reason, if there is nothing to do
     alternatives: tuple[Button, ...] = ()  # other commands to offer

@@ -80,6 +80,12 @@ class Refuse(Protocol):
     def __call__(self, name: str, namespaces: Sequence[str]) -> str | None: ...
 
 
+class RefuseAutomation(Protocol):
+    """Returns why an automation may not run a command in those namespaces, or None."""
+
+    def __call__(self, automation: str, name: str, namespaces: Sequence[str]) -> str | None: ...
+
+
 class Granted(Protocol):
     """Returns the patterns of the namespaces in which the context's actor may run a command."""
 
@@ -101,8 +107,15 @@ class CommandContext:
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
     refuse: Refuse | None = None
+    refuse_automation: RefuseAutomation | None = None
     granted: Granted = lambda _name: ()
 
     def refusal(self, name: str, *namespaces: str) -> str | None:
         """Return why the actor may not run another command there, or None. Without `refuse` nothing is allowed."""
         return self.refuse(name, namespaces) if self.refuse else f"You are not allowed to run `{name}`."
+
+    def may_automate(self, automation: str, name: str, *namespaces: str) -> bool:
+        """Whether the settings let this automation run the command there."""
+        return self.refuse_automation is not None and (
+            self.refuse_automation(automation, name, namespaces) is None
+        )

@@ -192,6 +192,7 @@ class Pipeline:
             rules=self.rules(),
             may=may,
             refuse=partial(self._refusal, request.actor, name),
+            refuse_automation=partial(self._automation_refusal, name),
             granted=partial(self._granted, request.actor, name),
             confirm=self.confirm,
         )
@@ -204,6 +205,12 @@ class Pipeline:
         return self.permissions.refusal(
             actor, replace(command, checks_permission_itself=False), cluster=cluster, namespaces=namespaces
         )
+
+    def _automation_refusal(
+        self, cluster: str, automation: str, name: str, namespaces: Sequence[str]
+    ) -> str | None:
+        actor = Actor(id=automation, name=automation, kind=ActorKind.AUTOMATION)
+        return self._refusal(actor, cluster, name, namespaces)
 
     def _granted(self, actor: Actor, cluster: str, name: str) -> tuple[str, ...]:
         command = next(command for command in self.catalogue if command.name == name)

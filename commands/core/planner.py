@@ -25,6 +25,9 @@ from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.dry_run import DryRunError, dry_run
 from commands.plans.plan import Plan, PlanState, Risk
 from commands.plans.preview import preview
+from commands.plans.steps import Record, Running, Wait
+
+WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +90,11 @@ class Planner:
         if not draft.steps or writer is None:
             return draft
         try:
-            return with_waits(draft, await dry_run(draft.stages, writer))
+            waits = await dry_run(draft.stages, writer)
         except DryRunError as error:
             raise UnusableError(str(error)) from error
+        is_dry_run = any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
+        return with_waits(replace(draft, is_dry_run=is_dry_run), waits)
 
     async def _proposed(
         self, command: AnyCommand, draft: PlanDraft, context: CommandContext, line: str

@@ -25,7 +25,13 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
         plan=plan.id,
         text=plan.error,
     )
-    if not await unit.rows(AuditEntry).add(entry) or plan.state is not PlanState.DONE:
+    if not await unit.rows(AuditEntry).add(entry):
+        return
+    changed = [step.id for step in plan.steps if isinstance(step, Record)] if plan.undo_of else ()
+    for id in changed:  # their cards show it, even if the undo then failed
+        for card in await unit.rows(PostedCard).find(row_id=id):
+            await reopen(card, unit)
+    if plan.state is not PlanState.DONE:
         return
     if plan.undo_of and (undone := await unit.rows(Plan).get(plan.undo_of)) is not None:
         await unit.rows(Plan).put(replace(undone, undone_by=plan.id))

@@ -115,6 +115,7 @@ class Plan:
     notes: tuple[str, ...] = ()  # what to know before confirming: who is affected, what may revert it
     disrupts: tuple[Disruption, ...] = ()  # trainings and workloads that it disrupts
     decided: tuple[str, ...] = ()  # what was decided beyond the steps: policy and limits
+    is_dry_run: bool = False  # the API server accepted a dry run of it when it was shown
     blockers: tuple[str, ...] = ()  # PodDisruptionBudgets that let no pod go when it was shown
     state: PlanState = PlanState.PROPOSED
     confirmed_by: str = ""

@@ -42,7 +42,7 @@ def launch_card(launch: Launch, training: Training | None, *, last_lines: Sequen
 
     `last_lines` are those of the first failed task, already redacted.
     """
-    if training is None:
+    if training is None or (launch.is_over and not training.state.is_over):  # undone: it is being deleted
         return _unseen(launch)
     rows: list[tuple[str, Text]] = [("ranks", text(f"{running(training)} of {training.wanted} run"))]
     if training.state is TrainingState.RUNNING and (
@@ -70,10 +70,15 @@ def launch_card(launch: Launch, training: Training | None, *, last_lines: Sequen
 
 
 def _unseen(launch: Launch) -> Message:
-    was = f"; it was {launch.reported_state} when last seen" if launch.reported_state else ""
-    now = "is gone" if launch.reported_state or launch.is_over else "is not visible yet"
+    if launch.is_over:
+        reason = f", {launch.reported_reason}" if launch.reported_reason else ""
+        now = f"{launch.reported_state or TrainingState.STOPPED}{reason}"
+    elif launch.reported_state:
+        now = f"is gone; it was {launch.reported_state} when last seen"
+    else:
+        now = "is not visible yet"
     return Message(
-        title=text("– ", bold(launch.training), f": {now}{was}"), color=Color.QUIET, blocks=(_foot(launch),)
+        title=text("– ", bold(launch.training), f": {now}"), color=Color.QUIET, blocks=(_foot(launch),)
     )
 
 

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -36,6 +36,7 @@ _NOT_SAID = frozenset(
         "TypeVar",
         "ValueError",
         "bind",
+        "cast",
         "compile",
         "compile_pattern",
         "debug",
@@ -43,9 +44,7 @@ _NOT_SAID = frozenset(
         "error",
         "exception",
         "field",
-        "get",
         "get_logger",
-        "getattr",
         "getLogger",
         "hasattr",
         "info",
@@ -63,30 +62,103 @@ _NOT_SAID = frozenset(
         "warning",
     ]
 )
+# Of these calls only what is not the first argument is read: a default.
+_DEFAULTS = frozenset(["get", "getattr", "pop", "setdefault"])
+# Command lines and other words for machines, by the name of the argument.
+_NOT_SAID_ARGUMENTS = frozenset(["example", "line", "metavar", "people_line", "pattern", "expr"])
+# Enums whose values are shown.
+_SHOWN_ENUMS = frozenset(
+    [
+        "Activity",
+        "AlertState",
+        "PlanState",
+        "ReclaimState",
+        "Severity",
+        "StepState",
+        "TrainingState",
+    ]
+)
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _NAME = re.compile(
-    r"[a-z0-9_./:@*+-]+|[A-Za-z0-9]+[_./:-][A-Za-z0-9_./:{}-]*|[a-z]+[A-Z]\w*|([A-Z][a-z0-9]+){2,}|[A-Z0-9_]+"
+    r"[a-z0-9_./:@*+=-]+|[A-Za-z0-9]+[_./:-][A-Za-z0-9_./:{}-]*|[a-z]+[A-Z]\w*|([A-Z][a-z0-9]+){2,}|[A-Z0-9_]+"
+    r"|\w+( \| \w+)+|#[0-9a-f]{6}"
 )
 _EXPRESSION = re.compile(r"\{\{.*?\}\}")
+_REASON = re.compile(r'--reason "([^"]+)"')
+_NAMED_HOLE = re.compile(r"\{[a-z_]+(:[^{}]*)?\}")
 
 
 def said_phrases(root: Path = ROOT) -> Mapping[str, str]:
     """Return each phrase with the place of its first use."""
     found: dict[str, str] = {}
     for place, phrase in (*_of_code(root), *_of_packs(root)):
-        if _WORD.search(bare := phrase.replace("{}", "")) and not _NAME.fullmatch(bare.strip()):
+        bare = phrase.replace("{}", "")
+        if _WORD.search(bare) and (" " in phrase or not _NAME.fullmatch(bare)):
             found.setdefault(phrase, place)
     return found
 
 
-def _of_code(root: Path) -> Iterator[tuple[str, str]]:
+def shown_words(root: Path = ROOT) -> Mapping[str, str]:
+    """Return each single word that is shown for certain, with its place: headings, names of fields, states."""
+    found: dict[str, str] = {}
+    for name, tree in _modules(root):
+        for node in ast.walk(tree):
+            for word in _words_of(node):
+                if re.fullmatch("[a-z]+", word):
+                    found.setdefault(word, f"{name}:{getattr(node, 'lineno', 0)}")
+    return found
+
+
+def all_strings(root: Path = ROOT) -> frozenset[str]:
+    """Return every string of the code, be it read or not."""
+    found = {phrase for _, phrase in (*_of_code(root), *_of_packs(root))}
+    for _, tree in _modules(root):
+        found.update(
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
+    return frozenset(found)
+
+
+def _words_of(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Assign(targets=[ast.Name(id="heading")], value=ast.Tuple(elts=words)):
+            yield from _constants(words)
+        case ast.keyword(arg="heading", value=ast.Tuple(elts=words)):
+            yield from _constants(words)
+        case ast.Tuple(elts=[ast.Constant(value=str(word)), ast.Call(func=ast.Name(id="text"))]):
+            yield word
+        case ast.ClassDef(name=name, body=body) if name in _SHOWN_ENUMS:
+            yield from _constants(one.value for one in body if isinstance(one, ast.Assign))
+
+
+def _constants(nodes: Iterable[ast.expr]) -> Iterator[str]:
+    return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
     for package in ("collectors", "alerts", "commands", "bot"):
         for path in sorted((root / package).rglob("*.py")):
             name = path.relative_to(root).as_posix()
             if not name.startswith(OPERATORS):
-                strings = _Strings()
-                strings.visit(ast.parse(path.read_text(encoding="utf-8")))
-                yield from ((f"{name}:{line}", phrase) for line, phrase in strings.found)
+                yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _of_code(root: Path) -> Iterator[tuple[str, str]]:
+    for name, tree in _modules(root):
+        strings = _Strings()
+        strings.visit(tree)
+        yield from ((f"{name}:{line}", phrase) for line, phrase in strings.found)
+        yield from ((f"{name}:{line}", f"{verb.capitalize()} {{}}") for line, verb in _verbs(tree))
+
+
+def _verbs(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The verbs of commands, which begin the labels of suggested actions: `Cordon gpu-a04`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Command":
+            verbs = _constants(one.value for one in node.keywords if one.arg == "verb")
+            yield from ((node.lineno, verb) for verb in verbs if verb)
 
 
 def _of_packs(root: Path) -> Iterator[tuple[str, str]]:
@@ -97,6 +169,8 @@ def _of_packs(root: Path) -> Iterator[tuple[str, str]]:
                     for name in ("summary", "description"):
                         if words := (rule.get("annotations") or {}).get(name):
                             yield path.name, _EXPRESSION.sub("{}", words)
+                    actions = (rule.get("annotations") or {}).get("actions", "")
+                    yield from ((path.name, reason) for reason in _REASON.findall(actions))
 
 
 class _Strings(ast.NodeVisitor):
@@ -111,17 +185,18 @@ class _Strings(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if called not in _NOT_SAID:
-            given = [node.func, *given]
-        else:
-            given = [node.func, *(one for one in given if not isinstance(one, (ast.Constant, ast.JoinedStr)))]
-        for one in given:
+        given = [
+            *node.args[called in _DEFAULTS :],
+            *(keyword.value for keyword in node.keywords if keyword.arg not in _NOT_SAID_ARGUMENTS),
+        ]
+        if called in _NOT_SAID:
+            given = [one for one in given if not isinstance(one, (ast.Constant, ast.JoinedStr))]
+        for one in (node.func, *given):
             self.visit(one)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str):
-            self.found.append((node.lineno, node.value))
+            self.found.append((node.lineno, _NAMED_HOLE.sub("{}", node.value)))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)

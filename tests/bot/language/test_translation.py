@@ -48,7 +48,10 @@ CARD = Message(
         Preformatted(lines=("gpu-a01 is hot",)),
         Table(heading=("state",), rows=(("Ready",),), more=3),
         Context(text=text(link("https://example.org/Ready", "runbook"))),
-        Buttons(buttons=(Button(label="Acknowledge", line="alert ack i1"),)),
+        Buttons(
+            buttons=(Button(label="Acknowledge", line="alert ack i1"),),
+            menus=(Menu(label="state", options=(Button(label="Acknowledge", line="alert ack i2"),)),),
+        ),
     ),
     summary="gpu-a01 is hot",
 )
@@ -65,6 +68,7 @@ def test_the_words_of_a_message_are_translated_and_its_names_quotes_and_lines_ar
         "… 3 more",
         "处理手册",
         "  [确认] alert ack i1",
+        "  [状态: 确认] alert ack i2",
     ]
     assert translated(CARD, BOOK).summary == "gpu-a01 过热"
 

@@ -323,7 +323,9 @@ async def test_undoing_a_launch_leaves_nothing(yard: Yard, kube: KubernetesLooka
     assert not owned(kube, "services")
     assert not owned(kube, "secrets")
     async with yard.store.unit() as unit:
-        assert await unit.rows(Launch).get("prod-a/mnist/mnist") is None
+        launch = await unit.rows(Launch).get("prod-a/mnist/mnist")
+    assert launch is not None
+    assert (launch.is_over, launch.reported_state) == (True, "stopped")
 
 
 async def test_a_launch_outside_the_granted_namespaces_is_refused(yard: Yard) -> None:
