@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import click
 
+from alerts.cards.headline import headline
 from alerts.cards.message import Block, Context, Message, bold, text
 from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
@@ -63,7 +64,12 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
     training = training_named(action.training, context.cluster.trainings())
     async with context.store.read() as snapshot:
         incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
-    affecting = [(one.id, one.lead.summary) for one in incidents if one.subject.training == training.id]
+    affecting = [
+        (one.id, headline(one))
+        for one in incidents
+        if one.subject.training == training.id
+        or any(impact.training == training.id and impact.failed_at for impact in one.impacts)
+    ]
     redactor = Redactor(context.defaults.redact)
     return Answer(
         message=training_details(
@@ -109,6 +115,7 @@ _LAUNCH = (
     _option("--max-duration", "time limit of the training", type=DURATION, default=None, metavar="DURATION"),
     _option("--backoff", "retries of failed tasks", type=click.IntRange(0, 100), default=0, metavar="N"),
     _option("--node-selector", "can be repeated: pool=large", multiple=True, metavar="KEY=VALUE"),
+    _option("--not-on", "a node to leave out; can be repeated", multiple=True, metavar="NODE"),
     _option(
         "--metrics-port", "port for Prometheus", type=click.IntRange(1, 65535), default=8080, metavar="PORT"
     ),
