@@ -6,6 +6,7 @@ from alerts.cards.channel_id import kind_and_name
 from alerts.rules import Rule
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
+from bot.channels.home_tabs import HomeTabs
 from bot.channels.inbox import Inbox, InboxDependencies
 from bot.channels.open_channel import Conversation, OpenChannel
 from bot.delivery.measured_notifier import MeasuredNotifier
@@ -66,7 +67,13 @@ def wire_conversation(
     )
     shared.store.listen(inbox.wake)
     conversation.listen_connected(reconciler.retry_now)
-    return {**conversation.parts, "inbox": inbox.run}
+    parts = {**conversation.parts, "inbox": inbox.run}
+    if conversation.home is not None:
+        clusters = [one.name for one in shared.settings.clusters]
+        tabs = HomeTabs(conversation.home, people, take, shared.clock, clusters)
+        shared.store.listen(tabs.wake)
+        parts["home tabs"] = tabs.run
+    return parts
 
 
 def _card_context(

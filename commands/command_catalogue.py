@@ -6,6 +6,7 @@ import commands.alert.commands as alert
 import commands.audit.commands as audit
 import commands.dns.commands as dns
 import commands.gpu.commands as gpu
+import commands.home.commands as home
 import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
@@ -26,6 +27,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *plan.COMMANDS,
     *audit.COMMANDS,
     *runbook.COMMANDS,
+    *home.COMMANDS,
 )
 
 CATALOGUE: tuple[Command[Any], ...] = (*_OTHERS, help_command(_OTHERS))

@@ -48,6 +48,7 @@ class Answer:
     message: Message
     outcome: Outcome = Outcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
+    has_card: bool = False  # a card follows, so a question that only one person sees may go away
 
 
 Handler = Callable[[Request], Awaitable[Answer | None]]  # runs a line; None: there is nothing to answer

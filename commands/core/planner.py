@@ -66,7 +66,8 @@ class Planner:
         """Store the plan as confirmed, as it is."""
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times)
-        return Answer(message=Message(title=text(f"{plan.title}: confirmed, starting."), color=Color.BUSY))
+        message = Message(title=text(f"{plan.title}: confirmed, starting."), color=Color.BUSY)
+        return Answer(message=message, has_card=True)
 
     async def confirm_again(
         self, plan: Plan, command: AnyCommand, words: Sequence[str], context: CommandContext, *, by: str

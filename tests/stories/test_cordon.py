@@ -24,7 +24,8 @@ BY = "yardmaster.io/cordoned-by"
 async def cordoned(stage: Light, who: str = "dana") -> Message:
     """Cordon gpu-a01 and return the card of the plan, once it is done and the bot has seen the cordon."""
     preview = await stage.asks(who, CORDON)
-    await stage.presses(who, preview, "Confirm")
+    answered = await stage.presses(who, preview, "Confirm")
+    assert answered.deleted  # the card of the plan says what comes of it
     await stage.cached(lambda found: found.nodes["gpu-a01"].spec.unschedulable)
     return await stage.card("Cordon gpu-a01: done")
 
@@ -55,8 +56,8 @@ async def test_cancelling_a_preview_changes_nothing(tmp_path: Path) -> None:
         assert not stage.writes()
 
 
-async def test_confirming_cordons_with_the_owner_and_a_lease(tmp_path: Path) -> None:
-    async with light(tmp_path) as stage:
+async def test_confirming_cordons_with_the_owner_and_a_lease(tmp_path: Path, is_http: bool) -> None:
+    async with light(tmp_path, is_http=is_http) as stage:
         card = await cordoned(stage)
         annotations = stage.node("gpu-a01")["metadata"]["annotations"]
         assert is_cordoned(stage)

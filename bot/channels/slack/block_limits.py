@@ -1,6 +1,8 @@
 """Slack's limits on messages and blocks. Source: docs.slack.dev, reference/block-kit."""
 
 BLOCKS = 50  # in a message, its attachments included
+BLOCKS_IN_VIEW = 100
+HEADER = 150
 CHARACTERS = 12_000  # in all blocks of a message; Slack refuses more than about 13,200
 BLOCK_COSTS = 42  # characters that each block adds to its text (slackapi/bolt-js#2867)
 SECTION = 3000

@@ -92,14 +92,27 @@ def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     )
 
 
+def render_view(message: Message, book: Phrasebook = ENGLISH) -> list[Json]:
+    """Render the message as the blocks of a view: it has neither a color nor files nor tables of Slack's own."""
+    message = translated(message, book)
+    page = _Page(book)
+    for block in message.blocks:
+        page.blocks += _rendered(block, page)
+    shown, left_out = _fitting(page.blocks, most=block_limits.BLOCKS_IN_VIEW)
+    if left_out:
+        shown.append(_note(f"… {left_out} more parts", page))
+    words = cut(plain(message.title), block_limits.HEADER) or "…"
+    return [{"type": "header", "text": {"type": "plain_text", "text": words, "emoji": True}}, *shown]
+
+
 def _not_bold(title: Text) -> Text:
     """Return the title without bold spans: the whole title is bold, and nested bold would end it."""
     return tuple(replace(span, style=Style.PLAIN) if span.style is Style.BOLD else span for span in title)
 
 
-def _fitting(blocks: list[Json]) -> tuple[list[Json], int]:
+def _fitting(blocks: list[Json], most: int = block_limits.BLOCKS) -> tuple[list[Json], int]:
     """Return the blocks that fit and how many do not. Buttons are always kept."""
-    count, room = block_limits.BLOCKS - _RESERVED, block_limits.CHARACTERS
+    count, room = most - _RESERVED, block_limits.CHARACTERS
     for block in blocks:
         if block["type"] == "actions":
             count, room = count - 1, room - _size(block)

@@ -25,6 +25,20 @@ DEFAULT_SUBSCRIPTIONS = frozenset(
     {"app_mention", "message.im", "app_home_opened", "file_shared", "member_joined_channel"}
 )
 
+DEFAULT_SCOPES = (
+    "app_mentions:read",
+    "channels:history",
+    "chat:write",
+    "commands",
+    "files:read",
+    "files:write",
+    "groups:history",
+    "im:history",
+    "im:write",
+    "usergroups:read",
+    "users:read",
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -36,6 +50,8 @@ class Options:
     commands: tuple[tuple[str, str], ...] = (("/yard", "node list, gpu list, incident list, help"),)
     #: Events that the app subscribed to; `message.channels` and `reaction_added` are possible too.
     subscriptions: frozenset[str] = DEFAULT_SUBSCRIPTIONS
+    #: The scopes of the bot token, which `auth.test` answers in a header.
+    scopes: tuple[str, ...] = DEFAULT_SCOPES
     #: How long the app may take to acknowledge.
     ack_within: timedelta = timedelta(seconds=3)
     #: Waits before each redelivery of an unacknowledged envelope.
@@ -50,7 +66,7 @@ class Options:
     edit_window: timedelta | None = None
     #: Global and message shortcuts as (callback id, title).
     shortcuts: tuple[tuple[str, str], ...] = ()
-    message_shortcuts: tuple[tuple[str, str], ...] = ()
+    message_shortcuts: tuple[tuple[str, str], ...] = (("what_is_this", "What is this?"),)
 
 
 @dataclass(slots=True, kw_only=True)
