@@ -36,7 +36,7 @@ from collectors.facts.redaction import Redactor
 from collectors.internal_errors import InternalErrors
 from collectors.query_router import QueryRouter
 from collectors.unreadable_items import UnreadableItems
-from commands.command_catalogue import CATALOGUE
+from commands.command_catalogue import LEXICON
 from commands.core.pipeline import Pipeline, as_given
 
 _log = structlog.get_logger()
@@ -127,7 +127,7 @@ def _assemble(
     conversation = conversation_of(opened)
     people = People(conversation.directory, settings.teams) if conversation else None
     pipeline = Pipeline(
-        catalogue=CATALOGUE,
+        lexicon=LEXICON,
         permissions=permissions_of(settings),
         store=store,
         clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=clock)},
@@ -136,6 +136,8 @@ def _assemble(
         defaults=defaults_of(settings),
         rules=rules,
         current=people.current if people else as_given,
+        members=people.members if people else None,
+        channel=channel,
         observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
     )
     reconciler = wire_delivery(shared, opened, clusters, evaluators, rules)

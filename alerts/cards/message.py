@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from alerts.cards.channel_id import kind_and_name
 from alerts.cards.incident_facts import IncidentFacts
 from collectors.facts.one_line import LONGEST, printable
 
@@ -76,6 +77,12 @@ def link(address: str, words: str) -> Span:
 def person(id: str, name: str = "") -> Span:
     """Mention a person of the chat; an id that the chat does not know is shown by its name."""
     return Span(name or id, Style.PERSON, id)
+
+
+def channel(id: str) -> Span:
+    """Link a channel; where it cannot be linked its own id is shown."""
+    name = kind_and_name(id)[1]
+    return Span(name, Style.CHANNEL, name)
 
 
 def moment(at: datetime, words: str = "") -> Span:

@@ -19,10 +19,11 @@ from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.sources.cluster_sources import ClusterSources
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
-from commands.command_catalogue import CATALOGUE
+from commands.command_catalogue import CATALOGUE, LEXICON
 from commands.core.command import Answer
 from commands.core.context import Defaults
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
 from commands.core.request import Actor, ActorKind, Request, Upload
 from commands.plans.cluster_writer import ClusterWriter
@@ -205,7 +206,7 @@ async def yard_before(
         cluster.logs = logs
         store = MemoryStore()
         pipeline = Pipeline(
-            catalogue=CATALOGUE,
+            lexicon=LEXICON,
             permissions=permissions,
             store=store,
             clusters={CLUSTER: cluster},
