@@ -15,7 +15,7 @@ from bot.people import People, UnknownPersonError
 from collectors.facts.clock import Clock, humanize
 from collectors.facts.results import SourceError
 from commands.core.command import Answer, Handler
-from commands.core.pipeline import refused
+from commands.core.guidance import refused
 from commands.core.request import Actor, Request, Upload
 from commands.models import HandledRequest
 

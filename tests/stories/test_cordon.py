@@ -9,6 +9,7 @@ from alerts.incidents.incident import Incident
 from bot.wiring import Yardmaster
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
+from commands.core.matching.lexicon import Lexicon
 from commands.models import CordonLease
 from commands.plans.disruption import Disruption
 from commands.plans.object_refs import ObjectRef
@@ -248,8 +249,8 @@ WIPE = Command(
 
 def with_wipe(yard: Yardmaster) -> None:
     """Add a disruptive command to the bot: no shipped command is one."""
-    more = replace(yard.pipeline, catalogue=(*yard.pipeline.catalogue, WIPE))
-    object.__setattr__(yard.pipeline, "catalogue", more.catalogue)
+    more = replace(yard.pipeline, lexicon=Lexicon((*yard.pipeline.catalogue, WIPE)))
+    object.__setattr__(yard.pipeline, "lexicon", more.lexicon)
 
 
 async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp_path: Path) -> None:
@@ -261,7 +262,7 @@ async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp
         answer = await stage.presses("dana", preview, "Confirm")
         assert "someone else has to confirm" in answer.said
         answer = await stage.presses("ana", preview, "Confirm")
-        assert "`node wipe` is for sre" in answer.said
+        assert "Only sre may run `node wipe`" in answer.said
         assert not stage.writes()
         refused = [entry.actor_name for entry in await stage.audit() if entry.what == "refused"]
         assert refused == ["dana", "ana"]

@@ -24,7 +24,7 @@ from bot.channels.slack.interactions import (
 )
 from bot.channels.slack.responder import SlackResponder
 from collectors.facts.clock import Clock, SystemClock
-from commands.core.pipeline import refused
+from commands.core.guidance import refused
 
 log = structlog.get_logger(__name__)
 
