@@ -1,7 +1,7 @@
 """The JSON schema of `settings` in the chart's values, from the program's own types.
 
-It refuses unknown keys and values of a wrong type. What is missing is left to the chart's guards and to `check`, which say more;
-formats are left out, because our durations are not those of ISO 8601.
+It refuses unknown keys and values of a wrong type. What is missing is left to the chart's guards and to `check`, which
+say more. Formats are left out, because our durations are not those of ISO 8601.
 """
 
 from typing import Any
