@@ -27,7 +27,7 @@ from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
-from bot.wired_channels import conversation_of, wire_conversation, wire_delivery
+from bot.wired_channels import conversation_of, wire_charts, wire_conversation, wire_delivery
 from bot.wired_jobs import wire_jobs
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check_runner import CheckRunner
@@ -152,6 +152,7 @@ def _assemble(
     for name, evaluator in evaluators.items():
         evaluator.on_view_change = partial(reconciler.mark_view_change, name)
     parts = {**wire_jobs(shared, clusters, pipeline, channel=channel), "delivery": reconciler.run}
+    parts |= wire_charts(shared, opened, clusters, rules)
     for name, cluster in clusters.items():
         parts[f"evaluation {name}"] = evaluators[name].run
         if cluster.cache is not None:

@@ -9,7 +9,7 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.cards.message import Message, text
-from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
+from alerts.cards.posted import CardId, CardImage, CardKind, PostedCard, card_id
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
@@ -74,6 +74,15 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
         an_alert("gpu-i1"),
         FAILED_PLAN,
         replace(SILENCE, cluster="lab"),
+        CardImage(
+            id=a_card("i1").id,
+            cluster="lab",
+            card=a_card("i1").id,
+            incident="i1",
+            file="F1",
+            alt="Highest 109.",
+            resolved_at=None,
+        ),
     ),
     CardKind.PLAN: (FAILED_PLAN,),
     CardKind.RECLAIM_REQUEST: (
