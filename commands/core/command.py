@@ -17,6 +17,8 @@ from commands.plans.steps import Step
 
 Action = TypeVar("Action")
 
+EVERY_SOURCE = ("*",)
+
 
 class UnusableError(Exception):
     """The command cannot be run. The text tells its sender what is wrong and what to do."""
@@ -121,6 +123,7 @@ class Command(Generic[Action]):
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: tuple[Right, ...] = ()
+    shows: tuple[str, ...] = ()  # sources: one that cannot be seen now is named in the answer
     relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
     details: str = ""  # extra text for the docs
     synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
