@@ -103,6 +103,7 @@ class CommandContext:
     origin: Origin = field(default_factory=Origin)
     defaults: Defaults = field(default_factory=Defaults)
     uploads: tuple[Upload, ...] = ()
+    line: str = ""  # as it was typed
     confirm: Confirm | None = None
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 
-from alerts.cards.message import Color, Message, markup, text
+from alerts.cards.message import Block, Color, Message, markup, text
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
@@ -87,7 +87,8 @@ class Pipeline:
             return refused(str(error)) if str(error) else None
         except UnusableError as error:
             progress.outcome = "invalid"
-            return refused(str(error), Outcome.WRONG)
+            answer = refused(str(error), Outcome.WRONG, blocks=error.blocks)
+            return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"
             return refused(f"The cluster cannot be read: {error}", Outcome.FAILED)
@@ -189,6 +190,7 @@ class Pipeline:
             origin=request.origin,
             defaults=self.defaults,
             uploads=request.uploads,
+            line=request.line,
             rules=self.rules(),
             may=may,
             refuse=partial(self._refusal, request.actor, name),
@@ -258,6 +260,6 @@ _DONE_BEFORE = Answer(
 )
 
 
-def refused(reason: str, outcome: Outcome = Outcome.REFUSED) -> Answer:
+def refused(reason: str, outcome: Outcome = Outcome.REFUSED, *, blocks: tuple[Block, ...] = ()) -> Answer:
     """Return an answer with the reason why nothing was done."""
-    return Answer(message=Message(title=markup(reason), color=Color.QUIET), outcome=outcome)
+    return Answer(message=Message(title=markup(reason), color=Color.QUIET, blocks=blocks), outcome=outcome)
