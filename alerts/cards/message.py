@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from alerts.cards.channel_id import kind_and_name
 from alerts.cards.incident_facts import IncidentFacts
 from collectors.facts.one_line import LONGEST, printable
 
@@ -76,6 +77,12 @@ def link(address: str, words: str) -> Span:
 def person(id: str, name: str = "") -> Span:
     """Mention a person of the chat; an id that the chat does not know is shown by its name."""
     return Span(name or id, Style.PERSON, id)
+
+
+def channel(id: str) -> Span:
+    """Link a channel; where it cannot be linked its own id is shown."""
+    name = kind_and_name(id)[1]
+    return Span(name, Style.CHANNEL, name)
 
 
 def moment(at: datetime, words: str = "") -> Span:
@@ -209,7 +216,18 @@ class Buttons:
         return Buttons(buttons=tuple(map(changed, self.buttons)), menus=tuple(menus))
 
 
-Block = Paragraph | Fields | Preformatted | Table | Context | Buttons
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture that was uploaded to the card's channel: its id there, and what it shows in words."""
+
+    file: str
+    alt: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alt", printable(self.alt, LONGEST))
+
+
+Block = Paragraph | Fields | Preformatted | Table | Context | Buttons | Image
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

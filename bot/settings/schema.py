@@ -123,6 +123,7 @@ class RouteSettings(Section):
 class TeamSettings(Section):
     slack_groups: tuple[GroupId, ...] = ()
     members: tuple[PersonId, ...] = Field(default=(), description="chat ids, in addition to the groups")
+    channel: str = Field(default="", description="id of the channel where the team is asked")
     commands: tuple[CommandPattern, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)

@@ -13,6 +13,7 @@ from collectors.facts.results import QueryResult
 from collectors.facts.topology import Topology
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
+from commands.core.grant import Grant
 from commands.core.request import Actor, Upload
 from commands.plans.object_refs import ObjectReader
 from commands.plans.plan import Origin
@@ -80,6 +81,18 @@ class Refuse(Protocol):
     def __call__(self, name: str, namespaces: Sequence[str]) -> str | None: ...
 
 
+class Ask(Protocol):
+    """Asks the teams that may run a line to confirm its plan: the pipeline's method, passed to `ask`."""
+
+    async def __call__(self, words: Sequence[str], context: "CommandContext") -> Any: ...
+
+
+class Members(Protocol):
+    """Returns the ids of the people in a team, as far as they can be looked up."""
+
+    async def __call__(self, team: str) -> Sequence[str]: ...
+
+
 class RefuseAutomation(Protocol):
     """Returns why an automation may not run a command in those namespaces, or None."""
 
@@ -105,7 +118,11 @@ class CommandContext:
     uploads: tuple[Upload, ...] = ()
     line: str = ""  # as it was typed
     confirm: Confirm | None = None
+    ask: Ask | None = None
+    members: Members | None = None
+    teams: Mapping[str, Grant] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
+    channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
     refuse: Refuse | None = None
     refuse_automation: RefuseAutomation | None = None

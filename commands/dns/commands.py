@@ -13,6 +13,7 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
 from commands.core.command import Answer, Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext, Defaults
+from commands.core.parameter_types import WholeNumberType
 from commands.dns.owner import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, find_dns, find_owner
 from commands.plans.object_refs import ObjectReader
 from commands.plans.plan import Risk, in_order
@@ -242,7 +243,7 @@ COMMANDS = (
         verb="scale",
         summary="Scale the cluster's DNS through the owner of its replica count.",
         action=ScaleDns,
-        parameters=(click.Argument(["replicas"], type=click.IntRange(min=1), required=False),),
+        parameters=(click.Argument(["replicas"], type=WholeNumberType(least=1), required=False),),
         plan=scale,
         risk=Risk.TOUCH,
         relieves=("CoreDNS*", "DNSAutoscalerCapped"),

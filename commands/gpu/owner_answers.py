@@ -27,6 +27,20 @@ class AnswerReclaim:
     lasting: timedelta = timedelta(hours=2)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowRequest:
+    request: str
+
+
+async def show_request(action: ShowRequest, context: CommandContext) -> Answer:
+    """Return the request as its card shows it."""
+    async with context.store.read() as snapshot:
+        reclaim = await snapshot.rows(ReclaimRequest).get(action.request)
+    if reclaim is None:
+        raise UnusableError(f"There is no request `{action.request}`.")
+    return Answer(message=reclaim_card(reclaim, context.now))
+
+
 async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:
     """Close the request: the owner needs the GPUs."""
     async with context.store.unit() as unit:

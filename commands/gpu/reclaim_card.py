@@ -85,7 +85,7 @@ def reclaim_card(reclaim: ReclaimRequest, now: datetime) -> Message:
     )
     blocks: list[Block] = [Paragraph(text=idle), Paragraph(text=_state(reclaim, now))]
     if reclaim.state in OPEN:
-        blocks.append(Buttons(buttons=_answers(reclaim)))
+        blocks.append(Buttons(buttons=answer_buttons(reclaim)))
     by = text("requested by ", person(reclaim.asked_by, reclaim.asked_by_name), " ", moment(reclaim.asked_at))
     blocks.append(Context(text=text(by, " · request ", code(reclaim.id))))
     title, tone = _title(reclaim)
@@ -134,7 +134,8 @@ def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
             return text(f"Nothing was done{reason}.")
 
 
-def _answers(reclaim: ReclaimRequest) -> tuple[Button, ...]:
+def answer_buttons(reclaim: ReclaimRequest) -> tuple[Button, ...]:
+    """Return what the owner may answer."""
     at = f"{reclaim.id} --cluster {reclaim.cluster}"
     return (
         Button(label="I need them", line=f"gpu keep {at}", style=ButtonStyle.PRIMARY),

@@ -5,9 +5,10 @@ from dataclasses import replace
 import click
 
 from alerts.cards.message import Color, Message, text
-from commands.core.command import ROW_NAME, Answer, Command, DeniedError, UnusableError
+from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
+from commands.core.parameter_types import PLAN
 from commands.plan.stored import PlanName, journal_of, stored_plan
 from commands.plan.undo import undo
 from commands.plans.outcome import record_outcome
@@ -35,7 +36,7 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
             raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already {plan.state.value}.")
         denied = context.refusal(plan.command, *namespaces_of(plan.steps))
         if plan.actor != context.actor.id and denied is not None:
-            raise DeniedError(f"Plan `{plan.id}` belongs to {plan.actor_name}: {denied}", plan=plan.id)
+            raise DeniedError(f"Plan `{plan.id}` belongs to {plan.actor_name}. {denied}", plan=plan.id)
         was_running = plan.state is PlanState.RUNNING
         reason = f"cancelled by {context.actor.name}"
         ended_at = None if was_running else context.now  # the executor ends a running plan
@@ -47,7 +48,7 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
     return Answer(message=Message(title=text(f"{plan.title}: cancelled, {effect}."), color=Color.QUIET))
 
 
-_PLAN = click.Argument(["plan"], type=ROW_NAME)
+_PLAN = click.Argument(["plan"], type=PLAN)
 
 COMMANDS = (
     Command(
@@ -67,7 +68,7 @@ COMMANDS = (
         action=PlanName,
         parameters=(
             _PLAN,
-            click.Option(["--hash"], default="", help="hash of the plan as shown"),
+            click.Option(["--hash"], default="", help="the hash of the plan as it was shown"),
         ),
         record=confirm,
         checks_permission_itself=True,

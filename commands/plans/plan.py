@@ -124,6 +124,7 @@ class Plan:
     error: str = ""
     undo_of: str = ""
     undone_by: str = ""
+    asked_of: tuple[str, ...] = ()  # the teams that the actor asked to confirm it
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
     relieves: tuple[str, ...] = ()  # patterns of alert names, as its command declares them
 

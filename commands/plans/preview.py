@@ -46,6 +46,9 @@ _IS_COMMON = {
 def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     """Return the preview: the steps, what they disrupt, and the buttons to confirm or cancel."""
     blocks: list[Block] = []
+    if plan.asked_of:
+        asker = person(plan.actor, plan.actor_name)
+        blocks.append(Paragraph(text=text(asker, f" asks {' or '.join(plan.asked_of)} to confirm this.")))
     if plan.disrupts:
         blocks.append(
             Paragraph(text=text(bold("Disrupts: "), _named(plan.disrupts[:8]), _more(plan.disrupts, 8)))
@@ -73,6 +76,21 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
         title=text(bold(f"{plan.title}?")),
         color=Color.WARNING if plan.disrupts else Color.INFO,
         blocks=tuple(blocks),
+    )
+
+
+def expired(plan: Plan) -> Message:
+    """Return the card of a plan that nobody confirmed in time."""
+    asked = text(
+        "Nobody confirmed it in time; nothing was done. ",
+        person(plan.actor, plan.actor_name),
+        " asked for it.",
+    )
+    line = text(code(plan.line), " · plan ", code(plan.id))
+    return Message(
+        title=text(bold(plan.title), ": not confirmed"),
+        color=Color.QUIET,
+        blocks=(Paragraph(text=asked), Context(text=line)),
     )
 
 

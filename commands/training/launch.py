@@ -38,6 +38,7 @@ class LaunchTraining:
     max_duration: timedelta | None
     backoff: int
     node_selector: tuple[str, ...]
+    not_on: tuple[str, ...]
     metrics_port: int
     service_per_task: bool
     wait: bool
@@ -114,6 +115,7 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
         max_duration=action.max_duration,
         backoff=action.backoff,
         node_selector={key: value for key, _, value in pairs},
+        not_on=action.not_on,
         service_per_task=action.service_per_task,
         metrics_port=action.metrics_port,
         pull_secret=context.defaults.pull_secret,

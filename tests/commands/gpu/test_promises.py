@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 from commands.gpu.reclaim_card import reclaim_card
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
