@@ -30,7 +30,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeNow:
-    """A cordoned node as it is seen now. `against`: why nobody should be told to uncordon it; empty if nothing."""
+    """A cordoned node as it is seen now. `against`: what speaks against uncordoning it; empty if nothing."""
 
     is_cordoned: bool
     kept_away: str = ""  # `8 free nvidia.com/gpu`

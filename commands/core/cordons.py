@@ -36,7 +36,7 @@ def described(node: Node) -> str:
 
 
 def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
-    """Return why nobody should be told to uncordon the node; empty if nothing speaks against it.
+    """Return why to uncordon the node is not to be proposed; empty if nothing speaks against it.
 
     `incidents` are the open ones of its cluster.
     """
