@@ -17,6 +17,7 @@ BOOK = Phrasebook(
         "{} is not ready.": "{} 未就绪。",
         "{} is already cordoned by {}": "{1} 已隔离 {0}",
         "{} node{}": "{0} 个节点",
+        "{} of {}": "{}/{}",
         "someone else": "其他人",
         " (+{} more)": "（另有 {} 条）",
         "Resolved: ": "已恢复：",
