@@ -79,17 +79,20 @@ class Phrase:
         return len("".join(self._parts[::2]).strip())
 
     @cached_property
-    def expected(self) -> tuple[Expected, ...]:
-        """What is expected in each hole. The fewer words a phrase has, the more sentences it fits that are not ours."""
+    def beside(self) -> Expected:
+        """What is expected beside a fragment. The fewer words it has, the more sentences it fits that are not ours."""
         words = _WORD.findall(" ".join(self._parts[::2]))
-        only = Expected.VALUE if len(words) > 1 or len("".join(words)) > _LITTLE else Expected.SYMBOL
+        if len(words) >= _MANY or (not self._parts[0].strip() and self.english.endswith(_OPENING)):
+            return Expected.ANYTHING
+        return Expected.VALUE if len(words) > 1 or len("".join(words)) > _LITTLE else Expected.SYMBOL
+
+    @cached_property
+    def expected(self) -> tuple[Expected, ...]:
+        """What is expected in each hole."""
         return tuple(
             Expected.ANYTHING
-            if len(words) >= _MANY
-            or place not in self._order
-            or hole.startswith("`")
-            or before.endswith(_OPENING)
-            else only
+            if place not in self._order or hole.startswith("`") or before.endswith(_OPENING)
+            else self.beside
             for place, (before, hole) in enumerate(zip(self._parts[::2], self._holes, strict=False))
         )
 
