@@ -40,6 +40,15 @@ class ResolveWhen(StrEnum):
     ACKNOWLEDGED = "acknowledged"
 
 
+class ImpactScope(StrEnum):
+    """Whom the condition of an alert concerns, and so what its card says of trainings."""
+
+    SUBJECT = "subject"  # those that run on the subject: it affects them
+    CLUSTER = "cluster"  # everybody: all trainings depend on the subject
+    HOLDER = "holder"  # the one that holds the subject: nothing is broken
+    BYSTANDERS = "bystanders"  # those that are only near it: nothing says that it affects them
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """How long a condition must hold before the alert fires, and how long the alert fires after it ends."""
@@ -57,6 +66,8 @@ class AlertTemplate:
     actions: tuple[str, ...] = ()  # command lines with {placeholders}
     runbook: str = ""  # a page of alerts/packs/runbooks
     resolve_when: ResolveWhen = ResolveWhen.CLEARED
+    impact: ImpactScope | None = None  # None: by the component that the alert is about
+    worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,16 @@ class People:
         teams = [name for name, team in self._teams.items() if await self._is_in(id, team, is_fresh=is_fresh)]
         return Actor(id=id, name=account.name, teams=frozenset(teams))
 
+    async def members(self, team: str) -> Sequence[str]:
+        """Return the ids of a team's people; those of a group that cannot be looked up now are left out."""
+        found = list(self._teams[team].members) if team in self._teams else []
+        for group in self._teams[team].slack_groups if team in self._teams else ():
+            try:
+                found += await self._groups.find(group, is_fresh=False)
+            except SourceError as error:
+                _log.warning("user group lookup failed", group=group, error=str(error))
+        return tuple(dict.fromkeys(found))
+
     async def current(self, actor: Actor) -> Actor:
         """Return the actor with their teams of this moment. Raises UnknownPersonError."""
         return await self.actor(actor.id, is_fresh=True) if actor.kind is ActorKind.PERSON else actor

@@ -6,8 +6,11 @@ from alerts.cards.channel_id import kind_and_name
 from alerts.rules import Rule
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
+from bot.channels.home_tabs import HomeTabs
 from bot.channels.inbox import Inbox, InboxDependencies
 from bot.channels.open_channel import Conversation, OpenChannel
+from bot.charts.chart_maker import ChartMaker
+from bot.charts.chart_renderer import ChartRenderer, can_render
 from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.evaluator import Evaluator
@@ -50,6 +53,29 @@ def wire_delivery(
     return reconciler
 
 
+def wire_charts(
+    shared: SharedParts,
+    opened: Mapping[str, OpenChannel],
+    clusters: Mapping[str, LiveCluster],
+    rules: Callable[[], Mapping[str, Rule]],
+) -> dict[str, Work]:
+    """Return the part that puts charts on cards; none without matplotlib, or without a channel that takes pictures."""
+    notifiers = {kind: one.notifier for kind, one in opened.items()}
+    if not can_render() or not any(one.capabilities.images for one in notifiers.values()):
+        return {}
+    maker = ChartMaker(
+        shared.store,
+        clusters,
+        notifiers,
+        rules,
+        shared.clock,
+        renderer=ChartRenderer(),
+        errors=shared.errors,
+    )
+    shared.store.listen(maker.wake)
+    return {"charts": maker.run}
+
+
 def wire_conversation(
     shared: SharedParts, conversation: Conversation, people: People, *, take: Handler, reconciler: Reconciler
 ) -> dict[str, Work]:
@@ -66,7 +92,13 @@ def wire_conversation(
     )
     shared.store.listen(inbox.wake)
     conversation.listen_connected(reconciler.retry_now)
-    return {**conversation.parts, "inbox": inbox.run}
+    parts = {**conversation.parts, "inbox": inbox.run}
+    if conversation.home is not None:
+        clusters = [one.name for one in shared.settings.clusters]
+        tabs = HomeTabs(conversation.home, people, take, shared.clock, clusters)
+        shared.store.listen(tabs.wake)
+        parts["home tabs"] = tabs.run
+    return parts
 
 
 def _card_context(
@@ -106,6 +138,7 @@ def _card_context(
         people=settings.commands.owners,
         links={one.name: one.links for one in settings.clusters},
         runbooks=settings.runbooks,
+        reopens_within=settings.incidents.reopens_within,
         many_clusters=len(clusters) > 1,
         wants_facts=wants_facts,
         has_buttons=has_buttons,

@@ -27,7 +27,7 @@ from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
-from bot.wired_channels import conversation_of, wire_conversation, wire_delivery
+from bot.wired_channels import conversation_of, wire_charts, wire_conversation, wire_delivery
 from bot.wired_jobs import wire_jobs
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check_runner import CheckRunner
@@ -36,7 +36,7 @@ from collectors.facts.redaction import Redactor
 from collectors.internal_errors import InternalErrors
 from collectors.query_router import QueryRouter
 from collectors.unreadable_items import UnreadableItems
-from commands.command_catalogue import CATALOGUE
+from commands.command_catalogue import LEXICON
 from commands.core.pipeline import Pipeline, as_given
 
 _log = structlog.get_logger()
@@ -127,7 +127,7 @@ def _assemble(
     conversation = conversation_of(opened)
     people = People(conversation.directory, settings.teams) if conversation else None
     pipeline = Pipeline(
-        catalogue=CATALOGUE,
+        lexicon=LEXICON,
         permissions=permissions_of(settings),
         store=store,
         clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=clock)},
@@ -136,12 +136,15 @@ def _assemble(
         defaults=defaults_of(settings),
         rules=rules,
         current=people.current if people else as_given,
+        members=people.members if people else None,
+        channel=channel,
         observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
     )
     reconciler = wire_delivery(shared, opened, clusters, evaluators, rules)
     for name, evaluator in evaluators.items():
         evaluator.on_view_change = partial(reconciler.mark_view_change, name)
     parts = {**wire_jobs(shared, clusters, pipeline, channel=channel), "delivery": reconciler.run}
+    parts |= wire_charts(shared, opened, clusters, rules)
     for name, cluster in clusters.items():
         parts[f"evaluation {name}"] = evaluators[name].run
         if cluster.cache is not None:
@@ -172,7 +175,12 @@ def _evaluator(shared: SharedParts, cluster: LiveCluster, routing: CardRouting) 
     return Evaluator(
         cluster,
         RuleScheduler(cluster.name, rules.shipped, router, renderer, errors=shared.errors),
-        IncidentRecorder(cluster.name, shared.store, routing),
+        IncidentRecorder(
+            cluster.name,
+            shared.store,
+            routing,
+            reopens_within=shared.settings.incidents.reopens_within,
+        ),
         router,
         rules=rules,
         clock=shared.clock,

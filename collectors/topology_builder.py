@@ -4,13 +4,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TypeVar
 
+from collectors.claim_users import Claims
 from collectors.cluster.indexes import by_address
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PODS
 from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import gpus_held, holds_resources, is_ready, whole_gpus
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
-from collectors.trainings.training import Training
+from collectors.trainings.training import Rank, Training, TrainingState
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -49,7 +50,18 @@ def build_topology(
             },
             **{training.namespace: training.id for training in trainings if training.has_namespace},
         },
+        failed_on=_failed_on(trainings),
+        claims=Claims(inventory, pods.training_of),
     )
+
+
+def _failed_on(trainings: Sequence[Training]) -> dict[str, tuple[TrainingFacts, ...]]:
+    """Return the failed trainings by the node where their first task failed."""
+    found: dict[str, tuple[TrainingFacts, ...]] = {}
+    for training in trainings:
+        if training.state is TrainingState.FAILED and (facts := _training(training)).failed_on:
+            found[facts.failed_on] = (*found.get(facts.failed_on, ()), facts)
+    return found
 
 
 class _OnDemand(Mapping[K, V]):
@@ -93,6 +105,10 @@ class _Pods:
             for rank in (*training.failures, *training.ranks)
         }
 
+    def training_of(self, pod: Pod) -> str:
+        """Return the pod's training, empty without one."""
+        return self._training_of.get((pod.metadata.namespace, pod.metadata.name), "")
+
     def facts(self, key: PodKey) -> PodFacts:
         return self._facts(self._inventory.pods["/".join(key)])
 
@@ -107,7 +123,7 @@ class _Pods:
             node=pod.spec.node_name,
             address=pod.status.pod_ip,
             phase=pod.status.phase,
-            training=self._training_of.get((namespace, name), ""),
+            training=self.training_of(pod),
             workload=self._inventory.workload_of(pod),
             gpus=_or_none(lambda: gpus_held(pod)),
         )
@@ -185,6 +201,7 @@ def _or_none(count: Callable[[], float]) -> float:
 
 
 def _training(training: Training) -> TrainingFacts:
+    first = training.first_failure if training.state is TrainingState.FAILED else None
     return TrainingFacts(
         id=training.id,
         kind=training.kind,
@@ -192,4 +209,13 @@ def _training(training: Training) -> TrainingFacts:
         team=training.team,
         gpus=training.gpus,
         ranks=len(training.ranks),
+        failed_at=first.finished if first else None,
+        failed_on=first.node if first else "",
+        failure=_failure(first) if first else "",
     )
+
+
+def _failure(rank: Rank) -> str:
+    parts = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
+    parts += [rank.explanation or rank.reason] if rank.explanation or rank.reason else []
+    return f"{rank.role} {rank.index} failed" + (f", {': '.join(parts)}" if parts else "")

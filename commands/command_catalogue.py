@@ -1,18 +1,27 @@
 """The list of all commands, the source of help, docs, permissions and the chart's RBAC rules."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import yaml
+
 import commands.alert.commands as alert
+import commands.ask.commands as ask
 import commands.audit.commands as audit
 import commands.dns.commands as dns
 import commands.gpu.commands as gpu
+import commands.home.commands as home
 import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
 import commands.runbook.commands as runbook
 import commands.silence.commands as silence
+import commands.team.commands as team
 import commands.training.commands as training
 from commands.core.command import Command
+from commands.core.matching.lexicon import Lexicon
 from commands.help.commands import help_command
 
 _OTHERS: tuple[Command[Any], ...] = (
@@ -24,8 +33,21 @@ _OTHERS: tuple[Command[Any], ...] = (
     *training.COMMANDS,
     *dns.COMMANDS,
     *plan.COMMANDS,
+    *ask.COMMANDS,
+    *team.COMMANDS,
     *audit.COMMANDS,
     *runbook.COMMANDS,
+    *home.COMMANDS,
 )
 
-CATALOGUE: tuple[Command[Any], ...] = (*_OTHERS, help_command(_OTHERS))
+_SAID: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
+    (Path(__file__).parent / "synonyms.yaml").read_text(encoding="utf-8")
+)
+
+
+def _with_synonyms(command: Command[Any]) -> Command[Any]:
+    return replace(command, synonyms=tuple(_SAID["commands"].get(command.name, ())))
+
+
+CATALOGUE: tuple[Command[Any], ...] = tuple(map(_with_synonyms, (*_OTHERS, help_command(_OTHERS))))
+LEXICON = Lexicon(CATALOGUE, _SAID["nouns"])

@@ -88,6 +88,7 @@ class ReclaimRequest:
     keep_reason: str = ""
     evidence: str = ""  # why the GPUs are considered idle
     is_for_good: bool = False  # the training cannot be suspended, only deleted
+    is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
 
 
@@ -109,6 +110,8 @@ class Launch:
     reported_reason: str = ""
     reported_at: datetime | None = None
     last_lines: tuple[str, ...] = ()  # of the first failing task
+    failed_at: datetime | None = None  # when that task failed
+    failed_on: str = ""  # its node, if what happened there may be the reason
     is_over: bool = False
 
     @property

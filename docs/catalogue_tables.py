@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from alerts.rules import Rule
+from bot.doctor.role_rules import act_rights
 from bot.evaluation.rulebook import read_rulebook
 from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
@@ -18,7 +19,6 @@ from collectors.trainings.reading_kind import ReadingKind
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
 from commands.training import training_kinds as trainings_written
-from helm.rights import act_rights
 
 
 def commands_part() -> str:

@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
+from bot.doctor.role_rules import act_rights, look_rights, rule_object_rights
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
-from helm.rights import act_rights, look_rights, rule_object_rights
 from helm.values_file import Value, read_values, schema_of
 
 CHART = Path(__file__).parent / "yardmaster"

@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from alerts.cards.incident_buttons import card_buttons
+from alerts.cards.incident_card import first_lines
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.incident_events import event_text
+from alerts.cards.incident_events import event_text, repeated
+from alerts.cards.message import Span, Text, joined, text
 from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
-from alerts.incidents.incident import NOTIFYING, Incident, IncidentEventType
+from alerts.incidents.incident import NOTIFYING, Incident, IncidentEvent, IncidentEventType
 
+REPLY_BUTTONS = 3  # the rest is on the card
 _BROADCAST = frozenset({IncidentEventType.SEVERITY_RAISED, IncidentEventType.REOPENED})
 
 
@@ -41,17 +45,32 @@ def desired_cards(
 def desired_replies(
     incident: Incident, cards: Sequence[PostedCard], *, context: IncidentContext
 ) -> list[ThreadReply]:
-    """Return a reply per notifying event and card. The ids ensure that each is posted once in each thread."""
+    """Return a reply per notifying event and card. The ids ensure that each is posted once in each thread.
+
+    One that is broadcast stands alone in the channel, so it has the first lines of the card and its buttons.
+    """
+    latest = incident.events[-1].number if incident.events else 0
     return [
         ThreadReply(
             id=reply_id(card.id, str(event.number)),
             cluster=incident.cluster,
             card=card.id,
-            text=event_text(incident, event, context=context),
+            text=_broadcast(incident, event, context)
+            if is_latest
+            else event_text(incident, event, context=context),
             at=event.at,
             broadcast=event.type in _BROADCAST,
+            buttons=card_buttons(incident, context).buttons[:REPLY_BUTTONS] if is_latest else (),
         )
         for card in cards
         for event in incident.events
         if event.type in NOTIFYING and event.number > card.after_event
+        for is_latest in (event.type in _BROADCAST and event.number == latest and incident.is_open,)
     ]
+
+
+def _broadcast(incident: Incident, event: IncidentEvent, context: IncidentContext) -> Text:
+    said = event_text(incident, event, context=context)
+    again = repeated(incident)
+    lines = (text(said, f" ({again})" if again else ""), *first_lines(incident, context))
+    return joined(Span("\n"), lines)

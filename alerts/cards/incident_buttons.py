@@ -4,17 +4,24 @@ from alerts.cards.incident_context import IncidentContext
 from alerts.cards.message import Button, Buttons, ButtonStyle, Menu
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.incidents.incident import Incident
+from alerts.rules import ResolveWhen
 from alerts.runbooks import runbook_names
 
 MAX_BUTTONS = 4
 MAX_MORE = 5  # options: what a small menu of a chat holds
 
 _STARTED = frozenset({"confirmed", "running", "done", "unknown"})
+_DANGEROUS = ("training stop ",)  # what it ends does not come back
 _SILENCES = (("for 1 h", " --for 1h"), ("for 4 h", " --for 4h"), ("until it is over", ""))
 
 
 def card_buttons(incident: Incident, context: IncidentContext) -> Buttons:
-    """Return what an open incident's card offers: each is a command line, or a link of the settings."""
+    """Return what a card offers: each is a command line, or a link of the settings.
+
+    Once the incident is over, they end what it left behind.
+    """
+    if not incident.is_open:
+        return Buttons(buttons=tuple(left.button for left in context.still_open)[:MAX_BUTTONS])
     return Buttons(buttons=_buttons(incident, context), menus=tuple(_menus(incident, context)))
 
 
@@ -34,17 +41,30 @@ def runbook_of(incident: Incident, context: IncidentContext) -> str:
 
 def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]:
     actions: dict[str, str] = {}
-    done = {label_of(action.line) for action in context.actions if action.state in _STARTED}
+    started = started_labels(context)
     for line in suggested_actions(incident, context.rules):
-        if label_of(line) not in done:
+        if label_of(line) not in started:
             actions.setdefault(label_of(line), line)  # two rules may suggest one action for different reasons
     buttons = [
-        Button(label=label, line=line, style=ButtonStyle.PRIMARY if number == 0 else ButtonStyle.PLAIN)
+        Button(label=label, line=line, style=_style(line, is_first=number == 0))
         for number, (label, line) in enumerate(list(actions.items())[: MAX_BUTTONS - 1])
     ]
     if not incident.acknowledged_by:
-        buttons.append(Button(label="Acknowledge", line=f"alert ack {incident.id}"))
+        closes = not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED
+        label = "Acknowledge (closes it)" if closes else "Acknowledge"
+        buttons.append(Button(label=label, line=f"alert ack {incident.id}"))
     return tuple(buttons)
+
+
+def started_labels(context: IncidentContext) -> set[str]:
+    """Return the labels of the actions that somebody has started."""
+    return {label_of(action.line) for action in context.actions if action.state in _STARTED}
+
+
+def _style(line: str, *, is_first: bool) -> ButtonStyle:
+    if line.startswith(_DANGEROUS):
+        return ButtonStyle.DANGER
+    return ButtonStyle.PRIMARY if is_first else ButtonStyle.PLAIN
 
 
 def _menus(incident: Incident, context: IncidentContext) -> list[Menu]:

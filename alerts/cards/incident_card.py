@@ -1,10 +1,14 @@
 """The card of an incident: what, where, who is affected and what to do, in the first three lines. Pure."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from alerts.cards.incident_buttons import card_buttons, runbook_address, runbook_of
-from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
-from alerts.cards.incident_events import not_known, resolution
+from alerts.cards.concerned import concerned
+from alerts.cards.explanation import detail_of, other_alerts
+from alerts.cards.headline import headline
+from alerts.cards.incident_buttons import card_buttons, runbook_address, runbook_of, started_labels
+from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
+from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import (
     Block,
     Color,
@@ -23,12 +27,10 @@ from alerts.cards.message import (
 )
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.incidents.grouping import place_of, shared_subject
-from alerts.incidents.incident import Impact, Incident, Member
-from alerts.rules import Severity
+from alerts.incidents.incident import Incident
+from alerts.rules import ResolveWhen, Severity
 
 EVIDENCE_LINES = 4
-MEMBERS_SHOWN = 5
-
 _COLORS = {Severity.CRITICAL: Color.CRITICAL, Severity.WARNING: Color.WARNING, Severity.INFO: Color.INFO}
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
@@ -36,70 +38,37 @@ _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "�
 def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, now: datetime) -> Message:
     """Return the card for the incident's current state."""
     lead = incident.lead
-    blocks: list[Block] = [
-        Paragraph(text=_affected(incident, context)),
-        Paragraph(text=_next(incident, context)),
-    ]
+    blocks: list[Block] = [Paragraph(text=line) for line in first_lines(incident, context)]
     if reason := _unseen(incident, context):
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), reason)))
-    if detail := _detail(lead):
-        blocks.append(Paragraph(text=text(detail)))
-    if others := _others(incident):
-        blocks.append(Paragraph(text=others))
+    blocks += [Paragraph(text=part) for part in (detail_of(incident), other_alerts(incident)) if part]
     if lead.texts:
         blocks.append(Preformatted(lines=lead.texts[:EVIDENCE_LINES]))
-    if incident.is_open:
-        blocks.append(card_buttons(incident, context))
+    blocks += [Paragraph(text=left.text) for left in context.still_open]
+    if (buttons := card_buttons(incident, context)).is_needed:
+        blocks.append(buttons)
     blocks.append(Context(text=_foot(incident, context)))
     return Message(
-        title=_title(incident),
+        title=card_title(incident),
         color=_color(incident, context),
         blocks=tuple(blocks),
         summary=_summary(incident),
     )
 
 
-def _title(incident: Incident) -> Text:
+def card_title(incident: Incident) -> Text:
     return text("✅ " if not incident.is_open else f"{_MARKS[incident.severity]} ", bold(headline(incident)))
 
 
-def headline(incident: Incident) -> str:
-    """Return the lead alert's summary, and how many more alerts have its name."""
-    lead = incident.lead
-    alike = [member for member in incident.firing or incident.members if member.name == lead.name]
-    more = f" (+{len(alike) - 1} more)" if len(alike) > 1 else ""
-    return f"{lead.summary.rstrip('.')}{more}"
+def first_lines(incident: Incident, context: IncidentContext) -> tuple[Text, ...]:
+    """Return the lines after the title: where it is and whom it concerns, and what is done about it."""
+    return concerned(incident, context), _next(incident, context)
 
 
 def _color(incident: Incident, context: IncidentContext) -> Color:
     if not incident.is_open:
         return Color.GOOD
     return Color.QUIET if context.silenced_until else _COLORS[incident.severity]
-
-
-def _affected(incident: Incident, context: IncidentContext) -> Text:
-    """The affected trainings with their owners, largest first, and the place if the title does not name it."""
-    subject = shared_subject(incident)
-    place = place_of(subject) or incident.cluster
-    is_in_title = all(word.casefold() in headline(incident).casefold() for word in place.split())
-    where = text(bold("Where: "), code(place))
-    if not incident.impacts:
-        on_a_machine = subject.node or subject.rack or subject.pod
-        if not on_a_machine:
-            return where
-        unaffected = text(bold("Affects: "), "no known training")
-        return unaffected if is_in_title else text(where, " · ", unaffected)
-    shown = joined("; ", (_impact(impact, context) for impact in incident.impacts[:2]))
-    more = f" and {len(incident.impacts) - 2} more" if len(incident.impacts) > 2 else ""
-    affected = text(bold("Affects: "), shown, more)
-    return affected if is_in_title else text(where, " · ", affected)
-
-
-def _impact(impact: Impact, context: IncidentContext) -> Text:
-    """One training, short enough for a line on a phone."""
-    gpus = f"{impact.gpus:g} GPUs, " if impact.gpus else ""
-    owner = person(context.people.get(impact.owner, ""), impact.owner) if impact.owner else "owner unknown"
-    return text(code(impact.training), f" {gpus}", owner)
 
 
 def _next(incident: Incident, context: IncidentContext) -> Text:
@@ -112,17 +81,32 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     if unknown := [action for action in context.actions if action.state == "unknown"]:
         return text(*not_known(unknown[-1]), "; Yardmaster looks again once the cluster answers")
     done = [action for action in context.actions if action.state == "done"]
-    if done:
-        lines = joined(
-            ", ",
-            (text(code(action.line), " by ", person(action.who, action.who_name)) for action in done[-2:]),
+    line = text(bold("Done: "), _done(done[-2:])) if done else ()
+    if any(action.explains(incident) for action in done):
+        return text(line, "; waiting for the alerts to resolve")
+    if not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED:
+        return text(
+            line,
+            ". " if line else (),
+            "It is closed once somebody has acknowledged it",
+            _runbook(incident, context),
         )
-        return text(bold("Done: "), lines, "; waiting for the alerts to resolve")
-    actions = suggested_actions(incident, context.rules)
-    if actions:
-        return text(bold("Next: "), bold(label_of(actions[0])), _runbook(incident, context))
+    started = started_labels(context)
+    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
+    if left:
+        return text(
+            line, " · " if line else (), bold("Next: "), bold(label_of(left[0])), _runbook(incident, context)
+        )
+    if line:
+        return text(line, "; waiting for the alerts to resolve", _runbook(incident, context))
     return text(
         bold("Next: "), "investigate", _runbook(incident, context) or text("; no action is suggested")
+    )
+
+
+def _done(actions: Sequence[IncidentAction]) -> Text:
+    return joined(
+        ", ", (text(code(action.line), " by ", person(action.who, action.who_name)) for action in actions)
     )
 
 
@@ -145,38 +129,14 @@ def _unseen(incident: Incident, context: IncidentContext) -> Text:
     return text("no data since ", moment(max(since)))
 
 
-def _detail(lead: Member) -> str:
-    return " ".join(lead.description.split())
-
-
-def _others(incident: Incident) -> Text:
-    """The alerts of other rules: one example and a count for each rule."""
-    lead = incident.lead
-    by_rule: dict[str, list[Member]] = {}
-    for member in sorted(
-        incident.members, key=lambda member: (not member.is_firing, -member.severity.rank, member.since)
-    ):
-        if member.name != lead.name:
-            by_rule.setdefault(member.name, []).append(member)
-    if not by_rule:
-        return ()
-    shown = [_rule_example(members) for members in list(by_rule.values())[:MEMBERS_SHOWN]]
-    more = f"; and {len(by_rule) - len(shown)} more rules" if len(by_rule) > len(shown) else ""
-    return text(bold("Also: "), joined("; ", shown), more)
-
-
-def _rule_example(members: list[Member]) -> str:
-    first = members[0]
-    mark = "" if first.is_firing else "✓ "
-    return f"{mark}{first.summary.rstrip('.')}" + (
-        f" (and {len(members) - 1} more)" if len(members) > 1 else ""
-    )
-
-
 def _foot(incident: Incident, context: IncidentContext) -> Text:
     subject = shared_subject(incident)
     rack = f"{subject.rack}, " if subject.rack and subject.rack != place_of(subject) else ""
-    parts = text(code(incident.id), f" · {rack}{incident.cluster} · since ", moment(incident.opened_at))
+    parts = text(code(incident.id), f" · {rack}{incident.cluster} · since ", moment(incident.began_at))
+    if incident.is_open and (again := repeated(incident)):
+        parts = text(parts, f" · {again}")
+    if before := earlier(incident):
+        parts = text(parts, " · ", before)
     if incident.acknowledged_by:
         parts = text(
             parts, " · acknowledged by ", person(incident.acknowledged_by, incident.acknowledged_by_name)

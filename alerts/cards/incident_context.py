@@ -3,19 +3,39 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from fnmatch import fnmatchcase
 
+from alerts.cards.message import Button, Text
+from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentAction:
-    """A plan run for the incident, as its card shows it."""
+    """A plan run for the incident, as its card shows it. `relieves`: alerts that its effect explains the end of."""
 
     plan: str
     line: str
     who: str
     who_name: str
     state: str  # the plan's; `unknown`: a step got no answer
+    relieves: tuple[str, ...] = ()  # patterns of alert names
+    disrupts: tuple[str, ...] = ()  # trainings
+    confirmed_at: datetime | None = None
+
+    def explains(self, incident: Incident) -> bool:
+        """Whether its effect explains that the incident is over."""
+        return any(
+            fnmatchcase(member.name, pattern) for member in incident.members for pattern in self.relieves
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StillOpen:
+    """What an action or a silence left behind, and the button that ends it."""
+
+    text: Text
+    button: Button
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +50,7 @@ class IncidentContext:
     silenced_until: datetime | None = None
     is_silenced_until_over: bool = False  # then `silenced_until` is far away
     blind: str = ""  # why the incident cannot be seen at the moment
+    still_open: tuple[StillOpen, ...] = ()
 
 
 NO_CONTEXT = IncidentContext()

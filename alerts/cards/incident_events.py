@@ -1,9 +1,11 @@
 """What happened to an incident, in words: for replies in its thread, its history and its card. Pure."""
 
 from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
-from alerts.cards.message import Text, bold, code, joined, person, text
+from alerts.cards.message import Text, bold, code, joined, moment, person, text
 from alerts.incidents.incident import Incident, IncidentEvent, IncidentEventType
 from collectors.facts.clock import humanize
+
+_ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
 
 
 def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentContext = NO_CONTEXT) -> Text:
@@ -26,25 +28,66 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
         case IncidentEventType.ALERT_ADDED:
             return text("Alert added: ", event.text)
         case IncidentEventType.ALERT_RESOLVED:
-            return text("Alert resolved: ", event.text)
+            return text("Over: ", event.text)
         case IncidentEventType.ACTION_DONE:
             return text("Done: ", code(event.text), " by ", person(event.who, event.who_name))
+        case IncidentEventType.TRAINING_FAILED:
+            return text("A training died: ", event.text)
 
 
 def resolution(incident: Incident, context: IncidentContext) -> Text:
-    """Return how long the incident lasted, and what ended it."""
-    lasted = humanize(incident.lasted(incident.resolved_at or incident.opened_at))
+    """Return how long the incident stood, what ended it, and what was done meanwhile that cannot have ended it."""
+    resolved = text(bold("Resolved"), f" after {_duration(incident)}")
     if gone := sorted({member.ended_reason for member in incident.members if member.ended_reason}):
-        return text(bold("Resolved"), f" after {lasted}: {', '.join(gone)}.")
+        return text(resolved, f": {', '.join(gone)}.", _again(incident))
     done = [action for action in context.actions if action.state == "done"]
-    if not done and (unknown := [action for action in context.actions if action.state == "unknown"]):
-        return text(bold("Resolved"), f" after {lasted}. ", *not_known(unknown[-1]), ".")
-    if not done:
-        return text(bold("Resolved"), f" after {lasted}. No action was taken through Yardmaster.")
-    lines = joined(
-        ", ", (text(code(action.line), " by ", person(action.who, action.who_name)) for action in done)
+    fixes = [action for action in done if action.explains(incident)]
+    others = [action for action in done if action not in fixes]
+    unknown = [action for action in context.actions if action.state == "unknown"]
+    said: list[Text] = []
+    if fixes:
+        said.append(text(" Fixed by ", _lines(fixes), "."))
+    if others:
+        said.append(text(" Meanwhile: ", _lines(others), "."))
+    if unknown and not fixes:
+        said.append(text(" ", *not_known(unknown[-1]), "."))
+    if not said:
+        said.append(text(" No action was taken through Yardmaster."))
+    return text(resolved, ".", *said, _again(incident))
+
+
+def _lines(actions: list[IncidentAction]) -> Text:
+    return joined(
+        ", ", (text(code(action.line), " by ", person(action.who, action.who_name)) for action in actions)
     )
-    return text(bold("Resolved"), f" after {lasted}. Fixed by ", lines, ".")
+
+
+def _duration(incident: Incident) -> str:
+    return humanize((incident.resolved_at or incident.began_at) - incident.began_at)
+
+
+def _again(incident: Incident) -> Text:
+    again = repeated(incident)
+    return text(f" It was the {again}.") if again else ()
+
+
+def repeated(incident: Incident) -> str:
+    """Return the like of `2nd time in 20 min, 3 min in all`; empty for the first time."""
+    if incident.times < 2:
+        return ""
+    ended = incident.resolved_at or incident.began_at
+    within = humanize(ended - incident.opened_at, parts=1)
+    ordinal = _ORDINALS.get(incident.times, f"{incident.times}th")
+    in_all = humanize(incident.lasted(ended), parts=1)
+    return f"{ordinal} time in {within}, {in_all} in all"
+
+
+def earlier(incident: Incident) -> Text:
+    """Return the earlier incident of the same object, which ended not long before this one."""
+    if not incident.earlier or incident.earlier_ended_at is None:
+        return ()
+    word = "same as " if incident.is_repeat else "before it on the same object: "
+    return text(word, code(incident.earlier), ", resolved ", moment(incident.earlier_ended_at))
 
 
 def not_known(action: IncidentAction) -> Text:

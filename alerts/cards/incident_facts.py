@@ -6,12 +6,12 @@ from datetime import datetime
 from hashlib import blake2b
 
 from alerts.alert import Alert
-from alerts.cards.incident_context import IncidentContext
 from alerts.cards.suggested_actions import fill
 from alerts.incidents.incident import Incident, Member
-from alerts.rules import Severity
+from alerts.rules import ImpactScope, Severity
 from collectors.facts.one_line import LONGEST, printable
 
+FOR_CARDS = ("headline", "resolved_headline", "worse_summary", "worse_description")  # they have placeholders
 MAX_ALERTS = 100  # of one incident, firing ones first; the receiver gets the number of the others
 
 
@@ -61,13 +61,13 @@ def shown_members(incident: Incident) -> tuple[Member, ...]:
 
 
 def incident_facts(
-    incident: Incident, alerts: Mapping[str, Alert], *, title: str, context: IncidentContext
+    incident: Incident, alerts: Mapping[str, Alert], *, title: str, links: Mapping[str, str]
 ) -> IncidentFacts:
     """Return the facts. `alerts` are the stored alerts of the shown members by id.
 
     One that is no longer stored has what its member remembers.
     """
-    links = {name: fill(address, incident.subject) for name, address in context.links.items()}
+    filled = {name: fill(address, incident.subject) for name, address in links.items()}
     return IncidentFacts(
         id=incident.id,
         cluster=incident.cluster,
@@ -80,8 +80,12 @@ def incident_facts(
         opened_at=incident.opened_at,
         resolved_at=incident.resolved_at,
         acknowledged_by=printable(incident.acknowledged_by_name or incident.acknowledged_by, LONGEST),
-        affected=tuple(printable(impact.training, LONGEST) for impact in incident.impacts),
-        links={name: address for name, address in links.items() if address is not None},
+        affected=tuple(
+            printable(impact.training, LONGEST)
+            for impact in incident.impacts
+            if impact.scope is not ImpactScope.BYSTANDERS
+        ),
+        links={name: address for name, address in filled.items() if address is not None},
         alerts=tuple(
             _alert(member, alerts.get(member.alert), incident.cluster) for member in shown_members(incident)
         ),
@@ -100,7 +104,9 @@ def _alert(member: Member, alert: Alert | None, cluster: str) -> AlertFacts:
     key = f"{cluster}/{member.alert.rpartition('/')[2]}"
     is_same_life = alert is not None and alert.life.since == member.since  # else it is a later one
     fired_at = alert.life.fired_at if alert is not None and is_same_life else None
-    annotations = dict(alert.annotations) if alert else {}
+    annotations = (
+        {name: it for name, it in alert.annotations.items() if name not in FOR_CARDS} if alert else {}
+    )
     annotations.setdefault("summary", member.summary)
     return AlertFacts(
         fingerprint=blake2b(key.encode(), digest_size=8).hexdigest(),

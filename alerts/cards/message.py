@@ -8,9 +8,10 @@ breaks lines.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
+from alerts.cards.channel_id import kind_and_name
 from alerts.cards.incident_facts import IncidentFacts
 from collectors.facts.one_line import LONGEST, printable
 
@@ -54,7 +55,7 @@ def text(*parts: "str | Span | Text") -> Text:
     return tuple(span for span in spans if span.text or span.target)
 
 
-def joined(separator: str, parts: Iterable["str | Span | Text"]) -> Text:
+def joined(separator: "str | Span", parts: Iterable["str | Span | Text"]) -> Text:
     spans: Text = ()
     for number, part in enumerate(parts):
         spans = text(spans, separator, part) if number else text(part)
@@ -78,8 +79,14 @@ def person(id: str, name: str = "") -> Span:
     return Span(name or id, Style.PERSON, id)
 
 
+def channel(id: str) -> Span:
+    """Link a channel; where it cannot be linked its own id is shown."""
+    name = kind_and_name(id)[1]
+    return Span(name, Style.CHANNEL, name)
+
+
 def moment(at: datetime, words: str = "") -> Span:
-    return Span(words or at.strftime("%Y-%m-%d %H:%M UTC"), Style.MOMENT, at.isoformat())
+    return Span(words or moment_words(at), Style.MOMENT, at.isoformat())
 
 
 def plain(spans: Text) -> str:
@@ -179,6 +186,10 @@ class Buttons:
     menus: tuple[Menu, ...] = ()
 
     @property
+    def is_needed(self) -> bool:
+        return bool(self.buttons or self.menus)
+
+    @property
     def flat(self) -> "Buttons":
         """The same without menus: their options are buttons. A menu of people has none, so it is left out."""
         options = (
@@ -205,7 +216,18 @@ class Buttons:
         return Buttons(buttons=tuple(map(changed, self.buttons)), menus=tuple(menus))
 
 
-Block = Paragraph | Fields | Preformatted | Table | Context | Buttons
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture that was uploaded to the card's channel: its id there, and what it shows in words."""
+
+    file: str
+    alt: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alt", printable(self.alt, LONGEST))
+
+
+Block = Paragraph | Fields | Preformatted | Table | Context | Buttons | Image
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,10 +277,32 @@ def _printable(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(printable(line, LONGEST) for line in lines)
 
 
+_MOMENT_WORDS = "%Y-%m-%d %H:%M UTC"
 _CODE = re.compile(r"`([^`\n]+)`")
+_MOMENT = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d UTC)\b")
+
+
+def moment_words(at: datetime) -> str:
+    """Return the moment for a stored sentence, in which `markup` finds it again."""
+    return at.astimezone(UTC).strftime(_MOMENT_WORDS)
 
 
 def markup(sentence: str) -> Text:
-    """Return the sentence with its backticked words as code. Nothing else becomes markup, whatever its source."""
+    """Return the sentence with its backticked words as code, and its moments in the reader's time.
+
+    Nothing else becomes markup, whatever its source.
+    """
     parts = _CODE.split(sentence)
-    return text(*(code(part) if number % 2 else part for number, part in enumerate(parts)))
+    return text(*(code(part) if number % 2 else _with_moments(part) for number, part in enumerate(parts)))
+
+
+def _with_moments(words: str) -> Text:
+    parts = _MOMENT.split(words)
+    return text(*(_moment_of(part) if number % 2 else part for number, part in enumerate(parts)))
+
+
+def _moment_of(words: str) -> str | Span:
+    try:
+        return moment(datetime.strptime(words, _MOMENT_WORDS).replace(tzinfo=UTC))
+    except ValueError:  # such as the 31st of February
+        return words

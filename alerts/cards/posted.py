@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType
 
-from alerts.cards.message import Text
+from alerts.cards.message import Button, Buttons, Message, Paragraph, Text, plain
 from alerts.store import stored
 
 CardId = NewType("CardId", str)
@@ -74,15 +74,39 @@ class ThreadReply:
     text: Text
     at: datetime
     broadcast: bool = False
+    buttons: tuple[Button, ...] = ()
     nonce: str = ""
     intent_at: datetime | None = None
     message_id: str = ""
     error: str = ""
 
+    def content(self, *, has_buttons: bool) -> Message | Text:
+        """Return what to post: a message if the channel shows its buttons, else its text."""
+        if not self.buttons or not has_buttons:
+            return self.text
+        words = plain(self.text).partition("\n")[0]
+        return Message(
+            title=(), blocks=(Paragraph(text=self.text), Buttons(buttons=self.buttons)), summary=words
+        )
+
     @property
     def state(self) -> str:
         """Indexed in the store: pending, posted or refused."""
         return "posted" if self.message_id else "refused" if self.error else "pending"
+
+
+@stored("card_images", "cluster", "card", goes_with=("card", "cards"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardImage:
+    """The chart on an incident's card. `id` is the card's, so that a later one takes its place."""
+
+    id: CardId
+    cluster: str
+    card: CardId
+    incident: str
+    file: str  # its id in the channel
+    alt: str
+    resolved_at: datetime | None  # of the incident when it was drawn
 
 
 def reply_id(card: CardId, event: str) -> str:

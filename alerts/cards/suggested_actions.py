@@ -14,7 +14,7 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 def suggested_actions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
     """Return the command lines to suggest, without those that have a placeholder the subject cannot fill."""
     found: dict[str, None] = {}
-    for member in incident.firing or (incident.lead,):
+    for member in incident.standing or (incident.lead,):
         rule = rules.get(member.rule)
         for action in rule.template.actions if rule else ():
             if (line := fill(action, member.subject.or_else(incident.subject))) is not None:

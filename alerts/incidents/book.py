@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.cards.desired import desired_cards
 from alerts.cards.posted import CardId, CardKind, PostedCard
 from alerts.incidents.grouping import (
-    REOPENS_WITHIN,
     GroupingContext,
     add_alert,
     belongs,
@@ -16,11 +15,14 @@ from alerts.incidents.grouping import (
     open_incident,
     resolve_if_over,
 )
+from alerts.incidents.impacts import with_failures
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
 from alerts.rules import Severity
 from alerts.silences import Silence
 from alerts.store import Changed
+
+REMEMBERED_FOR = timedelta(hours=1)  # what ended: the next incident of its object names it, or it is reopened
 
 Update = tuple[Alert, datetime]  # an alert that fired, still fires or resolved, and when
 
@@ -49,7 +51,7 @@ class Effects:
 
 
 class IncidentBook:
-    """The open incidents of a cluster and those that may be reopened, their cards, and the silences.
+    """The open incidents of a cluster and those that ended not long ago, their cards, and the silences.
 
     It follows the store through `apply`, also for what it proposed itself: `absorb` changes nothing.
     """
@@ -61,7 +63,9 @@ class IncidentBook:
         incidents: Iterable[Incident] = (),
         cards: Iterable[PostedCard] = (),
         silences: Iterable[Silence] = (),
+        remembered_for: timedelta = REMEMBERED_FOR,
     ) -> None:
+        self._remembered_for = remembered_for
         self._cluster = cluster
         self._incidents: dict[str, Incident] = {}
         self._by_group: dict[str, dict[str, None]] = {}  # group key -> ids, oldest first
@@ -101,11 +105,11 @@ class IncidentBook:
                 self.silences[id] = silence
 
     def forget(self, now: datetime) -> None:
-        """Drop what can no longer change: incidents that are too old to be reopened, and silences that ended."""
+        """Drop what can no longer change: incidents that ended long ago, and silences that ended."""
         over = [
             incident.id
             for incident in self._incidents.values()
-            if incident.resolved_at is not None and now - incident.resolved_at >= REOPENS_WITHIN
+            if incident.resolved_at is not None and now - incident.resolved_at >= self._remembered_for
         ]
         for id in over:
             self._drop(id)
@@ -125,7 +129,7 @@ class IncidentBook:
         An alert stays with the incident that has it, whatever its group key is now. One of severity info is
         context for an open incident and opens none.
         """
-        draft = _Draft(self._incidents, self._by_group, self._by_alert)
+        draft = _Draft(self._incidents, self._by_group, self._by_alert, grouping.reopens_within)
         for alert, at in updates:
             if alert.life.state is not AlertState.PENDING:
                 channels = channels_of(alert)
@@ -135,7 +139,8 @@ class IncidentBook:
         opened: list[Incident] = []
         changed: dict[str, Incident] = {}
         for id, incident in {**{one.id: one for one in self.open}, **draft.touched}.items():
-            updated, stored = resolve_if_over(incident, now), self._incidents.get(id)
+            updated = resolve_if_over(with_failures(incident, grouping.topology), now)
+            stored = self._incidents.get(id)
             if stored is None:
                 opened.append(updated)
             elif updated is not stored and updated != stored:
@@ -185,7 +190,9 @@ class _Draft:
         incidents: Mapping[str, Incident],
         by_group: Mapping[str, Mapping[str, None]],
         by_alert: Mapping[str, str],
+        reopens_within: timedelta,
     ) -> None:
+        self._reopens_within = reopens_within
         self.touched: dict[str, Incident] = {}
         self._incidents = incidents
         self._by_group = by_group
@@ -200,19 +207,34 @@ class _Draft:
     def incident_of(self, alert: Alert, channels: tuple[str, ...], at: datetime) -> Incident | None:
         """Return the incident that has the alert already, else its group's, else a new one; None for none."""
         home = self._homes.get(alert.id) or self._by_alert.get(alert.id)
-        known = self._get(home) if home else self._of_group(alert, at)
+        of_group = self._of_group(alert) if home is None else []
+        known = self._get(home) if home else self._belonging(alert, of_group, at)
+        if alert.is_firing and known is not None and (over := resolve_if_over(known, at)) is not known:
+            self.touched[over.id] = over  # it ended within this cycle, before the alert fired
+            of_group = self._of_group(alert)
+            known = self._belonging(alert, of_group, at)
         if known is not None and (known.is_open or alert.severity is not Severity.INFO):
             return replace(known, channels=tuple(dict.fromkeys((*known.channels, *channels))))
         if not alert.is_firing or alert.severity is Severity.INFO:
             return None
-        opened = open_incident(f"new {len(self.touched)} {alert.id}", alert, channels=channels, now=at)
+        opened = open_incident(
+            f"new {len(self.touched)} {alert.id}",
+            alert,
+            channels=channels,
+            now=at,
+            earlier=next((one for one in of_group if not one.is_open and one.id in self._incidents), None),
+        )
         self._opened.setdefault(opened.group_key, []).append(opened.id)
         return opened
 
     def _get(self, id: str) -> Incident:
         return self.touched.get(id) or self._incidents[id]
 
-    def _of_group(self, alert: Alert, at: datetime) -> Incident | None:
+    def _belonging(self, alert: Alert, of_group: Iterable[Incident], at: datetime) -> Incident | None:
+        return next((one for one in of_group if belongs(one, alert, at, self._reopens_within)), None)
+
+    def _of_group(self, alert: Alert) -> list[Incident]:
+        """Return the incidents of the alert's object, the latest first."""
         key = group_key_of(alert)
         ids = [*self._by_group.get(key, ()), *self._opened.get(key, ())]
-        return next((one for id in reversed(ids) if belongs(one := self._get(id), alert, at)), None)
+        return [self._get(id) for id in reversed(ids)]

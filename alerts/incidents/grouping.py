@@ -1,17 +1,21 @@
 """Grouping of alerts about one object into an incident, and resolution of the incident. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.incidents.incident import Impact, Incident, IncidentEventType, Member
-from alerts.lifecycle import AlertState
+from alerts.incidents.impacts import with_impacts
+from alerts.incidents.incident import Incident, IncidentEventType, Member
+from alerts.incidents.members import member_of, summary_of
+from alerts.incidents.volumes import with_volume
 from alerts.rules import ResolveWhen, Rule, Severity
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 
-REOPENS_WITHIN = timedelta(minutes=30)  # an object that breaks again this soon reopens its incident
+REOPENS_WITHIN = timedelta(
+    minutes=10
+)  # without a setting: the same rule about the same object is the same incident
 MAX_MEMBERS = 500  # per incident: resolved ones make room for firing ones, less severe for more severe
 
 
@@ -57,48 +61,84 @@ def group_key_of(alert: Alert) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupingContext:
-    """What grouping needs besides the alerts: the rules by id, and the topology."""
+    """What grouping needs besides the alerts: the rules by id, and the topology.
+
+    `reopens_within`: how soon after its end an alert of the same rule about the same object is the same incident.
+    """
 
     rules: Mapping[str, Rule]
     topology: Topology
+    reopens_within: timedelta = REOPENS_WITHIN
 
 
-def open_incident(id: str, alert: Alert, *, channels: tuple[str, ...], now: datetime) -> Incident:
-    """Return a new incident for the first alert about an object."""
+def open_incident(
+    id: str,
+    alert: Alert,
+    *,
+    channels: tuple[str, ...],
+    now: datetime,
+    earlier: Incident | None = None,
+) -> Incident:
+    """Return a new incident for the first alert about an object. `earlier`: the last one about it, if there is one."""
     opened = Incident(
         id=id,
         cluster=alert.cluster,
         group_key=group_key_of(alert),
-        subject=alert.subject,
+        subject=_subject_in_group(alert),
         opened_at=now,
         severity=alert.severity,
         channels=channels,
     )
+    if earlier is not None:
+        opened = replace(
+            opened,
+            earlier=earlier.id,
+            earlier_ended_at=earlier.resolved_at,
+            is_repeat=has_rule(earlier, alert),
+        )
     return opened.with_event(IncidentEventType.OPENED, now, text=summary_of(alert))
+
+
+def _subject_in_group(alert: Alert) -> Subject:
+    """Return the subject without the place of one replica, if the alert is about a component of the whole cluster."""
+    if alert.own_subject.component not in CLUSTER_WIDE:
+        return alert.subject
+    return Subject(cluster=alert.subject.cluster, component=alert.subject.component)
 
 
 def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: datetime) -> Incident:
     """Return the incident after one of its alerts fired, kept firing or resolved."""
     rule = grouping.rules.get(alert.rule)
-    member = _member(alert)
     known = {one.alert: one for one in incident.members}
-    before = known.get(member.alert)
+    before = known.get(alert.id)
+    others = [one for one in incident.members if incident.stands(one)]
+    member = member_of(alert, rule, others)
+    if member.is_worse:
+        member = with_volume(member, others, grouping.topology)
     if before is None and len(known) >= MAX_MEMBERS:
         least = min(incident.members, key=_weight)
         if _weight(member)[:2] <= _weight(least)[:2]:
             return incident
         del known[least.alert]
     known[member.alert] = member
+    reopens = member.is_firing and not incident.is_open
+    if reopens:
+        incident = _reopened(incident, now)
     resolve_when = rule.template.resolve_when if rule else ResolveWhen.CLEARED
+    node = grouping.topology.nodes.get(incident.subject.node)
     after = replace(
         incident,
         members=tuple(known.values()),
-        subject=incident.subject.or_else(alert.subject),
-        impacts=_impacts(incident, alert, grouping.topology),
+        subject=incident.subject.or_else(_subject_in_group(alert)),
         resolve_when=max(incident.resolve_when, resolve_when, key=list(ResolveWhen).index),
+        gpus=node.gpus if node else incident.gpus,
     )
+    after = with_impacts(after, member, grouping.topology)
     was_firing = before is not None and before.is_firing
-    if member.is_firing and not was_firing:
+    became_worse = member.is_worse and before is not None and not before.is_worse
+    if reopens:
+        after = after.with_event(IncidentEventType.REOPENED, now, text=member.summary)
+    elif member.is_firing and (became_worse or not was_firing):
         after = _with_added_event(incident, after, member, now)
     elif was_firing and not member.is_firing:
         after = after.with_event(IncidentEventType.ALERT_RESOLVED, now, text=member.summary)
@@ -110,17 +150,23 @@ def _weight(member: Member) -> tuple[bool, int, datetime]:
     return member.is_firing, member.severity.rank, member.since
 
 
+def _reopened(incident: Incident, now: datetime) -> Incident:
+    """Return the incident open again. Who acknowledged it, what was done for it, and whom it affected is over."""
+    return replace(
+        incident,
+        stood_before=incident.lasted(now),
+        times=incident.times + 1,
+        reopened_at=now,
+        resolved_at=None,
+        acknowledged_by="",
+        acknowledged_by_name="",
+        acknowledged_at=None,
+        fixed_by=(),
+        impacts=(),
+    )
+
+
 def _with_added_event(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
-    if not before.is_open:
-        reopened = replace(
-            after,
-            resolved_at=None,
-            acknowledged_by="",
-            acknowledged_by_name="",
-            acknowledged_at=None,
-            fixed_by=(),
-        )
-        return reopened.with_event(IncidentEventType.REOPENED, now, text=member.summary)
     if member.severity.rank > before.severity.rank:
         return after.with_event(
             IncidentEventType.SEVERITY_RAISED, now, text=f"{member.severity.value}: {member.summary}"
@@ -161,57 +207,25 @@ def add_action(
     return recorded.with_event(IncidentEventType.ACTION_DONE, now, text=line, who=who, who_name=who_name)
 
 
-def belongs(incident: Incident, alert: Alert, now: datetime) -> bool:
-    """Whether the alert is about this incident's object, and the incident is open or was until recently."""
+def belongs(incident: Incident, alert: Alert, now: datetime, within: timedelta = REOPENS_WITHIN) -> bool:
+    """Whether the alert is about this incident's object, and the incident is open or its rule ended it just now."""
     if incident.cluster != alert.cluster or incident.group_key != group_key_of(alert):
         return False
-    return incident.resolved_at is None or now - incident.resolved_at < REOPENS_WITHIN
+    if incident.resolved_at is None:
+        return True
+    return now - incident.resolved_at < within and has_rule(incident, alert)
 
 
-def summary_of(alert: Alert) -> str:
-    """Return the alert in one sentence: its own summary, or its name and what it is about."""
-    if summary := alert.annotations.get("summary") or alert.annotations.get("message"):
-        return summary
-    about = ", ".join(alert.own_subject.words().values()) or ", ".join(
-        alert.labels.without("alertname", "severity").values()
-    )
-    return f"{alert.name}: {about}" if about else alert.name
-
-
-def _member(alert: Alert) -> Member:
-    return Member(
-        alert=alert.id,
-        rule=alert.rule,
-        name=alert.name,
-        severity=alert.severity,
-        state=alert.life.state,
-        since=alert.life.since,
-        summary=summary_of(alert),
-        description=alert.annotations.get("description", ""),
-        value=alert.value,
-        texts=alert.texts,
-        subject=alert.subject,
-        resolved_at=alert.life.resolved_at,
-        unseen_since=alert.unseen_since,
-        ended_reason=alert.ended_reason,
-    )
-
-
-def _impacts(incident: Incident, alert: Alert, topology: Topology) -> tuple[Impact, ...]:
-    """All trainings affected at any time: one that ended because of the incident stays on the card."""
-    known = {impact.training: impact for impact in incident.impacts}
-    if alert.life.state is AlertState.FIRING:
-        for training in topology.affected_by(alert.subject):
-            known[training.id] = Impact(
-                training=training.id, owner=training.owner, team=training.team, gpus=training.gpus
-            )
-    return tuple(sorted(known.values(), key=lambda impact: (-impact.gpus, impact.training)))
+def has_rule(incident: Incident, alert: Alert) -> bool:
+    """Whether the incident has had an alert of the same rule."""
+    return any(member.rule == alert.rule for member in incident.members)
 
 
 def _severity(incident: Incident) -> Severity:
-    live: Iterable[Member] = incident.firing
     return max(
-        (member.severity for member in live), key=lambda severity: severity.rank, default=incident.severity
+        (member.severity for member in incident.standing),
+        key=lambda severity: severity.rank,
+        default=incident.severity,
     )
 
 

@@ -1,12 +1,12 @@
 """The incident: one broken object, the alerts about it, and its history."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from alerts.lifecycle import AlertState
-from alerts.rules import ResolveWhen, Severity
+from alerts.rules import ImpactScope, ResolveWhen, Severity
 from alerts.store import stored
 from collectors.facts.subjects import Subject
 
@@ -22,6 +22,7 @@ class IncidentEventType(StrEnum):
     HANDED_OVER = "handed_over"  # `who` has it now, `text` is the name of who gave it
     GIVEN_BACK = "given_back"
     ACTION_DONE = "action_done"
+    TRAINING_FAILED = "training_failed"
     REOPENED = "reopened"
     RESOLVED = "resolved"
 
@@ -53,7 +54,10 @@ class IncidentEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """An alert as its incident stores it, with its last summary, description and texts."""
+    """An alert as its incident stores it, with its last summary, description and texts.
+
+    `headline` and `resolved_headline` have {placeholders} of the group of alerts; see headlines.py.
+    """
 
     alert: str  # Alert.id
     rule: str
@@ -69,10 +73,21 @@ class Member:
     resolved_at: datetime | None = None
     unseen_since: datetime | None = None  # this and ended_reason: as in Alert
     ended_reason: str = ""
+    headline: str = ""
+    resolved_headline: str = ""
+    is_logged: bool = False  # found in a log: that its line left the window is no recovery
+    is_worse: bool = False  # what stands beside it makes it the worst that the incident has
+    scope: ImpactScope = ImpactScope.SUBJECT
+    labels: Mapping[str, str] = field(default_factory=dict)  # of a logged one: what its line names
 
     @property
     def is_firing(self) -> bool:
         return self.state is AlertState.FIRING
+
+    @property
+    def weight(self) -> tuple[bool, int, bool]:
+        """How much it explains: more than another alert of its severity if it says what follows from it."""
+        return self.is_worse, self.severity.rank, bool(self.description)
 
     def restated(self, by: timedelta) -> "Member":
         """Return the same alert by a clock that was set by so much."""
@@ -86,12 +101,15 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impact:
-    """A training that the incident affects."""
+    """A training that the incident concerns. `gpus` are those that it held; `failed_at`: it died of the incident."""
 
     training: str
     owner: str = ""
     team: str = ""
     gpus: float = 0
+    scope: ImpactScope = ImpactScope.SUBJECT
+    is_named: bool = False  # a log line of the incident names it
+    failed_at: datetime | None = None
 
 
 def _floats(incident: "Incident") -> Iterable[float]:
@@ -127,7 +145,17 @@ class Incident:
     acknowledged_by_name: str = ""
     acknowledged_at: datetime | None = None
     resolved_at: datetime | None = None
-    fixed_by: tuple[str, ...] = ()  # ids of the plans run for it, oldest first
+    fixed_by: tuple[
+        str, ...
+    ] = ()  # ids of the plans run for it since it was opened or reopened, oldest first
+    reopened_at: datetime | None = None  # the last time
+    times: int = 1  # how often it was opened or reopened
+    stood_before: timedelta = timedelta()  # how long it was open before it was last reopened, in all
+    dependants: int = 0  # trainings of the cluster, if all of them depend on the subject
+    gpus: int = 0  # of the node that it is about
+    earlier: str = ""  # id of the last incident of the same object, if that one was not reopened
+    earlier_ended_at: datetime | None = None
+    is_repeat: bool = False  # the earlier one was opened by the same rule
 
     @property
     def is_open(self) -> bool:
@@ -150,12 +178,26 @@ class Incident:
         return tuple(sorted(live, key=lambda member: (-member.severity.rank, member.since, member.name)))
 
     @property
+    def began_at(self) -> datetime:
+        """When it was opened, or reopened the last time."""
+        return self.reopened_at or self.opened_at
+
+    def stands(self, member: Member) -> bool:
+        """Whether the alert still explains the incident: it fires, or it was logged and nothing proves it over."""
+        if member.is_firing:
+            return True
+        ended = member.resolved_at or member.since
+        return self.is_open and member.is_logged and ended >= self.began_at
+
+    @property
+    def standing(self) -> tuple[Member, ...]:
+        """The alerts that stand, those that explain most and then the oldest first."""
+        return tuple(sorted(filter(self.stands, self.members), key=_explains_most))
+
+    @property
     def lead(self) -> Member:
-        """The alert that names the incident: the most severe firing one, or resolved one if none fires."""
-        return min(
-            self.members,
-            key=lambda member: (not member.is_firing, -member.severity.rank, member.since, member.name),
-        )
+        """The alert that names the incident: what explains most of those that stand, or of all if none does."""
+        return min(self.standing or self.members, key=_explains_most)
 
     def with_event(
         self, type: IncidentEventType, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
@@ -172,9 +214,18 @@ class Incident:
             opened_at=self.opened_at + by,
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
+            reopened_at=self.reopened_at and self.reopened_at + by,
+            earlier_ended_at=self.earlier_ended_at and self.earlier_ended_at + by,
             members=tuple(member.restated(by) for member in self.members),
             events=tuple(replace(event, at=event.at + by) for event in self.events),
         )
 
     def lasted(self, now: datetime) -> timedelta:
-        return (self.resolved_at or now) - self.opened_at
+        """Return how long it stood in all; the time between its end and its next beginning does not count."""
+        return self.stood_before + (self.resolved_at or now) - self.began_at
+
+
+def _explains_most(member: Member) -> tuple[bool, int, bool, datetime, str]:
+    """The order of alerts that explain an incident: what weighs most, then the oldest."""
+    is_worse, rank, is_described = member.weight
+    return not is_worse, -rank, not is_described, member.since, member.name

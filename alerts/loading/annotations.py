@@ -8,13 +8,22 @@ from datetime import timedelta
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
 from alerts.loading.yaml_nodes import Node, ScalarNode
-from alerts.rules import AlertTemplate, FileLocation, ResolveWhen, Symbols
+from alerts.rules import AlertTemplate, FileLocation, ImpactScope, ResolveWhen, Symbols
 from alerts.templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
-OWN = ("actions", "presence", "resolve_when")  # become fields of the rule, not annotations
+OWN = (
+    "actions",
+    "impact",
+    "presence",
+    "resolve_when",
+    "worse_after",
+)  # become fields of the rule, not annotations
+GROUP_WORDS = ("count", "gpus", "place")  # placeholders of headlines, besides the fields of subjects
+_HEADLINES = ("headline", "resolved_headline", "worse_summary", "worse_description")
 _UNSUPPORTED = ("closes", "remediation", "remedy")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_HEADLINE_PLACEHOLDER = re.compile(r"(?<!\{)\{(\w*)\}(?!\})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +104,9 @@ def _own(
         for location, line in _lines(reader, annotations.get("actions"))
         if _is_action(reader, location, line, f"{before}actions", symbols)
     )
+    for name in _HEADLINES:
+        if name in annotations:
+            _check_headline(reader, *annotations[name], f"{before}{name}", symbols)
     return ParsedAnnotations(
         template=AlertTemplate(
             labels=labels,
@@ -102,6 +114,8 @@ def _own(
             actions=actions,
             runbook=annotations["runbook"][0].strip() if "runbook" in annotations else "",
             resolve_when=_resolve_when(reader, annotations.get("resolve_when"), before),
+            impact=_impact(reader, annotations.get("impact"), before),
+            worse_after=_worse_after(reader, annotations, before),
         ),
         presence=_presence(reader, annotations.get("presence"), before),
     )
@@ -149,6 +163,37 @@ def _resolve_when(reader: NodeReader, entry: tuple[str, Node] | None, before: st
         known = ", ".join(kind.value for kind in ResolveWhen)
         reader.error(entry[1], f"{before}resolve_when: `{entry[0].strip()[:40]}` must be one of {known}")
         return ResolveWhen.CLEARED
+
+
+def _impact(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> ImpactScope | None:
+    if entry is None:
+        return None
+    word = entry[0].strip()
+    try:
+        return ImpactScope(word)
+    except ValueError:
+        known = ", ".join(scope.value for scope in ImpactScope)
+        reader.error(entry[1], f"{before}impact: `{word[:40]}` must be one of {known}")
+        return None
+
+
+def _worse_after(
+    reader: NodeReader, annotations: Mapping[str, tuple[str, Node]], before: str
+) -> tuple[str, ...]:
+    if "worse_after" not in annotations:
+        return ()
+    names, node = annotations["worse_after"]
+    if "worse_summary" not in annotations:
+        reader.error(node, f"{before}worse_after: `worse_summary` must be set: what the card then says")
+    return tuple(names.split())
+
+
+def _check_headline(reader: NodeReader, text: str, node: Node, what: str, symbols: Symbols) -> None:
+    """Check the placeholders of a headline, which are filled when its card is shown."""
+    known = symbols.subject_fields | set(GROUP_WORDS)
+    for word in _HEADLINE_PLACEHOLDER.findall(text):
+        if word not in known:
+            reader.error(node, f"{what}: `{{{word}}}` is not a subject field{did_you_mean(word, known)}")
 
 
 def _presence(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> str | None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.grouping import REOPENS_WITHIN
 from alerts.rules import Rule
 from alerts.store import StoreSnapshot
 from collectors.facts.queries import Query
@@ -36,6 +37,7 @@ class CardContext:
     people: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
     runbooks: str = ""
+    reopens_within: timedelta = REOPENS_WITHIN  # until then the card of an incident that ended may change
     many_clusters: bool = False  # then every button names its cluster
     wants_facts: Callable[[str], bool] = lambda _channel: False  # whether a channel wants Message.facts
     has_buttons: Callable[[str], bool] = lambda _channel: True

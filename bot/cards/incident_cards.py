@@ -4,44 +4,66 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.cards.incident_card import headline, incident_card
+from alerts.cards.headline import headline
+from alerts.cards.incident_card import incident_card
+from alerts.cards.incident_context import IncidentContext, StillOpen
 from alerts.cards.incident_facts import incident_facts, shown_members
-from alerts.cards.posted import CardKind, PostedCard
-from alerts.incidents.grouping import REOPENS_WITHIN
+from alerts.cards.message import Context, Image, Message
+from alerts.cards.posted import CardImage, CardKind, PostedCard
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
-from commands.incident.card_context import incident_context
+from collectors.trainings.training import TrainingState
+from commands.incident.card_context import incident_context, still_suspended
+from commands.models import CordonLease
 from commands.plans.plan import Plan, StepRecord
 
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
+LOOK_AGAIN_AT_WHAT_IS_LEFT = timedelta(minutes=1)
 
 
 async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:
     found = await snapshot.rows(Incident).get(card.row_id)
     if found is None:
         return Composed(message=None, is_final=True)
+    context = await incident_context(found, snapshot, rules=shared.rules(), now=now)
     context = replace(
-        await incident_context(found, snapshot, rules=shared.rules(), now=now),
+        context,
+        still_open=(*_suspended(found, context, shared), *context.still_open),
         people=shared.people,
         links=shared.links.get(found.cluster, {}),
         runbooks=shared.runbooks,
         blind=_blind_reason(found, shared),
     )
     message = incident_card(found, context=context, now=now)
+    if (image := await snapshot.rows(CardImage).get(card.id)) is not None:
+        message = _with_image(message, image)
     if shared.wants_facts(card.channel):
         if found.is_open and context.silenced_until is not None:  # a post would notify
             return Composed(message=None, next_due=context.silenced_until)
         if not found.is_open and await _is_broken_again(found, card.channel, snapshot):
             return Composed(message=None, next_due=now + LOOK_AGAIN)
         rows = await snapshot.rows(Alert).get_all(member.alert for member in shown_members(found))
-        facts = incident_facts(found, rows, title=headline(found), context=context)
+        facts = incident_facts(found, rows, title=headline(found), links=context.links)
         message = replace(message, facts=facts)
     if found.resolved_at is None:
         return Composed(message=message, next_due=context.silenced_until)
-    over_at = found.resolved_at + REOPENS_WITHIN
+    over_at = found.resolved_at + shared.reopens_within
+    if context.still_open:  # what ends it may change no row of this card
+        return Composed(message=message, next_due=now + LOOK_AGAIN_AT_WHAT_IS_LEFT)
     return Composed(message=message, is_final=now >= over_at, next_due=over_at)
+
+
+def _suspended(incident: Incident, context: IncidentContext, shared: CardContext) -> list[StillOpen]:
+    """Return the trainings that actions for the incident suspended, and that are still suspended."""
+    found: dict[str, StillOpen] = {}
+    for action in context.actions if not incident.is_open else ():
+        for name in action.disrupts if action.state == "done" else ():
+            training = shared.training(incident.cluster, name)
+            if training is not None and training.state is TrainingState.SUSPENDED:
+                found[name] = still_suspended(name, action.plan)
+    return list(found.values())
 
 
 async def _is_broken_again(incident: Incident, channel: str, snapshot: StoreSnapshot) -> bool:
@@ -50,6 +72,13 @@ async def _is_broken_again(incident: Incident, channel: str, snapshot: StoreSnap
         cluster=incident.cluster, group_key=incident.group_key, state="open"
     )
     return any(channel in one.channels for one in found)
+
+
+def _with_image(message: Message, image: CardImage) -> Message:
+    """Return the message with its chart at the end: what to do comes first, on a phone too."""
+    foot = len(message.blocks) - isinstance(message.blocks[-1], Context)
+    shown = Image(file=image.file, alt=image.alt)
+    return replace(message, blocks=(*message.blocks[:foot], shown, *message.blocks[foot:]))
 
 
 def _blind_reason(incident: Incident, shared: CardContext) -> str:
@@ -68,5 +97,7 @@ INCIDENT_CARD = CardDefinition(
         Plan: lambda plan: (plan.incident,),
         StepRecord: lambda _: (),  # the plan is stored with what its steps came to
         Silence: lambda silence: Everywhere(silence.cluster),
+        CordonLease: lambda lease: Everywhere(lease.cluster),
+        CardImage: lambda image: (image.incident,),
     },
 )

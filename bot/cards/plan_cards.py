@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
-from commands.plans.plan import Plan, StepRecord
+from commands.plans.plan import Plan, PlanState, StepRecord
 from commands.plans.plan_journal import records_of
-from commands.plans.preview import can_undo, card_of
+from commands.plans.preview import can_undo, card_of, expired, preview
 from commands.plans.steps import Record
 
 PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end its card changes only if it is undone
@@ -44,6 +44,10 @@ async def _compose(
     found = await snapshot.rows(Plan).get(card.row_id)
     if found is None:
         return Composed(message=None, is_final=True)
+    if found.state is PlanState.PROPOSED and found.asked_of:
+        is_late = now >= found.expires_at
+        message = expired(found) if is_late else preview(found)
+        return Composed(message=message, is_final=is_late, next_due=found.expires_at)
     records = await records_of(found, snapshot)
     message = card_of(found, records)
     if found.ended_at is None:

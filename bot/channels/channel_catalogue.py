@@ -1,13 +1,15 @@
 """The catalogue of kinds of channels: each has a name, which its channels' ids begin with, and a way to open it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from alerts.cards.channel_id import channel_id
-from bot.channels.console.opening import open_console
+from bot.channels.console.opening import diagnose_console, open_console
 from bot.channels.open_channel import ChannelDependencies, OpenChannel
 from bot.channels.slack.opening import open_slack_channel
-from bot.channels.webhook.opening import open_webhooks
+from bot.channels.slack.slack_diagnosis import diagnose_slack
+from bot.channels.webhook.opening import diagnose_webhooks, open_webhooks
 from bot.settings.schema import Settings
+from collectors.facts.findings import Finding
 
 Opener = Callable[[Settings, ChannelDependencies], Awaitable[OpenChannel | None]]
 
@@ -16,6 +18,15 @@ CHANNEL_KINDS: Mapping[str, Opener] = {
     "slack": open_slack_channel,
     "webhook": open_webhooks,
     "console": open_console,
+}
+
+
+Diagnose = Callable[[Settings], Awaitable[Sequence[Finding]]]
+
+DIAGNOSES: Mapping[str, Diagnose] = {
+    "slack": diagnose_slack,
+    "webhook": diagnose_webhooks,
+    "console": diagnose_console,
 }
 
 

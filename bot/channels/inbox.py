@@ -8,20 +8,18 @@ from typing import Protocol
 
 import structlog
 
-from alerts.cards.posted import CardKind, PostedCard
 from alerts.store import Changed, Store
 from bot.channels.interaction import Interaction
+from bot.channels.origin import line_about, origin_of
 from bot.people import People, UnknownPersonError
 from collectors.facts.clock import Clock, humanize
 from collectors.facts.results import SourceError
 from commands.core.command import Answer, Handler
-from commands.core.pipeline import refused
+from commands.core.guidance import refused
 from commands.core.request import Actor, Request, Upload
 from commands.models import HandledRequest
-from commands.plans.plan import Origin, Plan
 
 CONCURRENCY = 16
-RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
 MAX_AGE = timedelta(minutes=5)  # of a line that is still meant
 MAX_INTERRUPTED = 2  # processes that may end during one line; what ends a third is given up
 
@@ -122,7 +120,10 @@ class Inbox:
             uploads = await self._deps.responder.files(interaction) if interaction.files else ()
         except SourceError as error:
             return refused(f"Cannot read the attached files: {error}. Nothing was done.")
-        return await self._deps.take(await self._request(interaction, actor, uploads))
+        line = interaction.text or "help"
+        if interaction.is_about and not (line := await line_about(interaction, self._deps.store)):
+            return refused("This is not a message about anything that Yardmaster knows. Try `incident list`.")
+        return await self._deps.take(await self._request(interaction, line, actor, uploads))
 
     def _outdated(self, interaction: Interaction) -> str:
         """Return why a line that waited too long, or that ends the process, must not run; empty if it may."""
@@ -140,13 +141,15 @@ class Inbox:
             "See in `audit` whether it was done, and send it again if you still want it."
         )
 
-    async def _request(self, interaction: Interaction, actor: Actor, uploads: tuple[Upload, ...]) -> Request:
+    async def _request(
+        self, interaction: Interaction, line: str, actor: Actor, uploads: tuple[Upload, ...]
+    ) -> Request:
         return Request(
             id=interaction.id,
-            line=interaction.text or "help",
+            line=line,
             actor=actor,
             at=self._deps.clock.now(),
-            origin=await self._origin(interaction),
+            origin=await origin_of(interaction, self._deps.store),
             uploads=uploads,
             is_resumed=interaction.begun > 0,
         )
@@ -160,22 +163,3 @@ class Inbox:
             await self._deps.responder.respond(interaction, refused(reason))
         except Exception:
             _log.exception("error response failed", interaction=interaction.id)
-
-    async def _origin(self, interaction: Interaction) -> Origin:
-        """Return the origin: a command on or under an incident's card belongs to the incident."""
-        messages = {id for id in (interaction.message_id, interaction.thread) if id}
-        incident = ""
-        if messages:
-            async with self._deps.store.read() as snapshot:
-                cards = await snapshot.rows(PostedCard).find(
-                    channel=interaction.channel, newest=True, limit=RECENT_CARDS
-                )
-                for card in cards:
-                    if card.message_id in messages and card.kind is CardKind.INCIDENT:
-                        incident = card.row_id
-                    elif card.message_id in messages and card.kind is CardKind.PLAN:
-                        plan = await snapshot.rows(Plan).get(card.row_id)
-                        incident = incident or (plan.origin.incident if plan else "")
-        return Origin(
-            via=interaction.via, channel=interaction.channel, thread=interaction.thread, incident=incident
-        )

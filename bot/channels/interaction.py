@@ -30,6 +30,7 @@ class Interaction:
     thread: str = ""
     message_id: str = ""  # of the typed message, or of the message with the pressed button
     is_click: bool = False
+    is_about: bool = False  # somebody asks what the message is; there is no line
     is_ephemeral: bool = False  # the button is on an ephemeral message
     answer_to: str = ""  # where its kind of channel takes an answer, if not in the channel
     files: tuple[InteractionFile, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from alerts.store import Store
+from bot.channels.home_tabs import HomePublisher
 from bot.channels.inbox import Responder
 from bot.delivery.notifier_protocol import Notifier
 from bot.language.phrasebook import ENGLISH, Phrasebook
@@ -37,6 +38,7 @@ class Conversation:
     parts: Mapping[str, Work]
     receive: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None  # at /slack/events
     listen_connected: Callable[[Callable[[], None]], None] = lambda _listener: None
+    home: HomePublisher | None = None  # where each person has a page of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

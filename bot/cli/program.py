@@ -9,7 +9,7 @@ import structlog
 
 from bot.cli.lines import audit, do
 from bot.cli.rule_commands import rules
-from bot.cli.service import check, run
+from bot.cli.service import check, doctor, run
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,7 +47,7 @@ def _add_demo() -> None:
                 raise
 
 
-for _command in (run, check, rules, do, audit):
+for _command in (run, check, doctor, rules, do, audit):
     main.add_command(_command)
 _configure_logs()
 _add_demo()

@@ -83,7 +83,7 @@ def _groups(config: Path | None, file: Path | None) -> "tuple[Sequence[RuleGroup
 
 
 def _duration(context: click.Context, param: click.Parameter, text: str | None) -> timedelta | None:
-    from commands.core.command import DurationType
+    from commands.core.parameter_types import DurationType
 
     return None if text is None else DurationType().convert(text, param, context)
 

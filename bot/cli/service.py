@@ -1,18 +1,20 @@
-"""The commands `run` and `check`: the service, and its settings."""
+"""The commands `run`, `check` and `doctor`: the service, its settings, and what they connect to."""
 
 import asyncio
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from bot.cli.shared_options import CONFIG
+from bot.cli.shared_options import CONFIG, output_option, wants_json
 
 if TYPE_CHECKING:  # commands import what they need when they run, so `version` and `--help` are fast
     from alerts.rules import Diagnostic
+    from bot.doctor.examination import PartFinding
     from bot.settings.schema import Settings
+    from bot.validation import Validated
 
 
 @click.command()
@@ -32,16 +34,77 @@ def run(config: Path | None) -> None:
 
 @click.command()
 @CONFIG
-def check(config: Path | None) -> None:
+@click.option("--connect", is_flag=True, help="Then also ask every server, as `yardmaster doctor` does.")
+@output_option
+def check(config: Path | None, connect: bool, output: str, is_json: bool) -> None:
     """Check the settings, the files they name, and the rules. Print every error with its location; exit 1 on errors."""
+    from bot.cli.output import show_json
     from bot.validation import validate
 
     validated = asyncio.run(validate(config))
-    if errors := (*validated.diagnostics, *validated.unreadable):
-        print_errors(errors)
-        sys.exit(1)
+    errors = (*validated.diagnostics, *validated.unreadable)
+    as_json = wants_json(output, is_json)
+    if connect and not errors:
+        _diagnose(validated, as_json=as_json)
     rules = len(validated.rulebook.rules) if validated.rulebook else 0
-    click.echo(f"The settings are valid; {rules} rules are in force.")
+    if as_json:
+        rows = [
+            {"file": one.location.file, "line": one.location.line, "error": one.message} for one in errors
+        ]
+        show_json({"errors": rows, "rules": rules})
+    elif errors:
+        print_errors(errors)
+    else:
+        click.echo(f"The settings are valid; {rules} rules are in force.")
+    sys.exit(1 if errors else 0)
+
+
+@click.command()
+@CONFIG
+@output_option
+def doctor(config: Path | None, output: str, is_json: bool) -> None:
+    """Ask every source and channel what is missing, and say what mends it; exit 1 if something is broken.
+
+    It changes nothing and posts nothing. The settings are checked first, as by `yardmaster check`.
+    """
+    from bot.validation import validate
+
+    validated = asyncio.run(validate(config))
+    if validated.diagnostics:
+        print_errors(validated.diagnostics)
+        sys.exit(1)
+    _diagnose(validated, as_json=wants_json(output, is_json))
+
+
+def _diagnose(validated: "Validated", *, as_json: bool) -> NoReturn:
+    """Print what every source and channel says, and exit with 1 if something is broken."""
+    from bot.cli.output import show_json
+    from bot.doctor.examination import diagnose
+    from collectors.facts.clock import SystemClock
+
+    assert validated.settings is not None
+    assert validated.rulebook is not None
+    found = asyncio.run(diagnose(validated.settings, validated.rulebook, clock=SystemClock()))
+    if as_json:
+        show_json([one.as_json() for one in found])
+    else:
+        _print_findings(found)
+    sys.exit(1 if any(one.is_broken for one in found) else 0)
+
+
+def _print_findings(found: "Sequence[PartFinding]") -> None:
+    colors = {"ok": "green", "warning": "yellow", "broken": "red"}
+    part = ""
+    for one in found:
+        if one.part != part:
+            part = one.part
+            click.secho(part, bold=True)
+        level = one.finding.level.value
+        click.echo(f"  {click.style(f'{level:<8}', fg=colors[level])}{one.finding.text}")
+        if one.finding.mend:
+            click.echo(f"{'':10}To mend it: {one.finding.mend}")
+    count = sum(one.is_broken for one in found)
+    click.echo(f"{count} of {len(found)} findings are broken." if count else "Nothing is broken.")
 
 
 def usable_settings(config: Path | None) -> "Settings":

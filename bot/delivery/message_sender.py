@@ -136,7 +136,11 @@ class MessageSender:
         id = await self._send(
             "post",
             lambda notifier: notifier.post(
-                self._name, reply.text, thread=thread, nonce=nonce, broadcast=reply.broadcast
+                self._name,
+                reply.content(has_buttons=self._can.buttons),
+                thread=thread,
+                nonce=nonce,
+                broadcast=reply.broadcast,
             ),
         )
         await self.save(job, message_id=id, error="")

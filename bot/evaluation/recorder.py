@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from alerts.alert import Alert
 from alerts.cards.desired import desired_replies
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
-from alerts.incidents.book import Effects, IncidentBook, Update
+from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook, Update
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertLife, AlertState
@@ -17,8 +17,7 @@ from alerts.silences import Silence
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
 from bot.evaluation.scheduler import EvaluationCycle
 from collectors.facts.topology import Topology
-from commands.incident.card_context import active, context_of, silenced_until
-from commands.plans.plan import Plan
+from commands.incident.card_context import active, context_of, plans_of, silenced_until
 
 REFRESH_EVERY = timedelta(minutes=1)  # how often values on a card are updated; its state is updated at once
 
@@ -34,7 +33,16 @@ class CardRouting:
 class IncidentRecorder:
     """Records one cluster's evaluation cycles in the store."""
 
-    def __init__(self, cluster: str, store: ObservedStore, routing: CardRouting) -> None:
+    def __init__(
+        self,
+        cluster: str,
+        store: ObservedStore,
+        routing: CardRouting,
+        *,
+        reopens_within: timedelta = REOPENS_WITHIN,
+    ) -> None:
+        self._reopens_within = reopens_within
+        self._remembered_for = max(REMEMBERED_FOR, reopens_within)
         self._cluster = cluster
         self._store = store
         self._routing = routing
@@ -70,7 +78,7 @@ class IncidentRecorder:
         latest = {**changed, **fresh}  # an alert that changed in the backfill may have changed again
         updates = [(change.alert, change.at) for change in cycle.changes]
         updates += [(alert, cycle.at) for alert in fresh.values()]
-        grouping = GroupingContext(rules=rules, topology=topology)
+        grouping = GroupingContext(rules=rules, topology=topology, reopens_within=self._reopens_within)
         async with self._store.unit() as unit:
             for alert in latest.values():
                 await unit.rows(Alert).put(alert)
@@ -94,7 +102,7 @@ class IncidentRecorder:
 
         Durations stay true: how long an incident lasted, and for how long it may be reopened.
         """
-        reopenable = Between(start=now - by - REOPENS_WITHIN)
+        reopenable = Between(start=now - by - self._remembered_for)
         async with self._store.unit() as unit:
             rows = unit.rows(Incident)
             live = {
@@ -131,13 +139,19 @@ class IncidentRecorder:
 
     async def _load(self, unit: Unit, since: datetime) -> IncidentBook:
         incidents = list(await unit.rows(Incident).find(cluster=self._cluster, state="open"))
-        recent = Between(start=since - REOPENS_WITHIN)
+        recent = Between(start=since - self._remembered_for)
         incidents += await unit.rows(Incident).find(cluster=self._cluster, resolved_at=recent)
         incidents.sort(key=lambda incident: incident.opened_at)
         ids = [incident.id for incident in incidents]
         cards = await unit.rows(PostedCard).find(row_id=ids, kind=CardKind.INCIDENT)
         silences = await unit.rows(Silence).find(cluster=self._cluster)
-        return IncidentBook(self._cluster, incidents=incidents, cards=cards, silences=silences)
+        return IncidentBook(
+            self._cluster,
+            incidents=incidents,
+            cards=cards,
+            silences=silences,
+            remembered_for=self._remembered_for,
+        )
 
     async def _absorb(
         self, unit: Unit, updates: Sequence[Update], grouping: GroupingContext, now: datetime
@@ -170,7 +184,7 @@ class IncidentRecorder:
             return True
         incidents = unit.rows(Incident)
         keys = [incident.group_key for incident in effects.opened]
-        recent = Between(start=since - REOPENS_WITHIN)
+        recent = Between(start=since - self._remembered_for)
         of_groups = [
             *await incidents.find(group_key=keys, cluster=self._cluster, state="open"),
             *await incidents.find(group_key=keys, cluster=self._cluster, resolved_at=recent),
@@ -184,16 +198,13 @@ class IncidentRecorder:
         wanted = book.wanted_cards(effects)
         silenced = await self._silenced(unit, book, [incident for incident, _ in wanted], now)
         wanted = [(incident, cards) for incident, cards in wanted if incident.id not in silenced]
-        plans: dict[str, list[Plan]] = {incident.id: [] for incident, _ in wanted}
-        changed = [id for id in plans if id in effects.changed]  # an opened one has no plan yet
-        for plan in await unit.rows(Plan).find(incident=changed) if changed else ():
-            plans[plan.incident].append(plan)
+        plans = await plans_of([one for one, _ in wanted if one.id in effects.changed], unit)
         replies: list[ThreadReply] = []
         for incident, cards in wanted:
             for card in cards:
                 await unit.rows(PostedCard).put(card)
             posted = {**book.cards_of(incident.id), **{card.id: card for card in cards}}
-            context = await context_of(plans[incident.id], unit, rules=rules)
+            context = await context_of(incident, plans.get(incident.id, ()), unit, rules=rules)
             replies += desired_replies(incident, tuple(posted.values()), context=context)
         already = await unit.rows(ThreadReply).get_all(reply.id for reply in replies) if replies else {}
         for reply in replies:

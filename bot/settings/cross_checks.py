@@ -17,6 +17,7 @@ def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[Fi
     yield from _cluster_names(settings)
     if "clusters" not in left_out:
         yield from _clusters(settings)
+    yield from _team_channels(settings, left_out)
     yield from _channels(settings.routes, settings, ("routes",), left_out)
 
 
@@ -37,6 +38,14 @@ def _clusters(settings: Settings) -> Iterator[Finding]:
                 if pattern != "*" and not any(fnmatchcase(one, pattern) for one in names):
                     text = f"`{pattern}` is none of the clusters{did_you_mean(pattern, names)}"
                     yield (section, name, "clusters", number), text
+
+
+def _team_channels(settings: Settings, left_out: frozenset[str]) -> Iterator[Finding]:
+    for name, team in settings.teams.items():
+        if team.channel and not (left_out & {"slack", "channels"}):
+            error = channel_error(team.channel, slack=settings.slack, channels=settings.channels)
+            if error:
+                yield ("teams", name, "channel"), error
 
 
 def _channels(

@@ -7,14 +7,16 @@ from bot.settings import schema
 from bot.settings.schema import Settings
 from bot.settings.section import secret
 from commands.core.context import Defaults
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 
 
 def permissions_of(settings: Settings) -> Permissions:
     """Return who may run which commands."""
 
     def grant(one: schema.TeamSettings | schema.AutomationSettings) -> Grant:
-        return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
+        channel = one.channel if isinstance(one, schema.TeamSettings) else ""
+        return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces, channel=channel)
 
     return Permissions(
         teams={name: grant(team) for name, team in settings.teams.items()},

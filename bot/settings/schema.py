@@ -123,6 +123,7 @@ class RouteSettings(Section):
 class TeamSettings(Section):
     slack_groups: tuple[GroupId, ...] = ()
     members: tuple[PersonId, ...] = Field(default=(), description="chat ids, in addition to the groups")
+    channel: str = Field(default="", description="id of the channel where the team is asked")
     commands: tuple[CommandPattern, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
@@ -149,6 +150,10 @@ class RulesSettings(Section):
     objects: bool = Field(default=False, description="also read the cluster's PrometheusRule objects")
     overrides: dict[str, RuleOverride] = Field(default={})
     interval: Duration = duration("15s")
+
+
+class IncidentsSettings(Section):
+    reopens_within: Duration = duration("10m")
 
 
 class CommandsSettings(Section):
@@ -184,6 +189,7 @@ class Settings(BaseSettings):
     teams: dict[str, TeamSettings] = Field(default={})
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
+    incidents: IncidentsSettings = IncidentsSettings()
     commands: CommandsSettings = CommandsSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"

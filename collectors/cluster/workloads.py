@@ -49,6 +49,7 @@ class JobSpec(ApiStruct, frozen=True):
     parallelism: int | None = None
     completions: int | None = None
     suspend: bool = False
+    managed_by: str = ""
     template: PodTemplateSpec = PodTemplateSpec()
 
 
@@ -80,6 +81,7 @@ class ReplicatedJob(ApiStruct, frozen=True):
 class JobSetSpec(ApiStruct, frozen=True):
     replicated_jobs: tuple[ReplicatedJob, ...] | None = None
     suspend: bool = False
+    managed_by: str = ""
 
 
 class JobSetStatus(ApiStruct, frozen=True):

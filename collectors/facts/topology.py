@@ -44,6 +44,18 @@ class TrainingFacts:
     team: str = ""
     gpus: float = 0
     ranks: int = 0
+    failed_at: datetime | None = None  # when its first task failed, if the training has failed
+    failed_on: str = ""  # the node of that task
+    failure: str = ""  # what is known of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimFacts:
+    """A claim of a volume. `name` is namespace/name; `writers` are those of its trainings that may write."""
+
+    name: str
+    trainings: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +70,10 @@ class Topology:
     node_of_address: Mapping[str, str] = field(default_factory=dict)
     pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node; no finished pods
     training_of: Mapping[str, str] = field(default_factory=dict)  # by workload, or by dedicated namespace
+    claims: Mapping[str, ClaimFacts] = field(default_factory=dict)  # by name, and by the volume's
+    failed_on: Mapping[str, tuple[TrainingFacts, ...]] = field(
+        default_factory=dict
+    )  # by node of the first failure
 
     def complete(self, subject: Subject) -> Subject:
         """Return the subject with everything that follows from it: a pod's node and training, a node's rack, an owner.
@@ -89,8 +105,10 @@ class Topology:
         return self.node_of_address.get(host, host) if host else ""
 
     def affected_by(self, subject: Subject) -> tuple[TrainingFacts, ...]:
-        """Return the trainings that run on the subject, the largest first."""
-        if subject.training:
+        """Return the trainings that run on the subject or mount it, the largest first."""
+        if (claim := self.claims.get(subject.volume)) and claim.trainings:
+            names = set(claim.trainings)
+        elif subject.training:
             names = {subject.training}
         elif subject.pod:
             pod = self.pods.get((subject.namespace, subject.pod))

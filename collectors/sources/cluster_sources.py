@@ -1,19 +1,21 @@
 """The sources of one cluster: which one answers a query, within a deadline, with whatever goes wrong contained."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
+from collectors.facts.findings import Finding, broken, ok
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.internal_errors import InternalErrors
-from collectors.sources.source_port import LogReader, Source
+from collectors.sources.source_port import Diagnosable, LogReader, Source
 
 T = TypeVar("T")
 
 DEADLINE = timedelta(seconds=12)
+DIAGNOSIS_DEADLINE = timedelta(seconds=60)  # of one source: it is asked several times
 
 
 class ClusterSources:
@@ -76,6 +78,24 @@ class ClusterSources:
         """Return those sources that recorded nothing around that moment, by name."""
         some = [source for source in self._sources if source.name in among]
         return await self._blind(at, some, lambda source: source.hole(at=at))
+
+    async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> dict[str, Sequence[Finding]]:
+        """Return what each source finds, by its name. `queries` are those of rules, by the rule's name."""
+        return {source.name: await self._diagnosis(source, queries, at) for source in self._sources}
+
+    async def _diagnosis(
+        self, source: Source, queries: Mapping[str, Query], at: datetime
+    ) -> Sequence[Finding]:
+        own = {name: query for name, query in queries.items() if type(query) in source.query_types}
+        seconds = DIAGNOSIS_DEADLINE.total_seconds()
+        try:
+            async with asyncio.timeout(seconds):
+                if isinstance(source, Diagnosable):
+                    return await source.diagnose(own, at=at)
+                blind = await source.health(at=at)
+                return [ok("it answers") if blind is None else broken(blind.reason, "mend this first")]
+        except TimeoutError:
+            return [broken(f"{source.name} did not answer within {seconds:.0f} s", "check that it is up")]
 
     async def _blind(
         self,

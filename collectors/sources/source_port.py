@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol, runtime_checkable
 
+from collectors.facts.findings import Finding
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Series, SourceError
 
@@ -63,6 +64,15 @@ class LogReader(Protocol):
         tail: int = 100,
     ) -> Sequence[LogLine]:
         """Return the newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
+        ...
+
+
+@runtime_checkable
+class Diagnosable(Protocol):
+    """A source that can say more about itself than its health."""
+
+    async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> Sequence[Finding]:
+        """Return what is missing for these queries, which are by their rules' names. Raises no SourceError."""
         ...
 
 

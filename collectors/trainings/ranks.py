@@ -17,7 +17,7 @@ _INDEXES = ("batch.kubernetes.io/job-completion-index", "yardmaster.io/index")
 
 def rank_of(pod: Pod, role: str, index: int) -> Rank:
     """Return the rank of a pod, as it is now."""
-    reason, explanation = _problem(pod)
+    reason, explanation = problem_of(pod)
     ended = _worst_end(pod)
     return Rank(
         role=role,
@@ -112,7 +112,7 @@ def _worst_end(pod: Pod) -> ContainerStateTerminated | None:
     return next(iter(bad or ends), None)
 
 
-def _problem(pod: Pod) -> tuple[str, str]:
+def problem_of(pod: Pod) -> tuple[str, str]:
     """Return what keeps the rank from running: Kubernetes' reason, and an explanation."""
     if pod.status.phase == "Failed":
         if end := _worst_end(pod):

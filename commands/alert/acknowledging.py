@@ -16,6 +16,7 @@ from alerts.store import Unit
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.incidents import check_namespace, incident_named
+from commands.core.parameter_types import ALERT_OR_INCIDENT
 
 _CHAT_ID = re.compile(r"[UW][A-Z0-9]{2,}")
 
@@ -95,7 +96,7 @@ def _person(named: str, context: CommandContext) -> tuple[str, str]:
     raise UnusableError(f"`{named}` is nobody that Yardmaster knows: mention the person with @.")
 
 
-_INCIDENT = click.Argument(["name"], metavar="INCIDENT")
+_INCIDENT = click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="INCIDENT")
 
 COMMANDS = (
     Command(

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from math import isclose
 
 from alerts.alert import Alert
-from alerts.incidents.grouping import place_of, summary_of
+from alerts.incidents.grouping import place_of
+from alerts.incidents.members import summary_of
 from alerts.lifecycle import AlertState
 from alerts.rules import Severity
 

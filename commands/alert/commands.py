@@ -20,14 +20,15 @@ from alerts.cards.message import (
     moment,
     text,
 )
-from alerts.incidents.grouping import summary_of
 from alerts.incidents.incident import Incident
+from alerts.incidents.members import summary_of
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameter_types import ALERT_OR_INCIDENT
 
 SHOWN = 25
 
@@ -150,7 +151,7 @@ COMMANDS = (
         verb="why",
         summary="Explain why an alert fires: its rule, query, timing, labels and value.",
         action=AlertName,
-        parameters=(click.Argument(["name"], metavar="ALERT"),),
+        parameters=(click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="ALERT"),),
         read=reason,
         table=Incident,
         example="alert why GPUTemperatureHigh",

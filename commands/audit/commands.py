@@ -7,6 +7,7 @@ import click
 from alerts.cards.message import Message, Table, bold, text
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
+from commands.core.parameter_types import PLAN, WholeNumberType
 from commands.models import AuditEntry
 
 SHOWN = 25
@@ -54,9 +55,17 @@ COMMANDS = (
         summary="Show who did what, and how it ended.",
         action=ShowAudit,
         parameters=(
-            click.Option(["--by"], default="", metavar="PERSON", help="a person or an automation"),
-            click.Option(["--plan"], default="", metavar="PLAN"),
-            click.Option(["--last"], default=SHOWN, type=click.IntRange(1, 200), metavar="N"),
+            click.Option(
+                ["--by"], default="", metavar="PERSON", help="only entries of this person or automation"
+            ),
+            click.Option(["--plan"], type=PLAN, default="", metavar="PLAN", help="only entries of this plan"),
+            click.Option(
+                ["--last"],
+                default=SHOWN,
+                type=WholeNumberType(least=1, most=200),
+                metavar="N",
+                help=f"how many of the latest entries; default: {SHOWN}",
+            ),
         ),
         read=audit,
         example="audit --last 10",

@@ -61,13 +61,14 @@ def _arguments(command: AnyCommand, words: Sequence[str]) -> Iterator[str]:
 def with_cluster(message: Message, cluster: str) -> Message:
     """Add the cluster to each button's line: with several clusters a node's name is not enough."""
     blocks = tuple(
-        block.with_lines(lambda line: _scoped(line, cluster)) if isinstance(block, Buttons) else block
+        block.with_lines(lambda line: scoped(line, cluster)) if isinstance(block, Buttons) else block
         for block in message.blocks
     )
     return replace(message, blocks=blocks)
 
 
-def _scoped(line: str, cluster: str) -> str:
+def scoped(line: str, cluster: str) -> str:
+    """Return the line with the cluster, if it does not name one already."""
     end = _END_OF_OPTIONS.search(line)
     head, rest = (line[: end.start()].rstrip(), f" {line[end.start() :]}") if end else (line, "")
     return line if " --cluster" in head else f"{head} --cluster {cluster}{rest}"

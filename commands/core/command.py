@@ -2,14 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 import click
 
 from alerts.cards.message import Button, Message
-from collectors.facts.clock import duration
 from commands.core.context import CommandContext
 from commands.core.request import Request
 from commands.plans.disruption import Disruption
@@ -24,12 +22,25 @@ class UnusableError(Exception):
     """The command cannot be run. The text tells its sender what is wrong and what to do."""
 
 
-class DeniedError(UnusableError):
-    """The actor is not permitted. `plan` is the plan that they tried to confirm or cancel, if any."""
+class UnknownNameError(UnusableError):
+    """There is nothing with this name. `near` has the names that were probably meant."""
 
-    def __init__(self, reason: str, *, plan: str = "") -> None:
+    def __init__(self, reason: str, *, name: str, near: tuple[str, ...]) -> None:
+        super().__init__(reason)
+        self.name = name
+        self.near = near
+
+
+class DeniedError(UnusableError):
+    """The actor is not permitted. `plan` is the plan that they tried to confirm or cancel, if any.
+
+    `teams` are those that may run the whole line, so that they can be asked to.
+    """
+
+    def __init__(self, reason: str, *, plan: str = "", teams: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
         self.plan = plan
+        self.teams = teams
 
 
 class Outcome(StrEnum):
@@ -42,12 +53,26 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FormRequest:
+    """A form of a command that somebody has to fill in. `words` are the arguments that are known."""
+
+    command: "AnyCommand"
+    words: tuple[str, ...]
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An immediate reply to one person; it is not stored."""
+    """An immediate reply to one person; it is not stored.
+
+    A channel that can open a form opens it instead of showing the message.
+    """
 
     message: Message
     outcome: Outcome = Outcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
+    form: FormRequest | None = None
+    has_card: bool = False  # a card follows, so a question that only one person sees may go away
 
 
 Handler = Callable[[Request], Awaitable[Answer | None]]  # runs a line; None: there is nothing to answer
@@ -62,6 +87,7 @@ class PlanDraft:
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
     decided: tuple[str, ...] = ()  # what is decided beyond the steps: policy and limits
+    is_dry_run: bool = False  # the API server accepted a dry run of the steps
     blockers: tuple[str, ...] = ()  # what steps would have to wait for now, found by the dry run
     nothing_to_do: str = ""  # the reason, if there is nothing to do
     alternatives: tuple[Button, ...] = ()  # other commands to offer
@@ -95,7 +121,9 @@ class Command(Generic[Action]):
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: tuple[Right, ...] = ()
+    relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
     details: str = ""  # extra text for the docs
+    synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)
 
     def __post_init__(self) -> None:
@@ -131,30 +159,3 @@ class Command(Generic[Action]):
 
 
 AnyCommand = Command[Any]
-
-
-class DurationType(click.ParamType[timedelta]):
-    """A duration in Prometheus notation: 30s, 5m, 1h30m, 7d."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        if isinstance(value, timedelta):
-            return value
-        try:
-            return duration(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-class RowNameType(click.ParamType[str]):
-    """The id of a row: i7, p12, s3. Upper case is accepted."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(value).lower()
-
-
-DURATION = DurationType()
-ROW_NAME = RowNameType()

@@ -46,9 +46,11 @@ def proposed(
         notes=draft.notes,
         disrupts=draft.disrupts,
         decided=draft.decided,
+        is_dry_run=draft.is_dry_run,
         blockers=draft.blockers,
         undo_of=draft.undo_of,
         is_fixed=draft.is_fixed,
+        relieves=command.relieves,
     )
 
 

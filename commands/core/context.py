@@ -13,6 +13,7 @@ from collectors.facts.results import QueryResult
 from collectors.facts.topology import Topology
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
+from commands.core.grant import Grant
 from commands.core.request import Actor, Upload
 from commands.plans.object_refs import ObjectReader
 from commands.plans.plan import Origin
@@ -80,6 +81,24 @@ class Refuse(Protocol):
     def __call__(self, name: str, namespaces: Sequence[str]) -> str | None: ...
 
 
+class Ask(Protocol):
+    """Asks the teams that may run a line to confirm its plan: the pipeline's method, passed to `ask`."""
+
+    async def __call__(self, words: Sequence[str], context: "CommandContext") -> Any: ...
+
+
+class Members(Protocol):
+    """Returns the ids of the people in a team, as far as they can be looked up."""
+
+    async def __call__(self, team: str) -> Sequence[str]: ...
+
+
+class RefuseAutomation(Protocol):
+    """Returns why an automation may not run a command in those namespaces, or None."""
+
+    def __call__(self, automation: str, name: str, namespaces: Sequence[str]) -> str | None: ...
+
+
 class Granted(Protocol):
     """Returns the patterns of the namespaces in which the context's actor may run a command."""
 
@@ -98,11 +117,22 @@ class CommandContext:
     defaults: Defaults = field(default_factory=Defaults)
     uploads: tuple[Upload, ...] = ()
     confirm: Confirm | None = None
+    ask: Ask | None = None
+    members: Members | None = None
+    teams: Mapping[str, Grant] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
+    channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
     refuse: Refuse | None = None
+    refuse_automation: RefuseAutomation | None = None
     granted: Granted = lambda _name: ()
 
     def refusal(self, name: str, *namespaces: str) -> str | None:
         """Return why the actor may not run another command there, or None. Without `refuse` nothing is allowed."""
         return self.refuse(name, namespaces) if self.refuse else f"You are not allowed to run `{name}`."
+
+    def may_automate(self, automation: str, name: str, *namespaces: str) -> bool:
+        """Whether the settings let this automation run the command there."""
+        return self.refuse_automation is not None and (
+            self.refuse_automation(automation, name, namespaces) is None
+        )

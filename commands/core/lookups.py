@@ -7,7 +7,7 @@ from datetime import datetime
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
-from commands.core.command import UnusableError
+from commands.core.command import UnknownNameError
 
 
 def known_name(name: str, names: Iterable[str], what: str) -> str:
@@ -17,7 +17,7 @@ def known_name(name: str, names: Iterable[str], what: str) -> str:
         return name
     close = difflib.get_close_matches(name, known, n=3)
     suggestion = f" Did you mean {', '.join(f'`{one}`' for one in close)}?" if close else ""
-    raise UnusableError(f"There is no {what} `{name}`.{suggestion}")
+    raise UnknownNameError(f"There is no {what} `{name}`.{suggestion}", name=name, near=tuple(close))
 
 
 def node_named(name: str, inventory: Inventory) -> Node:

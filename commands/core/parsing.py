@@ -1,6 +1,8 @@
 """Parsing of command lines into a command and its typed action."""
 
+import contextlib
 import difflib
+import re
 import shlex
 from collections.abc import Sequence
 from functools import partial
@@ -9,8 +11,10 @@ from typing import Any
 import click
 
 from commands.core.command import AnyCommand, UnusableError
+from commands.core.usage_errors import explained
 
 MAX_LINE = 4_000  # characters
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")  # what's
 
 
 def words_of(line: str) -> list[str]:
@@ -20,6 +24,8 @@ def words_of(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError as error:
+        with contextlib.suppress(ValueError):
+            return shlex.split(_APOSTROPHE.sub(r"\'", line))
         raise UnusableError(f"The line cannot be parsed: a quote is not closed ({error}).") from error
 
 
@@ -60,11 +66,11 @@ def action_of(command: AnyCommand, words: Sequence[str]) -> Any:
         rest, extra = rest[:cut], tuple(rest[cut + 1 :])
         shell.callback = partial(command.action, extra=extra)
     try:
-        context = shell.make_context(command.name, rest)
+        context = shell.make_context(command.name, [*rest])
         return shell.invoke(context)
     except click.UsageError as error:
         raise UnusableError(
-            f"{_upper(error.format_message())} Usage: `{command.usage}`, for example `{command.example}`"
+            f"{_upper(explained(error, command, rest))} Usage: `{command.usage}`, for example `{command.example}`"
         ) from error
 
 
@@ -97,5 +103,4 @@ def _listed(names: Any) -> str:
 
 
 def _upper(message: str) -> str:
-    message = message.replace("'", "`")
     return message[:1].upper() + message[1:] + ("" if message.endswith((".", "?", "!")) else ".")

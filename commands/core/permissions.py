@@ -4,18 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from commands.core.command import AnyCommand
+from commands.core.command import AnyCommand, DeniedError
+from commands.core.grant import Grant
 from commands.core.request import Actor, ActorKind
 from commands.plans.plan import Risk
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
-    """What a team or an automation may run, and where. All are patterns with `*`."""
-
-    commands: tuple[str, ...]
-    clusters: tuple[str, ...] = ("*",)
-    namespaces: tuple[str, ...] = ("*",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,23 +30,50 @@ class Permissions:
         if not command.changes_something:
             if actor.teams:
                 return None
-            return f"`{command.name}` is for team members, and you are in no team. {self._missing_grant()}"
+            return f"Only members of a team may run `{command.name}`; you are in no team. {self._missing_grant()}"
         grants = [self.teams[team] for team in sorted(actor.teams) if team in self.teams]
         matching = [grant for grant in grants if _any(command.name, grant.commands)]
         if not matching:
-            who = ", ".join(
+            who = " or ".join(
                 sorted(name for name, grant in self.teams.items() if _any(command.name, grant.commands))
             )
-            return f"`{command.name}` is for {who or 'nobody yet'}." + (
-                "" if who else f" {self._missing_grant()}"
-            )
+            if not who:
+                return f"Nobody may run `{command.name}` yet. {self._missing_grant()}"
+            return f"Only {who} may run `{command.name}`; you are in {_teams_of(actor)}."
         granted = [grant for grant in matching if _any(cluster, grant.clusters)]
         if not granted:
             return f"You may run `{command.name}`, but not on cluster {cluster}."
         for namespace in namespaces:
             if not any(_any(namespace, grant.namespaces) for grant in granted):
-                return f"You may run `{command.name}`, but not in namespace {namespace}."
+                own = ", ".join(dict.fromkeys(name for grant in granted for name in grant.namespaces))
+                return (
+                    f"You may run `{command.name}`, but not in namespace {namespace}; yours: {own or 'none'}."
+                )
         return None
+
+    def check(
+        self, actor: Actor, command: AnyCommand, *, cluster: str, namespaces: Iterable[str] = ()
+    ) -> None:
+        """Raise DeniedError unless the actor may run this command there, with the teams that they can ask to."""
+        where = list(namespaces)
+        if (reason := self.refusal(actor, command, cluster=cluster, namespaces=where)) is None:
+            return
+        can_ask = command.plan is not None and actor.kind is ActorKind.PERSON and bool(actor.teams)
+        teams = self.teams_for(command, cluster=cluster, namespaces=where) if can_ask else ()
+        raise DeniedError(reason, teams=teams)
+
+    def teams_for(
+        self, command: AnyCommand, *, cluster: str, namespaces: Iterable[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the teams that may run this command there, in all of these namespaces."""
+        where = list(namespaces)
+        return tuple(
+            name
+            for name, grant in sorted(self.teams.items())
+            if _any(command.name, grant.commands)
+            and _any(cluster, grant.clusters)
+            and all(_any(namespace, grant.namespaces) for namespace in where)
+        )
 
     def namespaces(self, actor: Actor, command: AnyCommand, *, cluster: str) -> tuple[str, ...]:
         """Return the patterns of the namespaces in which this actor may run this command there."""
@@ -88,6 +107,10 @@ class Permissions:
     @staticmethod
     def _missing_grant() -> str:
         return "Ask an administrator of Yardmaster to add your team to `teams` in the settings."
+
+
+def _teams_of(actor: Actor) -> str:
+    return ", ".join(sorted(actor.teams)) or "no team"
 
 
 def _any(name: str, patterns: Iterable[str]) -> bool:

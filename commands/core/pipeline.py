@@ -14,10 +14,16 @@ from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
+from commands.core.actor_rights import ActorRights
+from commands.core.asking import ask_teams
+from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_named, select_cluster, with_cluster
-from commands.core.command import Answer, AnyCommand, DeniedError, Outcome, UnusableError
+from commands.core.command import Answer, AnyCommand, DeniedError, Outcome, UnknownNameError, UnusableError
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
-from commands.core.context import Cluster, CommandContext, Defaults
+from commands.core.context import Cluster, CommandContext, Defaults, Members
+from commands.core.guidance import denied, form_of, line_of, near_names, offered, refused
+from commands.core.matching.interpretation import Fill, Offer, Run, interpret
+from commands.core.matching.lexicon import Lexicon
 from commands.core.once import OnceStore
 from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
@@ -43,7 +49,7 @@ class Pipeline:
     `observe` is called once for each handled line, with its command (`unknown` for none) and its outcome.
     """
 
-    catalogue: Sequence[AnyCommand]
+    lexicon: Lexicon
     permissions: Permissions
     store: Store
     clusters: Mapping[str, Cluster]
@@ -53,6 +59,8 @@ class Pipeline:
     rules: Callable[[], Mapping[str, Rule]]  # by id; they may be reloaded
     current: Callable[[Actor], Awaitable[Actor]] = as_given
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
+    members: Members | None = None
+    channel: str = ""  # where teams without a channel of their own are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
 
     async def handle(self, request: Request) -> Answer | None:
@@ -72,19 +80,34 @@ class Pipeline:
         try:
             async with asyncio.timeout(TIMEOUT.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
-                progress.command = command = find(words, self.catalogue)
+                meaning = self._meaning(request, words, named)
+                if isinstance(meaning, Offer):
+                    if not meaning.lines:
+                        find(words, self.catalogue)  # raises UnusableError with what there is
+                    progress.outcome = "invalid"
+                    return self._with_cluster(offered(request.line, meaning), named or self._first)
+                progress.command = command = meaning.command
+                if meaning.words != tuple(words):
+                    request = replace(request, line=line_of(meaning.words, named))
+                words = progress.words = list(meaning.words)
                 async with self.store.read() as snapshot:
                     selected = await select_cluster(
                         command, words, named, origin=request.origin, snapshot=snapshot
                     )
                 progress.cluster = cluster = selected or self._first
+                if isinstance(meaning, Fill):
+                    progress.outcome = "invalid"
+                    return await self._fill(request, meaning, cluster)
                 answer = self._with_cluster(await self._run(request, command, words, cluster), cluster)
                 progress.outcome = "done"
                 return answer
         except DeniedError as error:
             progress.outcome = "refused"
             await self._audit(request, progress.cluster, "refused", str(error), plan=error.plan)
-            return refused(str(error)) if str(error) else None
+            return self._with_cluster(denied(error, progress.words), progress.cluster) if str(error) else None
+        except UnknownNameError as error:
+            progress.outcome = "invalid"
+            return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
         except UnusableError as error:
             progress.outcome = "invalid"
             return refused(str(error), Outcome.WRONG)
@@ -113,14 +136,25 @@ class Pipeline:
             await unit.rows(HandledRequest).put(HandledRequest(id=request.id, at=request.at))
         return True
 
+    def _meaning(self, request: Request, words: Sequence[str], named: str) -> Run | Fill | Offer:
+        """Return what the line means. Automation says what it means."""
+        if request.actor.kind is ActorKind.AUTOMATION:
+            return Run(command=find(words, self.catalogue), words=tuple(words))
+        cluster = self.clusters.get(named or self._first)
+        return interpret(
+            words, self.lexicon, partial(names_of, cluster, self.rules(), tuple(self.permissions.teams))
+        )
+
+    async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
+        context = await self._context(request, cluster)
+        self.permissions.check(request.actor, meaning.command, cluster=context.cluster.name)
+        return self._with_cluster(form_of(meaning, cluster), cluster)
+
     async def _run(
         self, request: Request, command: AnyCommand, words: Sequence[str], cluster: str
     ) -> Answer | None:
         context = await self._context(request, cluster)
-        if (
-            denied := self.permissions.refusal(request.actor, command, cluster=context.cluster.name)
-        ) is not None:
-            raise DeniedError(denied)
+        self.permissions.check(request.actor, command, cluster=context.cluster.name)
         action = action_of(command, words)
         if command.read is not None:
             return await command.read(action, context)
@@ -146,11 +180,11 @@ class Pipeline:
         check_open(plan, self.times.now(plan, self.clock))
         words, _ = cluster_named(words_of(plan.line))
         command = find(words, self.catalogue)
-        denied = self.permissions.refusal(
+        reason = self.permissions.refusal(
             actor, command, cluster=plan.cluster, namespaces=namespaces_of(plan.steps)
         )
-        if denied is not None:
-            raise DeniedError(denied, plan=id)
+        if reason is not None:
+            raise DeniedError(reason, plan=id)
         check_confirmation(plan, actor, hash)
         again = Request(
             id=f"{id}/confirm", line=plan.line, actor=actor, at=self.clock.now(), origin=plan.origin
@@ -160,6 +194,16 @@ class Pipeline:
             # The lease and the name on the node are the requester's, not those of the person who confirms.
             context = replace(context, actor=replace(actor, id=plan.actor, name=plan.actor_name))
         return await self._planner.confirm_again(plan, command, words, context, by=actor.id)
+
+    async def ask(self, words: Sequence[str], context: CommandContext) -> Answer:
+        """Ask the teams that may run the line to confirm its plan."""
+        words, _ = cluster_named(words)
+        command = find(words, self.catalogue)
+        return await ask_teams(command, words, context, self._planner, line=line_of(words))
+
+    @property
+    def catalogue(self) -> Sequence[AnyCommand]:
+        return self.lexicon.catalogue
 
     @property
     def _planner(self) -> Planner:
@@ -177,10 +221,9 @@ class Pipeline:
         if cluster is None:
             known = ", ".join(sorted(self.clusters)) or "none: the settings list no clusters"
             raise UnusableError(f"There is no cluster `{name}`. Clusters: {known}.")
-        may = {
-            command.name: self.permissions.refusal(request.actor, command, cluster=name) is None
-            for command in self.catalogue
-        }
+        rights = ActorRights(
+            actor=request.actor, permissions=self.permissions, catalogue=self.catalogue, cluster=name
+        )
         return CommandContext(
             actor=request.actor,
             now=self.clock.now(),
@@ -190,24 +233,16 @@ class Pipeline:
             defaults=self.defaults,
             uploads=request.uploads,
             rules=self.rules(),
-            may=may,
-            refuse=partial(self._refusal, request.actor, name),
-            granted=partial(self._granted, request.actor, name),
+            may=rights.may,
+            refuse=rights.refusal,
+            refuse_automation=rights.automation_refusal,
+            granted=rights.granted,
             confirm=self.confirm,
+            ask=self.ask,
+            members=self.members,
+            teams=self.permissions.teams,
+            channels={"": self.channel} | {name: one.channel for name, one in self.permissions.teams.items()},
         )
-
-    def _refusal(self, actor: Actor, cluster: str, name: str, namespaces: Sequence[str]) -> str | None:
-        command = next((command for command in self.catalogue if command.name == name), None)
-        if command is None:
-            return f"this version has no command `{name}`."
-        # A command open to everyone for their own objects still needs a grant for those of others.
-        return self.permissions.refusal(
-            actor, replace(command, checks_permission_itself=False), cluster=cluster, namespaces=namespaces
-        )
-
-    def _granted(self, actor: Actor, cluster: str, name: str) -> tuple[str, ...]:
-        command = next(command for command in self.catalogue if command.name == name)
-        return self.permissions.namespaces(actor, command, cluster=cluster)
 
     @property
     def _first(self) -> str:
@@ -243,14 +278,10 @@ class _Progress:
 
     cluster: str
     command: AnyCommand | None = None
+    words: list[str] = field(default_factory=list)
     outcome: str = "failed"
 
 
 _DONE_BEFORE = Answer(
     message=Message(title=text("This was done before Yardmaster was restarted; `audit` shows what."))
 )
-
-
-def refused(reason: str, outcome: Outcome = Outcome.REFUSED) -> Answer:
-    """Return an answer with the reason why nothing was done."""
-    return Answer(message=Message(title=markup(reason), color=Color.QUIET), outcome=outcome)

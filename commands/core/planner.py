@@ -8,7 +8,7 @@ from typing import Any
 from alerts.cards.message import Button, Color, Message, text
 from alerts.store import Store
 from collectors.facts.clock import Clock
-from commands.core.command import Answer, AnyCommand, DeniedError, PlanDraft, UnusableError
+from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
     ProposalTimes,
     changes_since_shown,
@@ -25,6 +25,9 @@ from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.dry_run import DryRunError, dry_run
 from commands.plans.plan import Plan, PlanState, Risk
 from commands.plans.preview import preview
+from commands.plans.steps import Record, Running, Wait
+
+WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +47,26 @@ class Planner:
         """Return the plan and its draft, after a dry run. Raises DeniedError, UnusableError and SourceError."""
         assert command.plan is not None
         draft = await command.plan(action, context)
-        denied = self.permissions.refusal(
+        self.permissions.check(
             context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
-        if denied is not None:
-            raise DeniedError(denied)
         draft = await self._dry_run(draft, context)
         return await self._proposed(command, draft, context, line), draft
+
+    async def make_for_others(
+        self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
+    ) -> tuple[Plan, PlanDraft, tuple[str, ...]]:
+        """Return the plan of somebody who may not confirm it, its draft, and the teams that may."""
+        assert command.plan is not None
+        draft = await self._dry_run(await command.plan(action, context), context)
+        teams = self.permissions.teams_for(
+            command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
+        )
+        return await self._proposed(command, draft, context, line), draft, teams
+
+    def start(self, plan: Plan) -> None:
+        """Begin the time in which a stored plan may be confirmed."""
+        self.times.start(plan, self.clock)
 
     async def propose(self, plan: Plan, draft: PlanDraft) -> Answer:
         """Store the plan, and return its preview."""
@@ -63,7 +79,8 @@ class Planner:
         """Store the plan as confirmed, as it is."""
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times)
-        return Answer(message=Message(title=text(f"{plan.title}: confirmed, starting."), color=Color.BUSY))
+        message = Message(title=text(f"{plan.title}: confirmed, starting."), color=Color.BUSY)
+        return Answer(message=message, has_card=True)
 
     async def confirm_again(
         self, plan: Plan, command: AnyCommand, words: Sequence[str], context: CommandContext, *, by: str
@@ -87,9 +104,11 @@ class Planner:
         if not draft.steps or writer is None:
             return draft
         try:
-            return with_waits(draft, await dry_run(draft.stages, writer))
+            waits = await dry_run(draft.stages, writer)
         except DryRunError as error:
             raise UnusableError(str(error)) from error
+        is_dry_run = any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
+        return with_waits(replace(draft, is_dry_run=is_dry_run), waits)
 
     async def _proposed(
         self, command: AnyCommand, draft: PlanDraft, context: CommandContext, line: str

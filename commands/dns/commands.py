@@ -13,6 +13,7 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
 from commands.core.command import Answer, Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext, Defaults
+from commands.core.parameter_types import WholeNumberType
 from commands.dns.owner import Dns, HpaOwner, NoOwner, Owner, ProportionalOwner, find_dns, find_owner
 from commands.plans.object_refs import ObjectReader
 from commands.plans.plan import Risk, in_order
@@ -67,7 +68,7 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
     blocks.append(
         Context(
             text=text(
-                f"{wanted} is 1.5 times the current number, or the number for the Services if that is higher."
+                f"{wanted} is 1.5 times the current number, or what the cluster's size requires if that is higher."
             )
         )
     )
@@ -172,13 +173,18 @@ def _change_document(
 
 
 def recommended(dns: Dns, owner: Owner, context: CommandContext) -> int:
-    """Return 1.5 times the current number, or the number for the Services if that is higher; at most `max`."""
+    """Return 1.5 times the current number, at most `max`; more if the Services or the autoscaler require it."""
     more = max(dns.wanted + 1, round(dns.wanted * 1.5))
     if not isinstance(owner, ProportionalOwner):
         return more
-    services = len(context.cluster.inventory().all(SERVICES))
-    wanted = max(more, services_rule(owner.linear, services=services))
-    return min(wanted, owner.linear.max) if owner.linear.max > dns.wanted else wanted
+    linear, inventory = owner.linear, context.cluster.inventory()
+    nodes, cores = count_nodes(inventory, linear)
+    services = len(inventory.all(SERVICES))
+    required = max(
+        services_rule(linear, services=services),
+        linear.unbounded(nodes=nodes, cores=cores) if linear.max else 0,
+    )
+    return max(required, min(more, linear.max) if linear.max > dns.wanted else more)
 
 
 def _owned_by(owner: Owner) -> Text:
@@ -237,9 +243,10 @@ COMMANDS = (
         verb="scale",
         summary="Scale the cluster's DNS through the owner of its replica count.",
         action=ScaleDns,
-        parameters=(click.Argument(["replicas"], type=click.IntRange(min=1), required=False),),
+        parameters=(click.Argument(["replicas"], type=WholeNumberType(least=1), required=False),),
         plan=scale,
         risk=Risk.TOUCH,
+        relieves=("CoreDNS*", "DNSAutoscalerCapped"),
         rights=(
             *_OWNER_RIGHTS,
             *Patch.rights("", "configmaps", namespace=Defaults().dns_namespace, names=_AUTOSCALER_CONFIGS),

@@ -7,13 +7,14 @@ import click
 
 from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph, Preformatted, bold, text
 from collectors.facts.clock import format_duration, humanize
-from commands.core.command import DURATION, ROW_NAME, Answer, Command, UnusableError
+from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
+from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING
 from commands.gpu.gpu_counts import count_gpus, node_table, summary_lines, team_of, team_table
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table
-from commands.gpu.owner_answers import AnswerReclaim, keep, release, snooze
+from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, keep, release, show_request, snooze
 from commands.gpu.reclaim import FreeGpus, find_idle_now, free
 from commands.gpu.unanswered import SettleReclaim, settle
 from commands.models import ReclaimRequest
@@ -133,10 +134,14 @@ def _not_evaluated(found: tuple[TrainingGpus, ...]) -> list[str]:
     return lines
 
 
-_REQUEST = click.Argument(["request"], type=ROW_NAME)
-_REASON = click.Option(["--reason"], default="", metavar="TEXT", help="shown on the card")
+_REQUEST = click.Argument(["request"], type=REQUEST)
+_REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, shown on the card")
 _AFTER = click.Option(
-    ["--after"], type=DURATION, default=None, metavar="DURATION", help="minimum idle time: 30m"
+    ["--after"],
+    type=DURATION,
+    default=None,
+    metavar="DURATION",
+    help="how long the GPUs must have been idle; default: 30m, or the settings",
 )
 COMMANDS = (
     Command(
@@ -145,8 +150,14 @@ COMMANDS = (
         summary="List GPUs: used, idle, free and broken, by team and by node.",
         action=ListGpus,
         parameters=(
-            click.Option(["--node"], default="", metavar="NODE"),
-            click.Option(["--team"], default="", metavar="TEAM"),
+            click.Option(["--node"], type=NODE, default="", metavar="NODE", help="only this node"),
+            click.Option(
+                ["--team"],
+                type=TEAM,
+                default="",
+                metavar="TEAM",
+                help="only nodes where this team holds GPUs",
+            ),
             click.Option(["--free"], is_flag=True, help="only nodes with free GPUs"),
         ),
         read=listing,
@@ -168,13 +179,29 @@ COMMANDS = (
         summary="Request idle GPUs back from their owners; without an answer their trainings are suspended.",
         action=FreeGpus,
         parameters=(
-            click.Argument(["trainings"], nargs=-1, required=False),
+            click.Argument(["trainings"], type=TRAINING, nargs=-1, required=False),
             _AFTER,
-            click.Option(["--grace"], type=DURATION, default=None, metavar="DURATION", help="to answer: 30m"),
+            click.Option(
+                ["--grace"],
+                type=DURATION,
+                default=None,
+                metavar="DURATION",
+                help="how long the owner may take to answer; default: 30m, or the settings",
+            ),
         ),
         plan=free,
         risk=Risk.TOUCH,
         example="gpu free detr --grace 1h",
+    ),
+    Command(
+        noun="gpu",
+        verb="request",
+        summary="Show a request for idle GPUs: its evidence and its answer.",
+        action=ShowRequest,
+        parameters=(_REQUEST,),
+        read=show_request,
+        table=ReclaimRequest,
+        example="gpu request c3f9a1b2",
     ),
     Command(
         noun="gpu",
@@ -194,7 +221,13 @@ COMMANDS = (
         action=AnswerReclaim,
         parameters=(
             _REQUEST,
-            click.Option(["--for", "lasting"], type=DURATION, default="2h", metavar="DURATION"),
+            click.Option(
+                ["--for", "lasting"],
+                type=DURATION,
+                default="2h",
+                metavar="DURATION",
+                help="how much longer; default: 2h",
+            ),
             _REASON,
         ),
         record=snooze,
@@ -210,6 +243,7 @@ COMMANDS = (
         parameters=(_REQUEST,),
         plan=release,
         risk=Risk.TOUCH,
+        relieves=("GPUIdle",),
         checks_permission_itself=True,
         rights=SUSPEND_RIGHTS,
         table=ReclaimRequest,
@@ -223,6 +257,7 @@ COMMANDS = (
         parameters=(_REQUEST,),
         plan=settle,
         risk=Risk.TOUCH,
+        relieves=("GPUIdle",),
         rights=SUSPEND_RIGHTS,
         table=ReclaimRequest,
         example="gpu settle c3f9a1b2",

@@ -16,7 +16,7 @@ from commands.models import DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.disruption import Disruption
 from commands.plans.plan import in_order
 from commands.plans.record_steps import forget, record
-from commands.plans.steps import Delete, Step
+from commands.plans.steps import Delete, Record, Step
 from commands.training.workload_steps import suspend_steps
 
 
@@ -25,6 +25,20 @@ class AnswerReclaim:
     request: str
     reason: str = ""
     lasting: timedelta = timedelta(hours=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowRequest:
+    request: str
+
+
+async def show_request(action: ShowRequest, context: CommandContext) -> Answer:
+    """Return the request as its card shows it."""
+    async with context.store.read() as snapshot:
+        reclaim = await snapshot.rows(ReclaimRequest).get(action.request)
+    if reclaim is None:
+        raise UnusableError(f"There is no request `{action.request}`.")
+    return Answer(message=reclaim_card(reclaim, context.now))
 
 
 async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:
@@ -52,7 +66,8 @@ async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
             grace_until=context.now + action.lasting,
         )
         await unit.rows(ReclaimRequest).put(snoozed)
-        await unit.rows(DueCommand).put(settlement_of(snoozed))
+        if snoozed.is_automatic:
+            await unit.rows(DueCommand).put(settlement_of(snoozed))
     return Answer(message=reclaim_card(snoozed, context.now))
 
 
@@ -68,8 +83,14 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         return PlanDraft(title="", nothing_to_do=f"{reclaim.training} no longer holds GPUs.")
     freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
     records = (
-        record("reclaim_requests", freed, text="record that the GPUs are free", before=reclaim),
-        *((forget("agenda", due, text="cancel the settlement"),) if due else ()),
+        record(
+            "reclaim_requests",
+            freed,
+            text="record that the GPUs are free",
+            before=reclaim,
+            has_inverse=not any(isinstance(step, Delete) for step in steps),
+        ),
+        *((forget("agenda", due, text="the request needs no answer any more"),) if due else ()),
     )
     return PlanDraft(
         title=f"Free {reclaim.gpus:g} GPUs of {reclaim.training}",
@@ -77,6 +98,17 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         disrupts=(Disruption(name=reclaim.training, owner=reclaim.owner, gpus=reclaim.gpus),),
         notes=(f"Its work since the last checkpoint is lost; {_how_to_restore(steps)}.",),
     )
+
+
+def keep_again(freed: ReclaimRequest, plan: str, context: CommandContext) -> Record:
+    """Return the step that records the answer of a person who undoes a plan that freed the GPUs: they are needed.
+
+    It is no new question: the request does not open again.
+    """
+    reason = f"plan {plan}, which freed them, was undone"
+    kept = replace(_answered(freed, context), state=ReclaimState.KEPT, keep_reason=reason)
+    who = context.actor.name
+    return record("reclaim_requests", kept, text=f"record that {who} needs the GPUs", before=freed)
 
 
 def _how_to_restore(steps: Sequence[Step]) -> str:

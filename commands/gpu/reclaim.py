@@ -9,7 +9,16 @@ from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.gpu.idle_detection import SHORTEST, Activity, IdleSearch, find_idle
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence
-from commands.gpu.reclaim_card import KEEP_FOR, OPEN, released, request_id, settlement_of
+from commands.gpu.reclaim_card import (
+    AUTOMATION,
+    KEEP_FOR,
+    NOT_AUTOMATIC,
+    OPEN,
+    SETTLE,
+    released,
+    request_id,
+    settlement_step,
+)
 from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.plans.plan import in_order
 from commands.plans.record_steps import record
@@ -63,13 +72,13 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         is_for_good = any(isinstance(step, Delete) for step in suspension)
         steps += [_dropped(old) for old in earlier if old.state in OPEN]
         made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))
-        reclaim = replace(made, is_for_good=is_for_good)
+        is_automatic = context.may_automate(AUTOMATION, SETTLE, one.training.namespace)
+        reclaim = replace(made, is_for_good=is_for_good, is_automatic=is_automatic)
         reclaims.append(reclaim)
         notes.append(_owner_note(reclaim, grace))
         steps.append(_request_step(reclaim))
-        steps.append(
-            record("agenda", settlement_of(reclaim), text=f"settle it at {reclaim.grace_until:%H:%M} UTC")
-        )
+        if is_automatic:
+            steps.append(settlement_step(reclaim))
     if more:
         skipped.append(f"{more} more trainings: {MAX_REQUESTS} per command at most, run it again for them")
     if not steps:
@@ -158,7 +167,11 @@ def _request_step(reclaim: ReclaimRequest) -> Record:
     """The undo keeps the request as void, so that its card shows it and the next one gets another id and card."""
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason="the request was withdrawn")
     return record(
-        "reclaim_requests", reclaim, text=f"request {reclaim.gpus:g} GPUs of {reclaim.training}", before=void
+        "reclaim_requests",
+        reclaim,
+        text=f"request {reclaim.gpus:g} GPUs of {reclaim.training}",
+        before=void,
+        undo_text=f"withdraw the request for {reclaim.training}",
     )
 
 
@@ -203,7 +216,9 @@ async def _reclaim(
 def _owner_note(reclaim: ReclaimRequest, grace: timedelta) -> str:
     owner = reclaim.owner or "an unknown owner"
     unknown = "" if reclaim.owner_id else " (not known in the chat, so the request goes to the channel)"
+    request = f"{owner}{unknown} gets a request for {reclaim.training}: {reclaim.evidence}."
+    if not reclaim.is_automatic:
+        return f"{request} {NOT_AUTOMATIC}"
     return (
-        f"{owner}{unknown} gets a request for {reclaim.training}: {reclaim.evidence}. "
-        f"Without an answer it is {released(reclaim)} after {humanize(grace)} if it is still idle."
+        f"{request} Without an answer it is {released(reclaim)} after {humanize(grace)} if it is still idle."
     )

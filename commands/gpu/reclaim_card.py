@@ -15,16 +15,25 @@ from alerts.cards.message import (
     Text,
     bold,
     code,
+    markup,
     moment,
+    moment_words,
     person,
     text,
 )
 from commands.core.request import Actor
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
+from commands.plans.record_steps import record
+from commands.plans.steps import Record
 
 OPEN = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
 KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long
 AUTOMATION = "reclaim"  # the actor that settles requests without an answer
+SETTLE = "gpu settle"  # what it runs
+NOT_AUTOMATIC = (
+    "Without an answer nothing happens by itself: the settings let no automation suspend it "
+    "(`automation.reclaim`), so a person has to release it."
+)
 
 
 def request_id(cluster: str, training: str, earlier: int) -> str:
@@ -39,9 +48,15 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
         id=settlement_id(reclaim),
         cluster=reclaim.cluster,
         at=reclaim.grace_until,
-        line=f"gpu settle {reclaim.id} --cluster {reclaim.cluster}",
+        line=f"{SETTLE} {reclaim.id} --cluster {reclaim.cluster}",
         actor=AUTOMATION,
     )
+
+
+def settlement_step(reclaim: ReclaimRequest) -> Record:
+    """Return the step that puts the settlement on the agenda."""
+    text = f"without an answer free them at {moment_words(reclaim.grace_until)}"
+    return record("agenda", settlement_of(reclaim), text=text, undo_text="do not free them without an answer")
 
 
 def settlement_id(reclaim: ReclaimRequest) -> str:
@@ -70,7 +85,7 @@ def reclaim_card(reclaim: ReclaimRequest, now: datetime) -> Message:
     )
     blocks: list[Block] = [Paragraph(text=idle), Paragraph(text=_state(reclaim, now))]
     if reclaim.state in OPEN:
-        blocks.append(Buttons(buttons=_answers(reclaim)))
+        blocks.append(Buttons(buttons=answer_buttons(reclaim)))
     by = text("requested by ", person(reclaim.asked_by, reclaim.asked_by_name), " ", moment(reclaim.asked_at))
     blocks.append(Context(text=text(by, " · request ", code(reclaim.id))))
     title, tone = _title(reclaim)
@@ -94,12 +109,16 @@ def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
     answerer = person(reclaim.answered_by) if reclaim.answered_by else text("its owner")
     reason = f": {reclaim.keep_reason}" if reclaim.keep_reason else ""
     match reclaim.state:
+        case ReclaimState.ASKED if not reclaim.is_automatic:
+            return markup(NOT_AUTOMATIC)
         case ReclaimState.ASKED:
             if now < reclaim.grace_until:
                 return text(
                     "Without an answer it is ", released(reclaim), " ", moment(reclaim.grace_until), "."
                 )
             return text("No answer until ", moment(reclaim.grace_until), ". Its GPUs are checked once more.")
+        case ReclaimState.SNOOZED if not reclaim.is_automatic:
+            return text(answerer, " asked for more time", reason, ". ", *markup(NOT_AUTOMATIC))
         case ReclaimState.SNOOZED:
             snoozed = text(answerer, " asked for more time", reason, ". It is ")
             return text(snoozed, released(reclaim), " ", moment(reclaim.grace_until), ".")
@@ -115,7 +134,8 @@ def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
             return text(f"Nothing was done{reason}.")
 
 
-def _answers(reclaim: ReclaimRequest) -> tuple[Button, ...]:
+def answer_buttons(reclaim: ReclaimRequest) -> tuple[Button, ...]:
+    """Return what the owner may answer."""
     at = f"{reclaim.id} --cluster {reclaim.cluster}"
     return (
         Button(label="I need them", line=f"gpu keep {at}", style=ButtonStyle.PRIMARY),

@@ -13,7 +13,7 @@ from commands.core.context import CommandContext
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
-from commands.gpu.reclaim_card import OPEN, settlement_id, settlement_of
+from commands.gpu.reclaim_card import OPEN, settlement_id, settlement_of, settlement_step
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.disruption import Disruption
 from commands.plans.plan import Plan, PlanState, StepRecord, StepState, in_order
@@ -80,6 +80,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         replace(reclaim, state=ReclaimState.FREED),
         text="record that the GPUs are free",
         before=reclaim,
+        has_inverse=not reclaim.is_for_good,
     )
     return PlanDraft(
         title=f"Free {reclaim.gpus:g} idle GPUs of {reclaim.training}",
@@ -129,7 +130,7 @@ def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> Pla
             text=f"wait {humanize(RETRY_AFTER)} more, as its activity is not known: {reason}",
             before=reclaim,
         ),
-        record("agenda", settlement_of(later), text="settle it then"),
+        settlement_step(later),
     )
     return PlanDraft(title=f"Check {reclaim.training} again later", stages=in_order(*steps))
 
@@ -146,7 +147,9 @@ async def lost_settlements(unit: Unit, now: datetime) -> list[DueCommand]:
     return [
         replace(settlement_of(reclaim), at=_retry_at(reclaim, now))
         for reclaim in found
-        if reclaim.id not in in_plans and await unit.rows(DueCommand).get(settlement_id(reclaim)) is None
+        if reclaim.is_automatic
+        and reclaim.id not in in_plans
+        and await unit.rows(DueCommand).get(settlement_id(reclaim)) is None
     ]
 
 

@@ -5,42 +5,100 @@ from dataclasses import replace
 from datetime import datetime
 
 from alerts.alert import Alert
-from alerts.cards.incident_context import IncidentAction, IncidentContext
+from alerts.cards.incident_context import IncidentAction, IncidentContext, StillOpen
+from alerts.cards.message import Button, code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
+from commands.models import CordonLease
 from commands.plans.plan import Plan, PlanState, StepRecord, StepState
 
 
 async def incident_context(
     incident: Incident, snapshot: StoreSnapshot, *, rules: Mapping[str, Rule], now: datetime
 ) -> IncidentContext:
-    """Return the confirmed plans for the incident, and until when all of it is silenced."""
-    plans = await snapshot.rows(Plan).find(incident=incident.id)
+    """Return the confirmed plans for the incident, until when all of it is silenced, and what they left behind."""
     silences = active(await snapshot.rows(Silence).find(cluster=incident.cluster), now)
     alerts = (
         await snapshot.rows(Alert).get_all(member.alert for member in incident.members) if silences else {}
     )
-    context = await context_of(plans, snapshot, rules=rules)
+    plans = await plans_of([incident], snapshot)
+    context = await context_of(incident, plans[incident.id], snapshot, rules=rules)
+    left = (
+        *(still_cordoned(lease) for lease in await _leases(incident, snapshot)),
+        *still_silenced(alerts, silences, now=now),
+    )
     return replace(
         context,
         silenced_until=silenced_until(incident, alerts, silences, now=now),
         is_silenced_until_over=any(
             one.is_until_over and one.covers_incident(incident.id, now) for one in silences
         ),
+        still_open=() if incident.is_open else left,
     )
 
 
+async def plans_of(incidents: Collection[Incident], snapshot: StoreSnapshot) -> Mapping[str, list[Plan]]:
+    """Return the plans for each incident: those started from its card, and others that changed what it is about."""
+    found: dict[str, dict[str, Plan]] = {incident.id: {} for incident in incidents}
+    for plan in await snapshot.rows(Plan).find(incident=list(found)) if found else ():
+        found[plan.incident][plan.id] = plan
+    others = {plan for one in incidents for plan in one.fixed_by if plan not in found[one.id]}
+    typed = await snapshot.rows(Plan).get_all(sorted(others)) if others else {}
+    for one in incidents:
+        found[one.id] |= {plan: typed[plan] for plan in one.fixed_by if plan in typed}
+    return {id: list(plans.values()) for id, plans in found.items()}
+
+
 async def context_of(
-    plans: Iterable[Plan], snapshot: StoreSnapshot, *, rules: Mapping[str, Rule]
+    incident: Incident, plans: Iterable[Plan], snapshot: StoreSnapshot, *, rules: Mapping[str, Rule]
 ) -> IncidentContext:
-    """Return the context of an incident that is not silenced, with its confirmed plans."""
-    confirmed = [plan for plan in plans if plan.confirmed_at is not None]
+    """Return the context of an incident that is not silenced, with the plans confirmed since it began."""
+    confirmed = [
+        plan for plan in plans if plan.confirmed_at is not None and plan.confirmed_at >= incident.began_at
+    ]
     failed = [plan.id for plan in confirmed if plan.state is PlanState.FAILED]
     steps = snapshot.rows(StepRecord)
     unknown = {row.plan for row in await steps.find(plan=failed, state=StepState.UNKNOWN)} if failed else ()
     return IncidentContext(rules=rules, actions=tuple(_action(plan, unknown) for plan in confirmed))
+
+
+async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLease]:
+    """Return the cordons of the incident's node that were made since it began."""
+    node = incident.subject.node
+    found = await snapshot.rows(CordonLease).find(cluster=incident.cluster, node=node) if node else ()
+    return [lease for lease in found if lease.since >= incident.began_at or lease.incident == incident.id]
+
+
+def still_cordoned(lease: CordonLease) -> StillOpen:
+    until = text(" until ", moment(lease.until)) if lease.until else ()
+    who = person(lease.owner, lease.owner_name)
+    return StillOpen(
+        text=text(code(lease.node), " is still cordoned", until, f": {lease.reason}, by ", who, "."),
+        button=Button(label=f"Uncordon {lease.node}", line=f"node uncordon {lease.node}"),
+    )
+
+
+def still_suspended(training: str, plan: str) -> StillOpen:
+    return StillOpen(
+        text=text(code(training), " is still suspended by plan ", code(plan), "."),
+        button=Button(label=f"Start {training} again", line=f"plan undo {plan}"),
+    )
+
+
+def still_silenced(
+    alerts: Mapping[str, Alert], silences: Iterable[Silence], *, now: datetime
+) -> list[StillOpen]:
+    """Return the silences that still cover these alerts: the next one would not notify."""
+    return [
+        StillOpen(
+            text=text("Its alerts are still silenced until ", moment(one.ends_at), ": ", code(one.id), "."),
+            button=Button(label=f"End silence {one.id}", line=f"silence expire {one.id}"),
+        )
+        for one in silences
+        if any(one.covers(alert.labels, now) for alert in alerts.values())
+    ]
 
 
 def active(silences: Iterable[Silence], now: datetime) -> list[Silence]:
@@ -69,4 +127,13 @@ def silenced_until(
 
 def _action(plan: Plan, unknown: Collection[str]) -> IncidentAction:
     state = "undone" if plan.undone_by else "unknown" if plan.id in unknown else plan.state.value
-    return IncidentAction(plan=plan.id, line=plan.line, who=plan.actor, who_name=plan.actor_name, state=state)
+    return IncidentAction(
+        plan=plan.id,
+        line=plan.line,
+        who=plan.actor,
+        who_name=plan.actor_name,
+        state=state,
+        relieves=plan.relieves,
+        disrupts=tuple(one.name for one in plan.disrupts),
+        confirmed_at=plan.confirmed_at,
+    )

@@ -4,14 +4,16 @@ from dataclasses import dataclass, replace
 
 import click
 
-from alerts.cards.incident_card import headline, incident_card
+from alerts.cards.headline import headline
+from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Table, bold, moment, text
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
-from commands.core.command import ROW_NAME, Answer, Command, UnusableError
+from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameter_types import INCIDENT
 from commands.incident.card_context import incident_context
 
 SHOWN = 20
@@ -86,7 +88,7 @@ COMMANDS = (
         verb="list",
         summary="List open incidents, most severe first.",
         action=ListIncidents,
-        parameters=(click.Option(["--all"], is_flag=True, help="the latest, including resolved ones"),),
+        parameters=(click.Option(["--all"], is_flag=True, help="also resolved ones, the latest first"),),
         read=listing,
         for_everyone=True,
         example="incident list",
@@ -96,7 +98,7 @@ COMMANDS = (
         verb="show",
         summary="Show an incident and its history.",
         action=ShowIncident,
-        parameters=(click.Argument(["incident"], type=ROW_NAME),),
+        parameters=(click.Argument(["incident"], type=INCIDENT),),
         read=show,
         for_everyone=True,
         table=Incident,

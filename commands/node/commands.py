@@ -11,9 +11,10 @@ from alerts.incidents.incident import Incident
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from collectors.facts.subjects import Subject
-from commands.core.command import DURATION, Answer, Command, PlanDraft, UnusableError
+from commands.core.command import Answer, Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import node_named
+from commands.core.parameter_types import DURATION, NODE
 from commands.models import CordonLease
 from commands.node.cordon import (
     BY,
@@ -154,7 +155,7 @@ COMMANDS = (
         verb="show",
         summary="Show a node: conditions, lease, trainings, incidents.",
         action=ShowNode,
-        parameters=(click.Argument(["node"]),),
+        parameters=(click.Argument(["node"], type=NODE),),
         read=show,
         example="node show gpu-a04",
     ),
@@ -164,10 +165,14 @@ COMMANDS = (
         summary="Keep new pods off nodes, as a lease with owner, reason and end.",
         action=CordonNodes,
         parameters=(
-            click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),
-            click.Option(["--reason"], default="", metavar="TEXT"),
+            click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
+            click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordon"),
             click.Option(
-                ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="lease time"
+                ["--for", "lasting"],
+                type=DURATION,
+                default=None,
+                metavar="DURATION",
+                help="how long the lease lasts; default: 4h, or the settings",
             ),
         ),
         plan=cordon,
@@ -181,7 +186,7 @@ COMMANDS = (
         verb="uncordon",
         summary="Lift cordons made by Yardmaster; others are left alone.",
         action=UncordonNodes,
-        parameters=(click.Argument(["nodes"], nargs=-1, required=True, metavar="NODE"),),
+        parameters=(click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),),
         plan=uncordon,
         risk=Risk.TOUCH,
         rights=_PATCH_NODES,

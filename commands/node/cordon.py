@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from alerts.cards.message import moment_words
 from collectors.cluster.objects import Node
 from commands.core.context import CommandContext
 from commands.models import CordonLease
@@ -51,8 +52,19 @@ def cordon_steps(
         body={"spec": {"unschedulable": True}, "metadata": {"annotations": annotations}},
         requires=(Precondition(path=("spec", "unschedulable")),),
         undo={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
+        undo_text=f"uncordon {name}",
     )
-    return [patch, record("leases", lease, text=f"record the lease until {until:%H:%M} UTC")]
+    return [patch, lease_step(lease)]
+
+
+def lease_step(lease: CordonLease, *, before: CordonLease | None = None) -> Record:
+    """Return the step that stores the lease; its undo restores the one before, if there was one."""
+    assert lease.until is not None
+    text = f"lease {lease.node} until {moment_words(lease.until)}: {lease.owner_name} is reminded then"
+    undo_text = f"end the lease of {lease.node}"
+    if before is not None and before.until is not None:
+        undo_text = f"lease {lease.node} until {moment_words(before.until)}, as before"
+    return record("leases", lease, text=text, before=before, undo_text=undo_text)
 
 
 def uncordon_step(node: Node) -> Patch:
@@ -70,6 +82,7 @@ def uncordon_step(node: Node) -> Patch:
             "spec": {"unschedulable": True},
             "metadata": {"annotations": {key: found.get(key) for key in OURS}},
         },
+        undo_text=f"cordon {name} again",
     )
 
 

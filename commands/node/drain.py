@@ -10,9 +10,10 @@ import click
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from collectors.facts.topology import PodFacts, Topology
-from commands.core.command import DURATION, Command, PlanDraft, UnusableError
+from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import node_named
+from commands.core.parameter_types import DURATION, NODE
 from commands.node.cordon import BY, annotations_of, cordon_steps
 from commands.plans.disruption import Disruption
 from commands.plans.object_refs import ObjectRef
@@ -183,10 +184,14 @@ DRAIN = Command(
     summary="Cordon a node and evict its pods, as disruption budgets allow.",
     action=DrainNode,
     parameters=(
-        click.Argument(["node"]),
-        click.Option(["--reason"], default="", metavar="TEXT"),
+        click.Argument(["node"], type=NODE),
+        click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordon"),
         click.Option(
-            ["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help="lease time"
+            ["--for", "lasting"],
+            type=DURATION,
+            default=None,
+            metavar="DURATION",
+            help="how long the lease lasts; default: 4h, or the settings",
         ),
     ),
     plan=drain,

@@ -13,6 +13,7 @@ from collectors.cluster.objects import Node
 from collectors.cluster.resources import is_ready
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameter_types import RACK
 from commands.node.cordon import BY, annotations_of
 
 SHOWN = 60
@@ -137,7 +138,13 @@ LIST: Command[ListNodes] = Command(
     summary="List nodes with trouble first: state, GPUs in use and trainings.",
     action=ListNodes,
     parameters=(
-        click.Option(["--rack"], default="", metavar="RACK", help="all nodes of a rack"),
+        click.Option(
+            ["--rack"],
+            type=RACK,
+            default="",
+            metavar="RACK",
+            help="only nodes of this rack",
+        ),
         click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
         click.Option(["--all"], is_flag=True, help="also the nodes that are fine, which else are counted"),
     ),

@@ -57,9 +57,10 @@ class ClusterWriter:
             raise
         return None if ref.uid and found["metadata"].get("uid") != ref.uid else found
 
-    async def listing(self, ref: ObjectRef, *, fields: str = "") -> list[dict[str, Any]]:
+    async def listing(self, ref: ObjectRef, *, fields: str = "", labels: str = "") -> list[dict[str, Any]]:
         """Return the objects of the reference's kind in its namespace, or in all. Meant for few objects."""
-        params = {"fieldSelector": fields} if fields else {}
+        selectors = {"fieldSelector": fields, "labelSelector": labels}
+        params = {name: selector for name, selector in selectors.items() if selector}
         found = self._decoded(await self._client.call("GET", collection(ref), params=params))
         items: list[dict[str, Any]] = found.get("items") or []
         return items

@@ -38,9 +38,11 @@ class ObjectReader(Protocol):
         """Return the object's current state, or None if it is gone or has another uid. Raises SourceError."""
         ...
 
-    async def listing(self, ref: ObjectRef, *, fields: str = "") -> Sequence[dict[str, Any]]:
+    async def listing(
+        self, ref: ObjectRef, *, fields: str = "", labels: str = ""
+    ) -> Sequence[dict[str, Any]]:
         """Return the objects of that kind in that namespace, or in all; the name is ignored. Raises SourceError.
 
-        `fields` is a field selector. Meant for few objects.
+        `fields` and `labels` are selectors. Meant for few objects.
         """
         ...

@@ -115,6 +115,7 @@ class Plan:
     notes: tuple[str, ...] = ()  # what to know before confirming: who is affected, what may revert it
     disrupts: tuple[Disruption, ...] = ()  # trainings and workloads that it disrupts
     decided: tuple[str, ...] = ()  # what was decided beyond the steps: policy and limits
+    is_dry_run: bool = False  # the API server accepted a dry run of it when it was shown
     blockers: tuple[str, ...] = ()  # PodDisruptionBudgets that let no pod go when it was shown
     state: PlanState = PlanState.PROPOSED
     confirmed_by: str = ""
@@ -123,7 +124,9 @@ class Plan:
     error: str = ""
     undo_of: str = ""
     undone_by: str = ""
+    asked_of: tuple[str, ...] = ()  # the teams that the actor asked to confirm it
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
+    relieves: tuple[str, ...] = ()  # patterns of alert names, as its command declares them
 
     @property
     def hash(self) -> str:

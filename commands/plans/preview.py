@@ -46,6 +46,9 @@ _IS_COMMON = {
 def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     """Return the preview: the steps, what they disrupt, and the buttons to confirm or cancel."""
     blocks: list[Block] = []
+    if plan.asked_of:
+        asker = person(plan.actor, plan.actor_name)
+        blocks.append(Paragraph(text=text(asker, f" asks {' or '.join(plan.asked_of)} to confirm this.")))
     if plan.disrupts:
         blocks.append(
             Paragraph(text=text(bold("Disrupts: "), _named(plan.disrupts[:8]), _more(plan.disrupts, 8)))
@@ -60,7 +63,12 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     blocks.append(
         Context(
             text=text(
-                "Nothing is done yet · ", code(plan.line), f" · on {plan.cluster} · plan ", code(plan.id)
+                "The API server accepted a dry run. Nothing is done yet · "
+                if plan.is_dry_run
+                else "Nothing is done yet · ",
+                code(plan.line),
+                f" · on {plan.cluster} · plan ",
+                code(plan.id),
             )
         )
     )
@@ -71,11 +79,26 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     )
 
 
+def expired(plan: Plan) -> Message:
+    """Return the card of a plan that nobody confirmed in time."""
+    asked = text(
+        "Nobody confirmed it in time; nothing was done. ",
+        person(plan.actor, plan.actor_name),
+        " asked for it.",
+    )
+    line = text(code(plan.line), " · plan ", code(plan.id))
+    return Message(
+        title=text(bold(plan.title), ": not confirmed"),
+        color=Color.QUIET,
+        blocks=(Paragraph(text=asked), Context(text=line)),
+    )
+
+
 def _will(plan: Plan) -> Text:
     """The steps as text, numbered if there are several."""
     shown = [step.description for step in plan.steps[:STEPS_SHOWN]]
     if len(plan.steps) == 1:
-        return text(bold("It will "), shown[0])
+        return text(bold("It will "), markup(shown[0]))
     lines = [f"{number}. {description}" for number, description in enumerate(shown, start=1)]
     if len(plan.steps) > len(shown):
         lines.append(f"… {len(plan.steps) - len(shown)} more steps: `plan show {plan.id}`")
@@ -97,7 +120,7 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
     blocks: list[Block] = []
     if plan.error:
         blocks.append(Paragraph(text=text(bold("Reason: "), markup(plan.error))))
-    blocks.append(Paragraph(text=text("\n".join(_step_lines(plan, records, at_most=STEPS_SHOWN)))))
+    blocks.append(Paragraph(text=joined("\n", map(markup, _step_lines(plan, records, at_most=STEPS_SHOWN)))))
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
     blocks.append(Context(text=_who(plan)))

@@ -10,7 +10,9 @@ from commands.models import ReclaimRequest
 from commands.plans.steps import Record, Step
 
 
-def record(table: str, row: Any, *, text: str, before: Any = None) -> Record:
+def record(
+    table: str, row: Any, *, text: str, before: Any = None, has_inverse: bool = True, undo_text: str = ""
+) -> Record:
     """Return a step that puts `row` into `table`; its inverse restores `before` or deletes the row."""
     return Record(
         table=table,
@@ -18,10 +20,12 @@ def record(table: str, row: Any, *, text: str, before: Any = None) -> Record:
         description=text,
         row=msgspec.to_builtins(row),
         before=None if before is None else msgspec.to_builtins(before),
+        has_inverse=has_inverse,
+        undo_text=undo_text,
     )
 
 
-def forget(table: str, row: Any, *, text: str, has_inverse: bool = True) -> Record:
+def forget(table: str, row: Any, *, text: str, has_inverse: bool = True, undo_text: str = "") -> Record:
     """Return a step that deletes a row; its inverse restores it."""
     return Record(
         table=table,
@@ -30,6 +34,7 @@ def forget(table: str, row: Any, *, text: str, has_inverse: bool = True) -> Reco
         row=None,
         before=msgspec.to_builtins(row),
         has_inverse=has_inverse,
+        undo_text=undo_text,
     )
 
 

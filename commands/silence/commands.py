@@ -12,10 +12,11 @@ from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence
 from alerts.store import Unit
 from collectors.facts.clock import humanize
-from commands.core.command import DURATION, ROW_NAME, Answer, Command, DeniedError, UnusableError
+from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.incidents import check_namespace, incident_named
 from commands.core.own_namespaces import are_within, matcher_of
+from commands.core.parameter_types import DURATION, MATCHERS, SILENCE
 
 LONGEST = timedelta(days=30)
 
@@ -185,11 +186,15 @@ COMMANDS = (
         summary="Mute alerts for a while; they are still evaluated and recorded.",
         action=AddSilence,
         parameters=(
-            click.Argument(["matchers"], nargs=-1, required=True),
+            click.Argument(["matchers"], type=MATCHERS, nargs=-1, required=True),
             click.Option(
-                ["--for", "lasting"], type=DURATION, required=True, metavar="DURATION", help="2h, 1d"
+                ["--for", "lasting"],
+                type=DURATION,
+                required=True,
+                metavar="DURATION",
+                help="how long, such as 2h or 1d",
             ),
-            click.Option(["--reason"], required=True, metavar="TEXT", help="shown in `silence list`"),
+            click.Option(["--reason"], required=True, metavar="TEXT", help="why, shown in `silence list`"),
         ),
         record=add,
         example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',
@@ -219,7 +224,7 @@ COMMANDS = (
         verb="list",
         summary="List the active silences.",
         action=ListSilences,
-        parameters=(click.Option(["--all"], is_flag=True, help="include ended silences"),),
+        parameters=(click.Option(["--all"], is_flag=True, help="also silences that have ended"),),
         read=listing,
         example="silence list",
     ),
@@ -228,7 +233,7 @@ COMMANDS = (
         verb="expire",
         summary="End a silence now.",
         action=ExpireSilence,
-        parameters=(click.Argument(["silence"], type=ROW_NAME),),
+        parameters=(click.Argument(["silence"], type=SILENCE),),
         record=expire,
         table=Silence,
         example="silence expire s3",

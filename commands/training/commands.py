@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 import click
 
+from alerts.cards.headline import headline
 from alerts.cards.message import Block, Context, Message, bold, text
 from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds
-from commands.core.command import DURATION, Answer, Command, UnusableError
+from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameter_types import DURATION, TEAM, NumberType, WholeNumberType
+from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.plans.plan import Risk
 from commands.plans.rights import Right
 from commands.plans.steps import Create, Delete
@@ -63,7 +66,12 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
     training = training_named(action.training, context.cluster.trainings())
     async with context.store.read() as snapshot:
         incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
-    affecting = [(one.id, one.lead.summary) for one in incidents if one.subject.training == training.id]
+    affecting = [
+        (one.id, headline(one))
+        for one in incidents
+        if one.subject.training == training.id
+        or any(impact.training == training.id and impact.failed_at for impact in one.impacts)
+    ]
     redactor = Redactor(context.defaults.redact)
     return Answer(
         message=training_details(
@@ -86,34 +94,89 @@ def _option(flag: str, text_: str, **more: object) -> click.Option:
     return click.Option([flag], help=text_, **more)  # type: ignore[arg-type]
 
 
-_TRAINING = click.Argument(["training"])
+_TRAINING = click.Argument(["training"], type=TRAINING_NAME)
 _LAUNCH = (
     click.Argument(["name"]),
     _option(
         "--kind",
-        f"kind of training; default: {DEFAULT.option}",
+        f"the kind of training; default: {DEFAULT.option}",
         type=click.Choice(tuple(BY_OPTION), case_sensitive=False),
         default=DEFAULT.option,
     ),
-    _option("--image", "image of every task", required=True, metavar="IMAGE"),
-    _option("--namespace", "default: the training's name", default="", metavar="NAMESPACE"),
-    _option("--workers", "number of workers", type=int, default=1, metavar="N"),
-    _option("--gpus", "GPUs of each worker", type=float, default=1, metavar="N"),
-    _option("--gpu-resource", "resource name of the GPUs", default="nvidia.com/gpu", metavar="RESOURCE"),
-    _option("--cpu", "CPUs of each task: 8, 500m", default="", metavar="CPUS"),
-    _option("--memory", "memory request and limit of each task: 64Gi", default="", metavar="BYTES"),
-    _option("--ps", "number of parameter servers", type=int, default=0, metavar="N"),
-    _option("--script", "path in the image, run by bash; or upload a script", default="", metavar="PATH"),
-    _option("--team", "team of the training", default="", metavar="TEAM"),
-    _option("--priority-class", "priority class of the pods", default="", metavar="CLASS"),
-    _option("--max-duration", "time limit of the training", type=DURATION, default=None, metavar="DURATION"),
-    _option("--backoff", "retries of failed tasks", type=click.IntRange(0, 100), default=0, metavar="N"),
-    _option("--node-selector", "can be repeated: pool=large", multiple=True, metavar="KEY=VALUE"),
+    _option("--image", "the container image of every task", required=True, metavar="IMAGE"),
     _option(
-        "--metrics-port", "port for Prometheus", type=click.IntRange(1, 65535), default=8080, metavar="PORT"
+        "--namespace",
+        "the namespace that is created for it; default: the training's name",
+        default="",
+        metavar="NAMESPACE",
     ),
-    _option("--service-per-task", "also create a Service per task", is_flag=True),
-    _option("--wait", "launch even if it does not fit now", is_flag=True),
+    _option("--workers", "how many workers; default: 1", type=WholeNumberType(), default=1, metavar="N"),
+    _option(
+        "--gpus", "how many GPUs each worker gets; default: 1", type=NumberType(), default=1, metavar="N"
+    ),
+    _option(
+        "--gpu-resource",
+        "the resource by which GPUs are requested; default: nvidia.com/gpu",
+        default="nvidia.com/gpu",
+        metavar="RESOURCE",
+    ),
+    _option(
+        "--cpu", "the CPUs of each task, such as 8 or 500m; default: no request", default="", metavar="CPUS"
+    ),
+    _option(
+        "--memory",
+        "the memory request and limit of each task, such as 64Gi; default: none",
+        default="",
+        metavar="BYTES",
+    ),
+    _option(
+        "--ps", "how many parameter servers; default: none", type=WholeNumberType(), default=0, metavar="N"
+    ),
+    _option(
+        "--script",
+        "the path of a script in the image, which bash runs; or upload a script",
+        default="",
+        metavar="PATH",
+    ),
+    _option("--team", "the team that the training belongs to; default: none", default="", metavar="TEAM"),
+    _option(
+        "--priority-class",
+        "the priority class of the pods; default: the cluster's",
+        default="",
+        metavar="CLASS",
+    ),
+    _option(
+        "--max-duration",
+        "the time after which the training is ended; default: none",
+        type=DURATION,
+        default=None,
+        metavar="DURATION",
+    ),
+    _option(
+        "--backoff",
+        "how often failed tasks are tried again; default: 0",
+        type=WholeNumberType(most=100),
+        default=0,
+        metavar="N",
+    ),
+    _option(
+        "--not-on", "a node that runs none of its tasks; can be given again", multiple=True, metavar="NODE"
+    ),
+    _option(
+        "--node-selector",
+        "a label that the nodes must have, such as pool=large; can be repeated",
+        multiple=True,
+        metavar="KEY=VALUE",
+    ),
+    _option(
+        "--metrics-port",
+        "the port that Prometheus scrapes; default: 8080",
+        type=WholeNumberType(least=1, most=65535),
+        default=8080,
+        metavar="PORT",
+    ),
+    _option("--service-per-task", "also create a Service for each task", is_flag=True),
+    _option("--wait", "launch it even if it does not fit now", is_flag=True),
 )
 
 _LAUNCH_RIGHTS = (
@@ -135,8 +198,10 @@ COMMANDS = (
         summary="List trainings: state, ranks, GPUs and owners.",
         action=ListTrainings,
         parameters=(
-            click.Option(["--team"], default="", metavar="TEAM"),
-            click.Option(["--all"], is_flag=True, help="include ended trainings"),
+            click.Option(
+                ["--team"], type=TEAM, default="", metavar="TEAM", help="only trainings of this team"
+            ),
+            click.Option(["--all"], is_flag=True, help="also trainings that have ended"),
         ),
         read=listing,
         example="training list --team vision",
@@ -157,9 +222,20 @@ COMMANDS = (
         action=ShowLogs,
         parameters=(
             _TRAINING,
-            click.Option(["--rank"], default="", metavar="RANK", help="3, ps-0; default: first failure"),
-            click.Option(["--previous"], is_flag=True, help="log of the run before the last restart"),
-            click.Option(["--tail"], type=click.IntRange(1, 2000), default=100, metavar="LINES"),
+            click.Option(
+                ["--rank"],
+                default="",
+                metavar="RANK",
+                help="the rank, such as 3 or ps-0; default: the one that failed first",
+            ),
+            click.Option(["--previous"], is_flag=True, help="the log of the run before the last restart"),
+            _option(
+                "--tail",
+                "how many lines; default: 100",
+                type=WholeNumberType(least=1, most=2000),
+                default=100,
+                metavar="LINES",
+            ),
         ),
         read=logs,
         rights=(Right(group="", resources=("pods/log",), verbs=("get",)),),
@@ -187,10 +263,13 @@ COMMANDS = (
         action=StopTraining,
         parameters=(
             _TRAINING,
-            click.Option(["--keep-namespace"], is_flag=True, help="keep the namespace and its volume claims"),
+            click.Option(
+                ["--keep-namespace"], is_flag=True, help="leave the namespace and its volume claims"
+            ),
         ),
         plan=stop,
         risk=Risk.TOUCH,
+        relieves=("GPUIdle", "TrainingPending"),
         rights=_STOP_RIGHTS,
         example="training stop detr",
     ),

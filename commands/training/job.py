@@ -10,13 +10,14 @@ from collectors.cluster.objects import Job
 from collectors.trainings.job import job_end
 from commands.plans.object_refs import ObjectRef
 from commands.plans.preconditions import Precondition
-from commands.plans.steps import Create, Delete, Patch, Step
+from commands.plans.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import INDEX, ROLE, TRAINING, Object, named, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.writing_kind import QUEUE_OF_KUEUE, WritingKind
 
 _JOB_NAME, _JOB_INDEX = "batch.kubernetes.io/job-name", "batch.kubernetes.io/job-completion-index"
+_CONTROLLER = "kubernetes.io/job-controller"
 
 
 def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
@@ -40,14 +41,15 @@ def resume(ref: ObjectRef) -> Patch:
     """Return the step that resumes what was just created suspended, a Job or an object like it."""
     return Patch(
         ref=ref,
-        description="resume the workers",
+        description="start the workers",
         body={"spec": {"suspend": False}},
         requires=(Precondition(path=("spec", "suspend"), equals=True),),
         undo={"spec": {"suspend": True}},
+        undo_text=f"suspend {ref}",
     )
 
 
-def suspend(ref: ObjectRef) -> Patch:
+def suspend(ref: ObjectRef, back: Running) -> Patch:
     """Return the step that suspends an object, unless Kueue manages it: then Kueue alone suspends and resumes it."""
     return Patch(
         ref=ref,
@@ -55,11 +57,17 @@ def suspend(ref: ObjectRef) -> Patch:
         body={"spec": {"suspend": True}},
         requires=(Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE)),),
         undo={"spec": {"suspend": False}},
+        back=back,
+        undo_text=f"resume {ref}: its pods start anew",
     )
 
 
 def _is_suspended(job: Job) -> bool:
     return job.spec.suspend
+
+
+def _managed_by(job: Job) -> str:
+    return "" if job.spec.managed_by == _CONTROLLER else job.spec.managed_by
 
 
 def _has_ended(job: Job) -> bool:
@@ -121,11 +129,13 @@ KIND = WritingKind(
     is_suspended=_is_suspended,
     has_ended=_has_ended,
     suspend=suspend,
+    pod_label=_JOB_NAME,
+    managed_by=_managed_by,
     launch_rights=(
         *Create.rights("apps", "deployments"),
         *Create.rights("batch", "jobs"),
         *Patch.rights("batch", "jobs"),
     ),
-    suspend_rights=Patch.rights("batch", "jobs"),
+    suspend_rights=(*Patch.rights("batch", "jobs"), *Running.rights("batch", "jobs")),
     delete_rights=Delete.rights("batch", "jobs"),
 )

@@ -9,7 +9,7 @@ from functools import partial
 from collectors.cluster.kinds import JOBSETS
 from collectors.cluster.objects import JobSet
 from collectors.trainings.jobset import jobset_end
-from commands.plans.steps import Create, Delete, Patch, Step
+from commands.plans.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
 from commands.training.job import resume, suspend
 from commands.training.manifests import Object, named
@@ -17,6 +17,7 @@ from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.writing_kind import WritingKind
 
 _GROUP, _PLURAL = JOBSETS.group, "jobsets"
+_CONTROLLER = "jobset.sigs.k8s.io/jobset-controller"
 
 
 def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
@@ -64,6 +65,10 @@ def _is_suspended(jobset: JobSet) -> bool:
     return jobset.spec.suspend
 
 
+def _managed_by(jobset: JobSet) -> str:
+    return "" if jobset.spec.managed_by == _CONTROLLER else jobset.spec.managed_by
+
+
 def _has_ended(jobset: JobSet) -> bool:
     return jobset_end(jobset) is not None
 
@@ -75,8 +80,10 @@ KIND = WritingKind(
     is_suspended=_is_suspended,
     has_ended=_has_ended,
     suspend=suspend,
+    pod_label="jobset.sigs.k8s.io/jobset-name",
+    managed_by=_managed_by,
     refusal=_refusal,
     launch_rights=(*Create.rights(_GROUP, _PLURAL), *Patch.rights(_GROUP, _PLURAL)),
-    suspend_rights=Patch.rights(_GROUP, _PLURAL),
+    suspend_rights=(*Patch.rights(_GROUP, _PLURAL), *Running.rights(_GROUP, _PLURAL)),
     delete_rights=Delete.rights(_GROUP, _PLURAL),
 )

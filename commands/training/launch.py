@@ -9,7 +9,6 @@ from collectors.cluster.inventory import Inventory
 from collectors.facts.results import SourceError
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.models import Launch
 from commands.plans.object_refs import ObjectReader, ObjectRef
 from commands.plans.plan import in_order
 from commands.training.launch_steps import launch_steps, note_launch, task_requests
@@ -42,6 +41,7 @@ class LaunchTraining:
     max_duration: timedelta | None
     backoff: int
     node_selector: tuple[str, ...]
+    not_on: tuple[str, ...]
     metrics_port: int
     service_per_task: bool
     wait: bool
@@ -63,8 +63,6 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     if spec.pull_secret and not has_secret:
         await _check_source(spec, reader)
     notes = _place(spec, context.cluster.inventory(), may_wait=action.wait)
-    async with context.store.read() as snapshot:
-        before = await snapshot.rows(Launch).get(f"{context.cluster.name}/{spec.id}")
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
     steps = (
@@ -76,7 +74,6 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
             channel=context.origin.channel,
             thread=context.origin.thread,
             by_name=context.actor.name,
-            before=before,
         ),
     )
     if spec.team and spec.team not in context.actor.teams:
@@ -121,6 +118,7 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
         max_duration=action.max_duration,
         backoff=action.backoff,
         node_selector={key: value for key, _, value in pairs},
+        not_on=action.not_on,
         service_per_task=action.service_per_task,
         metrics_port=action.metrics_port,
         pull_secret=context.defaults.pull_secret,

@@ -1,8 +1,10 @@
 """The steps of a launch that every kind has, and the tasks that it schedules."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from collectors.cluster.resources import parse_quantity
+from collectors.trainings.training import TrainingState
 from commands.models import Launch
 from commands.plans.object_refs import ObjectRef
 from commands.plans.record_steps import record
@@ -12,6 +14,8 @@ from commands.training.manifests import named
 from commands.training.placement import TaskRequest
 from commands.training.spec import TrainingSpec
 from commands.training.writing_kind import WritingKind
+
+UNDONE = "its launch was undone"
 
 
 def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
@@ -23,6 +27,7 @@ def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
             amounts={name: parse_quantity(one) for name, one in role.resources.items()},
             node_selector=spec.node_selector,
             tolerates=role.tolerates,
+            not_on=spec.not_on,
         )
         for role in sorted(spec.roles, key=lambda role: not role.is_server)
     )
@@ -63,9 +68,11 @@ def note_launch(
     channel: str,
     thread: str,
     by_name: str,
-    before: Launch | None,
 ) -> Step:
-    """Return the step that records the launch, so that its state is reported in the thread."""
+    """Return the step that records the launch, so that its state is reported in the thread.
+
+    The undo keeps it as over, so that its card says what came of it.
+    """
     row = Launch(
         id=f"{cluster}/{spec.id}",
         cluster=cluster,
@@ -76,4 +83,11 @@ def note_launch(
         channel=channel,
         thread=thread,
     )
-    return record("launches", row, text="report its state in this thread", before=before)
+    over = replace(row, is_over=True, reported_state=TrainingState.STOPPED.value, reported_reason=UNDONE)
+    return record(
+        "launches",
+        row,
+        text="report in this thread how the training goes",
+        before=over,
+        undo_text="say in its thread that the launch was undone",
+    )

@@ -29,6 +29,7 @@ class TaskRequest:
     amounts: Mapping[str, float]
     node_selector: Mapping[str, str]
     tolerates: frozenset[str] = frozenset()  # taint keys
+    not_on: tuple[str, ...] = ()  # nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,8 @@ class NodeCapacity:
         """Return why these tasks cannot run here regardless of amounts; empty if they can."""
         if any(self.labels.get(key) != value for key, value in task.node_selector.items()):
             return "not selected"
+        if self.node in task.not_on:
+            return "left out by --not-on"
         if self.closed:
             return self.closed
         return next((f"tainted {key}" for key in self.taints if key not in task.tolerates), "")

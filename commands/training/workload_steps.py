@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
+from collectors.cluster.indexes import workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, STATEFULSETS, ResourceKind
 from collectors.cluster.objects import KubernetesObject, Workload
 from collectors.trainings.training import Training
 from commands.plans.object_refs import ObjectRef
 from commands.plans.rights import Right
-from commands.plans.steps import Delete, Scale, Step
+from commands.plans.steps import Delete, Running, Scale, Step
 from commands.training.training_kinds import KINDS, kind_of
 from commands.training.writing_kind import QUEUE_OF_KUEUE
 
@@ -66,8 +69,31 @@ def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
         elif QUEUE_OF_KUEUE in (found.metadata.labels or {}):
             steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would resume it"))
         elif not KINDS[ref.kind].is_suspended(found):
-            steps.append(KINDS[ref.kind].suspend(ref))
+            steps.append(_suspension(ref, found, inventory))
     return tuple(steps)
+
+
+def _suspension(ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -> Step:
+    """Return the step that suspends an object. Undone, as many pods as now have to run again."""
+    kind = KINDS[ref.kind]
+    pods = [
+        pod
+        for pod in inventory.pods_of(workload_of(found))
+        if pod.metadata.deletion_timestamp is None and pod.status.phase != "Failed"
+    ]
+    back = Running(
+        ref=ref,
+        description=f"wait until the pods of {ref} run again",
+        label=f"{kind.pod_label}={ref.name}",
+        count=len(pods),
+    )
+    step = kind.suspend(ref, back)
+    if by := kind.managed_by(found):
+        doubt = (
+            f"suspend {ref}, which {by} manages: whether its pods end, and undo restarts them, is up to that"
+        )
+        step = msgspec.structs.replace(step, description=doubt)
+    return step
 
 
 def _tops(training: Training, inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:

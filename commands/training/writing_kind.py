@@ -7,7 +7,7 @@ from typing import Any
 from collectors.cluster.kinds import ResourceKind
 from commands.plans.object_refs import ObjectRef
 from commands.plans.rights import Right
-from commands.plans.steps import Step
+from commands.plans.steps import Running, Step
 from commands.training.spec import TrainingSpec
 
 QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"  # the label of what Kueue manages
@@ -23,7 +23,8 @@ class WritingKind:
 
     `launch` returns the steps after those that every kind has (namespace, pull secret, script, a Service per role):
     they create the workers suspended, and resume them last. `suspend` returns the step that frees the GPUs of one
-    top object and whose inverse restores it. Every kind is stopped for good by deleting its top objects.
+    top object and whose inverse restores it; the second argument waits until its pods run again. Every kind is
+    stopped for good by deleting its top objects.
     """
 
     objects: ResourceKind[Any]  # its top objects, the same as of the kind that is read
@@ -31,7 +32,9 @@ class WritingKind:
     launch: Callable[[TrainingSpec], tuple[Step, ...]]
     is_suspended: Callable[[Any], bool]
     has_ended: Callable[[Any], bool]  # it holds no GPUs and never starts again
-    suspend: Callable[[ObjectRef], Step]
+    suspend: Callable[[ObjectRef, Running], Step]
+    pod_label: str  # whose value, on each of its pods, is its name
+    managed_by: Callable[[Any], str]  # the other controller that runs it; empty for the kind's own
     launch_rights: tuple[Right, ...]
     suspend_rights: tuple[Right, ...]
     delete_rights: tuple[Right, ...]

@@ -9,7 +9,7 @@ from typing import Any
 from alerts.alert import Alert
 from alerts.cards.desired import desired_cards
 from alerts.cards.posted import PostedCard
-from alerts.incidents.book import Effects, IncidentBook
+from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext, acknowledge
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
@@ -93,8 +93,11 @@ def test_a_resolved_incident_can_be_reopened_for_a_while_and_is_then_forgotten()
     assert [one.id for one in absorbed(book, [an_alert("a")], soon).changed.values()] == ["i1"]
     late = end + REOPENS_WITHIN
     book.forget(late)
+    assert [one.earlier for one in absorbed(book, [an_alert("a")], late).opened] == ["i1"]
+    later = end + REMEMBERED_FOR
+    book.forget(later)
     assert book.get("i1") is None
-    assert [one.group_key for one in absorbed(book, [an_alert("a")], late).opened] == ["node/a"]
+    assert [one.earlier for one in absorbed(book, [an_alert("a")], later).opened] == [""]
 
 
 def test_cards_are_wanted_for_what_changed_and_for_what_has_none() -> None:
@@ -119,7 +122,7 @@ def test_an_incident_that_was_forgotten_does_not_come_back_without_its_cards() -
     book.apply({"cards": cards})
     store(book, absorbed(book, [resolved(an_alert("a"), NOON)]), numbers)
     ended = book.get(incident.id)
-    book.forget(NOON + REOPENS_WITHIN)
+    book.forget(NOON + REMEMBERED_FOR)
     book.apply({"incidents": {incident.id: ended}, "cards": cards})  # a plan for it ended late
     assert book.get(incident.id) is None
     assert book.cards_of(incident.id) == {}

@@ -112,8 +112,10 @@ async def test_a_person_cordons_from_a_card_and_sees_it_resolve(stage: Environme
     for fault_name in scenario.end_faults:
         stage.end_fault(fault_name)
     await expect(card).to_contain_text("Resolved after", timeout=TIMEOUT)
-    await expect(card).to_contain_text("Fixed by node cordon gpu-b03")
+    await expect(card).to_contain_text("gpu-b03 was hot")
+    await expect(card).to_contain_text("Meanwhile: node cordon gpu-b03")
     await expect(card).to_contain_text("by @dana")
+    await expect(card.get_by_role("button", name="Uncordon gpu-b03")).to_be_visible()
     await expect(card.get_by_role("button", name="Why?")).to_have_count(0)
 
 

@@ -18,7 +18,11 @@ def files_of(project: Path, folder: Path) -> set[str]:
 @pytest.mark.parametrize(
     ("project", "packages", "named"),
     [
-        (ROOT, {"collectors", "alerts", "commands", "bot"}, {"alerts/packs/gpu.yaml", "bot/cli.py"}),
+        (
+            ROOT,
+            {"collectors", "alerts", "commands", "bot"},
+            {"alerts/packs/gpu.yaml", "alerts/packs/runbooks/gpu-idle.md", "bot/cli/program.py"},
+        ),
         (ROOT / "demo", {"demo"}, {"demo/scenarios/hot-gpu.yaml", "demo/lookalikes/slack/page/main.js"}),
     ],
     ids=["the product", "the demo"],

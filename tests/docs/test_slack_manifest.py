@@ -4,6 +4,8 @@ import re
 
 import yaml
 
+from bot.channels.slack.interactions import ABOUT
+from bot.channels.slack.scopes import BOT_SCOPES
 from tests.docs.conftest import ROOT
 
 _HISTORY = {"channels:history", "groups:history"}
@@ -18,6 +20,8 @@ SCOPES: dict[str, set[str]] = {  # by method: docs.slack.dev/reference/methods
     "conversations_open": {"im:write"},
     "users_info": {"users:read"},
     "usergroups_users_list": {"usergroups:read"},
+    "files_info": {"files:read"},
+    "views_publish": set(),
     "files_getUploadURLExternal": {"files:write"},
     "files_completeUploadExternal": {"files:write"},
 }
@@ -53,6 +57,10 @@ def test_its_scopes_are_exactly_those_in_use() -> None:
     assert sorted(wanted) == _manifest()["oauth_config"]["scopes"]["bot"]
 
 
+def test_the_doctor_asks_for_the_same_scopes() -> None:
+    assert list(BOT_SCOPES) == _manifest()["oauth_config"]["scopes"]["bot"]
+
+
 def test_every_scope_is_explained(docs: dict[str, str]) -> None:
     scopes = _manifest()["oauth_config"]["scopes"]["bot"]
     assert isinstance(scopes, list)
@@ -61,7 +69,10 @@ def test_every_scope_is_explained(docs: dict[str, str]) -> None:
 
 def test_it_receives_the_events_that_have_listeners() -> None:
     settings = _manifest()["settings"]
-    assert settings["event_subscriptions"]["bot_events"] == ["app_mention", "message.im"]
+    assert settings["event_subscriptions"]["bot_events"] == ["app_home_opened", "app_mention", "message.im"]
     assert settings["interactivity"]["is_enabled"] is True
+    assert _manifest()["features"]["app_home"]["home_tab_enabled"] is True
+    (shortcut,) = _manifest()["features"]["shortcuts"]
+    assert shortcut["callback_id"] == ABOUT  # type: ignore[index]
     commands = _manifest()["features"]["slash_commands"]
     assert [command["command"] for command in commands] == ["/yard"]  # type: ignore[index]

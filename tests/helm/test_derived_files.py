@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bot.doctor.role_rules import Rights, Rules, act_rights, look_rights
 from collectors.cluster.kinds import DEFAULT_KINDS
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Answer, Command
@@ -14,7 +15,6 @@ from commands.core.context import CommandContext
 from commands.core.request import Actor
 from commands.plans.rights import Right
 from helm.generate import CHART, made, stale
-from helm.rights import Rights, Rules, act_rights, look_rights
 from helm.values_file import ValuesError, read_values
 
 ROOT = CHART.parent.parent

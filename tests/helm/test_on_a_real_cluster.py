@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.doctor.role_rules import act_rights
 from collectors.cluster.kinds import DEFAULT_KINDS
 from commands.command_catalogue import CATALOGUE
 from helm.generate import CHART
-from helm.rights import act_rights
 from tests.helm.conftest import CI, Render
 from tests.helm.schemas import write_schemas
 from tests.real.servers.kubernetes import KubernetesCluster

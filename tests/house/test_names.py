@@ -19,6 +19,7 @@ ROLES = {
     "opening.py": "bot/channels",  # of one kind of channel
     "options.py": "collectors/sources",  # of one source
     "source.py": "collectors/sources",
+    "diagnosis.py": "collectors/sources",
 }
 
 KIND_OF_TRAINING = {"collectors/trainings", "commands/training"}  # one file that reads it, one that writes it

@@ -28,7 +28,7 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind, Sample, SourceError
 from collectors.facts.topology import Topology
 from collectors.trainings.training import OWNER_KEYS, ROLE_KEYS, TEAM_KEYS, TRAINING_KEYS
-from commands.command_catalogue import CATALOGUE
+from commands.command_catalogue import LEXICON
 from commands.core.context import Defaults
 from commands.core.pipeline import Pipeline
 from commands.core.request import Request
@@ -131,7 +131,7 @@ async def test_no_field_of_a_kubernetes_object_writes_a_line(value: str) -> None
     cache = HostileCache(value)
     cluster = LiveCluster(CLUSTER, clock=Hands(), cache=cache)  # type: ignore[arg-type]
     pipeline = Pipeline(
-        catalogue=CATALOGUE,
+        lexicon=LEXICON,
         permissions=EVERYTHING,
         store=MemoryStore(),
         clusters={CLUSTER: cluster},

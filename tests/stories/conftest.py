@@ -17,3 +17,9 @@ def _plain_log() -> Iterator[None]:
     )
     yield
     structlog.reset_defaults()
+
+
+@pytest.fixture(params=[False, True], ids=["Socket Mode", "signed requests"])
+def is_http(request: pytest.FixtureRequest) -> bool:
+    """How what people do reaches the bot."""
+    return bool(request.param)

@@ -118,8 +118,8 @@ async def test_a_posted_card_shows_that_it_is_silenced_and_resolved(tmp_path: Pa
         assert len(stage.cards()) == 1
 
 
-async def test_a_card_is_handed_over_and_silenced_until_it_is_over(tmp_path: Path) -> None:
-    async with light(tmp_path) as stage:
+async def test_a_card_is_handed_over_and_silenced_until_it_is_over(tmp_path: Path, is_http: bool) -> None:
+    async with light(tmp_path, is_http=is_http) as stage:
         heat(stage, HOT_A01)
         card = await stage.card("gpu-a01 is hot")
         await stage.presses("dana", card, "Acknowledge")

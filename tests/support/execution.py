@@ -15,7 +15,7 @@ from commands.plans.plan import Origin, Plan, PlanState, Risk, StepRecord, in_or
 from commands.plans.plan_journal import records_of
 from commands.plans.preconditions import Precondition
 from commands.plans.record_steps import record
-from commands.plans.steps import Create, Delete, Evict, Patch, Record, Scale, Step, Wait
+from commands.plans.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
 from demo.lookalikes.kubernetes import KubernetesLookalike
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -84,6 +84,7 @@ EFFECTS: Mapping[type[Step], tuple[str, str] | None] = {
     Scale: ("MODIFIED", "dns"),
     Evict: ("DELETED", "web-0"),
     Wait: None,
+    Running: None,
     Record: None,
 }
 
@@ -145,6 +146,7 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             description="evict web-0",
         ),
         Wait(ref=dns, description="wait", path=("spec", "replicas"), at_least=3, seconds=5),
+        Running(ref=dns, description="wait for its pods", label="app=dns", count=0, seconds=5),
         record("leases", LEASE, text="record the lease"),
     )
 

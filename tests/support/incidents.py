@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from alerts.alert import Alert
-from alerts.cards.incident_card import headline, incident_card
+from alerts.cards.headline import headline
+from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
 from alerts.cards.incident_facts import incident_facts
 from alerts.cards.message import Color, Message, bold, text
@@ -36,7 +37,7 @@ def resolved(incident: Incident, after: timedelta = timedelta(minutes=5)) -> Inc
 def message_of(incident: Incident, *alerts: Alert, context: IncidentContext = NO_CONTEXT) -> Message:
     """Return the message of an incident's card, with its facts."""
     rows = {alert.id: alert for alert in alerts}
-    facts = incident_facts(incident, rows, title=headline(incident), context=context)
+    facts = incident_facts(incident, rows, title=headline(incident), links=context.links)
     return replace(incident_card(incident, context=context, now=NOON), facts=facts)
 
 

@@ -79,13 +79,17 @@ async def light(
     more: Mapping[str, Any] | None = None,
     options: Options | None = None,
     clock: PushedClock | None = None,
+    is_http: bool = False,
 ) -> AsyncIterator[Light]:
     """Start a stage with nodes and without a simulated world.
 
-    `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` overrides settings.
+    `rules` is a Prometheus rule file, `own_rules` a *.yard.yaml; `more` overrides settings. What people do in Slack
+    arrives by Socket Mode, or with `is_http` as signed requests.
     """
     try:
-        async with _light(folder, rules, own_rules, truth, start, change, more, options, clock) as stage:
+        async with _light(
+            folder, rules, own_rules, truth, start, change, more, options, clock, is_http
+        ) as stage:
             yield stage
     except BaseExceptionGroup as group:  # unwrap a failed assertion from nested task groups
         error: BaseException = group
@@ -107,6 +111,7 @@ async def _light(
     more: Mapping[str, Any] | None,
     options: Options | None,
     clock: PushedClock | None,
+    is_http: bool,
 ) -> AsyncIterator[Light]:
     folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - a test's own folder
     clock = clock or PushedClock()
@@ -129,6 +134,9 @@ async def _light(
         (folder / "story.yaml").write_text(yaml.safe_dump(dict(rules or RULES), sort_keys=False), "utf-8")
         (folder / "story.yard.yaml").write_text(yaml.safe_dump(dict(own_rules or {"groups": []})), "utf-8")
         settings = _settings(folder, kube, elastic, prometheus, slack)
+        if is_http:
+            del settings["slack"]["app_token"]
+            settings["slack"]["signing_secret"] = slack.signing_secret
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         stage = Light(
             folder=folder,

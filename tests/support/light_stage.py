@@ -85,7 +85,11 @@ class Light:
         """Start the bot from the settings. Returns once it is connected to Slack and has evaluated."""
         before = len(self.slack.sockets.connections)
         await self.begin()
-        await self.slack.until(lambda: len(self.slack.sockets.connections) > before, WAIT)
+        if "app_token" in self.settings["slack"]:
+            await self.slack.until(lambda: len(self.slack.sockets.connections) > before, WAIT)
+        else:
+            await self.until(lambda: self.yard.server.address)
+            await self.slack.deliver_to(f"{self.yard.server.address}/slack/events")
         await self.until(lambda: all(one.has_evaluated for one in self.yard.evaluators.values()))
 
     async def begin(self) -> None:
@@ -159,7 +163,7 @@ class Light:
     async def presses(self, who: str, message: Message, label: str, option: str = "") -> Message:
         """Press a button, or choose in a menu (`…` is the overflow menu), and return the answer.
 
-        That is a new ephemeral message, or the replaced one.
+        That is a new ephemeral message, or the pressed one: replaced, or deleted where a card says the rest.
         """
         known = {one.ts for one in self.slack.ephemerals(who)}
         before = message.said
@@ -169,7 +173,7 @@ class Light:
             await self.slack.presses(who, message, label)
 
         def answered() -> Message | None:
-            if message.only_for and message.said != before:
+            if message.only_for and (message.deleted or message.said != before):
                 return message
             return self._new(who, known)
 

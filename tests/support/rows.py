@@ -41,6 +41,7 @@ _LEAVES: dict[Any, st.SearchStrategy[Any]] = {
     float: st.floats(),
     type(None): st.none(),
     datetime: _MOMENTS,
+    timedelta: st.timedeltas(timedelta(days=-9999), timedelta(days=9999)),
     Labels: st.dictionaries(_NAMES, _TEXTS, max_size=4).map(Labels),
 }
 _JSON_LEAVES = {**_LEAVES, Any: _JSON, float: st.floats(allow_nan=False, allow_infinity=False)}

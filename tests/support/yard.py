@@ -9,7 +9,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from alerts.cards.message import Buttons, Context, Fields, Message, Paragraph, Preformatted, Table, plain
+from alerts.cards.message import (
+    Buttons,
+    Context,
+    Fields,
+    Image,
+    Message,
+    Paragraph,
+    Preformatted,
+    Table,
+    plain,
+)
 from bot.live_cluster import LiveCluster
 from bot.store.memory_store import MemoryStore
 from collectors.cluster.cache import ClusterCache
@@ -19,10 +29,11 @@ from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.sources.cluster_sources import ClusterSources
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from collectors.sources.kubernetes.source import KubernetesSource
-from commands.command_catalogue import CATALOGUE
+from commands.command_catalogue import CATALOGUE, LEXICON
 from commands.core.command import Answer
 from commands.core.context import Defaults
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
 from commands.core.request import Actor, ActorKind, Request, Upload
 from commands.plans.cluster_writer import ClusterWriter
@@ -205,7 +216,7 @@ async def yard_before(
         cluster.logs = logs
         store = MemoryStore()
         pipeline = Pipeline(
-            catalogue=CATALOGUE,
+            lexicon=LEXICON,
             permissions=permissions,
             store=store,
             clusters={CLUSTER: cluster},
@@ -253,6 +264,8 @@ def text_of(message: Message) -> str:
                 lines += [" | ".join(row) for row in (block.heading, *block.rows)]
             case Buttons():
                 lines += [f"[{one.label}] {one.line or one.address}" for one in block.flat.buttons]
+            case Image():
+                lines.append(block.alt)
     return "\n".join(lines).replace("`", "")
 
 

@@ -1,6 +1,8 @@
 """Slack's limits on messages and blocks. Source: docs.slack.dev, reference/block-kit."""
 
 BLOCKS = 50  # in a message, its attachments included
+BLOCKS_IN_VIEW = 100
+HEADER = 150
 CHARACTERS = 12_000  # in all blocks of a message; Slack refuses more than about 13,200
 BLOCK_COSTS = 42  # characters that each block adds to its text (slackapi/bolt-js#2867)
 SECTION = 3000
@@ -15,6 +17,8 @@ ACTION_ID = 255
 OPTIONS = 100  # of a menu
 OVERFLOW_OPTIONS = 5
 OPTION_VALUE = 150
+IMAGE_ALT = 2000
+FILE_ALT = 1000
 TABLE_ROWS = 100  # with the heading; one table in a message
 TABLE_COLUMNS = 20
 TABLE_CHARACTERS = 8_000  # of all its cells, our own limit: the rest of the message needs room

@@ -11,6 +11,7 @@ from alerts.cards.message import (
     Color,
     Context,
     Fields,
+    Image,
     Message,
     Paragraph,
     Preformatted,
@@ -48,6 +49,19 @@ class SlackMessage:
     blocks: tuple[Json, ...] = ()
     attachments: tuple[Json, ...] = ()
     files: tuple[Attachment, ...] = ()
+
+    @property
+    def has_images(self) -> bool:
+        return self.without_images != self
+
+    @property
+    def without_images(self) -> "SlackMessage":
+        """The same without its pictures."""
+        attachments = (
+            {**one, "blocks": [block for block in one["blocks"] if block["type"] != "image"]}
+            for one in self.attachments
+        )
+        return replace(self, attachments=tuple(attachments))
 
     def arguments(self) -> Json:
         """Return the Web API arguments. Empty parts are sent too: an edit without them would leave the old ones."""
@@ -92,14 +106,27 @@ def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     )
 
 
+def render_view(message: Message, book: Phrasebook = ENGLISH) -> list[Json]:
+    """Render the message as the blocks of a view: it has neither a color nor files nor tables of Slack's own."""
+    message = translated(message, book)
+    page = _Page(book)
+    for block in message.blocks:
+        page.blocks += _rendered(block, page)
+    shown, left_out = _fitting(page.blocks, most=block_limits.BLOCKS_IN_VIEW)
+    if left_out:
+        shown.append(_note(f"… {left_out} more parts", page))
+    words = cut(plain(message.title), block_limits.HEADER) or "…"
+    return [{"type": "header", "text": {"type": "plain_text", "text": words, "emoji": True}}, *shown]
+
+
 def _not_bold(title: Text) -> Text:
     """Return the title without bold spans: the whole title is bold, and nested bold would end it."""
     return tuple(replace(span, style=Style.PLAIN) if span.style is Style.BOLD else span for span in title)
 
 
-def _fitting(blocks: list[Json]) -> tuple[list[Json], int]:
+def _fitting(blocks: list[Json], most: int = block_limits.BLOCKS) -> tuple[list[Json], int]:
     """Return the blocks that fit and how many do not. Buttons are always kept."""
-    count, room = block_limits.BLOCKS - _RESERVED, block_limits.CHARACTERS
+    count, room = most - _RESERVED, block_limits.CHARACTERS
     for block in blocks:
         if block["type"] == "actions":
             count, room = count - 1, room - _size(block)
@@ -145,6 +172,9 @@ def _rendered(block: Block, page: _Page) -> list[Json]:
             return _table(block, page)
         case Buttons():
             return _actions(block, page)
+        case Image():
+            alt = cut(block.alt, block_limits.IMAGE_ALT) or "…"
+            return [{"type": "image", "slack_file": {"id": block.file}, "alt_text": alt}]
 
 
 def _fields(block: Fields) -> list[Json]:
@@ -230,3 +260,5 @@ def _plain_block(block: Block) -> str:
             return aligned(block)
         case Buttons():
             return "\n".join(f"{one.label}: {one.line or one.address}" for one in block.flat.buttons)
+        case Image():
+            return block.alt

@@ -13,6 +13,7 @@ from slack_bolt.authorization import AuthorizeResult
 from alerts.store import Store
 from bot.channels.intake import Intake
 from bot.channels.slack.directory import SlackDirectory
+from bot.channels.slack.home import SlackHome
 from bot.channels.slack.listeners import listen
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.responder import SlackResponder
@@ -34,6 +35,7 @@ class SlackIntegration:
     notifier: SlackNotifier
     responder: SlackResponder
     directory: SlackDirectory
+    home: SlackHome
     intake: Intake
     app: AsyncApp
     socket: Socket | None
@@ -74,11 +76,13 @@ async def open_slack(
     intake = Intake(store)
     responder = SlackResponder(client, book)
     directory = SlackDirectory(client)
-    listen(app, intake, answers=responder, directory=directory, clock=clock)
+    home = SlackHome(client, book)
+    listen(app, intake, answers=responder, directory=directory, home=home, clock=clock)
     return SlackIntegration(
         notifier=SlackNotifier(client, book),
         responder=responder,
         directory=directory,
+        home=home,
         intake=intake,
         app=app,
         socket=Socket(app, app_token) if app_token else None,

@@ -13,6 +13,7 @@ from bot.channels.slack.elements import line_of
 from bot.channels.slack.unescaping import unescape
 
 KIND = "slack"
+ABOUT = "what_is_this"  # callback id of the shortcut on a message
 
 Json = Mapping[str, Any]
 
@@ -66,7 +67,7 @@ def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
     if not line:
         return None
     container = body.get("container") or {}
-    channel = (body.get("channel") or {}).get("id") or container.get("channel_id", "")
+    channel = (body.get("channel") or {}).get("id") or container.get("channel_id", "") or _home_channel(body)
     message_ts = container.get("message_ts", "")
     user = body["user"]["id"]
     place = f"{channel}/{message_ts or container.get('view_id', '')}"
@@ -82,6 +83,24 @@ def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
         message_id=message_ts,
         is_click=True,
         is_ephemeral=bool(container.get("is_ephemeral")),
+        answer_to=body.get("response_url", ""),
+    )
+
+
+def from_message_shortcut(body: Json, at: datetime) -> Interaction:
+    """Return the interaction of somebody who asks what a message is."""
+    message = body["message"]
+    return Interaction(
+        id=f"shortcut/{body.get('action_ts', '')}/{body['user']['id']}/{body['message_ts']}",
+        via=KIND,
+        user_id=body["user"]["id"],
+        workspace=body["user"].get("team_id") or (body.get("team") or {}).get("id", ""),
+        text="",
+        channel=channel_id(KIND, body["channel"]["id"]),
+        at=at,
+        thread=message.get("thread_ts", ""),
+        message_id=body["message_ts"],
+        is_about=True,
         answer_to=body.get("response_url", ""),
     )
 
@@ -112,6 +131,17 @@ def from_view(body: Json, at: datetime) -> Interaction | None:
         thread=metadata.get("thread", ""),
         is_click=True,
     )
+
+
+def _home_channel(body: Json) -> str:
+    """The person's direct messages with us, where a press on their home tab is answered."""
+    view = body.get("view") or {}
+    if view.get("type") != "home":
+        return ""
+    try:
+        return str(json.loads(view.get("private_metadata") or "{}").get("channel", ""))
+    except ValueError:
+        return ""
 
 
 def _file(file: Json) -> InteractionFile:

@@ -13,10 +13,18 @@ from bot.channels.intake import InboxFullError, Intake
 from bot.channels.interaction import Interaction
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.elements import ACTION, PEOPLE
-from bot.channels.slack.interactions import from_action, from_message, from_slash, from_view
+from bot.channels.slack.home import SlackHome
+from bot.channels.slack.interactions import (
+    ABOUT,
+    from_action,
+    from_message,
+    from_message_shortcut,
+    from_slash,
+    from_view,
+)
 from bot.channels.slack.responder import SlackResponder
 from collectors.facts.clock import Clock, SystemClock
-from commands.core.pipeline import refused
+from commands.core.guidance import refused
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +43,7 @@ def listen(
     *,
     answers: SlackResponder,
     directory: SlackDirectory,
+    home: SlackHome | None = None,
     clock: Clock | None = None,
     command: str = "/yard",
 ) -> None:
@@ -49,6 +58,14 @@ def listen(
     app.event("message")(listeners.message)
     app.action(re.compile(rf"^({ACTION}|{PEOPLE})(/|$)"))(listeners.action)
     app.view(ACTION)(listeners.view)
+    app.shortcut(ABOUT)(listeners.message_shortcut)
+    if home is not None:
+
+        async def home_opened(ack: Ack, event: dict[str, Any]) -> None:
+            home.opened(event)
+            await ack()
+
+        app.event("app_home_opened")(home_opened)
     # Everything else is acknowledged, or Slack would deliver it again.
     app.action(re.compile(".*"))(listeners.nothing)
     app.event(re.compile(".*"))(listeners.nothing)
@@ -75,6 +92,9 @@ class _Listeners:
 
     async def action(self, ack: Ack, body: dict[str, Any], action: dict[str, Any]) -> BoltResponse | None:
         return await self._receive(from_action(body, action, self._clock.now()), ack)
+
+    async def message_shortcut(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
+        return await self._receive(from_message_shortcut(body, self._clock.now()), ack)
 
     async def view(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
         return await self._receive(from_view(body, self._clock.now()), ack)

@@ -28,7 +28,11 @@ def _conversation(slack: SlackIntegration) -> Conversation:
     parts: dict[str, Work] = {"intake": slack.intake.run}
     if slack.socket is None:
         return Conversation(
-            directory=slack.directory, responder=slack.responder, parts=parts, receive=slack.receive
+            directory=slack.directory,
+            responder=slack.responder,
+            parts=parts,
+            receive=slack.receive,
+            home=slack.home,
         )
     socket = slack.socket
 
@@ -40,4 +44,5 @@ def _conversation(slack: SlackIntegration) -> Conversation:
         responder=slack.responder,
         parts={**parts, "slack socket": socket.run},
         listen_connected=listen_connected,
+        home=slack.home,
     )

@@ -7,7 +7,7 @@ import structlog
 from alerts.cards.channel_id import kind_and_name
 from bot.channels.interaction import Interaction
 from bot.channels.slack.blocks import SlackMessage, render
-from bot.channels.slack.files import download, upload
+from bot.channels.slack.files import download, upload_text
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
 from bot.language.phrasebook import ENGLISH, Phrasebook
@@ -24,7 +24,8 @@ MAX_FILES = 5
 class SlackResponder:
     """A Responder of `bot/channels/inbox.py`. Answers are ephemeral unless they are public.
 
-    A click on an ephemeral message (a preview) replaces that message; a click on a card leaves the card.
+    A click on an ephemeral message (a preview) replaces that message, or deletes it where a card says what comes of
+    it; a click on a card leaves the card.
     """
 
     def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
@@ -35,7 +36,16 @@ class SlackResponder:
         """Send the answer by the first way that works. Raises SendError when none does."""
         message = render(answer.message, self._book)
         where = _slack_id(interaction)
-        if where.startswith("D"):
+        if (
+            answer.has_card
+            and interaction.is_click
+            and interaction.is_ephemeral
+            and await self._deleted(interaction)
+        ):
+            return
+        if not where:  # pressed on the home tab
+            channel = await self._to_person(interaction, message)
+        elif where.startswith("D"):
             channel = where
             await self._direct(interaction, message)
         elif not await self._responded(interaction, message, is_public=answer.is_public):
@@ -60,6 +70,19 @@ class SlackResponder:
                 ) from error
             uploads.append(Upload(name=file.name, content=content))
         return tuple(uploads)
+
+    async def _deleted(self, interaction: Interaction) -> bool:
+        """Delete the message that was pressed, and return whether that was done."""
+        if not interaction.answer_to:
+            return False
+        try:
+            await self._client.call(
+                "response_url", self._respond(interaction.answer_to, {"delete_original": True})
+            )
+        except SendError as error:
+            log.info("slack refused a response", reason=str(error))
+            return False
+        return True
 
     async def _responded(self, interaction: Interaction, message: SlackMessage, *, is_public: bool) -> bool:
         """Answer through the interaction's response_url, which allows five answers within half an hour."""
@@ -133,7 +156,7 @@ class SlackResponder:
         try:
             where = channel or await self._conversation(interaction.user_id)
             for file in message.files[:MAX_FILES]:
-                await upload(self._client, file, file.name, channel=where, thread=None)
+                await upload_text(self._client, file, file.name, channel=where, thread=None)
         except SendError as error:
             log.warning("file upload failed", user=interaction.user_id, reason=str(error))
 

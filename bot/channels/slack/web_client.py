@@ -1,7 +1,7 @@
 """The Slack Web API client: every call has a timeout, and the SDK's own retries are off."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Any
@@ -29,6 +29,7 @@ class SlackClient:
         self._timeout = timeout.total_seconds()
         self._stack = AsyncExitStack()
         self._identity: dict[str, Any] = {}
+        self.scopes: frozenset[str] = frozenset()  # of the token, once `identity` was answered
 
     async def __aenter__(self) -> "SlackClient":
         timeout = aiohttp.ClientTimeout(total=self._timeout)
@@ -69,5 +70,12 @@ class SlackClient:
     async def identity(self) -> dict[str, Any]:
         """Return auth.test, queried once: `user_id`, `bot_id`, `team_id`. Raises SendError."""
         if not self._identity:
-            self._identity = (await self.call("auth.test", self.web.auth_test())).data
+            answer = await self.call("auth.test", self.web.auth_test())
+            self._identity = answer.data
+            self.scopes = _scopes(answer.headers)
         return self._identity
+
+
+def _scopes(headers: Mapping[str, str]) -> frozenset[str]:
+    given = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), "")
+    return frozenset(scope.strip() for scope in given.split(",") if scope.strip())

@@ -2,7 +2,7 @@
 
 import ssl
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import aiohttp
 
@@ -11,6 +11,8 @@ from bot.channels.webhook.notifier import WebhookEndpoint, WebhookNotifier
 from bot.settings.channels import WebhookSettings
 from bot.settings.schema import Settings
 from bot.settings.section import TlsConfig, secret
+from collectors.facts.findings import Finding, broken, ok
+from collectors.facts.results import SourceError
 
 
 async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -> OpenChannel | None:
@@ -32,6 +34,23 @@ async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -
         )
     )
     return OpenChannel(notifier=WebhookNotifier(session, endpoints, clock=dependencies.clock))
+
+
+async def diagnose_webhooks(settings: Settings) -> Sequence[Finding]:
+    """Return whether the addresses and credentials can be read. Nothing is posted: a receiver would act on it."""
+    found = []
+    for name, one in settings.channels.items():
+        if one.webhook is None:
+            continue
+        try:
+            endpoint = endpoint_of(name, one.webhook)
+            endpoint.url()
+            endpoint.headers()
+        except (ValueError, SourceError) as error:
+            found.append(broken(f"the webhook {name} cannot be used: {error}", "mend the file that it names"))
+            continue
+        found.append(ok(f"the webhook {name} has its address and credentials; nothing was posted to it"))
+    return found
 
 
 def endpoint_of(name: str, settings: WebhookSettings) -> WebhookEndpoint:

@@ -16,6 +16,7 @@ from collectors.sources.elasticsearch.wire import (
     Json,
     NotElasticsearchError,
     PointInTime,
+    ResolvedIndices,
     Responses,
     Search,
     check_complete,
@@ -78,6 +79,13 @@ class ElasticsearchClient:
         async with self._errors():
             response = await self._now().field_caps(index=self._settings.index, fields=list(names))
             return decoded(response.body, FieldCaps)
+
+    async def index_names(self) -> list[str]:
+        """Return the names of all indices and data streams, without hidden ones."""
+        async with self._errors():
+            response = await self._now().indices.resolve_index(name="*")
+            found = decoded(response.body, ResolvedIndices)
+        return sorted({one.name for one in (*found.data_streams, *found.indices)})
 
     @contextlib.asynccontextmanager
     async def point_in_time(self) -> AsyncIterator[Json]:

@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from collectors.facts.redaction import MARK
 
-_ANY = "<*>"
+_ANY = "…"
 _LABEL_LENGTH = 120  # characters of a pattern as a label; longer ones end in a hash of the whole
 _READ = 2_000  # characters of a line that are read
 _RUN = 12  # words of one phrase
@@ -16,7 +16,7 @@ _KEYED = re.compile(r"([\w.\-]{1,40}[=:]|[\"'(\[{<]+)(.+)")
 _VARIABLE = re.compile(
     r"\d"  # numbers, hex, UUIDs, addresses, times, names of pods and nodes
     r"|^/|/.*/|\\"  # paths
-    r"|<\*>"
+    r"|…"
     r"|^[a-z0-9]+(?:-[a-z0-9]+){2,}$"  # a-name-with-hyphens
     r"|^[0-9a-fA-F]{8,}$"
     r"|[=+/][A-Za-z+/]{16,}"  # base64
@@ -53,7 +53,7 @@ def pattern_of(line: str) -> LinePattern:
 
 
 def _masked(token: str) -> str:
-    """Replace what varies in a token with `<*>`: `pid=12,` becomes `pid=<*>`.
+    """Replace what varies in a token with `…`: `pid=12,` becomes `pid=…`.
 
     So does what is not in the index as it is here: a redacted word, and a word with controls in it, such as colors.
     """

@@ -7,14 +7,16 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from collectors.facts.clock import humanize
+from collectors.facts.findings import Finding
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.counting import Counting, LineGroup, texts_of, usual_of
+from collectors.sources.elasticsearch.diagnosis import diagnose
 from collectors.sources.elasticsearch.extracting import extracted
-from collectors.sources.elasticsearch.fields import FieldFinder
+from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
 from collectors.sources.elasticsearch.log_lines import StoredLine
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.novelty import novel
@@ -92,6 +94,16 @@ class ElasticsearchSource:
             "check that the log shipper runs and writes to elasticsearch.index"
         )
         return Blind(source=options.name, at=at, reason=reason, is_lasting=True)
+
+    async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> Sequence[Finding]:
+        """Return whether it answers, has the index and fresh lines, and the fields that these queries group by."""
+        fields: FieldMap | SourceError
+        try:
+            fields = await self._finder.at(at)
+        except SourceError as error:
+            fields = error
+        health = None if isinstance(fields, SourceError) else await self.health(at=at)
+        return await diagnose(self._client, self._options.index, fields, health, queries)
 
     async def hole(self, *, at: datetime) -> Blind | None:
         """Return None: lines keep their own time and arrive later, so nothing is missing of the past."""

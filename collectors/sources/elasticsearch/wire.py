@@ -169,6 +169,17 @@ class FieldCaps(msgspec.Struct):
     fields: dict[str, dict[str, FieldCapability]] = {}
 
 
+class _Named(msgspec.Struct):
+    name: str
+
+
+class ResolvedIndices(msgspec.Struct):
+    """The response of _resolve/index."""
+
+    indices: list[_Named] = []
+    data_streams: list[_Named] = []
+
+
 class PointInTime(msgspec.Struct):
     """An opened point in time."""
 

@@ -60,6 +60,23 @@ class PrometheusClient:
         check_response(self.where, response.status, response.headers.get("Content-Type", ""), body)
         return body
 
+    async def get(self, path: str) -> bytes:
+        """Return the body of the response of another path of the API. Raises SourceError."""
+        try:
+            url = self._options.endpoint(path)
+            async with self._session.get(
+                url,
+                headers=self._options.credentials(),
+                ssl=self._tls.context() if url.scheme == "https" else True,
+                proxy=self._options.proxy_url or None,
+                allow_redirects=False,
+            ) as response:
+                body = await self._body(response)
+        except (aiohttp.ClientError, OSError, ValueError) as failure:
+            raise self._error(failure) from failure
+        check_response(self.where, response.status, response.headers.get("Content-Type", ""), body)
+        return body
+
     @cached_property
     def _url(self) -> URL:
         return self._options.endpoint("api/v1/query")

@@ -1,16 +1,18 @@
 """The Prometheus source: a query returns Seen or Blind, and never raises for an error outside."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from collectors.facts.clock import humanize, moment_of
+from collectors.facts.findings import Finding
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
+from collectors.sources.prometheus.diagnosis import diagnose
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.ranges import RangeReader
@@ -84,6 +86,10 @@ class PrometheusSource:
         if isinstance(gap, Blind):
             return gap
         return await self._stale(at, gap) or await self._stale(at - gap, gap)
+
+    async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> Sequence[Finding]:
+        """Return whether it answers and scrapes, and which rules have no series to see."""
+        return await diagnose(self._client, self._instant, await self.health(at=at), queries, at)
 
     async def _stale(self, at: datetime, limit: timedelta) -> Blind | None:
         """Return Blind when the newest scrape as of that moment is older than `limit`."""

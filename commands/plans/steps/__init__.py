@@ -5,6 +5,7 @@ from commands.plans.steps.delete import Delete
 from commands.plans.steps.evict import Evict
 from commands.plans.steps.patch import Patch
 from commands.plans.steps.record import Record
+from commands.plans.steps.running import Running
 from commands.plans.steps.scale import Scale
 from commands.plans.steps.wait import Wait
 
@@ -15,7 +16,8 @@ Step = (
     | Scale
     | Evict
     | Wait
+    | Running
     | Record
 )
 
-__all__ = ["Create", "Delete", "Evict", "Patch", "Record", "Scale", "Step", "Wait"]
+__all__ = ["Create", "Delete", "Evict", "Patch", "Record", "Running", "Scale", "Step", "Wait"]

@@ -5,6 +5,7 @@ from commands.plans.object_refs import Json, ObjectReader, ObjectRef
 from commands.plans.outcomes import Done, Outcome, Refused
 from commands.plans.preconditions import Precondition, contains, difference, facts_of
 from commands.plans.rights import Right
+from commands.plans.steps.running import Running
 from commands.plans.steps.step_kind import (
     Attempt,
     DryRun,
@@ -30,6 +31,8 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
     undo: dict[str, Json] | None = None
     subresource: str = ""
     if_exists: bool = False
+    back: Running | None = None  # what runs again after an undo
+    undo_text: str = ""  # the undo's description
 
     @property
     def how_to_check(self) -> str:
@@ -45,14 +48,18 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
         paths = {fact.path for fact in made}
         return Patch(
             ref=self.ref,
-            description=f"restore {self.ref}",
+            description=self.undo_text or f"restore {self.ref}",
             body=self.undo,
             # others may have changed it since
             requires=(*made, *(fact for fact in self.requires if fact.path not in paths)),
             undo=self.body,  # so that the undo can be undone
+            undo_text=self.description,
             subresource=self.subresource,
             if_exists=not self.if_exists,  # but what is to be done again needs its object
         )
+
+    def promised(self) -> Running | None:
+        return self.back
 
     def namespaces(self) -> tuple[str, ...]:
         return namespaces_of_ref(self.ref)

@@ -15,6 +15,7 @@ class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="recor
     row: dict[str, Json] | None = None  # None: delete it
     before: dict[str, Json] | None = None
     has_inverse: bool = True
+    undo_text: str = ""  # the undo's description
 
     def meaning(self) -> list[object]:
         return ["Record", self.table, self.id]
@@ -25,9 +26,10 @@ class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="recor
         return Record(
             table=self.table,
             id=self.id,
-            description="revert the record",
+            description=self.undo_text or f"revert: {self.description}",
             row=self.before,
             before=self.row,
+            undo_text=self.description,
         )
 
     def namespaces(self) -> tuple[str, ...]:

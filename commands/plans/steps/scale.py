@@ -3,7 +3,9 @@
 from commands.plans.object_refs import ObjectReader, ObjectRef
 from commands.plans.outcomes import Done, Outcome, Refused
 from commands.plans.rights import Right
+from commands.plans.steps.running import WAITS_FOR
 from commands.plans.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
+from commands.plans.steps.wait import Wait
 
 
 class Scale(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="scale"):
@@ -26,6 +28,17 @@ class Scale(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="scale"
             description=f"scale {self.ref} back to {self.expected}",
             replicas=self.expected,
             expected=self.replicas,
+        )
+
+    def promised(self) -> Wait | None:
+        if self.expected <= self.replicas:
+            return None
+        return Wait(
+            ref=self.ref,
+            description=f"wait until {self.expected} pods of {self.ref} are ready",
+            path=("status", "readyReplicas"),
+            at_least=self.expected,
+            seconds=WAITS_FOR,
         )
 
     def namespaces(self) -> tuple[str, ...]:

@@ -77,6 +77,10 @@ class StepKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Return the step that reverts this one, or None. `uid` is that of the object that this one created."""
         raise NotImplementedError
 
+    def promised(self) -> "StepKind | None":
+        """Return the step that waits until what an undo of this one promises stands. None: its inverse shows it."""
+        return None
+
     def namespaces(self) -> tuple[str, ...]:
         """Return the namespaces in which the actor must be allowed to run the command."""
         raise NotImplementedError

@@ -49,6 +49,7 @@ def application(indices: Indices, searches: Searches, faults: Faults) -> web.App
     add("GET", "/_nodes", routes.nodes)
     add("GET", "/_cat/health", routes.cat_health)
     add("GET", "/_cluster/health", routes.health)
+    add("GET", "/_resolve/index/{index}", routes.resolve)
     add("PUT", "/{index}", routes.create)
     add("DELETE", "/{index}", routes.delete)
     return app
@@ -106,6 +107,14 @@ class _Routes:
         self._fail_if_injected()
         fields = (await _body(request))["fields"]
         return _json(request, self._searches.field_caps(request.match_info["index"], fields))
+
+    async def resolve(self, request: web.Request) -> web.Response:
+        self._fail_if_injected()
+        names = sorted(
+            index.name for index in self._indices.resolve(request.match_info["index"], lenient=True)
+        )
+        found = [{"name": name, "attributes": ["open"]} for name in names]
+        return _json(request, {"indices": found, "aliases": [], "data_streams": []})
 
     async def count(self, request: web.Request) -> web.Response:
         self._fail_if_injected()

@@ -26,6 +26,7 @@ RULES = {RULE.id: RULE}
 GROUPING = GroupingContext(rules=RULES, topology=a_topology())
 CONTEXT = IncidentContext(rules=RULES, people={"ana": "U7"}, runbooks="https://books/")
 DONE = IncidentAction(plan="p1", line="node cordon gpu-a01", who="U1", who_name="Dana", state="done")
+FIX = replace(DONE, plan="p2", line="fans on", relieves=("GPUTemp*",))
 
 
 def incident(*, severity: str = "warning", summary: str = "GPU 3 is hot: 91 °C.", **labels: str) -> Incident:
@@ -77,7 +78,7 @@ def test_the_owner_is_mentioned_by_chat_user_id() -> None:
 
 def test_a_node_where_nothing_runs_affects_no_training() -> None:
     assert lines(card_of(incident(node="infra-01")))[1] == "Where: infra-01 · Affects: no known training"
-    assert lines(card_of(incident(component="dns")))[1] == "Where: dns"
+    assert lines(card_of(incident(component="prometheus")))[1] == "Where: prometheus"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_an_acknowledged_card_names_the_person_and_loses_the_button() -> None:
     ("state", "expected"),
     [
         ("running", "In progress: node cordon gpu-a01, by Dana"),
-        ("done", "Done: node cordon gpu-a01 by Dana; waiting for the alerts to resolve"),
+        ("done", "Done: node cordon gpu-a01 by Dana · Next: Show gpu-a01 · runbook"),
     ],
 )
 def test_started_actions_are_shown_instead_of_suggested_ones(state: str, expected: str) -> None:
@@ -154,11 +155,11 @@ def test_a_failed_cancelled_or_undone_action_is_suggested_again(state: str) -> N
 
 
 def test_a_resolved_card_names_the_fix() -> None:
-    shown = card_of(ended(incident()), replace(CONTEXT, actions=(DONE,)))
+    shown = card_of(ended(incident()), replace(CONTEXT, actions=(FIX,)))
 
     assert shown.color is Color.GOOD
     assert lines(shown)[0].startswith("✅ ")
-    assert lines(shown)[2] == "Resolved after 12 min. Fixed by node cordon gpu-a01 by Dana."
+    assert lines(shown)[2] == "Resolved after 12 min. Fixed by fans on by Dana."
     assert buttons(shown) == {}
     assert shown.notification.startswith("Resolved: ")
 
@@ -359,8 +360,9 @@ def test_only_notifying_events_are_replies_in_each_thread(event_type: IncidentEv
         (IncidentEventType.REOPENED, "Reopened: words"),
         (IncidentEventType.OPENED, "Opened: words"),
         (IncidentEventType.ALERT_ADDED, "Alert added: words"),
-        (IncidentEventType.ALERT_RESOLVED, "Alert resolved: words"),
+        (IncidentEventType.ALERT_RESOLVED, "Over: words"),
         (IncidentEventType.ACTION_DONE, "Done: words by U1"),
+        (IncidentEventType.TRAINING_FAILED, "A training died: words"),
     ],
 )
 def test_the_text_of_an_event(event_type: IncidentEventType, expected: str) -> None:
@@ -372,9 +374,11 @@ def test_the_text_of_an_event(event_type: IncidentEventType, expected: str) -> N
 def test_the_last_reply_names_the_fix() -> None:
     one = ended(incident())
 
-    reply = event_text(one, one.events[-1], context=replace(CONTEXT, actions=(DONE,)))
+    reply = event_text(one, one.events[-1], context=replace(CONTEXT, actions=(FIX, DONE)))
 
-    assert plain(reply) == "Resolved after 12 min. Fixed by node cordon gpu-a01 by Dana."
+    assert plain(reply) == (
+        "Resolved after 12 min. Fixed by fans on by Dana. Meanwhile: node cordon gpu-a01 by Dana."
+    )
 
 
 def test_the_last_reply_says_that_the_node_has_left() -> None:

@@ -14,8 +14,8 @@ from bot.http.line_answer import LineAnswer, line_answer
 from bot.http.post_line import PostError, line_of, post_line
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Outcome
+from commands.core.guidance import refused
 from commands.core.parsing import words_of
-from commands.core.pipeline import refused
 
 
 @pytest.mark.parametrize(

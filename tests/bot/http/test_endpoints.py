@@ -99,7 +99,11 @@ async def test_a_line_with_a_token_runs_as_its_actor(tmp_path: Path, http: aioht
         await stage.plan_is("done")
         await stage.card("Cordon gpu-a01: done")  # posted in the configured channel
         status, answer = await posts(http, stage, {"line": "noed list"})
-        assert (status, answer["outcome"], "did you mean" in answer["text"]) == (200, "wrong", True)
+        assert (status, answer["outcome"], "Did you mean node list?" in answer["text"].replace("`", "")) == (
+            200,
+            "wrong",
+            True,
+        )
 
 
 async def test_a_token_whose_team_lacks_the_permission_is_refused_and_audited(
@@ -109,7 +113,7 @@ async def test_a_token_whose_team_lacks_the_permission_is_refused_and_audited(
         stage.settings["http"]["auth"]["tokens"][0]["teams"] = ["vision"]
         await stage.start()
         _, answer = await posts(http, stage, {"line": "node cordon gpu-a01"})
-        assert "node cordon is for sre" in answer["text"]
+        assert "Only sre may run node cordon; you are in vision." in answer["text"].replace("`", "")
         assert answer["outcome"] == "refused"
         assert [(entry.actor, entry.what) for entry in await stage.audit()] == [("ci", "refused")]
 

@@ -1,5 +1,6 @@
 """Trainings that hold GPUs on the look-alike, and a command pipeline for it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -31,8 +32,20 @@ async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
 
 @pytest.fixture
 async def yard(kube: KubernetesLookalike, clock: Hands, tmp_path: Path) -> AsyncIterator[Yard]:
+    """While a plan waits, the kubelets start what is bound to them."""
+
+    async def pause(_: float) -> None:
+        await asyncio.sleep(0.01)
+        for pod in kube.list("pods"):
+            if pod["spec"].get("nodeName") and pod["status"].get("phase") == "Pending":
+                meta = pod["metadata"]
+                kube.patch(
+                    "pods", meta["namespace"], meta["name"], {"status": {"phase": "Running"}}, status=True
+                )
+
     policy = Defaults(owners={"ana": "U_ANA"})
-    async with yard_before(kube.kubeconfig(tmp_path / "config"), clock=clock, policy=policy) as made:
+    config = kube.kubeconfig(tmp_path / "config")
+    async with yard_before(config, clock=clock, policy=policy, pause=pause) as made:
         yield made
 
 

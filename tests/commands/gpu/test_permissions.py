@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 from commands.gpu import reclaim
 from commands.models import AuditEntry, ReclaimRequest
 from commands.plans.plan import PlanState

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 from commands.core.request import Actor
 from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
@@ -51,7 +52,7 @@ async def test_others_cannot_confirm_it(yard: Yard, kube: KubernetesLookalike, a
 
 async def test_others_cannot_cancel_it(yard: Yard, kube: KubernetesLookalike) -> None:
     plan = await released(yard, kube)
-    assert "belongs to ana: gpu release is for sre" in await yard.say(f"plan cancel {plan.id}", EVE)
+    assert "belongs to ana. Only sre may run gpu release" in await yard.say(f"plan cancel {plan.id}", EVE)
     assert (await stored(yard, plan)).state is PlanState.PROPOSED
     await yard.say(f"plan cancel {plan.id}", ANA)
     assert (await stored(yard, plan)).state is PlanState.CANCELLED

@@ -9,13 +9,14 @@ import pytest
 from bot.jobs.agenda import Agenda
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
+from commands.gpu.reclaim_card import reclaim_card
 from commands.gpu.unanswered import lost_settlements
 from commands.models import AuditEntry, DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured
 from tests.commands.gpu.test_reclaim import MINUTE, asked, dues, is_suspended, the_request
-from tests.support.yard import DANA, NOON, RECLAIM, Yard
+from tests.support.yard import DANA, NOON, RECLAIM, Yard, text_of
 
 
 class Crash(BaseException):
@@ -147,7 +148,7 @@ async def test_a_request_in_a_confirmed_plan_is_not_scheduled_again(
     assert due.line == f"gpu settle {request.id} --cluster prod-a"
 
 
-async def test_an_undone_settlement_is_checked_again(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_who_undoes_a_settlement_has_answered(yard: Yard, kube: KubernetesLookalike) -> None:
     await due_request(yard, kube)
     await run_agenda(yard)
     settling = await yard.newest()
@@ -155,14 +156,12 @@ async def test_an_undone_settlement_is_checked_again(yard: Yard, kube: Kubernete
     undone = await yard.do(f"plan undo {settling.id}", DANA)
     assert undone.state is PlanState.DONE, undone.error
     await run_agenda(yard)
-    (due,) = await dues(yard)
-    assert due.at == NOON + 40 * MINUTE
-    yard.clock.move(10 * MINUTE)
-    await run_agenda(yard)
-    request = await the_request(yard)
-    assert request.state is ReclaimState.VOID  # restored GPUs are not taken away again
-    assert not await is_suspended(kube)
     assert not await dues(yard)
+    request = await the_request(yard)
+    assert (request.state, request.answered_by) == (ReclaimState.KEPT, "U_DANA")
+    shown = text_of(reclaim_card(request, yard.clock.now()))
+    assert f"U_DANA needs them: plan {settling.id}, which freed them, was undone." in shown
+    assert not await is_suspended(kube)
 
 
 async def test_a_settlement_missing_from_the_agenda_keeps_its_time(

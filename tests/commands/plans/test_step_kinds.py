@@ -9,13 +9,13 @@ from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import StepState
-from commands.plans.steps import Evict, Patch, Record, Scale, Step, Wait, step_kind
+from commands.plans.steps import Evict, Patch, Record, Running, Scale, Step, Wait, step_kind
 from commands.plans.steps.step_kind import PARTS
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import EFFECTS, executor, furnished, journalled, plan_of
 
 KINDS = get_args(Step)
-WITHOUT_A_WRITE = (Wait, Record)  # nothing is sent to the cluster
+WITHOUT_A_WRITE = (Wait, Running, Record)  # nothing is sent to the cluster
 
 
 def test_every_file_of_the_folder_is_a_kind() -> None:
@@ -81,7 +81,7 @@ async def test_a_write_that_gets_no_answer_is_unknown(
     assert (settled.state.value, settled.error) == (("done", "") if lands else ("failed", record.outcome))
 
 
-@pytest.mark.parametrize("kind", [Patch, Scale, Evict, Wait])  # the others begin with their write
+@pytest.mark.parametrize("kind", [Patch, Scale, Evict, Wait, Running])  # the others begin with their write
 async def test_a_step_that_cannot_even_be_looked_at_was_not_done(
     kube: KubernetesLookalike, writer: ClusterWriter, monkeypatch: pytest.MonkeyPatch, kind: type[Any]
 ) -> None:

@@ -10,7 +10,8 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Severity
 from alerts.silences import Silence
 from collectors.facts.subjects import Subject
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, CLUSTER, DANA, NOON, Yard, yard_before

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from bot.doctor.role_rules import act_rights, look_rights
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.indexes import by_namespace, by_owner
 from collectors.cluster.inventory import Inventory
@@ -23,7 +24,6 @@ from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.workload_steps import stop_steps, suspend_steps
 from commands.training.writing_kind import WritingKind
 from docs.generate import fresh
-from helm.rights import act_rights, look_rights
 from tests.support.objects import inventory
 from tests.support.step_rights import forgotten_rights
 

@@ -4,8 +4,9 @@ import pytest
 
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
+from commands.core.grant import Grant
 from commands.core.parsing import parse
-from commands.core.permissions import Grant, Permissions
+from commands.core.permissions import Permissions
 from commands.core.request import Actor, ActorKind
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, Yard
@@ -20,7 +21,7 @@ def test_words_after_the_dashes_are_not_parsed_as_options() -> None:
 
 
 def test_other_commands_accept_no_extra_words() -> None:
-    with pytest.raises(UnusableError, match="unexpected extra"):
+    with pytest.raises(UnusableError, match="one word too many"):
         parse("gpu list -- x", CATALOGUE)
 
 

@@ -130,7 +130,9 @@ async def test_a_launch_that_does_not_fit_may_wait(yard: Yard) -> None:
         pytest.param(f"training launch m --image {IMAGE} --workers 0", "--workers 0", id="no workers"),
         pytest.param(f"training launch m --image {IMAGE} --workers 1001", "1 to 1000", id="too many workers"),
         pytest.param(
-            f"training launch m --image {IMAGE} --gpus nan", "0 to 64", id="GPUs that are not a number"
+            f"training launch m --image {IMAGE} --gpus nan",
+            "must be a number, 0 or more",
+            id="GPUs that are not a number",
         ),
         pytest.param(
             f"training launch m --image {IMAGE} --gpus 0.5", "multiple of 1", id="half of a whole GPU"
@@ -160,12 +162,12 @@ async def test_a_launch_that_does_not_fit_may_wait(yard: Yard) -> None:
             id="taken namespace",
         ),
         pytest.param(
-            f"training launch m --image {IMAGE} extra words", "unexpected extra", id="words without --"
+            f"training launch m --image {IMAGE} extra words", "one word too many", id="words without --"
         ),
-        pytest.param("training launch m", "Missing option", id="without an image"),
+        pytest.param("training launch m", "needs more: --image", id="without an image"),
         pytest.param(
             f"training launch --image {IMAGE} -- train",
-            "Missing argument",
+            "needs more: NAME",
             id="a word after -- is not a name",
         ),
     ],
@@ -323,7 +325,9 @@ async def test_undoing_a_launch_leaves_nothing(yard: Yard, kube: KubernetesLooka
     assert not owned(kube, "services")
     assert not owned(kube, "secrets")
     async with yard.store.unit() as unit:
-        assert await unit.rows(Launch).get("prod-a/mnist/mnist") is None
+        launch = await unit.rows(Launch).get("prod-a/mnist/mnist")
+    assert launch is not None
+    assert (launch.is_over, launch.reported_state) == (True, "stopped")
 
 
 async def test_a_launch_outside_the_granted_namespaces_is_refused(yard: Yard) -> None:

@@ -1,10 +1,17 @@
 """The preview of undoing a launch: it ends a training, like `training stop`."""
 
+from dataclasses import replace
+
+from alerts.cards.posted import PostedCard
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import CardContext
+from bot.cards.launch_cards import wanted_launch_card
 from collectors.cluster.kinds import JOBS, PERSISTENT_VOLUME_CLAIMS
 from collectors.trainings.training import TrainingState
+from commands.models import Launch
 from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import ANA, DANA, Yard
+from tests.support.yard import ANA, DANA, Yard, text_of
 
 LINE = "training launch mnist --image registry.example/mnist:7 --workers 12 --service-per-task --wait"
 
@@ -48,3 +55,27 @@ async def test_an_undo_goes_on_although_some_objects_are_gone_already(
     undone = await yard.do(f"plan undo {plan.id}", DANA)
     assert undone.state is PlanState.DONE, undone.error
     assert not kube.list("services", "mnist")
+
+
+async def test_the_card_of_an_undone_launch_says_that_it_is_over(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    """Its namespace may still be there with its pods: the card of a training that runs has buttons."""
+    plan = await yard.do("training launch mnist --image registry.example/mnist:7 --gpus 1", ANA)
+    await yard.seen(lambda: bool(yard.cluster.inventory().all(JOBS)))
+    async with yard.store.unit() as unit:
+        (launch,) = await unit.rows(Launch).find()
+        card = replace(wanted_launch_card(launch, "C_GPU"), is_final=True)
+        await unit.rows(PostedCard).put(card)
+    (training,) = yard.cluster.trainings()
+    await yard.do(f"plan undo {plan.id}", DANA)
+    context = CardContext(rules=dict, training=lambda *_: training, blind=lambda *_: {})
+    async with yard.store.unit() as unit:
+        (card,) = await unit.rows(PostedCard).find()
+        composed = await CardCatalogue(context).compose(card, unit, yard.clock.now())
+    assert not card.is_final  # so it is edited once more
+    assert composed.is_final
+    assert composed.message is not None
+    shown = text_of(composed.message)
+    assert shown.startswith("– mnist/mnist: stopped, its launch was undone")
+    assert "[Stop]" not in shown

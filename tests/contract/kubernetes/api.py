@@ -148,6 +148,15 @@ class Api:
         await self.until(f"node {name} without taints", untainted)
         return name
 
+    async def bound(self, name: str, node: str) -> None:
+        """Wait until the scheduler has bound the pod to this node."""
+
+        async def check() -> bool:
+            found = await self.get(f"/api/v1/namespaces/{{ns}}/pods/{name}")
+            return bool(found.body["spec"].get("nodeName") == node)
+
+        await self.until(f"{name} on {node}", check)
+
     async def run(self, name: str, *, ip: str = "10.9.0.1", ready: bool = True) -> None:
         """Act as the kubelet: the pod runs."""
         value = "True" if ready else "False"

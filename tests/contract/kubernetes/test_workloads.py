@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.contract.kubernetes.api import Api, Json, template, workload
 
 APPS = "/apis/apps/v1/namespaces/{ns}"
 PODS = "/api/v1/namespaces/{ns}/pods"
 JOBS = "/apis/batch/v1/namespaces/{ns}/jobs"
+ENDS_THE_JOB = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [143]}}
 
 
 def _job(name: str, **spec: Any) -> Json:
@@ -217,6 +220,54 @@ async def test_a_suspended_job_has_no_pods_until_it_is_resumed(api: Api) -> None
     await api.change(f"{JOBS}/j", {"spec": {"suspend": False}})
     assert (await api.condition(f"{JOBS}/j", "Suspended", "False"))["reason"] == "JobResumed"
     await api.pods("job-name=j", 1)
+
+
+@pytest.mark.parametrize(
+    ("restart", "spec"),
+    [
+        pytest.param("Never", {"backoffLimit": 0}, id="no retries"),
+        pytest.param("OnFailure", {"backoffLimit": 0}, id="restarted on failure"),
+        pytest.param(
+            "Never", {"backoffLimit": 0, "podFailurePolicy": {"rules": [ENDS_THE_JOB]}}, id="fails at 143"
+        ),
+        pytest.param(
+            "Never", {"backoffLimit": 0, "podReplacementPolicy": "Failed"}, id="replaced after their end"
+        ),
+        pytest.param("Never", {"backoffLimit": 0, "activeDeadlineSeconds": 3600}, id="a deadline"),
+    ],
+)
+@pytest.mark.parametrize("is_early", [False, True], ids=["after its pods", "while its pods end"])
+async def test_a_suspended_job_comes_back_although_its_pods_ended_with_an_error(
+    api: Api, restart: str, spec: Json, is_early: bool
+) -> None:
+    """The controller lets go of the pods of a suspended Job before it deletes them: how they end does not count."""
+    node = await api.ready_node("a", labels={"pool": api.space})
+    job = _job("j", completions=2, parallelism=2, completionMode="Indexed", **spec)
+    job["spec"]["template"]["spec"] |= {"restartPolicy": restart, "nodeSelector": {"pool": api.space}}
+    await api.make(JOBS, job)
+    first = _names(await api.pods("job-name=j", 2))
+    for name in first:
+        await api.bound(name, node)
+        await api.run(name)
+    await _status(api, f"{JOBS}/j", active=2, ready=2)
+    await api.change(f"{JOBS}/j", {"spec": {"suspend": True}})
+    await api.pods("job-name=j", 0)  # none that is not terminating
+    await api.condition(f"{JOBS}/j", "Suspended")
+    if is_early:
+        await api.change(f"{JOBS}/j", {"spec": {"suspend": False}})
+    for name in first:  # as a kubelet ends a pod whose process does not catch SIGTERM
+        await api.end(name, code=143)
+        await api.call("DELETE", f"{PODS}/{name}", {"gracePeriodSeconds": 0})
+        await api.gone(f"{PODS}/{name}")
+    if not is_early:
+        await _status(api, f"{JOBS}/j", active=None, failed=None, terminating=0)
+        await api.change(f"{JOBS}/j", {"spec": {"suspend": False}})
+    again = _names(await api.pods("job-name=j", 2))
+    assert set(again).isdisjoint(first)
+    for name in again:
+        await api.run(name)
+    status = await _status(api, f"{JOBS}/j", active=2, ready=2, failed=None)
+    assert {one["type"] for one in status["conditions"]} == {"Suspended"}
 
 
 async def test_a_finished_job_and_its_pods_are_deleted_after_the_ttl(api: Api) -> None:

@@ -14,12 +14,12 @@ import pytest
 import pytest_asyncio
 import yaml
 
+from bot.doctor.role_rules import act_rights
 from commands.command_catalogue import CATALOGUE
 from demo.environment import ClusterAccess, Environment, EnvironmentOptions, start_environment
 from demo.runner import ScenarioRunner
 from demo.scenario import load_scenarios
 from helm.generate import CHART
-from helm.rights import act_rights
 from tests.real.fixtures import present_or_skip
 from tests.real.parts.layout import KUBERNETES
 from tests.real.servers.elasticsearch import ElasticsearchServer

@@ -85,6 +85,7 @@ class Jobs:
             self._finish(tree, status, end, now)
         elif spec.get("suspend"):
             for pod in running:
+                self._workers.untrack(pod)  # first: how a pod that suspension deletes ends counts nowhere
                 self._tools.delete_pod(self._kind, tree, pod)
             status.pop("startTime", None)
             self._set(status, "Suspended", "True", "JobSuspended", "Job suspended", now)
@@ -110,9 +111,6 @@ class Jobs:
                 continue
             phase = dig(pod, "status", "phase")
             is_gone = deleting(pod) and tree["spec"].get("podReplacementPolicy") != "Failed"
-            if is_gone and tree["spec"].get("suspend"):
-                self._workers.untrack(pod)  # a pod that suspension deletes has not failed
-                continue
             if phase == "Succeeded":
                 if indexed:
                     done.add(index_of(pod))

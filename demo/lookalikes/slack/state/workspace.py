@@ -5,7 +5,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from demo.lookalikes.slack.delivery.envelopes import Envelope
@@ -25,6 +25,20 @@ DEFAULT_SUBSCRIPTIONS = frozenset(
     {"app_mention", "message.im", "app_home_opened", "file_shared", "member_joined_channel"}
 )
 
+DEFAULT_SCOPES = (
+    "app_mentions:read",
+    "channels:history",
+    "chat:write",
+    "commands",
+    "files:read",
+    "files:write",
+    "groups:history",
+    "im:history",
+    "im:write",
+    "usergroups:read",
+    "users:read",
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -36,6 +50,8 @@ class Options:
     commands: tuple[tuple[str, str], ...] = (("/yard", "node list, gpu list, incident list, help"),)
     #: Events that the app subscribed to; `message.channels` and `reaction_added` are possible too.
     subscriptions: frozenset[str] = DEFAULT_SUBSCRIPTIONS
+    #: The scopes of the bot token, which `auth.test` answers in a header.
+    scopes: tuple[str, ...] = DEFAULT_SCOPES
     #: How long the app may take to acknowledge.
     ack_within: timedelta = timedelta(seconds=3)
     #: Waits before each redelivery of an unacknowledged envelope.
@@ -48,9 +64,11 @@ class Options:
     strict_rates: bool = True
     #: How long a message can be edited; None for ever.
     edit_window: timedelta | None = None
+    #: How long Slack looks at an uploaded file, which a message cannot show before.
+    file_processing: timedelta = timedelta(seconds=0.5)
     #: Global and message shortcuts as (callback id, title).
     shortcuts: tuple[tuple[str, str], ...] = ()
-    message_shortcuts: tuple[tuple[str, str], ...] = ()
+    message_shortcuts: tuple[tuple[str, str], ...] = (("what_is_this", "What is this?"),)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,6 +101,8 @@ class Workspace:
     homes: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, dict[str, Any]] = field(default_factory=lambda: Bounded(2_000))
     contents: dict[str, bytes] = field(default_factory=lambda: Bounded(2_000))
+    #: When the uploads were completed, by file.
+    completed: dict[str, datetime] = field(default_factory=lambda: Bounded(2_000))
     #: What Slackbot wrote to each person, such as that a command failed.
     notices: dict[str, list[str]] = field(default_factory=dict)
     #: Sends an event to the app without waiting for it.

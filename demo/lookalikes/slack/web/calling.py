@@ -137,7 +137,7 @@ class Caller:
         _abort(request)
 
     def _headers(self, method: str) -> dict[str, str]:
-        scopes = "app_mentions:read,chat:write,commands,files:read,files:write,im:history,usergroups:read,users:read"
+        scopes = ",".join(self._workspace.options.scopes)
         return {"x-oauth-scopes": scopes} if method == "auth.test" else {}
 
 

@@ -57,6 +57,24 @@ async def test_a_preview_is_replaced_by_its_result(online: Any) -> None:
     assert "Do it" not in message.said
 
 
+async def test_a_preview_goes_away_when_a_card_follows(online: Any) -> None:
+    responder = SlackResponder(online.calls)
+    await online.slack.types("ana", "#gpu-alerts", "/yard node cordon gpu-a04")
+    await responder.respond(await online.received(), an_answer("Cordon gpu-a04?", blocks=(PREVIEW,)))
+    (preview,) = online.slack.ephemerals("ana")
+    await online.slack.presses("ana", preview, "Do it")
+    await responder.respond(await online.received(), replace(an_answer("confirmed"), has_card=True))
+    assert online.slack.ephemerals("ana") == []
+
+
+async def test_who_types_a_confirmation_reads_that_it_is_confirmed(online: Any) -> None:
+    await online.slack.types("ana", "#gpu-alerts", "/yard plan confirm p1")
+    confirmed = replace(an_answer("confirmed"), has_card=True)
+    await SlackResponder(online.calls).respond(await online.received(), confirmed)
+    (message,) = online.slack.ephemerals("ana")
+    assert "confirmed" in message.said
+
+
 async def test_a_click_on_a_card_leaves_the_card_unchanged(online: Any) -> None:
     card = Message(title=text("hot"), blocks=(PREVIEW,))
     await online.notifier.post(online.channel, card, nonce="n1")

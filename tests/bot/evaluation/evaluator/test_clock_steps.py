@@ -120,8 +120,8 @@ async def test_a_firing_alert_is_kept_for_its_time(step: timedelta) -> None:
 @pytest.mark.parametrize(
     ("again", "incidents"),
     [
-        pytest.param(minutes(20), 1, id="it breaks again soon"),
-        pytest.param(minutes(40), 2, id="it breaks again late"),
+        pytest.param(minutes(6), 1, id="it breaks again soon"),
+        pytest.param(minutes(20), 2, id="it breaks again late"),
     ],
 )
 async def test_an_incident_is_reopened_for_as_long_as_ever(

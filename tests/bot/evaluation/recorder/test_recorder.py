@@ -108,7 +108,7 @@ async def test_an_alert_that_fired_and_resolved_while_blind_gets_a_resolved_card
 
 
 async def test_an_alert_that_returns_soon_reopens_its_incident() -> None:
-    yard = a_yard((0, 5), (15, 20))
+    yard = a_yard((0, 5), (12, 17))
     await yard.run(30)
 
     (incident,) = await yard.incidents()
@@ -126,14 +126,14 @@ async def test_an_alert_that_returns_soon_reopens_its_incident() -> None:
 
 
 async def test_an_alert_that_returned_while_blind_reopens_a_final_card() -> None:
-    yard = a_yard((0, 5), (20, 90))
+    yard = a_yard((0, 5), (12, 90))
     yard.metrics.dark = lambda at: NOON + minutes(10) <= at < NOON + minutes(50)
     await yard.run(50)
     async with yard.store.unit() as unit:
         (card,) = await unit.rows(PostedCard).find()
         await unit.rows(PostedCard).put(
             replace(card, is_final=True, message_id="1.1")
-        )  # half an hour after its end
+        )  # ten minutes after its end
     await yard.run(52, start=50)
 
     (incident,) = await yard.incidents()
@@ -166,8 +166,16 @@ async def test_a_raised_severity_is_reported_once_per_channel() -> None:
     assert incident.channels == ("C2", "C9")
     assert sorted(card.channel for card in await yard.cards()) == ["C2", "C9"]
     assert sorted(await yard.said()) == [
-        ("incident/i1/C2", "Severity raised to critical: gpu-a01 is dead."),
-        ("incident/i1/C9", "Severity raised to critical: gpu-a01 is dead."),
+        (f"incident/i1/{channel}", said)
+        for channel in ("C2", "C9")
+        for said in (
+            "Severity raised to critical: gpu-a01 is dead.\n"
+            "Affects: vision/detr 16 GPUs, ana\nNext: investigate; no action is suggested",
+        )
+    ]
+    assert [[button.label for button in line.buttons] for line in await yard.lines()] == [
+        ["Acknowledge"],
+        ["Acknowledge"],
     ]
 
 

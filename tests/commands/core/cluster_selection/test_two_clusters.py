@@ -13,7 +13,8 @@ from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from commands.core.cluster_selection import with_cluster
 from commands.core.command import Answer
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 from commands.core.request import Request
 from commands.models import ReclaimRequest
 from commands.plans.executor import PlanExecutor

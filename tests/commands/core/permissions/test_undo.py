@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from commands.core.permissions import Grant, Permissions
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
 from commands.core.request import Actor
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import a_node_tree, yard_before

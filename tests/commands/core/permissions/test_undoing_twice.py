@@ -40,4 +40,5 @@ async def test_an_undone_launch_is_not_partly_restored(tmp_path: Path) -> None:
             reply = await yard.say(f"plan undo {undone.id}")
             assert "job mnist/mnist-worker does not exist" in reply
             async with yard.store.unit() as unit:
-                assert not await unit.rows(Launch).find()
+                (launch,) = await unit.rows(Launch).find()
+            assert launch.is_over

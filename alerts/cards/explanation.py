@@ -1,0 +1,63 @@
+"""What explains an incident besides its headline: what follows from the lead, and the other alerts. Pure."""
+
+from collections.abc import Mapping
+
+from alerts.cards.message import Text, bold, code, joined, moment, text
+from alerts.incidents.incident import Incident, Member
+
+MEMBERS_SHOWN = 5
+
+
+def detail_of(incident: Incident) -> Text:
+    """What follows from the lead, what its log line names, and when it was logged if that is over."""
+    lead = incident.lead
+    parts = [text(" ".join(lead.description.split()))] if lead.description else []
+    if lead.is_worse and (names := named_by_logs(incident)):
+        named = joined(", ", (text(f"{word} ", code(it)) for word, it in names.items()))
+        parts.append(text("Logged ", moment(lead.since), ": ", named, "."))
+    elif incident.is_open and lead.is_logged and not lead.is_firing:
+        parts.append(text("Logged ", moment(lead.since), "; nothing shows that it is over."))
+    return joined(" ", parts)
+
+
+def named_by_logs(incident: Incident) -> Mapping[str, str]:
+    """Return what the log lines of the incident name besides its subject, where they agree."""
+    found: dict[str, set[str]] = {}
+    for member in incident.standing or incident.members:
+        for word, it in member.labels.items():
+            found.setdefault(word, set()).add(it)
+    if incident.lead.subject.volume:
+        found["claim"] = {incident.lead.subject.volume}
+    known = set(incident.subject.without("volume").words().values())
+    return {word: next(iter(its)) for word, its in found.items() if len(its) == 1 and not its & known}
+
+
+def other_alerts(incident: Incident) -> Text:
+    """The alerts of other rules: one example and a count for each rule, those that stand first."""
+    lead = incident.lead
+    by_rule: dict[str, list[Member]] = {}
+    for member in sorted(
+        incident.members,
+        key=lambda member: (
+            not member.is_firing,
+            not incident.stands(member),
+            -member.severity.rank,
+            member.since,
+        ),
+    ):
+        if member.name != lead.name:
+            by_rule.setdefault(member.name, []).append(member)
+    if not by_rule:
+        return ()
+    shown = [_rule_example(incident, members) for members in list(by_rule.values())[:MEMBERS_SHOWN]]
+    more = f"; and {len(by_rule) - len(shown)} more rules" if len(by_rule) > len(shown) else ""
+    return text(bold("Also: "), joined("; ", shown), more)
+
+
+def _rule_example(incident: Incident, members: list[Member]) -> Text:
+    first = members[0]
+    mark: Text = ()
+    if incident.is_open and not first.is_firing:
+        mark = text("logged ", moment(first.since), ": ") if incident.stands(first) else text("✓ ")
+    more = f" (and {len(members) - 1} more)" if len(members) > 1 else ""
+    return text(mark, first.summary.rstrip("."), more)

@@ -1,0 +1,86 @@
+"""Whom an incident concerns: trainings that its alerts affect, that hold its subject, or that are only near. Pure."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+
+from alerts.incidents.incident import Impact, Incident, IncidentEventType, Member
+from alerts.rules import ImpactScope
+from collectors.facts.topology import Topology
+
+_NAMESPACED = re.compile(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*")
+JOINS_WITHIN = timedelta(minutes=5)  # a training fails before or after the alert of what killed it
+_STRONGEST = (ImpactScope.SUBJECT, ImpactScope.HOLDER, ImpactScope.BYSTANDERS)
+
+
+def with_impacts(incident: Incident, member: Member, topology: Topology) -> Incident:
+    """Return the incident with what its firing alert concerns.
+
+    A training that ended because of it stays; one that is affected by another alert too stays affected.
+    """
+    if not member.is_firing:
+        return incident
+    if member.scope is ImpactScope.CLUSTER:
+        running = sum(1 for training in topology.trainings.values() if training.gpus)
+        return replace(incident, dependants=running)
+    known = {impact.training: impact for impact in incident.impacts}
+    named = _named_in(member.texts, topology) if member.scope is ImpactScope.BYSTANDERS else frozenset()
+    for training in topology.affected_by(member.subject):
+        before = known.get(training.id)
+        known[training.id] = Impact(
+            training=training.id,
+            owner=training.owner,
+            team=training.team,
+            gpus=training.gpus or (before.gpus if before else 0),
+            scope=min(member.scope, before.scope, key=_STRONGEST.index) if before else member.scope,
+            is_named=training.id in named or (before is not None and before.is_named),
+            failed_at=before.failed_at if before else None,
+        )
+    for id in named - known.keys():
+        facts = topology.trainings[id]
+        known[id] = Impact(
+            training=id,
+            owner=facts.owner,
+            team=facts.team,
+            gpus=facts.gpus,
+            scope=ImpactScope.BYSTANDERS,
+            is_named=True,
+        )
+    return replace(incident, impacts=_ordered(known.values()))
+
+
+def with_failures(incident: Incident, topology: Topology) -> Incident:
+    """Return the incident with the trainings that have failed on its node since it began."""
+    node = incident.subject.node
+    if not incident.is_open or not node:
+        return incident
+    for failed in topology.failed_on.get(node, ()):
+        known = {impact.training: impact for impact in incident.impacts}
+        impact = known.get(failed.id) or Impact(training=failed.id, owner=failed.owner, team=failed.team)
+        if failed.failed_at is None or failed.failed_at < incident.began_at - JOINS_WITHIN:
+            continue
+        if impact.failed_at is None or impact.failed_at < failed.failed_at:
+            known[failed.id] = replace(impact, scope=ImpactScope.SUBJECT, failed_at=failed.failed_at)
+            said = f"{failed.id}: {failed.failure}"
+            incident = replace(incident, impacts=_ordered(known.values())).with_event(
+                IncidentEventType.TRAINING_FAILED, failed.failed_at, text=said
+            )
+    return incident
+
+
+def _ordered(impacts: Iterable[Impact]) -> tuple[Impact, ...]:
+    return tuple(sorted(impacts, key=lambda impact: (-impact.gpus, impact.training)))
+
+
+def _named_in(texts: Iterable[str], topology: Topology) -> frozenset[str]:
+    """Return the trainings that log lines name, by their own id or by one of their pods."""
+    found: set[str] = set()
+    for line in texts:
+        for word in _NAMESPACED.findall(line):
+            namespace, _, name = word.partition("/")
+            if word in topology.trainings:
+                found.add(word)
+            elif (pod := topology.pods.get((namespace, name.rstrip(".")))) and pod.training:
+                found.add(pod.training)
+    return frozenset(found & topology.trainings.keys())

@@ -1,0 +1,81 @@
+"""An alert as a member of its incident: what it says there, whom it concerns, and when it is worse than alone. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from alerts.alert import Alert
+from alerts.incidents.incident import Member
+from alerts.incidents.wording import readable
+from alerts.rules import ImpactScope, Rule, Severity
+from collectors.facts.queries import LogQuery
+
+# Components that every training depends on. A rule that says nothing else concerns everybody if it is about one.
+SHARED_COMPONENTS = frozenset({"apiserver", "dns", "etcd"})
+
+
+def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) -> Member:
+    """Return the alert as a member of an incident that has these others."""
+    said = {name: readable(words, alert) for name, words in alert.annotations.items()}
+    member = Member(
+        alert=alert.id,
+        rule=alert.rule,
+        name=alert.name,
+        severity=alert.severity,
+        state=alert.life.state,
+        since=alert.life.since,
+        summary=summary_of(alert),
+        description=said.get("description", ""),
+        value=alert.value,
+        texts=alert.texts,
+        subject=alert.subject,
+        resolved_at=alert.life.resolved_at,
+        unseen_since=alert.unseen_since,
+        ended_reason=alert.ended_reason,
+    )
+    if rule is None:
+        return replace(member, scope=scope_of(alert, rule))
+    is_logged = isinstance(rule.query, LogQuery)
+    member = replace(
+        member,
+        headline=said.get("headline", ""),
+        resolved_headline=said.get("resolved_headline", ""),
+        is_logged=is_logged,
+        scope=scope_of(alert, rule),
+        labels=alert.labels.without("alertname", "severity") if is_logged else {},
+    )
+    if not any(_leads_to(other, alert, rule) for other in others):
+        return member
+    return replace(
+        member,
+        severity=Severity.CRITICAL,
+        summary=said.get("worse_summary", member.summary),
+        description=said.get("worse_description", member.description),
+        headline="",
+        resolved_headline="",
+        is_worse=True,
+    )
+
+
+def _leads_to(other: Member, alert: Alert, rule: Rule) -> bool:
+    """Whether the other alert makes this one worse: the rule names it, and no word says that it is of another thing."""
+    if other.alert == alert.id or other.name not in rule.template.worse_after:
+        return False
+    return all(alert.labels.get(name, value) == value for name, value in other.labels.items())
+
+
+def scope_of(alert: Alert, rule: Rule | None) -> ImpactScope:
+    """Return whom the alert concerns: what its rule says, else by the component that it is about."""
+    if rule is not None and rule.template.impact is not None:
+        return rule.template.impact
+    is_shared = alert.own_subject.component in SHARED_COMPONENTS
+    return ImpactScope.CLUSTER if is_shared else ImpactScope.SUBJECT
+
+
+def summary_of(alert: Alert) -> str:
+    """Return the alert in one sentence: its own summary, or its name and what it is about."""
+    if summary := alert.annotations.get("summary") or alert.annotations.get("message"):
+        return readable(summary, alert)
+    about = ", ".join(alert.own_subject.words().values()) or ", ".join(
+        alert.labels.without("alertname", "severity").values()
+    )
+    return f"{alert.name}: {about}" if about else alert.name

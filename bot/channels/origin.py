@@ -1,0 +1,56 @@
+"""Where an interaction comes from: the card that it is on or under, and what that card is about."""
+
+from collections.abc import Sequence
+
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.store import Store, StoreSnapshot
+from bot.channels.interaction import Interaction
+from commands.models import ReclaimRequest
+from commands.plans.plan import Origin, Plan
+
+RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
+
+
+async def cards_of(interaction: Interaction, snapshot: StoreSnapshot) -> Sequence[PostedCard]:
+    """Return the cards that the interaction is on or under, newest first."""
+    messages = {id for id in (interaction.message_id, interaction.thread) if id}
+    if not messages:
+        return ()
+    cards = await snapshot.rows(PostedCard).find(channel=interaction.channel, newest=True, limit=RECENT_CARDS)
+    return [card for card in cards if card.message_id in messages]
+
+
+async def origin_of(interaction: Interaction, store: Store) -> Origin:
+    """Return the origin: a command on or under an incident's card belongs to the incident."""
+    incident = ""
+    async with store.read() as snapshot:
+        for card in await cards_of(interaction, snapshot):
+            if card.kind is CardKind.INCIDENT:
+                incident = card.row_id
+            elif card.kind is CardKind.PLAN:
+                plan = await snapshot.rows(Plan).get(card.row_id)
+                incident = incident or (plan.origin.incident if plan else "")
+    return Origin(
+        via=interaction.via, channel=interaction.channel, thread=interaction.thread, incident=incident
+    )
+
+
+async def line_about(interaction: Interaction, store: Store) -> str:
+    """Return the line that shows what the message is about, empty for no message of a card or its thread."""
+    async with store.read() as snapshot:
+        cards = await cards_of(interaction, snapshot)
+        own = [card for card in cards if card.message_id == interaction.message_id]
+        return await _line_about((own or cards)[0], snapshot) if cards else ""
+
+
+async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
+    match card.kind:
+        case CardKind.INCIDENT:
+            return f"incident show {card.row_id}"
+        case CardKind.PLAN:
+            return f"plan show {card.row_id}"
+        case CardKind.LAUNCH:  # cluster/namespace/name
+            return f"training show {card.row_id.partition('/')[2]} --cluster {card.cluster}"
+        case CardKind.RECLAIM_REQUEST:
+            reclaim = await snapshot.rows(ReclaimRequest).get(card.row_id)
+            return f"training show {reclaim.training} --cluster {card.cluster}" if reclaim else ""

@@ -1,0 +1,34 @@
+"""The app's home tab in Slack."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from alerts.cards.message import Message
+from bot.channels.slack.blocks import render_view
+from bot.channels.slack.web_client import SlackClient
+from bot.language.phrasebook import ENGLISH, Phrasebook
+
+
+class SlackHome:
+    """A HomePublisher. A press on the page is answered in the person's direct messages with the app."""
+
+    def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
+        self.on_opened: Callable[[str], None] = lambda _user: None
+        self._client = client
+        self._book = book
+        self._channels: dict[str, str] = {}  # person -> direct messages
+
+    def opened(self, event: dict[str, Any]) -> None:
+        """Handle an `app_home_opened` event; the tab with the messages needs nothing."""
+        if event.get("tab") == "home" and event.get("user"):
+            self._channels[event["user"]] = event.get("channel", "")
+            self.on_opened(event["user"])
+
+    async def publish(self, user: str, message: Message) -> None:
+        view = {
+            "type": "home",
+            "blocks": list(render_view(message, self._book)),
+            "private_metadata": json.dumps({"channel": self._channels.get(user, "")}),
+        }
+        await self._client.call("views.publish", self._client.web.views_publish(user_id=user, view=view))

@@ -1,0 +1,133 @@
+"""Diagnosis of Slack: the tokens, their scopes, the channels that the bot must be in, and the teams' user groups."""
+
+from collections.abc import Iterable, Sequence
+
+from alerts.cards.channel_id import kind_and_name
+from bot.channels.slack.scopes import BOT_SCOPES
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import Permanent, SendError
+from bot.settings.schema import RouteSettings, Settings
+from bot.settings.secrets import SecretError
+from bot.settings.section import secret
+from bot.settings.value_types import token_error
+from collectors.facts.findings import Finding, broken, ok, warning
+
+_REINSTALL = "then install the app into the workspace again"
+_TOKEN_PAGE = "the app's page in Slack, OAuth & Permissions"
+_MENDS = {
+    "invalid_auth": f"put the bot token of {_TOKEN_PAGE}, into slack.bot_token: it begins with xoxb-",
+    "not_authed": f"put the bot token of {_TOKEN_PAGE}, into slack.bot_token: it begins with xoxb-",
+    "token_revoked": f"install the app into the workspace again, and take its new token from {_TOKEN_PAGE}",
+    "account_inactive": "the app or its bot was removed from the workspace: install it again",
+    "not_allowed_token_type": "the token is of another type: bot_token begins with xoxb-, app_token with xapp-",
+}
+
+
+async def diagnose_slack(settings: Settings) -> Sequence[Finding]:
+    """Return what is missing in Slack; nothing if the settings have no Slack. It posts nothing."""
+    slack = settings.slack
+    if slack is None:
+        return ()
+    token, app_token = (
+        secret(slack.bot_token, slack.bot_token_file),
+        secret(slack.app_token, slack.app_token_file),
+    )
+    assert token is not None
+    try:
+        texts = (token(), app_token() if app_token is not None else "")
+    except SecretError as error:
+        return [broken(str(error), "mend the file that slack names")]
+    for text, is_app in zip(texts, (False, True), strict=True):
+        if error_text := token_error(text, is_app=is_app):
+            name = "app_token" if is_app else "bot_token"
+            return [broken(f"slack.{name} {error_text}", _MENDS["not_allowed_token_type"])]
+    async with SlackClient(texts[0], api_url=slack.api_url) as client:
+        found = await _bot(client)
+        if client.known_identity:
+            found += [await _channel(client, one) for one in _channels(settings)]
+            found += await _groups(client, settings)
+        if texts[1]:
+            found.append(await _app(client, texts[1]))
+    return found
+
+
+async def _bot(client: SlackClient) -> list[Finding]:
+    try:
+        identity = await client.identity()
+    except SendError as error:
+        return [broken(f"Slack does not answer for the bot token: {error}", _mend(error))]
+    found = [ok(f"the bot is @{identity.get('user', '?')} in the workspace {identity.get('team', '?')}")]
+    given = client.scopes
+    if given and (missing := [scope for scope in BOT_SCOPES if scope not in given]):
+        text = f"the bot token lacks the scope {', '.join(missing)}"
+        return [*found, broken(text, f"add it under OAuth & Permissions, Bot Token Scopes; {_REINSTALL}")]
+    return found
+
+
+async def _channel(client: SlackClient, id: str) -> Finding:
+    """Return whether the bot is in a channel. Its history needs no more than the scopes that it has."""
+    try:
+        await client.call("conversations.history", client.web.conversations_history(channel=id, limit=1))
+    except SendError as error:
+        code = _code(error)
+        if code in ("not_in_channel", "channel_not_found"):
+            text = f"the bot is not in the channel {id}, or there is no such channel"
+            return broken(text, f"type `/invite @yardmaster` in {id}; check the id at the end of its details")
+        if code == "is_archived":
+            return broken(f"the channel {id} is archived", "unarchive it, or use another in the settings")
+        return broken(f"the channel {id} cannot be read: {error}", _mend(error))
+    return ok(f"the bot is in the channel {id}")
+
+
+async def _groups(client: SlackClient, settings: Settings) -> list[Finding]:
+    found = []
+    for name, team in settings.teams.items():
+        for group in team.slack_groups:
+            try:
+                call = client.web.usergroups_users_list(usergroup=group)
+                answer = await client.call("usergroups.users.list", call)
+            except SendError as error:
+                text = f"the user group {group} of the team {name} cannot be read: {error}"
+                found.append(
+                    broken(text, f"use the id in the user group's URL, or leave it out of teams.{name}")
+                )
+                continue
+            if not answer["users"]:
+                text = f"the user group {group} of the team {name} has no members"
+                found.append(warning(text, "add the people who may use its commands"))
+    return found
+
+
+async def _app(client: SlackClient, token: str) -> Finding:
+    try:
+        call = client.without_token().apps_connections_open(app_token=token)
+        await client.call("apps.connections.open", call)
+    except SendError as error:
+        mend = "generate an app-level token with the scope connections:write, and turn Socket Mode on"
+        return broken(f"Socket Mode cannot be opened with the app token: {error}", mend)
+    return ok("Socket Mode can be opened with the app token")
+
+
+def _channels(settings: Settings) -> list[str]:
+    """Return the ids of all Slack channels that the settings name."""
+    assert settings.slack is not None
+    found = [settings.slack.channel]
+
+    def visit(routes: Iterable[RouteSettings]) -> None:
+        for route in routes:
+            pairs = [kind_and_name(channel) for channel in route.channels]
+            found.extend(name for kind, name in pairs if kind == "slack")
+            visit(route.routes)
+
+    visit(settings.routes)
+    return list(dict.fromkeys(found))
+
+
+def _code(error: SendError) -> str:
+    return str(error).rpartition(": ")[2]
+
+
+def _mend(error: SendError) -> str:
+    if not isinstance(error, Permanent):
+        return "check the network's way to Slack, and slack.api_url"
+    return _MENDS.get(_code(error), "see the error's meaning in Slack's documentation of the method")

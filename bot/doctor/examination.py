@@ -1,0 +1,92 @@
+"""The diagnosis of everything that the settings name: one list of findings, by the part that each is about."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from bot.channels.channel_catalogue import DIAGNOSES, Diagnose
+from bot.doctor.kubernetes_access import diagnose_kubernetes
+from bot.evaluation.rulebook import Rulebook
+from bot.settings.schema import ClusterSettings, Settings
+from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
+from collectors.facts.clock import Clock
+from collectors.facts.findings import Finding, FindingLevel, broken
+from collectors.facts.queries import Query
+from collectors.facts.redaction import Redactor
+from collectors.facts.results import SourceError
+from commands.command_catalogue import CATALOGUE
+
+LIMIT = 90.0  # seconds for one part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartFinding:
+    """A finding about one part: `prod-a prometheus`, `slack`."""
+
+    part: str
+    finding: Finding
+
+    @property
+    def is_broken(self) -> bool:
+        return self.finding.level is FindingLevel.BROKEN
+
+    def as_json(self) -> dict[str, str]:
+        one = self.finding
+        return {"part": self.part, "level": one.level.value, "finding": one.text, "mend": one.mend}
+
+
+async def diagnose(
+    settings: Settings,
+    rulebook: Rulebook,
+    *,
+    clock: Clock,
+    sources: SourceCatalogue = SOURCES,
+    channels: Mapping[str, Diagnose] = DIAGNOSES,
+) -> list[PartFinding]:
+    """Ask every source and channel. Nothing is changed, posted or stored."""
+    queries = {rule.name: rule.query for rule in rulebook.rules}
+    found: list[PartFinding] = []
+    for cluster in settings.clusters:
+        found += await _cluster(cluster, settings, queries, clock, sources)
+    for kind, ask in channels.items():
+        try:
+            async with asyncio.timeout(LIMIT):
+                found += [PartFinding(part=kind, finding=one) for one in await ask(settings)]
+        except TimeoutError:
+            found.append(PartFinding(part=kind, finding=_late(kind)))
+    return found
+
+
+async def _cluster(
+    cluster: ClusterSettings,
+    settings: Settings,
+    queries: Mapping[str, Query],
+    clock: Clock,
+    catalogue: SourceCatalogue,
+) -> list[PartFinding]:
+    found: list[PartFinding] = []
+
+    def add(part: str, findings: Sequence[Finding]) -> None:
+        found.extend(PartFinding(part=f"{cluster.name} {part}", finding=one) for one in findings)
+
+    if cluster.kubernetes is not None:
+        try:
+            async with asyncio.timeout(LIMIT):
+                add("kubernetes", await diagnose_kubernetes(cluster.kubernetes, settings, CATALOGUE))
+        except TimeoutError:
+            add("kubernetes", [_late("the API server")])
+    async with AsyncExitStack() as stack:
+        try:
+            parts = SourceParts(redact=Redactor(settings.redact))
+            opened = await open_sources(cluster, parts, stack, catalogue)
+        except (SourceError, ValueError) as error:
+            add("sources", [broken(str(error), "mend the settings of its sources")])
+            return found
+        for name, findings in (await opened.diagnose(queries, at=clock.now())).items():
+            add(name, findings)
+    return found
+
+
+def _late(what: str) -> Finding:
+    return broken(f"{what} did not answer within {LIMIT:.0f} s", "check that it is up, and the way to it")

@@ -1,0 +1,184 @@
+"""Diagnosis of the access to Kubernetes: every right that is needed, asked of the API server itself."""
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from bot.doctor.role_rules import Rights, Rules, act_rights, look_rights, rule_object_rights
+from bot.settings.schema import KubernetesSettings, Settings
+from collectors.facts.findings import Finding, broken, ok
+from collectors.facts.results import SourceError
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
+from commands.core.command import AnyCommand
+
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+_AT_ONCE = 16  # reviews: the API server limits the rate of requests
+READING = "reading"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class NeededRight:
+    """One verb on one resource, as RBAC counts."""
+
+    group: str
+    resource: str
+    verb: str
+    namespace: str = ""
+    name: str = ""
+
+    def review(self) -> dict[str, Any]:
+        resource, _, part = self.resource.partition("/")
+        attributes = {
+            "group": self.group,
+            "resource": resource,
+            "subresource": part,
+            "verb": self.verb,
+            "namespace": self.namespace,
+            "name": self.name,
+        }
+        given = {key: value for key, value in attributes.items() if value}
+        return {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": given},
+        }
+
+
+class _Status(msgspec.Struct):
+    allowed: bool = False
+    username: str = ""
+
+
+class _UserStatus(msgspec.Struct, rename="camel"):
+    user_info: _Status = msgspec.field(default_factory=_Status)
+
+
+class _Review(msgspec.Struct):
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _UserReview(msgspec.Struct):
+    status: _UserStatus = msgspec.field(default_factory=_UserStatus)
+
+
+async def diagnose_kubernetes(
+    kube: KubernetesSettings, settings: Settings, commands: Sequence[AnyCommand]
+) -> Sequence[Finding]:
+    """Return whether the API server answers, and which rights are missing to read and for the permitted commands."""
+    options = KubernetesOptions(kubeconfig=kube.kubeconfig, context=kube.context)
+    try:
+        client = await KubernetesClient.connect(options)
+    except SourceError as error:
+        return [broken(str(error), "mend the kubeconfig that the settings name")]
+    try:
+        who = await _who(client)
+        needed = needed_rights(settings, commands)
+        missing = await _missing(client, needed)
+    except SourceError as error:
+        return [broken(str(error), "mend this first: until then everything about the cluster is blind")]
+    finally:
+        await client.close()
+    found = [ok(f"{client.where} answers {who}")]
+    if not missing:
+        return [*found, ok(f"it has all {len(needed)} rights that reading and the permitted commands need")]
+    return [*found, *_findings(missing, needed, who)]
+
+
+def needed_rights(settings: Settings, commands: Sequence[AnyCommand]) -> dict[NeededRight, list[str]]:
+    """Return the rights to read, and those of the commands that somebody may run; each with what needs it."""
+    found: dict[NeededRight, list[str]] = {}
+
+    def need(rights: Rights, by: str) -> None:
+        for right in _each(rights):
+            found.setdefault(right, []).append(by)
+
+    need(look_rights(commands), READING)
+    if settings.rules.objects:
+        need(rule_object_rights(), "rules.objects")
+    patterns = {pattern for team in settings.teams.values() for pattern in team.commands}
+    patterns |= {pattern for one in settings.automation.values() for pattern in one.commands}
+    for name, rights in act_rights(commands).items():
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            need(rights, name)
+    return found
+
+
+def _each(rights: Rights) -> Iterable[NeededRight]:
+    yield from _of_rules(rights["cluster"], "")
+    for namespace, rules in rights["namespaces"].items():
+        yield from _of_rules(rules, namespace)
+
+
+def _of_rules(rules: Rules, namespace: str) -> Iterable[NeededRight]:
+    for rule in rules:
+        for group in rule["apiGroups"]:
+            for resource in rule["resources"]:
+                for name in rule.get("resourceNames") or [""]:
+                    for verb in rule["verbs"]:
+                        yield NeededRight(
+                            group=group, resource=resource, verb=verb, namespace=namespace, name=name
+                        )
+
+
+async def _missing(client: KubernetesClient, needed: Collection[NeededRight]) -> list[NeededRight]:
+    slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def is_allowed(right: NeededRight) -> bool:
+        async with slots:
+            body = await client.call("POST", _REVIEWS, body=right.review())
+        return msgspec.json.decode(body, type=_Review).status.allowed
+
+    rights = sorted(needed)
+    allowed = await asyncio.gather(*(is_allowed(right) for right in rights))
+    return [right for right, may in zip(rights, allowed, strict=True) if not may]
+
+
+async def _who(client: KubernetesClient) -> str:
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    try:
+        answer = await client.call("POST", _WHO, body=body)
+    except SourceError as error:
+        if error.status in (403, 404):  # older than Kubernetes 1.28
+            return "the account of its credentials"
+        raise
+    return msgspec.json.decode(answer, type=_UserReview).status.user_info.username
+
+
+def _findings(
+    missing: Sequence[NeededRight], needed: dict[NeededRight, list[str]], who: str
+) -> list[Finding]:
+    """Return a finding for each resource, with the line of a role that mends it."""
+    by_resource: dict[tuple[str, str, str, tuple[str, ...]], list[NeededRight]] = {}
+    for right in missing:
+        names = tuple(sorted({one.name for one in missing if _same(one, right)}))
+        by_resource.setdefault((right.group, right.resource, right.namespace, names), []).append(right)
+    found = []
+    for (group, resource, namespace, names), rights in by_resource.items():
+        verbs = list(dict.fromkeys(right.verb for right in rights))
+        users = list(dict.fromkeys(user for right in rights for user in needed[right]))
+        role = f"a Role in {namespace}" if namespace else "a ClusterRole"
+        where = f" in {namespace}" if namespace else ""
+        rule = f'{{apiGroups: ["{group}"], resources: [{resource}]'
+        if any(names):
+            rule += f", resourceNames: [{', '.join(names)}]"
+        line = f"{rule}, verbs: [{', '.join(verbs)}]}}"
+        commands = [user for user in users if user not in (READING, "rules.objects")]
+        chart = f"; with the chart: enabledCommands: [{', '.join(commands)}]" if commands else ""
+        what = f"{resource}.{group}" if group else resource
+        text = f"{who} may not {', '.join(verbs)} {what}{where}, which is needed for {', '.join(users)}"
+        found.append(broken(text, f"add to {role} of {who}: {line}{chart}"))
+    return found
+
+
+def _same(one: NeededRight, other: NeededRight) -> bool:
+    return (one.group, one.resource, one.namespace, one.verb) == (
+        other.group,
+        other.resource,
+        other.namespace,
+        other.verb,
+    )

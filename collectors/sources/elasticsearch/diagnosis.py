@@ -1,0 +1,91 @@
+"""Diagnosis of an Elasticsearch: whether the index is there, has fresh lines, and the fields that rules group by."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from collectors.facts.findings import Finding, broken, ok, warning
+from collectors.facts.queries import LogQuery, Query
+from collectors.facts.results import Blind, SourceError
+from collectors.sources.elasticsearch.client import ElasticsearchClient
+from collectors.sources.elasticsearch.fields import FieldMap
+
+_SHOWN = 6
+_ESSENTIAL = ("time", "message")
+_FIELDS = "set elasticsearch.fields, or let the log shipper add the field"
+
+
+async def diagnose(
+    client: ElasticsearchClient,
+    index: str,
+    fields: FieldMap | SourceError,
+    health: Blind | None,
+    queries: Mapping[str, Query],
+) -> Sequence[Finding]:
+    """Return the findings. `queries` are those of rules, by the rule's name."""
+    if isinstance(fields, SourceError):
+        names = await _indices(client)
+        if names is None:
+            return [broken(str(fields), "mend this first: until then every rule on its logs is blind")]
+        if await _matches(client):
+            return [broken(str(fields), "grant `read` and `view_index_metadata` on the index")]
+        near = get_close_matches(index.rstrip("*-"), names, n=1, cutoff=0.3) or names[:1]
+        there = (
+            f"there are {_some(names)}"
+            if names
+            else "it has no index at all: does the log shipper write to it?"
+        )
+        mend = f"set elasticsearch.index, such as `{_pattern(near[0])}`" if near else "start the log shipper"
+        return [broken(f"it answers, but no index matches `{index}`; {there}", mend)]
+    found = [ok(f"it answers, and has the index `{index}`")]
+    found += _missing_fields(fields, queries)
+    if health is not None:
+        found.append(broken(health.reason, "check the log shipper, its clock, and elasticsearch.stale_after"))
+    return found
+
+
+def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Finding]:
+    rules: dict[str, list[str]] = defaultdict(list)
+    for name, query in queries.items():
+        for label in query.by if isinstance(query, LogQuery) else ():
+            if label not in fields.exact:
+                rules[label].append(name)
+    found = [
+        broken(fields.unusable.get(label, f"no field of `{label}`"), _FIELDS)
+        for label in _ESSENTIAL
+        if label not in fields.read
+    ]
+    found += [
+        broken(f"{_some(names)} can see nothing: {fields.unusable.get(label, label)}", _FIELDS)
+        for label, names in sorted(rules.items())
+    ]
+    others = [label for label in fields.unusable if label not in (*_ESSENTIAL, *rules)]
+    if others:
+        what = f"its lines have no field for {_some(sorted(others))}, which searches of people may name"
+        found.append(warning(what, f"{_FIELDS}, if you miss it"))
+    return found
+
+
+async def _indices(client: ElasticsearchClient) -> list[str] | None:
+    """Return the names of all indices and data streams that may be seen; None if they cannot be listed."""
+    try:
+        return await client.index_names()
+    except SourceError:
+        return None
+
+
+async def _matches(client: ElasticsearchClient) -> bool:
+    try:
+        return bool((await client.field_caps(["@timestamp"])).indices)
+    except SourceError:
+        return False
+
+
+def _pattern(name: str) -> str:
+    """Return a pattern for a dated or numbered index: `filebeat-8.19-2026.11.23` becomes `filebeat-*`."""
+    return f"{name.split('-')[0]}-*" if "-" in name else name
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,103 @@
+"""Diagnosis of a Prometheus: its version, whether it scrapes, and which rules have no series to see."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from collectors.facts.findings import Finding, broken, ok, warning
+from collectors.facts.queries import PromQLQuery, Query
+from collectors.facts.results import Blind, QueryResult, SourceError
+from collectors.sources.prometheus.client import PrometheusClient
+from collectors.sources.prometheus.exporters import exporter_of
+from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
+
+_SHOWN = 6  # rules or metrics in one finding
+
+
+class _Build(msgspec.Struct):
+    version: str = ""
+
+
+class _BuildInfo(msgspec.Struct):
+    data: _Build = msgspec.field(default_factory=_Build)
+
+
+class _Ask(Protocol):
+    async def __call__(self, expr: str, at: datetime) -> QueryResult: ...
+
+
+async def diagnose(
+    client: PrometheusClient, ask: _Ask, health: Blind | None, queries: Mapping[str, Query], at: datetime
+) -> Sequence[Finding]:
+    """Return the findings. `queries` are those of rules, by the rule's name; `health` is the source's own."""
+    if health is not None:
+        return [broken(health.reason, "mend this first: until then every rule on its metrics is blind")]
+    found = [ok(f"{await _version(client)} answers at {client.where}, and scrapes")]
+    expressions = {name: query.expr for name, query in queries.items() if isinstance(query, PromQLQuery)}
+    names = frozenset().union(*(metric_names(expr) for expr in expressions.values()))
+    present = await _present(ask, names, at)
+    if isinstance(present, Blind):
+        return [*found, broken(f"the series of rules cannot be counted: {present.reason}", "mend this first")]
+    return [*found, *_findings(expressions, names, present)]
+
+
+def _findings(
+    expressions: Mapping[str, str], names: Collection[str], present: Collection[str]
+) -> Sequence[Finding]:
+    missing = {name: missing_metrics(expr, present) for name, expr in expressions.items()}
+    blind = frozenset().union(*missing.values())
+    if not blind:
+        return [ok(f"every metric of {len(expressions)} rules has series")]
+    by_exporter: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for metric in blind:
+        by_exporter[exporter_of(metric)].add(metric)
+    found = [ok(f"{sum(not one for one in missing.values())} of {len(expressions)} rules have series")]
+    for (exporter, mend), metrics in sorted(by_exporter.items()):
+        rules = sorted(rule for rule, needed in missing.items() if needed & metrics)
+        text = f"{_some(rules)} can see nothing: there is no series of {_some(sorted(metrics))}"
+        given = [name for name in names if exporter_of(name)[0] == exporter]
+        if not exporter:
+            found.append(warning(text, "check the rule's metric names, or leave the rule out"))
+        elif any(name in present for name in given):
+            found.append(
+                warning(
+                    f"{text}, though {exporter} gives others",
+                    f"nothing, if these appear only when something happens; else let {exporter} export them",
+                )
+            )
+        else:
+            found.append(
+                broken(
+                    f"{text}; {exporter} gives them, and nothing of it is there",
+                    f"{mend}; or leave its rules out with rules.packs or rules.overrides",
+                )
+            )
+    return found
+
+
+async def _present(ask: _Ask, names: Collection[str], at: datetime) -> frozenset[str] | Blind:
+    """Return which of these metrics have series now."""
+    if not names:
+        return frozenset()
+    pattern = "|".join(sorted(names))
+    found = await ask(f'count by (__name__) ({{__name__=~"{pattern}"}})', at)
+    if isinstance(found, Blind):
+        return found
+    return frozenset(sample.labels["__name__"] for sample in found.samples)
+
+
+async def _version(client: PrometheusClient) -> str:
+    try:
+        body = await client.get("api/v1/status/buildinfo")
+        version = msgspec.json.decode(body, type=_BuildInfo).data.version
+    except (SourceError, msgspec.DecodeError):  # Thanos and others may not serve it
+        return "a server of Prometheus' API"
+    return f"Prometheus {version}".strip()
+
+
+def _some(names: Sequence[str], shown: int = _SHOWN) -> str:
+    rest = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")

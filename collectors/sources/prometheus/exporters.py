@@ -1,0 +1,28 @@
+"""The exporter of each metric that rules query, for people who miss one."""
+
+from collections.abc import Mapping
+
+_MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to do
+    "DCGM_": (
+        "dcgm-exporter",
+        "install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
+    ),
+    "node_": (
+        "node_exporter",
+        "install node_exporter on every node, and let Prometheus scrape it (port 9100)",
+    ),
+    "kube_": ("kube-state-metrics", "install kube-state-metrics, and let Prometheus scrape it (port 8080)"),
+    "coredns_": ("CoreDNS", "let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153"),
+    "container_": ("cAdvisor", "let Prometheus scrape the kubelets' /metrics/cadvisor"),
+    "kubelet_": ("the kubelet", "let Prometheus scrape the kubelets' /metrics"),
+    "apiserver_": ("the API server", "let Prometheus scrape the API server's /metrics"),
+    "ceph_": (
+        "Ceph's manager",
+        "enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)",
+    ),
+}
+
+
+def exporter_of(metric: str) -> tuple[str, str]:
+    """Return the exporter that gives a metric, and how to get it; both empty if it is not known."""
+    return next((mend for prefix, mend in _MENDS.items() if metric.startswith(prefix)), ("", ""))

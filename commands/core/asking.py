@@ -1,0 +1,69 @@
+"""Asking a team: the preview of a plan that the asker may not confirm, posted where that team reads."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from alerts.cards.message import Color, Message, channel, code, text
+from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.store import StoreSnapshot
+from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
+from commands.core.context import CommandContext
+from commands.core.parsing import action_of
+from commands.core.planner import Planner
+from commands.plans.plan import Origin, Plan, PlanState
+
+
+async def ask_teams(
+    command: AnyCommand, words: Sequence[str], context: CommandContext, planner: Planner, *, line: str
+) -> Answer:
+    """Propose the plan to the teams that may confirm it. Raises UnusableError and DeniedError."""
+    if not context.actor.teams:
+        raise DeniedError("You are in no team, so you cannot ask another one to run a command.")
+    if command.plan is None:
+        raise UnusableError(f"`{command.name}` shows no preview, so nobody can be asked to confirm it.")
+    plan, draft, teams = await planner.make_for_others(command, action_of(command, words), context, line=line)
+    if draft.nothing_to_do:
+        raise UnusableError(draft.nothing_to_do)
+    if not teams:
+        raise DeniedError(f"No team may run `{line}`.")
+    where = await _channel(teams[0], context)
+    if not where:
+        raise UnusableError(f"There is no channel where {teams[0]} can be asked.")
+    origin = Origin(via=context.origin.via, channel=where, incident=context.origin.incident)
+    plan = replace(plan, asked_of=teams, origin=origin)
+    async with context.store.unit() as unit:
+        for one in await unit.rows(Plan).find(actor=plan.actor, state=PlanState.PROPOSED.value):
+            if one.line == plan.line and one.asked_of and plan.created_at < one.expires_at:
+                raise UnusableError(f"You asked for this already: see plan `{one.id}`.")
+        await unit.rows(Plan).put(plan)
+        await unit.rows(PostedCard).add(
+            PostedCard(
+                id=card_id(CardKind.PLAN, plan.id, where),
+                cluster=plan.cluster,
+                kind=CardKind.PLAN,
+                row_id=plan.id,
+                channel=where,
+            )
+        )
+    planner.start(plan)
+    asked = text(
+        f"Asked {' or '.join(teams)} in ", channel(where), ": ", plan.title, " · plan ", code(plan.id), "."
+    )
+    return Answer(message=Message(title=asked, color=Color.INFO))
+
+
+async def _channel(team: str, context: CommandContext) -> str:
+    """Return where a team reads: its own channel, that of the incident, or the default."""
+    if own := context.channels.get(team, ""):
+        return own
+    async with context.store.read() as snapshot:
+        return await _of_incident(context.origin.incident, snapshot) or context.channels.get("", "")
+
+
+async def _of_incident(incident: str, snapshot: StoreSnapshot) -> str:
+    cards = (
+        await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident)
+        if incident
+        else ()
+    )
+    return next((card.channel for card in cards), "")

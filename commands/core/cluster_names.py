@@ -1,0 +1,45 @@
+"""The names of a cluster that a typed line may have, as far as the cluster can be seen."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from alerts.rules import Rule
+from collectors.facts.results import SourceError
+from commands.core.context import Cluster
+from commands.core.matching.known_names import KnownNames
+from commands.core.parameter_types import NameKind
+
+
+def names_of(cluster: Cluster | None, rules: Mapping[str, Rule], teams: Iterable[str]) -> KnownNames:
+    """Return the names of nodes, racks, trainings, alerts and teams. What cannot be seen has none."""
+    return KnownNames(
+        {
+            NameKind.NODE: _nodes(cluster),
+            NameKind.RACK: _racks(cluster),
+            NameKind.TRAINING: _trainings(cluster),
+            NameKind.ALERT: tuple(dict.fromkeys(rule.name for rule in rules.values())),
+            NameKind.TEAM: tuple(teams),
+        }
+    )
+
+
+def _nodes(cluster: Cluster | None) -> Sequence[str]:
+    if cluster is None:
+        return ()
+    try:
+        return tuple(cluster.inventory().nodes)
+    except SourceError:
+        return ()
+
+
+def _racks(cluster: Cluster | None) -> Sequence[str]:
+    nodes = cluster.topology().nodes.values() if cluster is not None else ()
+    return tuple(dict.fromkeys(node.rack for node in nodes if node.rack))
+
+
+def _trainings(cluster: Cluster | None) -> Sequence[str]:
+    if cluster is None:
+        return ()
+    try:
+        return tuple(training.id for training in cluster.trainings())
+    except SourceError:
+        return ()

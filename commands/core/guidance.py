@@ -1,0 +1,113 @@
+"""Answers to lines that are not run as they are: what was probably meant, as buttons, and what is missing."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+import click
+
+from alerts.cards.message import (
+    Block,
+    Button,
+    Buttons,
+    ButtonStyle,
+    Color,
+    Context,
+    Message,
+    Paragraph,
+    Preformatted,
+    Text,
+    code,
+    joined,
+    markup,
+    text,
+)
+from collectors.facts.one_line import SENTENCE, one_line
+from commands.core.cluster_selection import scoped
+from commands.core.command import Answer, AnyCommand, DeniedError, FormRequest, Outcome, UnknownNameError
+from commands.core.matching.interpretation import FORM, Fill, Offer, missing_arguments
+from commands.core.usage_errors import quote_hint, rejoined
+
+MAX_BUTTON_LINE = 1_500  # characters; a longer line is not offered as a button
+
+
+def line_of(words: Iterable[str], cluster: str = "") -> str:
+    """Return the words as a line that is read as these words again."""
+    line = shlex.join(words)
+    return scoped(line, cluster) if cluster else line
+
+
+def offered(typed: str, offer: Offer) -> Answer:
+    """Return the lines that may have been meant, each as a button that runs it."""
+    lines = [line_of(words) for words in offer.lines]
+    first = offer.commands[0]
+    title = text("Did you mean ", code(lines[0]), "?")
+    blocks: list[Block] = [
+        Buttons(
+            buttons=tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
+        ),
+        Context(text=text("You wrote ", code(one_line(typed, SENTENCE)), ". Nothing was done.")),
+    ]
+    if first.changes_something:
+        blocks.insert(0, Paragraph(text=text("Usage: ", code(first.usage))))
+    return Answer(
+        message=Message(title=title, color=Color.QUIET, blocks=tuple(blocks)), outcome=Outcome.WRONG
+    )
+
+
+def form_of(fill: Fill, cluster: str) -> Answer:
+    """Return what is missing, and the form to fill it in."""
+    command, arguments = fill.command, fill.words[len(fill.command.name.split()) :]
+    line = line_of([*command.name.split(), FORM, *arguments])
+    button = Button(label="Fill in the form", line=line, style=ButtonStyle.PRIMARY)
+    blocks: tuple[Block, ...] = (
+        Preformatted(lines=(command.usage,)),
+        Context(text=text("For example: ", code(command.example))),
+        Buttons(buttons=(button,)),
+    )
+    title = text(code(command.name), " needs more: ", _needed(fill))
+    return Answer(
+        message=Message(title=title, color=Color.QUIET, blocks=blocks),
+        outcome=Outcome.WRONG,
+        form=FormRequest(command=command, words=arguments, cluster=cluster),
+    )
+
+
+def near_names(error: UnknownNameError, command: AnyCommand | None, words: Sequence[str]) -> Answer:
+    """Return that the name is unknown, and the line as it was probably meant: with a near name, or with quotes."""
+    lines = [[near if word == error.name else word for word in words] for near in error.near]
+    hint = ""
+    if command is not None:
+        name = command.name.split()
+        quoted = rejoined(command, words[len(name) :], error.name)
+        lines = [[*name, *quoted]] if quoted else lines
+        hint = quote_hint(command, words[len(name) :], error.name)
+    typed = [line_of(line) for line in lines if line != list(words)]
+    buttons = tuple(Button(label=line, line=line) for line in typed if len(line) <= MAX_BUTTON_LINE)
+    blocks: tuple[Block, ...] = (Buttons(buttons=buttons),) if buttons else ()
+    title = markup(f"{error} {hint}".strip())
+    return Answer(message=Message(title=title, color=Color.QUIET, blocks=blocks), outcome=Outcome.WRONG)
+
+
+def denied(error: DeniedError, words: Sequence[str]) -> Answer:
+    """Return why the actor may not run the line, and a button that asks a team to do it."""
+    line = line_of(["ask", "--", *words])
+    blocks: tuple[Block, ...] = ()
+    if error.teams and len(line) <= MAX_BUTTON_LINE:
+        who = " or ".join(error.teams)
+        blocks = (Buttons(buttons=(Button(label=f"Ask {who} to do it", line=line),)),)
+    return Answer(
+        message=Message(title=markup(str(error)), color=Color.QUIET, blocks=blocks), outcome=Outcome.REFUSED
+    )
+
+
+def refused(reason: str, outcome: Outcome = Outcome.REFUSED) -> Answer:
+    """Return an answer with the reason why nothing was done."""
+    return Answer(message=Message(title=markup(reason), color=Color.QUIET), outcome=outcome)
+
+
+def _needed(fill: Fill) -> Text:
+    names = [
+        code(one.opts[0] if isinstance(one, click.Option) else one.human_readable_name.upper())
+        for one in missing_arguments(fill.command, fill.words)
+    ]
+    return joined(", ", names or ["see its form"])

@@ -1,0 +1,183 @@
+"""The interpretation of a line: to run it, to open a form, to offer lines, or nothing that is known."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import click
+
+from commands.core.command import AnyCommand
+from commands.core.matching.known_names import KnownNames
+from commands.core.matching.lexicon import Lexicon
+from commands.core.matching.matcher import match
+from commands.core.matching.tokens import is_same_word
+from commands.core.parameter_types import DECORATION, NameKind, NameType, kinds_of
+
+FORM = "--form"  # opens the command's form with what the line has
+_HELP = frozenset({"--help", "-h"})
+_AND = frozenset({"and", "&", "和", "与"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Run this: the line names the command itself, or surely means it and it only reads."""
+
+    command: AnyCommand
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fill:
+    """Open the command's form: `words` have what is known of it."""
+
+    command: AnyCommand
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Offer these lines as buttons, the likeliest first; none if nothing is known of the line."""
+
+    commands: tuple[AnyCommand, ...] = ()
+    lines: tuple[tuple[str, ...], ...] = field(default=())  # as words, one for each command
+
+
+Interpretation = Run | Fill | Offer
+
+
+def named_command(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyCommand | None:
+    """Return the command whose name the line begins with, in any case."""
+    first = [word.strip(DECORATION).lower() or word for word in words[:2]]
+    for command in catalogue:
+        name = command.name.split()
+        if name and first[: len(name)] == name:
+            return command
+    return None
+
+
+def interpret(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownNames]) -> Interpretation:
+    """Return what to do with the words of a line. A command that changes something is run only by its own name.
+
+    `names` is called only for a line that does not begin with a command's name."""
+    head, rest = _split_extra(words)
+    if _HELP & set(head):
+        return _help([word for word in head if word not in _HELP], lexicon, names)
+    is_form = FORM in head
+    head = [word for word in head if word != FORM]
+    command = named_command(head, lexicon.catalogue)
+    if command is None:
+        return _matched([*head, *rest], lexicon, names)
+    if command.name == "help" and len(head) > 1:
+        return _help(head[1:], lexicon, names)
+    if _has_words_too_many(command, head) and _means(
+        found := _matched([*head, *rest], lexicon, names), command
+    ):
+        return found
+    cleaned = (*command.name.split(), *_cleaned(command, head[len(command.name.split()) :]), *rest)
+    kept = tuple(word for word in cleaned if word not in _AND) if _takes_names(command) else cleaned
+    if kept != cleaned and command.changes_something:
+        return Offer(commands=(command,), lines=(kept,))
+    if is_form or missing_arguments(command, kept):
+        return Fill(command=command, words=kept)
+    return Run(command=command, words=kept)
+
+
+def missing_arguments(command: AnyCommand, words: Sequence[str]) -> tuple[click.Parameter, ...]:
+    """Return the required parameters that have no value at all. Whether a value is a good one, parsing says."""
+    head, _ = _split_extra(words[len(command.name.split()) :])
+    given = {word.partition("=")[0] for word in head}
+    has_positional = bool(positional_words(command, head))
+    return tuple(
+        parameter
+        for parameter in command.parameters
+        if parameter.required
+        and (not given & set(parameter.opts) if isinstance(parameter, click.Option) else not has_positional)
+    )
+
+
+def positional_words(command: AnyCommand, words: Sequence[str]) -> list[int]:
+    """Return where the positional arguments are: neither options nor their values."""
+    options = [one for one in command.parameters if isinstance(one, click.Option)]
+    takes_value = {flag for one in options if not one.is_flag for flag in one.opts}
+    return [
+        at
+        for at, word in enumerate(words)
+        if not word.startswith("-") and (not at or words[at - 1] not in takes_value)
+    ]
+
+
+def _matched(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownNames]) -> Interpretation:
+    found = match(words, lexicon, names())
+    if not found.candidates:
+        return Offer()
+    best = found.candidates[0]
+    if found.is_sure and best.command.name == "help":
+        return Run(command=best.command, words=("help",))
+    if found.is_sure and best.missing:
+        return Fill(command=best.command, words=best.words)
+    if found.is_sure and not best.command.changes_something:
+        return Run(command=best.command, words=best.words)
+    return Offer(
+        commands=tuple(one.command for one in found.candidates),
+        lines=tuple(one.words if not one.missing else (*one.words, FORM) for one in found.candidates),
+    )
+
+
+def _help(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownNames]) -> Interpretation:
+    """Return the help of the command that the words name, however they name it."""
+    command = next(one for one in lexicon.catalogue if one.name == "help")
+    asked = named_command(words, lexicon.catalogue)
+    nouns = {one.noun for one in lexicon.catalogue}
+    noun = next((one for one in nouns if len(words) == 1 and is_same_word(words[0].lower(), one)), "")
+    if asked is None and noun:
+        return Run(command=command, words=("help", noun))
+    if asked is None and words:
+        found = match(words, lexicon, names()).candidates
+        asked = found[0].command if found else None
+    if asked is None:
+        return Run(command=command, words=("help", *words))
+    return Run(command=command, words=("help", *(asked.name.split() if asked is not command else ())))
+
+
+def _cleaned(command: AnyCommand, words: Sequence[str]) -> list[str]:
+    """Return the arguments with names bare of commas and quotes, where the command takes names."""
+    if not _takes_names(command):
+        return _without_full_stop(command, words)
+    places = set(positional_words(command, words))
+    has_capitals = any(NameKind.ALERT in kinds_of(one) for one in command.parameters)
+    found: list[str] = []
+    for at, word in enumerate(words):
+        if at in places:
+            bare = [one for piece in word.split(",") if (one := piece.strip(DECORATION))] or [word]
+            found += bare if has_capitals else [one.lower() for one in bare]
+        else:
+            found.append(word)
+    return found
+
+
+def _without_full_stop(command: AnyCommand, words: Sequence[str]) -> list[str]:
+    """Return the words of a command without arguments without a lone full stop or question mark."""
+    takes = any(isinstance(one, click.Argument) for one in command.parameters)
+    return [word for word in words if takes or word.strip(DECORATION)]
+
+
+def _has_words_too_many(command: AnyCommand, words: Sequence[str]) -> bool:
+    """Return whether there are words after the name of a command that takes none: `node list of rack-a`."""
+    takes = any(isinstance(one, click.Argument) for one in command.parameters)
+    return not takes and bool(positional_words(command, words[len(command.name.split()) :]))
+
+
+def _means(meaning: Interpretation, command: AnyCommand) -> bool:
+    if isinstance(meaning, Offer):
+        return command in meaning.commands
+    return meaning.command is command
+
+
+def _takes_names(command: AnyCommand) -> bool:
+    arguments = [one for one in command.parameters if isinstance(one, click.Argument)]
+    return bool(arguments) and all(isinstance(one.type, NameType) for one in arguments)
+
+
+def _split_extra(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Cut off `--` and what follows: it is for the program that is launched."""
+    cut = words.index("--") if "--" in words else len(words)
+    return list(words[:cut]), list(words[cut:])

@@ -1,0 +1,56 @@
+"""The names that a line may have: of nodes, trainings, alerts and the like, and the ids that we give."""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from commands.core.parameter_types import ROW_IDS, NameKind
+
+NEAR = 0.75  # how alike a mistyped name is, 1 is the same
+_NEAR_A_WORD = 0.85  # the same for a name that looks like any word
+MAX_NEAR = 3
+_LOOKS_LIKE_A_NAME = re.compile(r"(?=.*[0-9/-])[\w./-]{3,}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """Names by kind. An id of ours need not be among them: the command says if there is no such row."""
+
+    names: Mapping[NameKind, Sequence[str]] = field(default_factory=dict)
+
+    def kinds_of(self, word: str) -> dict[NameKind, str]:
+        """Return what the word may name, and its name as it is written there."""
+        found = {kind: word.lower() for kind, shape in ROW_IDS.items() if shape.fullmatch(word.lower())}
+        for kind, names in self.names.items():
+            for name in names:
+                if name.lower() == word.lower():
+                    found[kind] = name
+        if NameKind.TRAINING not in found and word.lower() in self._short_names():
+            found[NameKind.TRAINING] = word.lower()
+        return found
+
+    def near(self, word: str) -> list[str]:
+        """Return the names that the word was probably meant to be, the most alike first."""
+        least = NEAR if _LOOKS_LIKE_A_NAME.fullmatch(word) else _NEAR_A_WORD
+        known = [
+            *self.names.get(NameKind.NODE, ()),
+            *self.names.get(NameKind.TRAINING, ()),
+            *self._short_names(),
+        ]
+        matcher = difflib.SequenceMatcher(b=word.lower())
+        scored = []
+        for name in known:
+            matcher.set_seq1(name.lower())
+            if matcher.quick_ratio() >= least and (ratio := matcher.ratio()) >= least:
+                scored.append((-ratio, name))
+        return [name for _, name in sorted(scored)[:MAX_NEAR]]
+
+    def _short_names(self) -> set[str]:
+        """A training's name or namespace without the other, as long as it names only one."""
+        parts = [
+            part
+            for id in self.names.get(NameKind.TRAINING, ())
+            for part in dict.fromkeys(id.lower().split("/", 1))
+        ]
+        return {part for part in parts if parts.count(part) == 1}

@@ -1,0 +1,110 @@
+"""The lexicon: the phrases by which people name each command, from its name and its synonyms."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import click
+
+from commands.core.command import AnyCommand
+from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, tokens_of, words_only
+
+# Words that are the same in any command.
+_COMMON: Mapping[str, tuple[str, ...]] = {
+    "show": ("查看", "显示", "查询"),
+    "list": ("列出", "列表"),
+    "which": ("哪些", "哪个", "哪几个"),
+    "who": ("谁",),
+    "what": ("什么",),
+    "many": ("多少", "几个"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPhrase:
+    """Words that name a command, without fillers. `options` are what the phrase says beyond the name."""
+
+    words: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    is_singular: bool = False  # "show node" is not "show nodes"
+
+    def found_in(self, words: Sequence[str | None]) -> int | None:
+        """Return where the phrase begins in the words; None stands for a word that is taken."""
+        for at in range(len(words) - len(self.words) + 1):
+            there = words[at : at + len(self.words)]
+            if all(
+                word is not None and (word == own if self.is_singular else is_same_word(word, own))
+                for word, own in zip(there, self.words, strict=True)
+            ):
+                return at
+        return None
+
+
+class Lexicon:
+    """The phrases of all commands. `nouns`: what people say instead of a noun, by noun."""
+
+    def __init__(
+        self, catalogue: Sequence[AnyCommand], nouns: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> None:
+        self.catalogue = tuple(catalogue)
+        self._nouns = [
+            (tuple(token.key for token in words_only(tokens_of([word]))), own)
+            for own, others in {**nouns, **_COMMON}.items()
+            for word in others
+        ]
+        self._nouns.sort(key=lambda entry: -len(entry[0]))
+        verbs = [command.verb for command in catalogue]
+        self._unique = {verb for verb in verbs if verbs.count(verb) == 1 and verb not in ("", "add")}
+        self.phrases: Mapping[str, tuple[CommandPhrase, ...]] = {
+            command.name: tuple(sorted(self._phrases_of(command), key=lambda one: -len(one.words)))
+            for command in catalogue
+        }
+
+    def nouns_in(self, tokens: Sequence[LineToken]) -> list[LineToken]:
+        """Return the tokens with each noun in the program's own word: `machine` and `节点` are `node`."""
+        left: list[LineToken] = []
+        at = 0
+        while at < len(tokens):
+            for words, noun in self._nouns:
+                there = tokens[at : at + len(words)]
+                if len(there) == len(words) and all(
+                    is_same_word(token.key, word) for token, word in zip(there, words, strict=True)
+                ):
+                    left.append(LineToken(noun, there[0].text))
+                    at += len(words)
+                    break
+            else:
+                left.append(tokens[at])
+                at += 1
+        return left
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words that mean something."""
+        options = (
+            option.opts[-1].lstrip("-") if not option.opts[0].startswith("--") else option.opts[0].lstrip("-")
+            for command in self.catalogue
+            for option in command.parameters
+            if isinstance(option, click.Option)
+        )
+        phrases = (word for found in self.phrases.values() for one in found for word in one.words)
+        return frozenset({*phrases, *options, *SHOWING})
+
+    def _phrases_of(self, command: AnyCommand) -> Iterable[CommandPhrase]:
+        noun, verb = command.noun, command.verb
+        is_singular = verb == "show" and any((one.noun, one.verb) == (noun, "list") for one in self.catalogue)
+        if not verb or verb in ("list", "show"):
+            yield CommandPhrase(words=(noun,), is_singular=is_singular)
+        if verb:
+            yield CommandPhrase(words=(noun, verb), is_singular=is_singular)
+            yield CommandPhrase(words=(verb, noun), is_singular=is_singular)
+        if verb == "show" or verb in self._unique:
+            yield CommandPhrase(words=(verb,))
+        for synonym in command.synonyms:
+            head, dash, options = synonym.partition(" --")
+            words = self.nouns_in(words_only(tokens_of(head.split()) or [LineToken(head, head)]))
+            if words:
+                yield CommandPhrase(
+                    words=tuple(token.key for token in words), options=(f"--{options}",) if dash else ()
+                )

@@ -1,0 +1,103 @@
+"""Tokens of a typed line: words without their decoration; Chinese, which has no spaces, one character each."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from commands.core.parameter_types import DECORATION
+
+MAX_WORDS = 40  # of a line that is not a command; who writes more is writing to somebody else
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_RUNS = re.compile(r"[\u3400-\u9fff]|[^\u3400-\u9fff]+")
+_APART = re.compile(r"[,，、;；]+")
+_CONTRACTIONS = {
+    "whats": ("what", "is"),
+    "whos": ("who", "is"),
+    "hows": ("how", "is"),
+    "wheres": ("where", "is"),
+    "oncall": ("on", "call"),
+    "on-call": ("on", "call"),
+}
+# They carry no meaning of their own. A phrase loses them as a line does, so that both are compared without them.
+_FILLERS = frozenset(
+    word
+    for line in (
+        "a an the is are was were be am me my we us our you your i it its this that there does",
+        "of on in at with about from to and or now currently all some any so just right",
+        "please pls plz hey hi tell let lets want need see",
+    )
+    for word in line.split()
+)
+_CHINESE_FILLERS = (
+    *("看一下", "有没有", "所有", "还有", "帮我", "一下", "看看", "给我", "现在", "目前", "一个", "这个"),
+    *"请帮我的了吗呢吧把到是在看给想要有和上里都个成",
+)
+# They show something. With another word they add nothing to it: "show nodes".
+SHOWING = frozenset({"show", "list", "get", "display", "view", "describe", "give", "print", "check"})
+
+
+@dataclass(frozen=True, slots=True)
+class LineToken:
+    """A word. `key` is what is compared, in lower case; `text` is as typed."""
+
+    key: str
+    text: str
+
+    @property
+    def is_chinese(self) -> bool:
+        return bool(_CHINESE.fullmatch(self.key))
+
+
+def tokens_of(words: Iterable[str]) -> list[LineToken]:
+    """Return the tokens of a line's words: apart at commas, bare of quotes and full stops."""
+    found: list[LineToken] = []
+    for word in words:
+        for piece in _APART.split(unicodedata.normalize("NFKC", word)):
+            for run in _RUNS.findall(piece):
+                found += _tokens_of_run(run)
+    return found
+
+
+def _tokens_of_run(run: str) -> list[LineToken]:
+    bare = run.strip(DECORATION)
+    if bare.lower().endswith("'s"):
+        stem = bare[:-2].strip(DECORATION)
+        is_question = stem.lower() in ("what", "who", "how", "where")
+        return [LineToken(stem.lower(), stem), *([LineToken("is", "is")] if is_question else [])]
+    parts = _CONTRACTIONS.get(bare.lower())
+    if parts:
+        return [LineToken(part, part) for part in parts]
+    return [LineToken(bare.lower(), bare)] if bare else []
+
+
+def words_only(tokens: Sequence[LineToken]) -> list[LineToken]:
+    """Return the tokens without fillers, unless nothing else is left."""
+    left: list[LineToken] = []
+    at = 0
+    while at < len(tokens):
+        length = _chinese_at(tokens, at, _CHINESE_FILLERS)
+        if length:
+            at += length
+        elif tokens[at].key in _FILLERS:
+            at += 1
+        else:
+            left.append(tokens[at])
+            at += 1
+    return left
+
+
+def _chinese_at(tokens: Sequence[LineToken], at: int, phrases: Iterable[str]) -> int:
+    for phrase in phrases:
+        if [token.key for token in tokens[at : at + len(phrase)]] == list(phrase):
+            return len(phrase)
+    return 0
+
+
+def is_same_word(one: str, other: str) -> bool:
+    """Return whether the words are the same, but for a plural's `s`."""
+    return one == other or _singular(one) == _singular(other)
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -1,0 +1,139 @@
+"""Types of command parameters: durations, and names of what exists in the cluster or in our store."""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import click
+
+from collectors.facts.clock import duration
+
+DECORATION = " \t`'\"“”‘’.,;:!?…，。；：！？、"  # around a name in a sentence
+MAX_NAME = 300  # characters of a name
+
+
+class NameKind(StrEnum):
+    """What a name is the name of. Its value is the word that people read."""
+
+    NODE = "node"
+    TRAINING = "training"
+    RACK = "rack"
+    TEAM = "team"
+    ALERT = "alert"
+    INCIDENT = "incident"
+    PLAN = "plan"
+    SILENCE = "silence"
+    REQUEST = "request"
+
+
+ROW_IDS = {  # the shape of the ids that we give
+    NameKind.INCIDENT: re.compile(r"i\d{1,9}"),
+    NameKind.PLAN: re.compile(r"p\d{1,9}"),
+    NameKind.SILENCE: re.compile(r"s\d{1,9}"),
+    NameKind.REQUEST: re.compile(r"c[0-9a-f]{8}"),
+}
+
+
+class DurationType(click.ParamType[timedelta]):
+    """A duration in Prometheus notation: 30s, 5m, 1h30m, 7d."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        try:
+            return duration(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class WholeNumberType(click.ParamType[int]):
+    """A whole number, of at least `least` and at most `most`."""
+
+    name = "number"
+
+    def __init__(self, *, least: int = 0, most: int | None = None) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        bare = str(value).strip()
+        if not re.fullmatch(r"-?[0-9]{1,18}", bare, re.ASCII):
+            self.fail(f"must be a whole number, {self._range}, and `{bare}` is not", param, ctx)
+        if int(bare) < self.least or (self.most is not None and int(bare) > self.most):
+            self.fail(f"must be {self._range}, and `{bare}` is not", param, ctx)
+        return int(bare)
+
+    @property
+    def _range(self) -> str:
+        if self.most is None:
+            return f"{self.least} or more"
+        return f"{self.least} to {self.most}"
+
+
+class NumberType(click.ParamType[float]):
+    """A number, 0 or more."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        bare = str(value).strip()
+        if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,6})?", bare, re.ASCII):
+            self.fail(f"must be a number, 0 or more, and `{bare}` is not", param, ctx)
+        return float(bare)
+
+
+class NameType(click.ParamType[str]):
+    """A name of one of these kinds, as people copy it: with backticks, a comma or a full stop around it.
+
+    Kubernetes' names and our ids are in lower case, names of alerts are not.
+    """
+
+    name = "text"
+
+    def __init__(self, *kinds: NameKind) -> None:
+        self.kinds = kinds
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        bare = str(value).strip(DECORATION)
+        if not value:
+            return ""  # the default of an option
+        if not bare:
+            self.fail("a name is missing", param, ctx)
+        if len(bare) > MAX_NAME:
+            self.fail(f"a name has at most {MAX_NAME} characters", param, ctx)
+        return bare if NameKind.ALERT in self.kinds else bare.lower()
+
+
+class MatchersType(click.ParamType[str]):
+    """A matcher of alerts: `node=gpu-a04`. A bare name of one of `labels` is written as one."""
+
+    name = "text"
+    labels: ClassVar[Mapping[NameKind, str]] = {NameKind.NODE: "node", NameKind.ALERT: "alertname"}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value)
+
+
+DURATION = DurationType()
+MATCHERS = MatchersType()
+NODE = NameType(NameKind.NODE)
+TRAINING = NameType(NameKind.TRAINING)
+RACK = NameType(NameKind.RACK)
+TEAM = NameType(NameKind.TEAM)
+INCIDENT = NameType(NameKind.INCIDENT)
+PLAN = NameType(NameKind.PLAN)
+SILENCE = NameType(NameKind.SILENCE)
+REQUEST = NameType(NameKind.REQUEST)
+ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
+
+
+def kinds_of(parameter: click.Parameter) -> tuple[NameKind, ...]:
+    """Return what the parameter's value may name; nothing for a number, a text and the like."""
+    if isinstance(parameter.type, NameType):
+        return parameter.type.kinds
+    if isinstance(parameter.type, MatchersType):
+        return tuple(MatchersType.labels)
+    return ()

@@ -1,0 +1,84 @@
+"""What is wrong with the arguments of a line, in our own words, and how to write them."""
+
+import difflib
+from collections.abc import Sequence
+
+import click
+
+from commands.core.command import AnyCommand
+
+
+def explained(error: click.UsageError, command: AnyCommand, arguments: Sequence[str]) -> str:
+    """Return what click found wrong. `arguments` are the words after the command's name."""
+    if isinstance(error, click.NoSuchOption):
+        possible = sorted(error.possibilities or ())
+        best = difflib.get_close_matches(error.option_name, possible, n=1, cutoff=0)
+        near = f" Did you mean `{best[0]}`?" if best else ""
+        return f"`{command.name}` has no option `{error.option_name}`.{near}"
+    if isinstance(error, click.BadOptionUsage):
+        return f"`{error.option_name}` needs a value."
+    if isinstance(error, click.MissingParameter):
+        return f"`{_label(error.param)}` is missing."
+    if isinstance(error, click.BadParameter):
+        separator = ":" if error.message.startswith(("`", "'")) else ""
+        return f"`{_label(error.param)}`{separator} {_wrong_value(error)}"
+    if stray := _stray(command, arguments):
+        hint = f" {quote_hint(command, arguments, stray)}".rstrip()
+        return f"`{stray}` is one word too many.{hint}"
+    return error.format_message()
+
+
+def quote_hint(command: AnyCommand, arguments: Sequence[str], word: str) -> str:
+    """Return the hint that a text of several words needs quotes, if the word follows an option's text; else ''."""
+    joined = rejoined(command, arguments, word)
+    if not joined:
+        return ""
+    at = next(number for number, one in enumerate(joined) if " " in one and one not in arguments)
+    return f'A text of several words needs quotes: `{joined[at - 1]} "{joined[at]}"`.'
+
+
+def rejoined(command: AnyCommand, arguments: Sequence[str], word: str) -> list[str]:
+    """Return the arguments with the words after an option's text as one, up to the next option; [] if it has none."""
+    texts = {
+        flag
+        for option in command.parameters
+        if isinstance(option, click.Option) and not option.is_flag and option.metavar == "TEXT"
+        for flag in option.opts
+    }
+    if word not in arguments:
+        return []
+    place = arguments.index(word)
+    begin = next((at for at in range(place - 1, -1, -1) if arguments[at].startswith("--")), None)
+    if begin is None or arguments[begin] not in texts or place - begin < 2:
+        return []
+    end = next((at for at in range(place, len(arguments)) if arguments[at].startswith("-")), len(arguments))
+    return [*arguments[: begin + 1], " ".join(arguments[begin + 1 : end]), *arguments[end:]]
+
+
+def _wrong_value(error: click.BadParameter) -> str:
+    if error.param is not None and isinstance(error.param.type, click.Choice):
+        return error.message.replace("'", "`")
+    return f"{error.message.rstrip('.')}."
+
+
+def _label(parameter: click.Parameter | None) -> str:
+    if parameter is None:
+        return "it"
+    if isinstance(parameter, click.Option):
+        return parameter.opts[0]
+    return parameter.human_readable_name.lower().replace("_", "-")
+
+
+def _stray(command: AnyCommand, arguments: Sequence[str]) -> str:
+    """Return the first word that no parameter takes."""
+    room = sum(1 for one in command.parameters if isinstance(one, click.Argument))
+    options = [one for one in command.parameters if isinstance(one, click.Option)]
+    takes_value = {flag for one in options if not one.is_flag for flag in one.opts}
+    taken = 0
+    for at, word in enumerate(arguments):
+        if word.startswith("-") or (at and arguments[at - 1] in takes_value):
+            continue
+        taken += 1
+        if taken > room:
+            return word
+    return ""

@@ -1,0 +1,1 @@
+"""`home`: what is open, and what is one person's own."""

@@ -1,0 +1,68 @@
+"""The command `home`: what is open, what waits for the sender, and their trainings, GPUs and cordons."""
+
+from dataclasses import dataclass
+
+from alerts.cards.message import Block, Context, Message, bold, code, text
+from alerts.incidents.incident import Incident
+from collectors.facts.results import SourceError
+from commands.core.command import Answer, Command
+from commands.core.context import CommandContext
+from commands.gpu.reclaim_card import OPEN
+from commands.home.sections import leases_of, open_incidents, trainings_of, waiting_for
+from commands.models import CordonLease, ReclaimRequest
+from commands.plans.plan import Plan, PlanState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowHome:
+    pass
+
+
+async def show(action: ShowHome, context: CommandContext) -> Answer:
+    """Return the page of the sender. Moments are dates, not ages, so that it is the same until something changes."""
+    cluster, me = context.cluster.name, context.actor.id
+    async with context.store.read() as snapshot:
+        incidents = await snapshot.rows(Incident).find(cluster=cluster, state="open")
+        plans = await snapshot.rows(Plan).find(cluster=cluster, state=PlanState.PROPOSED.value)
+        reclaims = await snapshot.rows(ReclaimRequest).find(
+            cluster=cluster, state=tuple(one.value for one in OPEN)
+        )
+        leases = await snapshot.rows(CordonLease).find(cluster=cluster)
+    mine = [one for one in leases if one.owner == me]
+    blocks: list[Block] = [
+        *open_incidents(incidents, me),
+        *waiting_for(
+            me,
+            plans=[one for one in plans if context.now < one.expires_at],
+            reclaims=reclaims,
+            leases=[one for one in mine if one.until is not None and one.until <= context.now],
+        ),
+        *_trainings(context),
+        *leases_of(mine),
+        Context(
+            text=text(cluster, " · ", code("help"), " lists what you can type here or after ", code("/yard"))
+        ),
+    ]
+    return Answer(message=Message(title=text(bold("What is open, and what is yours")), blocks=tuple(blocks)))
+
+
+def _trainings(context: CommandContext) -> list[Block]:
+    names = {name for name, id in context.defaults.owners.items() if id == context.actor.id}
+    names.add(context.actor.name)
+    try:
+        return trainings_of([one for one in context.cluster.trainings() if one.owner in names])
+    except SourceError as error:
+        return [Context(text=text(f"⚪ Your trainings cannot be seen now: {error}"))]
+
+
+COMMANDS = (
+    Command(
+        noun="home",
+        verb="",
+        summary="Show what is open, what waits for you, and your trainings, GPUs and cordons.",
+        action=ShowHome,
+        read=show,
+        for_everyone=True,
+        example="home",
+    ),
+)

@@ -1,0 +1,101 @@
+"""What the doctor finds about metrics: exporters that are missing, and what a rule needs of an expression."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from bot.evaluation.rulebook import read_rulebook
+from bot.settings.schema import RulesSettings
+from collectors.facts.clock import SystemClock
+from collectors.facts.findings import Finding, FindingLevel
+from collectors.facts.queries import PromQLQuery
+from collectors.sources.prometheus.exporters import exporter_of
+from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
+from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.sources.prometheus.source import PrometheusSource
+from tests.real.fixtures import StartPrometheus
+
+SHIPPED = {
+    rule.name: rule.query
+    for rule in read_rulebook(RulesSettings(packs=("gpu", "node"))).rules
+    if isinstance(rule.query, PromQLQuery)
+}
+
+
+def of_level(found: Sequence[Finding], level: FindingLevel) -> list[Finding]:
+    return [one for one in found if one.level is level]
+
+
+async def test_a_prometheus_without_dcgm_exporter(start_prometheus: StartPrometheus) -> None:
+    at = SystemClock().now() - timedelta(minutes=10)
+    names = frozenset().union(*(metric_names(query.expr) for query in SHIPPED.values()))
+    there = sorted(name for name in names if not name.startswith("DCGM_"))
+    stamp = f"{at.timestamp() - 5:.3f}"
+    samples = [f"{name} 1 {stamp}" for name in ("up", *there)]
+    server = start_prometheus(
+        samples=[line for one in samples for line in (f"# TYPE {one.split()[0]} gauge", one)]
+    )
+    source = PrometheusSource(PrometheusOptions(url=server.url))
+    try:
+        found = await source.diagnose(SHIPPED, at=at)
+    finally:
+        await source.close()
+    assert found[0].text.startswith("Prometheus ")
+    (one,) = of_level(found, FindingLevel.BROKEN)
+    assert one.text.startswith("GPU")
+    assert "DCGM_FI_DEV_GPU_TEMP" in one.text
+    assert one.text.endswith("dcgm-exporter gives them, and nothing of it is there")
+    assert one.mend.startswith("install dcgm-exporter on the GPU nodes, and let Prometheus scrape it")
+    assert of_level(found, FindingLevel.WARNING) == []
+
+
+async def test_a_prometheus_that_scrapes_nothing(start_prometheus: StartPrometheus) -> None:
+    source = PrometheusSource(PrometheusOptions(url=start_prometheus().url))
+    try:
+        (one,) = await source.diagnose(SHIPPED, at=SystemClock().now() - timedelta(minutes=10))
+    finally:
+        await source.close()
+    assert "has no fresh sample of `up`" in one.text
+
+
+@pytest.mark.parametrize(
+    ("expr", "present", "missing"),
+    [
+        ("sum by (a) (rate(x[5m])) > 1", set(), {"x"}),
+        ("x > 1", {"x"}, set()),
+        ("x or y", {"y"}, set()),
+        ("x or y", set(), {"x", "y"}),
+        ("x unless on (a) y", {"x"}, set()),
+        ("x unless on (a) y", set(), {"x"}),
+        ("x and on (a) y", {"x"}, {"y"}),
+        ("absent(x)", set(), set()),
+        ("changes((max by (a) (x))[10m:30s]) > 0", set(), {"x"}),
+        ('{__name__="x", a="b"}', set(), {"x"}),
+        ("topk(3, x) / y", {"y"}, {"x"}),
+        ("x or vector(0)", set(), set()),
+        ("not a query (", set(), set()),
+    ],
+)
+def test_the_metrics_that_an_expression_needs(expr: str, present: set[str], missing: set[str]) -> None:
+    assert missing_metrics(expr, present) == missing
+
+
+def test_the_exporter_of_every_metric_of_the_shipped_rules_is_known() -> None:
+    names = {name for query in SHIPPED.values() for name in metric_names(query.expr)}
+    unknown = sorted(name for name in names if not exporter_of(name)[0])
+    assert unknown == [], "add their exporter to collectors/sources/prometheus/exporters.py"
+
+
+async def test_a_metric_that_only_some_exporters_have_is_a_warning(start_prometheus: StartPrometheus) -> None:
+    at = SystemClock().now() - timedelta(minutes=10)
+    stamp = f"{at.timestamp() - 5:.3f}"
+    lines = ["# TYPE up gauge", f"up 1 {stamp}", "# TYPE DCGM_A gauge", f"DCGM_A 1 {stamp}"]
+    source = PrometheusSource(PrometheusOptions(url=start_prometheus(samples=lines).url))
+    try:
+        queries = {"A": PromQLQuery(expr="DCGM_A > 1"), "B": PromQLQuery(expr="DCGM_B > 1")}
+        found = await source.diagnose(queries, at=at)
+    finally:
+        await source.close()
+    (one,) = of_level(found, FindingLevel.WARNING)
+    assert one.text == "B can see nothing: there is no series of DCGM_B, though dcgm-exporter gives others"
