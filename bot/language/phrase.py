@@ -37,6 +37,7 @@ class Position(Enum):
 class Expected(Enum):
     """What may stand in a hole if it cannot be translated."""
 
+    ENDING = auto()  # of a plural, which is left out
     ANYTHING = auto()
     VALUE = auto()  # a name, or a number with its unit
     SYMBOL = auto()  # a value that is no English word: it has a digit, a dash, a capital
@@ -90,8 +91,10 @@ class Phrase:
     def expected(self) -> tuple[Expected, ...]:
         """What is expected in each hole."""
         return tuple(
-            Expected.ANYTHING
-            if place not in self._order or hole.startswith("`") or before.endswith(_OPENING)
+            Expected.ENDING
+            if place not in self._order
+            else Expected.ANYTHING
+            if hole.startswith("`") or before.endswith(_OPENING)
             else self.beside
             for place, (before, hole) in enumerate(zip(self._parts[::2], self._holes, strict=False))
         )

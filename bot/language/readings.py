@@ -32,6 +32,7 @@ _VALUE = re.compile(r"\W*\S*\W*|\W*\d\S* \S+|[^\s:]+ \S*[/\d-]\S*")
 _ENGLISH = re.compile(r"\W*[A-Za-z]?[a-z]+\W*")
 _WORDS = re.compile(r"(?:^|[^\w`./-])[A-Za-z]?[a-z]+(?=$|[^\w`./-])")  # English words, which may be names
 _FITTING: Mapping[Expected, Callable[[str], bool]] = {
+    Expected.ENDING: lambda _: True,
     Expected.ANYTHING: lambda _: True,
     Expected.VALUE: lambda rest: bool(_VALUE.fullmatch(rest)),
     Expected.SYMBOL: lambda rest: bool(_VALUE.fullmatch(rest)) and not _ENGLISH.fullmatch(rest),
@@ -92,6 +93,7 @@ class Readings:
         """Yield what the sentence may mean, the likeliest first."""
         candidates = [phrase for phrase in self._with_holes if phrase.fixed in sentence]
         yield from self._of_whole(sentence, candidates, attrgetter("whole"), depth)
+        yield from self._of_headline(sentence, depth)
         yield from self._of_marked(sentence, depth)
         yield from self._of_ended(sentence, depth)
         yield from self._of_list(sentence, _LISTS, depth)
@@ -141,6 +143,17 @@ class Readings:
         if (match := _MARKED.fullmatch(sentence)) and (said := self._found(match[2], depth - 1)):
             yield said.within(match[1], "")
 
+    def _of_headline(self, sentence: str, depth: int) -> Iterator[Reading]:
+        """Yield the readings of a sentence that lost its full stop."""
+        if sentence[-1:] not in ".?!:;, ":
+            candidates = [
+                one for one in self._with_holes if one.fixed in sentence and one.english.endswith(".")
+            ]
+            for said in self._of_whole(f"{sentence}.", candidates, attrgetter("whole"), depth):
+                yield Reading(said.text.removesuffix("。"), said.left)
+            if (exact := self._exact.get(f"{sentence.strip()}.")) is not None:
+                yield Reading(exact.removesuffix("。")).within(*_space_of(sentence))
+
     def _of_ended(self, sentence: str, depth: int) -> Iterator[Reading]:
         """Yield the reading of a sentence whose stop, or question mark, is not in its phrase."""
         for end, other in _ENDS:
@@ -165,6 +178,8 @@ class Readings:
 
     def _of_rest(self, rest: str, depth: int, expected: Expected = Expected.VALUE) -> Reading | None:
         """Return what stands in a hole, beside a phrase or in a list: translated, or as it is if it is as expected."""
+        if expected is Expected.ENDING:
+            return Reading(rest)
         found = self._found(rest, depth - 1)
         if found is not None and (found.is_whole or expected is Expected.ANYTHING):
             return found
