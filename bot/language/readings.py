@@ -145,14 +145,14 @@ class Readings:
 
     def _of_headline(self, sentence: str, depth: int) -> Iterator[Reading]:
         """Yield the readings of a sentence that lost its full stop."""
-        if sentence[-1:] not in ".?!:;, ":
-            candidates = [
-                one for one in self._with_holes if one.fixed in sentence and one.english.endswith(".")
-            ]
-            for said in self._of_whole(f"{sentence}.", candidates, attrgetter("whole"), depth):
-                yield Reading(said.text.removesuffix("。"), said.left)
-            if (exact := self._exact.get(f"{sentence.strip()}.")) is not None:
-                yield Reading(exact.removesuffix("。")).within(*_space_of(sentence))
+        if sentence[-1:] in ".?!:;, ":
+            return
+        whole = f"{sentence}."
+        if (exact := self._exact.get(whole.strip())) is not None:
+            yield Reading(exact.removesuffix("。")).within(*_space_of(sentence))
+        candidates = [one for one in self._with_holes if one.english.endswith(".") and one.fixed in whole]
+        for said in self._of_whole(whole, candidates, attrgetter("whole"), depth):
+            yield Reading(said.text.removesuffix("。"), said.left)
 
     def _of_ended(self, sentence: str, depth: int) -> Iterator[Reading]:
         """Yield the reading of a sentence whose stop, or question mark, is not in its phrase."""
