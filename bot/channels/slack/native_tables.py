@@ -6,6 +6,7 @@ from typing import Any
 from alerts.cards.message import Block, Table
 from bot.channels.slack import block_limits
 
+NAME = 24  # characters of a cell that is no sentence
 EMPTY = "–"  # a cell has at least one character
 
 Json = dict[str, Any]
@@ -20,7 +21,7 @@ def largest_table(blocks: Iterable[Block]) -> Table | None:
 def native_table(table: Table) -> tuple[Json, int] | None:
     """Return Slack's table, and how many rows do not fit into it; None when it has too many columns.
 
-    A column that is empty in every row is left out.
+    A column that is empty in every row is left out. Only sentences are wrapped: names and numbers stay on their line.
     """
     width = len(table.heading)
     used = [number for number in range(width) if any(row[number].strip() for row in table.rows)]
@@ -33,7 +34,7 @@ def native_table(table: Table) -> tuple[Json, int] | None:
         if room < 0:
             break
         rows.append(cells)
-    settings = [{"is_wrapped": number != used[0]} for number in used]
+    settings = [{"is_wrapped": any(len(row[number]) > NAME for row in table.rows)} for number in used]
     return {"type": "table", "column_settings": settings, "rows": rows}, len(table.rows) - (len(rows) - 1)
 
 
