@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from alerts.cards.message import Button, Message
+from alerts.cards.message import Block, Button, Message
 from commands.core.context import CommandContext
 from commands.core.request import Request
 from commands.plans.disruption import Disruption
@@ -21,7 +21,11 @@ EVERY_SOURCE = ("*",)
 
 
 class UnusableError(Exception):
-    """The command cannot be run. The text tells its sender what is wrong and what to do."""
+    """The command cannot be run. The text tells its sender what is wrong and what to do; `blocks` say more."""
+
+    def __init__(self, reason: str, *, blocks: tuple[Block, ...] = ()) -> None:
+        super().__init__(reason)
+        self.blocks = blocks
 
 
 class UnknownNameError(UnusableError):

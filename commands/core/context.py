@@ -119,6 +119,7 @@ class CommandContext:
     origin: Origin = field(default_factory=Origin)
     defaults: Defaults = field(default_factory=Defaults)
     uploads: tuple[Upload, ...] = ()
+    line: str = ""  # as it was typed
     confirm: Confirm | None = None
     ask: Ask | None = None
     members: Members | None = None

@@ -112,7 +112,8 @@ class Pipeline:
             return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
         except UnusableError as error:
             progress.outcome = "invalid"
-            return refused(str(error), Outcome.WRONG)
+            answer = refused(str(error), Outcome.WRONG, blocks=error.blocks)
+            return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"
             return refused(f"The cluster cannot be read: {error}", Outcome.FAILED)
@@ -234,6 +235,7 @@ class Pipeline:
             origin=request.origin,
             defaults=self.defaults,
             uploads=request.uploads,
+            line=request.line,
             rules=self.rules(),
             unseen=self.unseen(name),
             may=rights.may,
