@@ -304,10 +304,11 @@ def markup(sentence: str) -> Text:
     Nothing else becomes markup, whatever its source.
     """
     parts = _CODE.split(sentence)
-    return text(*(code(part) if number % 2 else _with_moments(part) for number, part in enumerate(parts)))
+    return text(*(code(part) if number % 2 else with_moments(part) for number, part in enumerate(parts)))
 
 
-def _with_moments(words: str) -> Text:
+def with_moments(words: str) -> Text:
+    """Return the words with their moments in the reader's time."""
     parts = _MOMENT.split(words)
     return text(*(_moment_of(part) if number % 2 else part for number, part in enumerate(parts)))
 
