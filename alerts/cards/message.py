@@ -235,6 +235,7 @@ class Message:
     """A card, reply or answer. `title` is one line; `summary` is the whole in one sentence, for the notification.
 
     `facts`: what an incident's card is about, only where its channel wants facts rather than words.
+    `is_document`: title and blocks are a page in the language that it was written in, which is not translated.
     """
 
     title: Text
@@ -243,6 +244,7 @@ class Message:
     summary: str = ""
     attachments: tuple["Attachment", ...] = field(default=())
     facts: IncidentFacts | None = None
+    is_document: bool = False
 
     @property
     def without_buttons(self) -> "Message":
