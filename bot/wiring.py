@@ -24,7 +24,7 @@ from bot.people import People
 from bot.settings.mapping import defaults_of, permissions_of, route_of, senders_of
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
-from bot.source_catalogue import SourceParts
+from bot.source_catalogue import SourceParts, not_connected
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
 from bot.wired_channels import conversation_of, wire_charts, wire_conversation, wire_delivery
@@ -124,6 +124,13 @@ def _assemble(
     def rules() -> Mapping[str, Rule]:
         return {id: rule for evaluator in evaluators.values() for id, rule in evaluator.rules.items()}
 
+    missing = {one.name: not_connected(one) for one in settings.clusters}
+
+    def unseen(cluster: str) -> Mapping[str, str]:
+        if cluster not in evaluators:
+            return {}
+        return {**missing[cluster], **evaluators[cluster].blind}
+
     conversation = conversation_of(opened)
     people = People(conversation.directory, settings.teams) if conversation else None
     pipeline = Pipeline(
@@ -135,6 +142,7 @@ def _assemble(
         clock=clock,
         defaults=defaults_of(settings),
         rules=rules,
+        unseen=unseen,
         current=people.current if people else as_given,
         members=people.members if people else None,
         channel=channel,

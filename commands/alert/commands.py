@@ -7,7 +7,6 @@ import click
 from alerts.alert import Alert
 from alerts.cards.message import (
     Block,
-    Color,
     Context,
     Fields,
     Message,
@@ -26,7 +25,9 @@ from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
-from commands.core.command import Answer, Command, UnusableError
+from commands.alert.query_text import query_lines
+from commands.core.blindness import nothing_seen
+from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import ALERT_OR_INCIDENT
 
@@ -52,7 +53,7 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
         silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
         incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
     if not found:
-        return Answer(message=Message(title=text("No firing alerts."), color=Color.GOOD))
+        return Answer(message=nothing_seen("No firing alerts", context))
     silenced = [
         alert.id for alert in found if any(silence.covers(alert.labels, context.now) for silence in silences)
     ]
@@ -115,20 +116,16 @@ def _explained(alert: Alert, context: CommandContext) -> list[Block]:
         )
     rows.append(("state", text(alert.life.state.value, " since ", moment(alert.life.since))))
     rows.append(("value", text(f"{alert.value:g}")))
-    rows.append(("labels", text(code(repr(alert.labels)))))
+    rows.append(("labels", text(code(str(alert.labels)))))
     rows.append(
         ("subject", text(", ".join(f"{word} {value}" for word, value in alert.subject.words().items())))
     )
     blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Fields(rows=tuple(rows))]
     if rule is not None:
-        blocks.append(Preformatted(lines=tuple(_expression_lines(rule.query))))
+        blocks.append(Preformatted(lines=query_lines(rule.query)))
     if alert.texts:
         blocks.append(Preformatted(lines=alert.texts[:5]))
     return blocks
-
-
-def _expression_lines(query: object) -> list[str]:
-    return str(getattr(query, "expr", "") or query).strip().splitlines()
 
 
 def _since(alert: Alert, context: CommandContext) -> str:
@@ -143,6 +140,7 @@ COMMANDS = (
         action=ListAlerts,
         parameters=(click.Option(["--pending"], is_flag=True, help="include pending alerts"),),
         read=listing,
+        shows=EVERY_SOURCE,
         example="alert list",
     ),
     *ACKNOWLEDGING,

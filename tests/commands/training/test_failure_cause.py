@@ -111,8 +111,8 @@ def test_what_an_uploaded_script_ran_cannot_be_launched_by_its_line() -> None:
 async def test_a_node_that_is_left_out_runs_none_of_its_tasks(yard: Yard, kube: KubernetesLookalike) -> None:
     line = "training launch mnist --image registry.example/vision/mnist:7 --gpus 8 --workers"
     refused = await yard.say(f"{line} 2 --not-on gpu-a01", ANA)
-    assert "1 of 2 workers fit" in refused
-    assert "gpu-a01 is left out by --not-on" in refused
+    assert "room for 1 of 2 workers" in refused
+    assert "left out by --not-on: gpu-a01" in refused
 
     await yard.do(f"{line} 1 --not-on gpu-a01", ANA)
 
