@@ -7,7 +7,7 @@ from alerts.cards.concerned import concerned
 from alerts.cards.explanation import detail_of, other_alerts
 from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import card_buttons, runbook_address, runbook_of, started_labels
-from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
+from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
 from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import (
     Block,
@@ -80,6 +80,8 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
         return text(bold("In progress: "), code(action.line), ", by ", person(action.who, action.who_name))
     if unknown := [action for action in context.actions if action.state == "unknown"]:
         return text(*not_known(unknown[-1]), "; Yardmaster looks again once the cluster answers")
+    if context.asked:
+        return text(bold("Asked: "), joined(", ", (_asked(one) for one in context.asked)))
     done = [action for action in context.actions if action.state == "done"]
     line = text(bold("Done: "), _done(done[-2:])) if done else ()
     if any(action.explains(incident) for action in done):
@@ -102,6 +104,11 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     return text(
         bold("Next: "), "investigate", _runbook(incident, context) or text("; no action is suggested")
     )
+
+
+def _asked(asked: Asked) -> Text:
+    owner = person(asked.owner_id, asked.owner) if asked.owner_id else text(asked.owner or "unknown owner")
+    return text(owner, " until ", moment(asked.until))
 
 
 def _done(actions: Sequence[IncidentAction]) -> Text:
