@@ -62,6 +62,17 @@ def joined(separator: "str | Span", parts: Iterable["str | Span | Text"]) -> Tex
     return spans
 
 
+def split_lines(spans: Text) -> list[Text]:
+    """Return the lines of a text, which line breaks part."""
+    lines: list[Text] = [()]
+    for span in spans:
+        if span.text == "\n":
+            lines.append(())
+        else:
+            lines[-1] += (span,)
+    return lines
+
+
 def bold(words: str) -> Span:
     return Span(words, Style.BOLD)
 
@@ -293,10 +304,11 @@ def markup(sentence: str) -> Text:
     Nothing else becomes markup, whatever its source.
     """
     parts = _CODE.split(sentence)
-    return text(*(code(part) if number % 2 else _with_moments(part) for number, part in enumerate(parts)))
+    return text(*(code(part) if number % 2 else with_moments(part) for number, part in enumerate(parts)))
 
 
-def _with_moments(words: str) -> Text:
+def with_moments(words: str) -> Text:
+    """Return the words with their moments in the reader's time."""
     parts = _MOMENT.split(words)
     return text(*(_moment_of(part) if number % 2 else part for number, part in enumerate(parts)))
 
