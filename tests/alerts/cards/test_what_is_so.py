@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from alerts.alert import Alert
+from alerts.cards.desired import desired_cards, desired_replies
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button, Buttons, Message, Paragraph, code, plain, text
+from alerts.cards.posted import ThreadReply
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule, Severity
@@ -257,3 +259,42 @@ def test_a_new_incident_names_the_earlier_one() -> None:
 
     foot = "\n".join(plain(b.text) for b in shown(incident).blocks if hasattr(b, "text"))
     assert "same as i3, resolved 2026-03-02 11:45 UTC" in foot
+
+
+def replies_of(incident: Incident) -> list[ThreadReply]:
+    (card,) = desired_cards(incident, {})
+    return desired_replies(incident, [card], context=IncidentContext(rules=RULES))
+
+
+def test_a_reopened_incident_is_broadcast_with_the_first_lines_and_the_buttons() -> None:
+    rules = {XID.id: replace(XID, template=replace(XID.template, actions=("node cordon {node}",)))}
+    again = replace(XID_ALERT, life=replace(XID_ALERT.life, since=NOON + minutes(20)))
+    reopened = after(over(incident_of(XID_ALERT)), again)
+    (card,) = desired_cards(reopened, {})
+
+    *_, reply = desired_replies(reopened, [card], context=IncidentContext(rules=rules))
+
+    assert reply.broadcast
+    assert plain(reply.text).split("\n") == [
+        "Reopened: GPU 3 on gpu-a01 reported XID 79. (2nd time in 20 min, 12 min in all)",
+        "Affects: vision/detr 16 GPUs, ana",
+        "Next: Cordon gpu-a01",
+    ]
+    assert [one.line for one in reply.buttons] == ["node cordon gpu-a01", "alert ack i1"]
+
+
+def test_a_reply_is_a_message_with_buttons_where_the_channel_has_them() -> None:
+    (resolved_reply,) = replies_of(over(incident_of(XID_ALERT)))
+    reply = replace(resolved_reply, buttons=(Button(label="Show", line="node show gpu-a01"),))
+
+    shown = reply.content(has_buttons=True)
+
+    assert isinstance(shown, Message)
+    assert shown.notification == plain(reply.text)
+    assert [type(block).__name__ for block in shown.blocks] == ["Paragraph", "Buttons"]
+    assert reply.content(has_buttons=False) == reply.text
+    assert replace(reply, buttons=()).content(has_buttons=True) == reply.text
+
+
+def test_a_reply_about_what_is_over_by_now_has_no_buttons() -> None:
+    assert all(not reply.buttons for reply in replies_of(over(incident_of(XID_ALERT))))
