@@ -62,6 +62,17 @@ def joined(separator: "str | Span", parts: Iterable["str | Span | Text"]) -> Tex
     return spans
 
 
+def split_lines(spans: Text) -> list[Text]:
+    """Return the lines of a text, which line breaks part."""
+    lines: list[Text] = [()]
+    for span in spans:
+        if span.text == "\n":
+            lines.append(())
+        else:
+            lines[-1] += (span,)
+    return lines
+
+
 def bold(words: str) -> Span:
     return Span(words, Style.BOLD)
 
