@@ -8,7 +8,7 @@ import pytest
 from alerts.alert import Alert
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
-from alerts.cards.incident_context import IncidentAction, IncidentContext, StillOpen
+from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button, Buttons, Message, Paragraph, code, plain, text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
@@ -187,6 +187,19 @@ def test_while_it_stands_a_cordon_is_done_and_what_is_left_is_next() -> None:
     context = IncidentContext(rules=rules, actions=(CORDON,))
 
     assert "Done: node cordon gpu-a01 by Dana · Next: Show gpu-a01" in words(incident_of(XID_ALERT), context)
+
+
+def test_an_owner_who_was_asked_is_named_with_the_time_instead_of_what_was_done() -> None:
+    free = replace(CORDON, line="gpu free detr", relieves=("GPU*",))
+    asked = Asked(owner="bo", owner_id="U_BO", until=NOON + minutes(30))
+    context = IncidentContext(actions=(free,), asked=(asked, replace(asked, owner_id="")))
+
+    said = words(incident_of(XID_ALERT), context)
+
+    at = f"{NOON + minutes(30):%Y-%m-%d %H:%M} UTC"
+    assert f"Asked: bo until {at}, bo until {at}" in said
+    assert "Done" not in said
+    assert "Asked" not in words(over(incident_of(XID_ALERT)), replace(context, asked=()))
 
 
 def test_a_resolved_card_keeps_what_is_still_open_with_its_button() -> None:
