@@ -151,7 +151,14 @@ def _assemble(
     reconciler = wire_delivery(shared, opened, clusters, evaluators, rules)
     for name, evaluator in evaluators.items():
         evaluator.on_view_change = partial(reconciler.mark_view_change, name)
-    parts = {**wire_jobs(shared, clusters, pipeline, channel=channel), "delivery": reconciler.run}
+    jobs = wire_jobs(
+        shared,
+        clusters,
+        pipeline,
+        channel=channel,
+        reaches_people=lambda kind: kind in opened and opened[kind].notifier.capabilities.direct,
+    )
+    parts = {**jobs, "delivery": reconciler.run}
     parts |= wire_charts(shared, opened, clusters, rules)
     for name, cluster in clusters.items():
         parts[f"evaluation {name}"] = evaluators[name].run

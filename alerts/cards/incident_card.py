@@ -6,8 +6,14 @@ from datetime import datetime
 from alerts.cards.concerned import concerned
 from alerts.cards.explanation import detail_of, other_alerts
 from alerts.cards.headline import headline
-from alerts.cards.incident_buttons import card_buttons, runbook_address, runbook_of, started_labels
-from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
+from alerts.cards.incident_buttons import (
+    card_buttons,
+    runbook_address,
+    runbook_of,
+    shipped_runbook,
+    started_labels,
+)
+from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
 from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import (
     Block,
@@ -80,28 +86,38 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
         return text(bold("In progress: "), code(action.line), ", by ", person(action.who, action.who_name))
     if unknown := [action for action in context.actions if action.state == "unknown"]:
         return text(*not_known(unknown[-1]), "; Yardmaster looks again once the cluster answers")
+    if context.asked:
+        return text(bold("Asked: "), joined(", ", (_asked(one) for one in context.asked)))
     done = [action for action in context.actions if action.state == "done"]
     line = text(bold("Done: "), _done(done[-2:])) if done else ()
     if any(action.explains(incident) for action in done):
         return text(line, "; waiting for the alerts to resolve")
-    if not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED:
+    waits = not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED
+    started = started_labels(context)
+    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
+    if waits and not left:
         return text(
             line,
             ". " if line else (),
             "It is closed once somebody has acknowledged it",
             _runbook(incident, context),
         )
-    started = started_labels(context)
-    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
     if left:
         return text(
             line, " · " if line else (), bold("Next: "), bold(label_of(left[0])), _runbook(incident, context)
         )
     if line:
         return text(line, "; waiting for the alerts to resolve", _runbook(incident, context))
+    if shipped := shipped_runbook(incident, context):
+        return text(bold("Next: "), "read ", code(f"runbook {shipped}"))
     return text(
         bold("Next: "), "investigate", _runbook(incident, context) or text("; no action is suggested")
     )
+
+
+def _asked(asked: Asked) -> Text:
+    owner = person(asked.owner_id, asked.owner) if asked.owner_id else text(asked.owner or "unknown owner")
+    return text(owner, " until ", moment(asked.until))
 
 
 def _done(actions: Sequence[IncidentAction]) -> Text:
@@ -113,8 +129,10 @@ def _done(actions: Sequence[IncidentAction]) -> Text:
 def _runbook(incident: Incident, context: IncidentContext) -> Text:
     if address := runbook_address(incident, context):
         return text(" · ", link(address, "runbook"))
+    if shipped_runbook(incident, context):
+        return ()  # the menu has it
     page = runbook_of(incident, context)
-    return text(" · ", code(f"runbook {page}")) if page else ()
+    return text(f" · runbook {page}") if page else ()
 
 
 def _unseen(incident: Incident, context: IncidentContext) -> Text:

@@ -7,7 +7,10 @@ import click
 
 from alerts.cards.message import (
     Block,
+    Button,
+    Buttons,
     Context,
+    Menu,
     Message,
     Paragraph,
     Preformatted,
@@ -21,6 +24,12 @@ from alerts.cards.message import (
 from commands.core.command import Answer, AnyCommand, Command
 from commands.core.context import CommandContext
 from commands.core.parsing import find
+
+_NOW = (
+    Button(label="Open incidents", line="incident list"),
+    Button(label="Nodes", line="node list"),
+    Button(label="What is yours", line="home"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,25 +45,31 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
             find(action.words, everything)  # raises UnusableError with suggestions
         if len(action.words) >= 2 or (action.words and action.words[0] in {c.name for c in others}):
             return details(find(action.words, everything), context)
-        return overview(action.words[0] if action.words else "", context)
+        return of_noun(action.words[0], context) if action.words else overview(context)
 
-    def overview(noun: str, context: CommandContext) -> Answer:
+    def overview(context: CommandContext) -> Answer:
+        """One line per noun, so that all fit on a phone; a menu has more about each."""
+        nouns: dict[str, list[AnyCommand]] = {}
+        for command in everything:
+            nouns.setdefault(command.noun, []).append(command)
+        several = {noun: found for noun, found in nouns.items() if len(found) > 1}
+        single = [found[0] for found in nouns.values() if len(found) == 1]
+        lines = [*(_in_a_line(found, context) for found in several.values()), _names(single, context)]
+        more = tuple(Button(label=noun, line=f"help {noun}") for noun in several)
+        blocks: list[Block] = [
+            Buttons(buttons=_NOW),
+            Paragraph(text=joined("\n", lines)),
+            Buttons(menus=(Menu(label="More about…", options=more),)),
+            _legend(),
+        ]
+        return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
+
+    def of_noun(noun: str, context: CommandContext) -> Answer:
         blocks: list[Block] = []
-        for name in dict.fromkeys(command.noun for command in everything):
-            if noun and name != noun:
-                continue
-            rows = [command for command in everything if command.noun == name]
-            if noun:
-                for command in rows:
-                    blocks += [
-                        Paragraph(text=in_short(command, context)),
-                        Preformatted(lines=(command.usage,)),
-                    ]
-            else:
-                blocks.append(Paragraph(text=joined("\n", (in_short(command, context) for command in rows))))
-        legend = "✏️ changes something, after a preview · 🔒 not allowed for you · more: "
-        more = text(code("help node"), " or ", code("help node cordon"))
-        blocks.append(Context(text=text(legend, more)))
+        for command in everything:
+            if command.noun == noun:
+                blocks += [Paragraph(text=in_short(command, context)), Preformatted(lines=(command.usage,))]
+        blocks.append(_legend())
         return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
 
     def in_short(command: AnyCommand, context: CommandContext) -> Text:
@@ -88,6 +103,25 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
     )
     everything: tuple[AnyCommand, ...] = (*others, itself)
     return itself
+
+
+def _in_a_line(commands: Sequence[AnyCommand], context: CommandContext) -> Text:
+    """The first command in full, and the verbs of the others."""
+    first, *others = commands
+    return joined(", ", (_name(first, context), *(f"{_mark(one, context)}{one.verb}" for one in others)))
+
+
+def _names(commands: Sequence[AnyCommand], context: CommandContext) -> Text:
+    return joined(", ", (_name(one, context) for one in commands))
+
+
+def _name(command: AnyCommand, context: CommandContext) -> Text:
+    return text(_mark(command, context), code(command.name))
+
+
+def _legend() -> Context:
+    legend = "✏️ changes something, after a preview · 🔒 not allowed for you · more: "
+    return Context(text=text(legend, code("help node"), " or ", code("help node cordon")))
 
 
 def _mark(command: AnyCommand, context: CommandContext) -> str:
