@@ -62,7 +62,8 @@ def cut_spans(text: Text, most: int) -> Text:
     """Return the text cut to `most` characters of mrkdwn, between or inside spans and never inside markup."""
     if len(mrkdwn(text)) <= most:
         return text
-    tail, shown = Span(" … cut here"), []
+    tail = Span(" … cut here")
+    shown = list[Span]()
     room = most - len(tail.text)
     for span in text:
         piece = _span(span)
