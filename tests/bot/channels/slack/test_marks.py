@@ -5,7 +5,9 @@ from bot.channels.slack.markup import cut_spans, mrkdwn
 
 
 def test_marks_beside_letters_written_without_spaces_get_a_space() -> None:
-    assert mrkdwn(text("计划", code("p1"), "已过期：", bold("原因"), "未知")) == "计划 `p1` 已过期： *原因* 未知"
+    assert (
+        mrkdwn(text("计划", code("p1"), "已过期：", bold("原因"), "未知")) == "计划 `p1` 已过期： *原因* 未知"
+    )
 
 
 def test_bold_words_beside_bold_words_get_a_space() -> None:
