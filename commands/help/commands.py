@@ -7,7 +7,10 @@ import click
 
 from alerts.cards.message import (
     Block,
+    Button,
+    Buttons,
     Context,
+    Menu,
     Message,
     Paragraph,
     Preformatted,
@@ -18,6 +21,7 @@ from alerts.cards.message import (
     markup,
     text,
 )
+from alerts.incidents.incident import Incident
 from commands.core.command import Answer, AnyCommand, Command
 from commands.core.context import CommandContext
 from commands.core.parsing import find
@@ -36,26 +40,44 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
             find(action.words, everything)  # raises UnusableError with suggestions
         if len(action.words) >= 2 or (action.words and action.words[0] in {c.name for c in others}):
             return details(find(action.words, everything), context)
-        return overview(action.words[0] if action.words else "", context)
+        return group(action.words[0], context) if action.words else await overview(context)
 
-    def overview(noun: str, context: CommandContext) -> Answer:
-        blocks: list[Block] = []
-        for name in dict.fromkeys(command.noun for command in everything):
-            if noun and name != noun:
-                continue
-            rows = [command for command in everything if command.noun == name]
-            if noun:
-                for command in rows:
-                    blocks += [
-                        Paragraph(text=in_short(command, context)),
-                        Preformatted(lines=(command.usage,)),
-                    ]
-            else:
-                blocks.append(Paragraph(text=joined("\n", (in_short(command, context) for command in rows))))
-        legend = "✏️ changes something, after a preview · 🔒 not allowed for you · more: "
-        more = text(code("help node"), " or ", code("help node cordon"))
-        blocks.append(Context(text=text(legend, more)))
-        return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
+    async def overview(context: CommandContext) -> Answer:
+        title = text(bold("Available commands"))
+        if context.origin.via == "terminal":  # it opens no menus
+            lines = tuple(Paragraph(text=in_short(one, context)) for one in everything)
+            return Answer(message=Message(title=title, blocks=lines))
+        groups: list[Text] = []
+        for noun in dict.fromkeys(command.noun for command in everything):
+            names = [_verb(command, context) for command in everything if command.noun == noun]
+            groups.append(text(code(noun), " ", ", ".join(name for name in names if name)))
+        fillable = [one for one in others if one.parameters and context.may.get(one.name, False)]
+        menus = (
+            Menu(
+                label="Fill in a command",
+                options=tuple(_button(one.name, f"{one.name} --form") for one in fillable),
+            ),
+            Menu(
+                label="Explain a command",
+                options=tuple(_button(one.name, f"help {one.name}") for one in others),
+            ),
+        )
+        legend = "✏️ after a preview · 🔒 not for your team · write as you speak: "
+        blocks: tuple[Block, ...] = (
+            Buttons(buttons=await first_buttons(context)),
+            Paragraph(text=joined("\n", groups)),
+            Buttons(menus=tuple(menu for menu in menus if menu.options)),
+            Context(
+                text=text(legend, code("cordon gpu-a04"), ", ", code("idle gpus"), ", ", code("logs detr"))
+            ),
+        )
+        return Answer(message=Message(title=title, blocks=blocks))
+
+    def group(noun: str, context: CommandContext) -> Answer:
+        rows = [command for command in everything if command.noun == noun]
+        shown = [(Paragraph(text=in_short(one, context)), Preformatted(lines=(one.usage,))) for one in rows]
+        blocks = tuple(block for pair in shown for block in pair)
+        return Answer(message=Message(title=text(bold(noun)), blocks=blocks))
 
     def in_short(command: AnyCommand, context: CommandContext) -> Text:
         return text(code(command.name), f" {_mark(command, context)}", markup(command.summary))
@@ -72,6 +94,8 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         blocks.append(Paragraph(text=text("For example: ", code(command.example))))
         if command.details:
             blocks.append(Paragraph(text=text(command.details)))
+        if context.may.get(command.name, False) and command.parameters:
+            blocks.append(Buttons(buttons=(_button("Fill in the form", f"{command.name} --form"),)))
         if not context.may.get(command.name, False):
             blocks.append(Context(text=text("🔒 You are not allowed to run this command.")))
         return Answer(message=Message(title=text(bold(command.name)), blocks=tuple(blocks)))
@@ -88,6 +112,32 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
     )
     everything: tuple[AnyCommand, ...] = (*others, itself)
     return itself
+
+
+async def first_buttons(context: CommandContext) -> tuple[Button, ...]:
+    """Return the three commands that matter now: about the worst open incident, if there is one."""
+    async with context.store.read() as snapshot:
+        found = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    if not found:
+        return (
+            _button("Incidents", "incident list"),
+            _button("Nodes", "node list"),
+            _button("Idle GPUs", "gpu idle"),
+        )
+    worst = max(found, key=lambda one: (not one.acknowledged_by, one.severity.rank))
+    count = f"{len(found)} open incidents" if len(found) > 1 else "1 open incident"
+    buttons = [_button(count, "incident list"), _button(f"Show {worst.id}", f"incident show {worst.id}")]
+    if worst.acknowledged_by or not context.may.get("alert ack", False):
+        return (*buttons, _button(f"Why {worst.id}?", f"alert why {worst.id}"))
+    return (*buttons, _button(f"Acknowledge {worst.id}", f"alert ack {worst.id}"))
+
+
+def _button(label: str, line: str) -> Button:
+    return Button(label=label, line=line)
+
+
+def _verb(command: AnyCommand, context: CommandContext) -> str:
+    return f"{_mark(command, context)}{command.verb}" if command.verb else ""
 
 
 def _mark(command: AnyCommand, context: CommandContext) -> str:

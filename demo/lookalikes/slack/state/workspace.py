@@ -65,7 +65,7 @@ class Options:
     #: How long a message can be edited; None for ever.
     edit_window: timedelta | None = None
     #: Global and message shortcuts as (callback id, title).
-    shortcuts: tuple[tuple[str, str], ...] = ()
+    shortcuts: tuple[tuple[str, str], ...] = (("run_command", "Run a command"),)
     message_shortcuts: tuple[tuple[str, str], ...] = (("what_is_this", "What is this?"),)
 
 
