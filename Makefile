@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup parts demo test lint quick fix bench soak docs lock
+.PHONY: help setup parts demo test lint quick fix bench soak packaging docs lock
 
 help:  ## Show the recipes
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -48,6 +48,9 @@ bench: $(BIN)/python  ## Run the benchmarks beside their peers and limits
 
 soak: $(BIN)/python  ## Run the long tests; prints the seed
 	$(BIN)/python -m tests.soak
+
+packaging: $(BIN)/python  ## Install Yardmaster each way in an empty environment, try it, and record it; needs uv
+	$(BIN)/python -m tests.packaging_run --record
 
 docs: $(BIN)/python  ## Generate the tables of the docs and the chart
 	$(BIN)/python -m docs.generate

@@ -132,6 +132,9 @@ class Diagnostic:
 class Symbols:
     """What rule files may refer to: checks with their parameters, fields of subjects, and command lines."""
 
-    checks: Mapping[str, frozenset[str]] = field(default_factory=dict)  # name -> its parameters
+    checks: Mapping[str, Mapping[str, object]] = field(
+        default_factory=dict
+    )  # name -> its parameters' defaults
+    runbooks: frozenset[str] = frozenset()  # the shipped pages
     subject_fields: frozenset[str] = frozenset(WORDS)
     check_action: Callable[[str], str | None] = lambda _line: None  # the error of a line, or None

@@ -15,6 +15,7 @@ from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.sources.prometheus.source import PrometheusSource
 from collectors.sources.source_port import Source
 from collectors.unreadable_items import UnreadableItems
+from commands.core.context import NOT_CONNECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,12 @@ SOURCES: SourceCatalogue = {
     "prometheus": _prometheus,
     "elasticsearch": _elasticsearch,
 }
+
+
+def not_connected(settings: ClusterSettings, catalogue: SourceCatalogue = SOURCES) -> dict[str, str]:
+    """Return the sources that a cluster's settings do not have, as those that cannot be seen."""
+    names = (*catalogue, "kubernetes")
+    return {name: NOT_CONNECTED for name in names if getattr(settings, name) is None}
 
 
 async def open_sources(

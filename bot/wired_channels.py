@@ -10,6 +10,8 @@ from bot.channels.form_names import Suggest
 from bot.channels.home_tabs import HomeTabs
 from bot.channels.inbox import Inbox, InboxDependencies
 from bot.channels.open_channel import Conversation, OpenChannel
+from bot.charts.chart_maker import ChartMaker
+from bot.charts.chart_renderer import ChartRenderer, can_render
 from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.evaluator import Evaluator
@@ -50,6 +52,29 @@ def wire_delivery(
     )
     shared.store.listen(reconciler.mark_changed)
     return reconciler
+
+
+def wire_charts(
+    shared: SharedParts,
+    opened: Mapping[str, OpenChannel],
+    clusters: Mapping[str, LiveCluster],
+    rules: Callable[[], Mapping[str, Rule]],
+) -> dict[str, Work]:
+    """Return the part that puts charts on cards; none without matplotlib, or without a channel that takes pictures."""
+    notifiers = {kind: one.notifier for kind, one in opened.items()}
+    if not can_render() or not any(one.capabilities.images for one in notifiers.values()):
+        return {}
+    maker = ChartMaker(
+        shared.store,
+        clusters,
+        notifiers,
+        rules,
+        shared.clock,
+        renderer=ChartRenderer(),
+        errors=shared.errors,
+    )
+    shared.store.listen(maker.wake)
+    return {"charts": maker.run}
 
 
 def wire_conversation(

@@ -25,10 +25,10 @@ from bot.people import People
 from bot.settings.mapping import defaults_of, permissions_of, route_of, senders_of
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
-from bot.source_catalogue import SourceParts
+from bot.source_catalogue import SourceParts, not_connected
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
-from bot.wired_channels import conversation_of, wire_conversation, wire_delivery
+from bot.wired_channels import conversation_of, wire_charts, wire_conversation, wire_delivery
 from bot.wired_jobs import wire_jobs
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check_runner import CheckRunner
@@ -125,6 +125,13 @@ def _assemble(
     def rules() -> Mapping[str, Rule]:
         return {id: rule for evaluator in evaluators.values() for id, rule in evaluator.rules.items()}
 
+    missing = {one.name: not_connected(one) for one in settings.clusters}
+
+    def unseen(cluster: str) -> Mapping[str, str]:
+        if cluster not in evaluators:
+            return {}
+        return {**missing[cluster], **evaluators[cluster].blind}
+
     conversation = conversation_of(opened)
     people = People(conversation.directory, settings.teams) if conversation else None
     pipeline = Pipeline(
@@ -136,6 +143,7 @@ def _assemble(
         clock=clock,
         defaults=defaults_of(settings),
         rules=rules,
+        unseen=unseen,
         current=people.current if people else as_given,
         members=people.members if people else None,
         channel=channel,
@@ -145,6 +153,7 @@ def _assemble(
     for name, evaluator in evaluators.items():
         evaluator.on_view_change = partial(reconciler.mark_view_change, name)
     parts = {**wire_jobs(shared, clusters, pipeline, channel=channel), "delivery": reconciler.run}
+    parts |= wire_charts(shared, opened, clusters, rules)
     for name, cluster in clusters.items():
         parts[f"evaluation {name}"] = evaluators[name].run
         if cluster.cache is not None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TypeVar
 
+from collectors.claim_users import Claims
 from collectors.cluster.indexes import by_address
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PODS
@@ -50,6 +51,7 @@ def build_topology(
             **{training.namespace: training.id for training in trainings if training.has_namespace},
         },
         failed_on=_failed_on(trainings),
+        claims=Claims(inventory, pods.training_of),
     )
 
 
@@ -103,6 +105,10 @@ class _Pods:
             for rank in (*training.failures, *training.ranks)
         }
 
+    def training_of(self, pod: Pod) -> str:
+        """Return the pod's training, empty without one."""
+        return self._training_of.get((pod.metadata.namespace, pod.metadata.name), "")
+
     def facts(self, key: PodKey) -> PodFacts:
         return self._facts(self._inventory.pods["/".join(key)])
 
@@ -117,7 +123,7 @@ class _Pods:
             node=pod.spec.node_name,
             address=pod.status.pod_ip,
             phase=pod.status.phase,
-            training=self._training_of.get((namespace, name), ""),
+            training=self.training_of(pod),
             workload=self._inventory.workload_of(pod),
             gpus=_or_none(lambda: gpus_held(pod)),
         )

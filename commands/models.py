@@ -110,6 +110,8 @@ class Launch:
     reported_reason: str = ""
     reported_at: datetime | None = None
     last_lines: tuple[str, ...] = ()  # of the first failing task
+    failed_at: datetime | None = None  # when that task failed
+    failed_on: str = ""  # its node, if what happened there may be the reason
     is_over: bool = False
 
     @property

@@ -15,6 +15,7 @@ import yaml
 from bot.doctor.role_rules import act_rights, look_rights, rule_object_rights
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
+from helm.settings_schema import settings_schema
 from helm.values_file import Value, read_values, schema_of
 
 CHART = Path(__file__).parent / "yardmaster"
@@ -25,7 +26,7 @@ def made(chart: Path = CHART, commands: Sequence[Command[Any]] = CATALOGUE) -> d
     """Every derived file of the chart, and its text."""
     values = read_values(chart / "values.yaml")
     act = act_rights(commands)
-    schema = _with_commands(schema_of(values), list(act))
+    schema = _with_settings(_with_commands(schema_of(values), list(act)))
     rights = {"look": look_rights(commands), "rule_objects": rule_object_rights(), "act": act}
     return {
         chart / "values.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n",
@@ -55,6 +56,18 @@ def _with_commands(schema: Any, names: list[str]) -> Any:
     if isinstance(schema, list):
         return [_with_commands(value, names) for value in schema]
     return names if schema == "$commands" else schema
+
+
+def _with_settings(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with `$settings` replaced by the schema of the program's settings."""
+    properties = {}
+    definitions: dict[str, Any] = {}
+    for name, value in schema["properties"].items():
+        if value.get("properties") == "$settings":
+            settings, definitions = settings_schema()
+            value = {**value, **settings}
+        properties[name] = value
+    return {**schema, "properties": properties, **({"definitions": definitions} if definitions else {})}
 
 
 def _readme(values: Sequence[Value]) -> str:

@@ -13,10 +13,9 @@ def detail_of(incident: Incident) -> Text:
     lead = incident.lead
     parts = [text(" ".join(lead.description.split()))] if lead.description else []
     if lead.is_worse and (names := named_by_logs(incident)):
-        parts.append(
-            text("It is ", joined(", ", (text(f"{word} ", code(it)) for word, it in names.items())), ".")
-        )
-    if incident.is_open and lead.is_logged and not lead.is_firing:
+        named = joined(", ", (text(f"{word} ", code(it)) for word, it in names.items()))
+        parts.append(text("Logged ", moment(lead.since), ": ", named, "."))
+    elif incident.is_open and lead.is_logged and not lead.is_firing:
         parts.append(text("Logged ", moment(lead.since), "; nothing shows that it is over."))
     return joined(" ", parts)
 
@@ -27,7 +26,9 @@ def named_by_logs(incident: Incident) -> Mapping[str, str]:
     for member in incident.standing or incident.members:
         for word, it in member.labels.items():
             found.setdefault(word, set()).add(it)
-    known = set(incident.subject.words().values())
+    if incident.lead.subject.volume:
+        found["claim"] = {incident.lead.subject.volume}
+    known = set(incident.subject.without("volume").words().values())
     return {word: next(iter(its)) for word, its in found.items() if len(its) == 1 and not its & known}
 
 

@@ -216,7 +216,18 @@ class Buttons:
         return Buttons(buttons=tuple(map(changed, self.buttons)), menus=tuple(menus))
 
 
-Block = Paragraph | Fields | Preformatted | Table | Context | Buttons
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture that was uploaded to the card's channel: its id there, and what it shows in words."""
+
+    file: str
+    alt: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alt", printable(self.alt, LONGEST))
+
+
+Block = Paragraph | Fields | Preformatted | Table | Context | Buttons | Image
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

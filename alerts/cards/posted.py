@@ -95,5 +95,19 @@ class ThreadReply:
         return "posted" if self.message_id else "refused" if self.error else "pending"
 
 
+@stored("card_images", "cluster", "card", goes_with=("card", "cards"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardImage:
+    """The chart on an incident's card. `id` is the card's, so that a later one takes its place."""
+
+    id: CardId
+    cluster: str
+    card: CardId
+    incident: str
+    file: str  # its id in the channel
+    alt: str
+    resolved_at: datetime | None  # of the incident when it was drawn
+
+
 def reply_id(card: CardId, event: str) -> str:
     return f"{card}#{event}"

@@ -8,6 +8,7 @@ from alerts.alert import Alert
 from alerts.incidents.impacts import with_impacts
 from alerts.incidents.incident import Incident, IncidentEventType, Member
 from alerts.incidents.members import member_of, summary_of
+from alerts.incidents.volumes import with_volume
 from alerts.rules import ResolveWhen, Rule, Severity
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
@@ -110,7 +111,10 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
     rule = grouping.rules.get(alert.rule)
     known = {one.alert: one for one in incident.members}
     before = known.get(alert.id)
-    member = member_of(alert, rule, filter(incident.stands, incident.members))
+    others = [one for one in incident.members if incident.stands(one)]
+    member = member_of(alert, rule, others)
+    if member.is_worse:
+        member = with_volume(member, others, grouping.topology)
     if before is None and len(known) >= MAX_MEMBERS:
         least = min(incident.members, key=_weight)
         if _weight(member)[:2] <= _weight(least)[:2]:

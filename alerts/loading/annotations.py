@@ -1,14 +1,15 @@
 """Labels and annotations of a rule, their templates, and the annotations that have a meaning in our own files."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from difflib import get_close_matches
 
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
 from alerts.loading.yaml_nodes import Node, ScalarNode
-from alerts.rules import AlertTemplate, FileLocation, ImpactScope, ResolveWhen, Symbols
+from alerts.rules import AlertTemplate, FileLocation, ImpactScope, ResolveWhen, Severity, Symbols
 from alerts.templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
@@ -22,6 +23,7 @@ OWN = (
 GROUP_WORDS = ("count", "gpus", "place")  # placeholders of headlines, besides the fields of subjects
 _HEADLINES = ("headline", "resolved_headline", "worse_summary", "worse_description")
 _UNSUPPORTED = ("closes", "remediation", "remedy")
+_LABEL_USED = re.compile(r"\$labels\.(\w+)")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _HEADLINE_PLACEHOLDER = re.compile(r"(?<!\{)\{(\w*)\}(?!\})", re.ASCII)
 
@@ -99,6 +101,8 @@ def _own(
     for name in _UNSUPPORTED:
         if name in annotations:
             reader.error(annotations[name][1], f"{before}{name}: this annotation is not supported; remove it")
+    if "runbook" in annotations:
+        _check_runbook(reader, annotations["runbook"], before, symbols)
     actions = tuple(
         line
         for location, line in _lines(reader, annotations.get("actions"))
@@ -119,6 +123,35 @@ def _own(
         ),
         presence=_presence(reader, annotations.get("presence"), before),
     )
+
+
+def _check_runbook(reader: NodeReader, entry: tuple[str, Node], before: str, symbols: Symbols) -> None:
+    """Find a misspelled page of ours. Another name may be a page of the user's own."""
+    name, node = entry[0].strip(), entry[1]
+    near = get_close_matches(name, symbols.runbooks, n=1, cutoff=0.8)
+    if name not in symbols.runbooks and near:
+        reader.error(node, f"{before}runbook: there is no page `{name}`; did you mean `{near[0]}`?")
+
+
+def check_severity(reader: NodeReader, fields: Mapping[str, Node], before: str) -> None:
+    """Find a severity that is not one of ours, unless a template makes it."""
+    levels = [level.value for level in Severity]
+    entry = label_set(reader, fields.get("labels"), before=before).get("severity")
+    if entry is not None and "{{" not in entry[0] and entry[0] not in levels:
+        near = did_you_mean(entry[0], levels)
+        reader.error(entry[1], f"{before}severity: `{entry[0][:40]}` is not a severity{near}")
+
+
+def check_labels_used(
+    reader: NodeReader, fields: Mapping[str, Node], known: Collection[str], before: str
+) -> None:
+    """Find a label in templates that the query does not give: it would always be empty."""
+    for part in ("labels", "annotations"):
+        for text, node in reader.texts(fields.get(part), f"{before}{part}").values():
+            for label in _LABEL_USED.findall(text):
+                if label not in known:
+                    near = did_you_mean(label, known)
+                    reader.error(node, f"{before}`$labels.{label}` is not a label of the search{near}")
 
 
 def _lines(reader: NodeReader, entry: tuple[str, Node] | None) -> list[tuple[FileLocation, str]]:

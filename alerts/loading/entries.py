@@ -6,12 +6,18 @@ from dataclasses import replace
 from datetime import timedelta
 
 from alerts.loading import yard_queries
-from alerts.loading.annotations import GroupContext, label_set, read_annotations
+from alerts.loading.annotations import (
+    GroupContext,
+    check_labels_used,
+    check_severity,
+    label_set,
+    read_annotations,
+)
 from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
 from alerts.loading.promql import find_error
 from alerts.loading.yaml_nodes import Node, ScalarNode
 from alerts.rules import FileLocation, RecordingRule, Rule, Timing
-from collectors.facts.queries import PromQLQuery, Query
+from collectors.facts.queries import LogQuery, PromQLQuery, Query
 
 _SHARED = ("alert", "for", "keep_firing_for", "labels", "annotations")
 PROMETHEUS = (*_SHARED, "record", "expr")
@@ -45,6 +51,10 @@ def read_entry(
         recording = _recording(reader, fields, record, query, timing, before, context)
         return recording if len(reader.found) + reader.more == known else None
     parsed = read_annotations(reader, fields, context, before=before, has_templates=bool(alert))
+    if context.is_yard:
+        check_severity(reader, fields, before)
+    if isinstance(query, LogQuery):
+        check_labels_used(reader, fields, _labels_of(query), before)
     if parsed.presence is not None:
         if isinstance(query, PromQLQuery):
             query = replace(query, presence=parsed.presence)
@@ -64,6 +74,12 @@ def read_entry(
         limit=context.limit,
         location=reader.location(node),
     )
+
+
+def _labels_of(query: LogQuery) -> set[str]:
+    """Return the labels of a log search's samples."""
+    extracted = re.findall(r"\(\?P?<(\w+)>", query.extract or "")
+    return {*query.by, *extracted, *(["pattern"] if query.novel is not None else [])}
 
 
 def _fields(reader: NodeReader, node: Node, context: GroupContext, what: str) -> dict[str, Node]:

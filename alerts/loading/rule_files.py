@@ -114,6 +114,8 @@ class _File:
             kind = _kind(node)
             if kind is not None:
                 groups += self.object(node, kind)
+            elif not isinstance(node, MapNode):  # without its text: it may be any file
+                self.reader.error(node, "this is not a rule file: it must be a mapping with `groups`")
             elif number == 0:
                 groups += self.groups(self.reader.fields(node, ("groups",), "a rule file").get("groups"))
             else:

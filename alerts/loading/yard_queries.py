@@ -4,7 +4,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from alerts.loading.annotations import LABEL_NAME
-from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
+from alerts.loading.node_reader import NodeReader, described, did_you_mean, is_null
 from alerts.loading.yaml_nodes import MapNode, Node
 from alerts.rules import Symbols
 from collectors.facts.patterns import compile_pattern
@@ -120,4 +120,18 @@ def check_query(
         for parameter, _key, value in given
         if parameter in known
     }
+    for parameter, _key, value in given:
+        if parameter in values and (expected := _expected(values[parameter], known[parameter])):
+            reader.error(value, f"{before}with: `{parameter}` must be {expected}, not {described(value)}")
     return CheckQuery(name=name, parameters=MappingProxyType(values))
+
+
+def _expected(value: object, default: object) -> str:
+    """Return of which type a parameter must be, like its default; empty if it is."""
+    if isinstance(default, bool):
+        return "" if isinstance(value, bool) else "true or false"
+    if isinstance(default, int | float):
+        return "" if isinstance(value, int | float) and not isinstance(value, bool) else "a number"
+    if isinstance(default, str):
+        return "" if isinstance(value, str) else "text"
+    return ""

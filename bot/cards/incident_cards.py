@@ -8,7 +8,8 @@ from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentContext, StillOpen
 from alerts.cards.incident_facts import incident_facts, shown_members
-from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.message import Context, Image, Message
+from alerts.cards.posted import CardImage, CardKind, PostedCard
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
@@ -36,6 +37,8 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
         blind=_blind_reason(found, shared),
     )
     message = incident_card(found, context=context, now=now)
+    if (image := await snapshot.rows(CardImage).get(card.id)) is not None:
+        message = _with_image(message, image)
     if shared.wants_facts(card.channel):
         if found.is_open and context.silenced_until is not None:  # a post would notify
             return Composed(message=None, next_due=context.silenced_until)
@@ -71,6 +74,13 @@ async def _is_broken_again(incident: Incident, channel: str, snapshot: StoreSnap
     return any(channel in one.channels for one in found)
 
 
+def _with_image(message: Message, image: CardImage) -> Message:
+    """Return the message with its chart at the end: what to do comes first, on a phone too."""
+    foot = len(message.blocks) - isinstance(message.blocks[-1], Context)
+    shown = Image(file=image.file, alt=image.alt)
+    return replace(message, blocks=(*message.blocks[:foot], shown, *message.blocks[foot:]))
+
+
 def _blind_reason(incident: Incident, shared: CardContext) -> str:
     """Return why the incident cannot be seen now: the blind sources among those that its rules query."""
     rules = shared.rules()
@@ -88,5 +98,6 @@ INCIDENT_CARD = CardDefinition(
         StepRecord: lambda _: (),  # the plan is stored with what its steps came to
         Silence: lambda silence: Everywhere(silence.cluster),
         CordonLease: lambda lease: Everywhere(lease.cluster),
+        CardImage: lambda image: (image.incident,),
     },
 )

@@ -3,9 +3,12 @@
 from datetime import datetime, timedelta
 
 from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from commands.models import Launch
+from commands.plans.plan import Plan
+from commands.training.failure_cause import LOOKED_AT_FOR, again_elsewhere, cause_of, cause_text
 from commands.training.launch_card import launch_card
 
 FOLLOW_EVERY = timedelta(seconds=15)  # its ranks come and go without a change of the launch's row
@@ -29,9 +32,27 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     if found is None:
         return Composed(message=None, is_final=True)
     training = shared.training(found.cluster, found.training)
-    message = launch_card(found, training, last_lines=found.last_lines)
-    next_due = None if found.is_over else now + FOLLOW_EVERY
-    return Composed(message=message, is_final=found.is_over, next_due=next_due)
+    cause = await cause_of(found, snapshot)
+    plan = await snapshot.rows(Plan).get(found.plan) if cause is not None else None
+    message = launch_card(
+        found,
+        training,
+        last_lines=found.last_lines,
+        cause=cause_text(cause) if cause is not None else (),
+        again=again_elsewhere(found, plan) if cause is not None else None,
+    )
+    if not found.is_over:
+        return Composed(message=message, next_due=now + FOLLOW_EVERY)
+    until = found.failed_at + LOOKED_AT_FOR if found.failed_on and found.failed_at else now
+    return Composed(message=message, is_final=now >= until, next_due=until)
 
 
-LAUNCH_CARD = CardDefinition(kind=CardKind.LAUNCH, compose=_compose, depends_on={Launch: own})
+LAUNCH_CARD = CardDefinition(
+    kind=CardKind.LAUNCH,
+    compose=_compose,
+    depends_on={
+        Launch: own,
+        Incident: lambda incident: (f"{incident.cluster}/{one.training}" for one in incident.impacts),
+        Plan: lambda _: (),  # its line never changes
+    },
+)

@@ -114,7 +114,7 @@ class Inbox:
         except UnknownPersonError as error:
             return refused(str(error)) if error.is_member else None
         if actor.is_guest:
-            return self._told_once(interaction.user_id)
+            return self._refused_once(interaction.user_id)
         self._deps.on_interaction(interaction.channel)
         if reason := self._outdated(interaction):
             return refused(reason)
@@ -127,7 +127,7 @@ class Inbox:
             return refused("This is not a message about anything that Yardmaster knows. Try `incident list`.")
         return await self._deps.take(await self._request(interaction, line, actor, uploads))
 
-    def _told_once(self, user: str) -> Answer | None:
+    def _refused_once(self, user: str) -> Answer | None:
         """Return that outsiders get no answer, the first time that somebody asks."""
         if user in self._outsiders:
             return None

@@ -11,6 +11,7 @@ from bot.delivery.notifier_protocol import (
     Gone,
     Notifier,
     Permanent,
+    Picture,
     Recoverable,
     SearchWindow,
 )
@@ -54,6 +55,9 @@ class MeasuredNotifier:
 
     async def delete(self, channel: str, message_id: str) -> None:
         await self._notifier.delete(channel, message_id)
+
+    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
+        return await self._notifier.upload(channel, picture, thread=thread)
 
     @contextmanager
     def _measured(self) -> Iterator[None]:

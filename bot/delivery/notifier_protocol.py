@@ -54,6 +54,15 @@ class Duplicates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A PNG, and what it shows in words."""
+
+    name: str
+    content: bytes
+    alt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
     """What a notifier can do; delivery does without the rest.
 
@@ -63,6 +72,7 @@ class Capabilities:
     post of the same content must do no harm there.
     `buttons`: it shows buttons, as such or as command lines.
     `menus`: it shows menus of buttons. Without, their options are buttons.
+    `images`: it takes pictures, which messages then show.
     `facts`: it reads `Message.facts`, and posts cards of incidents only.
     `at_once`: calls at a time to one channel; a card has one at a time anyway.
     """
@@ -72,6 +82,7 @@ class Capabilities:
     find: bool = False
     buttons: bool = False
     menus: bool = False
+    images: bool = False
     facts: bool = False
     at_once: int = 1
     limits: RateLimits
@@ -115,3 +126,7 @@ class Notifier(Protocol):
         ...
 
     async def delete(self, channel: str, message_id: str) -> None: ...
+
+    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
+        """Upload a picture to a card's thread. Return its id, for an Image in messages to that channel."""
+        ...

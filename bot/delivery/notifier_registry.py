@@ -6,7 +6,14 @@ from typing import NoReturn
 
 from alerts.cards.channel_id import kind_and_name
 from alerts.cards.message import Message, Text
-from bot.delivery.notifier_protocol import Capabilities, Notifier, Permanent, Refuses, SearchWindow
+from bot.delivery.notifier_protocol import (
+    Capabilities,
+    Notifier,
+    Permanent,
+    Picture,
+    Refuses,
+    SearchWindow,
+)
 from bot.delivery.rate_limiter import UNLIMITED, RateLimiter
 
 
@@ -68,6 +75,9 @@ class UnconfiguredNotifier:
         self._refuse(channel)
 
     async def delete(self, channel: str, message_id: str) -> None:
+        self._refuse(channel)
+
+    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
         self._refuse(channel)
 
     def _refuse(self, channel: str) -> NoReturn:

@@ -10,6 +10,7 @@ import msgspec
 from alerts.loading import Loaded, load, merge, override
 from alerts.loading.node_reader import did_you_mean
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
+from alerts.runbooks import runbook_names
 from bot.settings.schema import RuleOverride, RulesSettings
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.results import SourceError
@@ -37,7 +38,8 @@ class Rulebook:
 def symbols() -> Symbols:
     """Return what rule files may name: checks, commands and subject fields."""
     return Symbols(
-        checks={name: frozenset(check.parameters) for name, check in CHECKS.items()},
+        checks={name: check.parameters for name, check in CHECKS.items()},
+        runbooks=frozenset(runbook_names()),
         subject_fields=frozenset(WORDS),
         check_action=check_action,
     )

@@ -11,6 +11,7 @@ import structlog
 
 from alerts.cards.message import Text, code, person, text
 from alerts.cards.posted import PostedCard, ThreadReply, reply_id
+from alerts.incidents.incident import Incident
 from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card
 from bot.cards.reclaim_cards import wanted_reclaim_card
@@ -23,6 +24,7 @@ from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.plans.outcome import reopen
+from commands.training.failure_cause import cause_of, cause_text, suspected_node
 
 LONGEST_SLEEP = 15.0  # seconds: a launch may never start, and a cluster may be seen again without a change
 LAST_LINES = 12  # of the first failing task
@@ -124,8 +126,11 @@ class LaunchWatcher:
             and not lines
         ):
             lines = await self._last_lines(training, training.first_failure, cluster)
+        first = training.first_failure if training is not None and state == TrainingState.FAILED else None
         updated = replace(
             launch,
+            failed_at=first.finished or now if first is not None else launch.failed_at,
+            failed_on=suspected_node(first) if first is not None else launch.failed_on,
             reported_state=state,
             reported_reason=reason,
             reported_at=now,
@@ -142,7 +147,8 @@ class LaunchWatcher:
             else:  # an earlier launch of that name has a final card in another thread
                 await unit.rows(PostedCard).put(card)
             if state != launch.reported_state:
-                await unit.rows(ThreadReply).add(_line(updated, training, card, now))
+                cause = await cause_of(updated, unit) if first is not None else None
+                await unit.rows(ThreadReply).add(_line(updated, training, card, now, cause))
 
     async def _last_lines(self, training: Training, rank: Rank, cluster: LiveCluster) -> tuple[str, ...]:
         """Return the failed task's last log lines: from the API, or from Elasticsearch when the pod is gone."""
@@ -176,31 +182,34 @@ class LaunchWatcher:
             await reopen(card, unit)  # its outcome was undone, so it asks the owner again
 
 
-def state_text(launch: Launch, training: Training | None) -> Text:
+def state_text(launch: Launch, training: Training | None, cause: Incident | None = None) -> Text:
     """Return the reply for a state change; it mentions the owner on failure and at the end."""
     reason = f": {launch.reported_reason}" if launch.reported_reason else ""
     who = person(launch.by, launch.by_name)
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED:
             first = training.first_failure if training else None
-            cause = (
+            failed_first = (
                 f" First to fail: {first.role} {first.index} on {first.node or 'no node'}, {first.explanation}."
                 if first
                 else ""
             )
-            return text(who, " ", code(launch.training), f" has failed{reason}.{cause}")
+            probably = text(" ", cause_text(cause), ".") if cause is not None else ()
+            return text(who, " ", code(launch.training), f" has failed{reason}.{failed_first}", probably)
         case TrainingState.SUCCEEDED:
             return text(who, " ", code(launch.training), " has finished.")
         case state:
             return text(code(launch.training), f" is {state.value}{reason}")
 
 
-def _line(launch: Launch, training: Training | None, card: PostedCard, now: datetime) -> ThreadReply:
+def _line(
+    launch: Launch, training: Training | None, card: PostedCard, now: datetime, cause: Incident | None
+) -> ThreadReply:
     return ThreadReply(
         id=reply_id(card.id, f"{launch.reported_state}/{now:%Y%m%d%H%M%S}"),
         cluster=launch.cluster,
         card=card.id,
-        text=state_text(launch, training),
+        text=state_text(launch, training, cause),
         at=now,
         broadcast=launch.reported_state == TrainingState.FAILED.value,
     )

@@ -1,18 +1,21 @@
 """Reminders of cordons past their end: one reply under the plan's card. They never uncordon."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import structlog
 
-from alerts.cards.message import Text, code, moment, person, text
+from alerts.cards.message import Button, Text, code, moment, person, text
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
+from alerts.incidents.incident import Incident
 from alerts.store import Store, Unit
 from bot.live_cluster import LiveCluster
+from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
+from commands.core.cordons import against_uncordoning
 from commands.models import CordonLease
 from commands.plans.outcome import reopen
 from commands.plans.plan import Plan, StepState
@@ -23,6 +26,15 @@ CHECK_EVERY = timedelta(seconds=5)
 MAX_PLANS = 1_000  # the newest of the cluster, among which the one that cordoned is searched
 
 _log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeNow:
+    """A cordoned node as it is seen now. `against`: what speaks against uncordoning it; empty if nothing."""
+
+    is_cordoned: bool
+    kept_away: str = ""  # `8 free nvidia.com/gpu`
+    against: str = ""
 
 
 class LeaseReminder:
@@ -46,27 +58,28 @@ class LeaseReminder:
             for lease in await unit.rows(CordonLease).find():
                 if lease.until is None or lease.until > now or lease.reminded_at is not None:
                     continue
+                words, buttons = reminder(lease, await self._node(lease, unit))
                 for card in await cards_of(lease, unit):
                     await unit.rows(ThreadReply).add(
                         ThreadReply(
                             id=reply_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
                             cluster=lease.cluster,
                             card=card.id,
-                            text=reminder(lease, is_cordoned=self._is_cordoned(lease)),
+                            text=words,
                             at=now,
+                            buttons=buttons,
                         )
                     )
                 await unit.rows(CordonLease).put(replace(lease, reminded_at=now))
                 _log.info("cordon is past its end", node=lease.node, owner=lease.owner)
 
-    def _is_cordoned(self, lease: CordonLease) -> bool | None:
-        """Return whether the node is still cordoned; None while that cannot be seen."""
+    async def _node(self, lease: CordonLease, unit: Unit) -> NodeNow | None:
+        """Return the node as it is now; None while it cannot be seen."""
         cluster = self._clusters.get(lease.cluster)
         seen = cluster.refresh() if cluster is not None else None
         if seen is None or isinstance(seen, Blind):
             return None
-        node = seen.nodes.get(lease.node)
-        return node is not None and bool(node.spec.unschedulable)
+        return node_now(lease.node, seen, await unit.rows(Incident).find(cluster=lease.cluster, state="open"))
 
 
 async def cards_of(lease: CordonLease, unit: Unit) -> list[PostedCard]:
@@ -96,27 +109,35 @@ async def _recorded(lease: CordonLease, plan: Plan, unit: Unit) -> bool:
     return any(records[number].state is StepState.DONE for number in numbers)
 
 
-def reminder(lease: CordonLease, *, is_cordoned: bool | None) -> Text:
-    """Return the reminder: whom, of what, and what to type. A node that cannot be seen counts as cordoned."""
-    until = (moment(lease.until),) if lease.until is not None else ()
-    if is_cordoned is False:
-        return text(
-            person(lease.owner, lease.owner_name),
-            ": the cordon of ",
-            code(lease.node),
-            f" ({lease.reason}) was due to end ",
-            *until,
-            "; somebody else removed it. ",
-            code(f"node uncordon {lease.node}"),
-            " removes its record.",
-        )
-    return text(
-        person(lease.owner, lease.owner_name),
-        " ",
-        code(lease.node),
-        f" is still cordoned ({lease.reason}); the cordon was due to end ",
-        until,
-        ". It stays cordoned until somebody runs ",
-        code(f"node uncordon {lease.node}"),
-        ".",
+def node_now(name: str, inventory: Inventory, incidents: Iterable[Incident]) -> NodeNow:
+    node = inventory.nodes.get(name)
+    if node is None or not node.spec.unschedulable:
+        return NodeNow(is_cordoned=False)
+    gpus = inventory.gpus_on(name)
+    free = [(resource, share.free) for resource, share in (gpus.counts if gpus else {}).items()]
+    return NodeNow(
+        is_cordoned=True,
+        kept_away=", ".join(f"{count:g} free {resource}" for resource, count in free if count > 0),
+        against=against_uncordoning(node, incidents),
     )
+
+
+def reminder(lease: CordonLease, node: NodeNow | None) -> tuple[Text, tuple[Button, ...]]:
+    """Return the reminder and its buttons: whom, of what, what to do. A node that is not seen is cordoned."""
+    who, name = person(lease.owner, lease.owner_name), code(lease.node)
+    ended = moment(lease.until) if lease.until is not None else "some time ago"
+    uncordon = f"node uncordon {lease.node}"
+    at = f"--cluster {lease.cluster}"
+    if node is not None and not node.is_cordoned:
+        removed = text(who, ": the cordon of ", name, f" ({lease.reason}) was due to end ", ended)
+        removed = text(removed, "; somebody else removed it. ", code(uncordon), " removes its record.")
+        return removed, (Button(label="Remove its record", line=f"{uncordon} {at}"),)
+    words = text(who, ": your cordon of ", name, f" ({lease.reason}) was due to end ", ended, ". ")
+    if node is not None and node.kept_away:
+        words = text(words, f"It is still cordoned: {node.kept_away} kept from new pods.")
+    else:
+        words = text(words, "It is still cordoned, until somebody runs ", code(uncordon), ".")
+    buttons = (Button(label="4 h more", line=f"node cordon {lease.node} --for 4h {at}"),)
+    if node is not None and node.against:
+        return text(words, f" Do not uncordon it yet: {node.against}."), buttons
+    return words, (Button(label=f"Uncordon {lease.node}", line=f"{uncordon} {at}"), *buttons)

@@ -10,6 +10,7 @@ from alerts.cards.message import (
     Buttons,
     Context,
     Fields,
+    Image,
     Menu,
     Message,
     Paragraph,
@@ -87,6 +88,8 @@ def _block(block: Block, book: Phrasebook) -> Block:
         case Buttons():
             menus = tuple(_menu(menu, book) for menu in block.menus)
             return Buttons(buttons=tuple(_button(button, book) for button in block.buttons), menus=menus)
+        case Image():
+            return replace(block, alt=book.say(block.alt))
         case Preformatted():
             return block
 

@@ -155,5 +155,9 @@ class ConfigMap(KubernetesObject, frozen=True):
     data: dict[str, str] | None = None
 
 
+class PersistentVolumeClaimSpec(ApiStruct, frozen=True):
+    volume_name: str = ""
+
+
 class PersistentVolumeClaim(KubernetesObject, frozen=True):
-    pass
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()

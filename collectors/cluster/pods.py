@@ -50,6 +50,15 @@ class ContainerStatus(ApiStruct, frozen=True):
     resources: ResourceRequirements | None = None
 
 
+class ClaimSource(ApiStruct, frozen=True):
+    claim_name: str
+    read_only: bool = False
+
+
+class PodVolume(ApiStruct, frozen=True):
+    persistent_volume_claim: ClaimSource | None = None
+
+
 class PodSpec(ApiStruct, frozen=True):
     node_name: str = ""
     containers: tuple[Container, ...] | None = None
@@ -60,6 +69,7 @@ class PodSpec(ApiStruct, frozen=True):
     host_network: bool = False
     restart_policy: str = ""
     node_selector: dict[str, str] | None = None
+    volumes: tuple[PodVolume, ...] | None = None
 
 
 class PodStatus(Explained, frozen=True):

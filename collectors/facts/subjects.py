@@ -30,6 +30,10 @@ class Subject:
         """Return the known fields, in the order above."""
         return {f.name: value for f in fields(self) if (value := getattr(self, f.name))}
 
+    def without(self, *fields_: str) -> "Subject":
+        """Return this subject with these fields unknown."""
+        return replace(self, **dict.fromkeys(fields_, ""))
+
     def or_else(self, other: "Subject") -> "Subject":
         """Return this subject with its unknown fields taken from `other`."""
         missing = {name: value for name, value in other.words().items() if not getattr(self, name)}

@@ -50,6 +50,15 @@ class TrainingFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimFacts:
+    """A claim of a volume. `name` is namespace/name; `writers` are those of its trainings that may write."""
+
+    name: str
+    trainings: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
     """The topology of one cluster at one moment. A lookup never fails: an unknown name gives an empty result."""
 
@@ -61,6 +70,7 @@ class Topology:
     node_of_address: Mapping[str, str] = field(default_factory=dict)
     pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node; no finished pods
     training_of: Mapping[str, str] = field(default_factory=dict)  # by workload, or by dedicated namespace
+    claims: Mapping[str, ClaimFacts] = field(default_factory=dict)  # by name, and by the volume's
     failed_on: Mapping[str, tuple[TrainingFacts, ...]] = field(
         default_factory=dict
     )  # by node of the first failure
@@ -95,8 +105,10 @@ class Topology:
         return self.node_of_address.get(host, host) if host else ""
 
     def affected_by(self, subject: Subject) -> tuple[TrainingFacts, ...]:
-        """Return the trainings that run on the subject, the largest first."""
-        if subject.training:
+        """Return the trainings that run on the subject or mount it, the largest first."""
+        if (claim := self.claims.get(subject.volume)) and claim.trainings:
+            names = set(claim.trainings)
+        elif subject.training:
             names = {subject.training}
         elif subject.pod:
             pod = self.pods.get((subject.namespace, subject.pod))

@@ -7,7 +7,6 @@ import click
 from alerts.alert import Alert
 from alerts.cards.message import (
     Block,
-    Color,
     Context,
     Fields,
     Message,
@@ -26,7 +25,8 @@ from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
-from commands.core.command import Answer, Command, UnusableError
+from commands.core.blindness import nothing_seen
+from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import ALERT_OR_INCIDENT
 
@@ -52,7 +52,7 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
         silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
         incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
     if not found:
-        return Answer(message=Message(title=text("No firing alerts."), color=Color.GOOD))
+        return Answer(message=nothing_seen("No firing alerts", context))
     silenced = [
         alert.id for alert in found if any(silence.covers(alert.labels, context.now) for silence in silences)
     ]
@@ -143,6 +143,7 @@ COMMANDS = (
         action=ListAlerts,
         parameters=(click.Option(["--pending"], is_flag=True, help="include pending alerts"),),
         read=listing,
+        shows=EVERY_SOURCE,
         example="alert list",
     ),
     *ACKNOWLEDGING,

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from alerts.cards.message import Button, Message
+from alerts.cards.message import Block, Button, Message
 from commands.core.context import CommandContext
 from commands.core.request import Request
 from commands.plans.disruption import Disruption
@@ -17,9 +17,15 @@ from commands.plans.steps import Step
 
 Action = TypeVar("Action")
 
+EVERY_SOURCE = ("*",)
+
 
 class UnusableError(Exception):
-    """The command cannot be run. The text tells its sender what is wrong and what to do."""
+    """The command cannot be run. The text tells its sender what is wrong and what to do; `blocks` say more."""
+
+    def __init__(self, reason: str, *, blocks: tuple[Block, ...] = ()) -> None:
+        super().__init__(reason)
+        self.blocks = blocks
 
 
 class UnknownNameError(UnusableError):
@@ -121,6 +127,7 @@ class Command(Generic[Action]):
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: tuple[Right, ...] = ()
+    shows: tuple[str, ...] = ()  # sources: one that cannot be seen now is named in the answer
     relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
     details: str = ""  # extra text for the docs
     synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"

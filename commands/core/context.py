@@ -105,6 +105,9 @@ class Granted(Protocol):
     def __call__(self, name: str) -> tuple[str, ...]: ...
 
 
+NOT_CONNECTED = "not connected"  # why a source cannot be seen that the settings do not have
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
     """Everything a command may use. Nothing here writes to the cluster."""
@@ -116,11 +119,13 @@ class CommandContext:
     origin: Origin = field(default_factory=Origin)
     defaults: Defaults = field(default_factory=Defaults)
     uploads: tuple[Upload, ...] = ()
+    line: str = ""  # as it was typed
     confirm: Confirm | None = None
     ask: Ask | None = None
     members: Members | None = None
     teams: Mapping[str, Grant] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
+    unseen: Mapping[str, str] = field(default_factory=dict)  # source -> why it cannot be seen now
     channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
     refuse: Refuse | None = None

@@ -100,9 +100,9 @@ def denied(error: DeniedError, words: Sequence[str]) -> Answer:
     )
 
 
-def refused(reason: str, outcome: Outcome = Outcome.REFUSED) -> Answer:
+def refused(reason: str, outcome: Outcome = Outcome.REFUSED, *, blocks: tuple[Block, ...] = ()) -> Answer:
     """Return an answer with the reason why nothing was done."""
-    return Answer(message=Message(title=markup(reason), color=Color.QUIET), outcome=outcome)
+    return Answer(message=Message(title=markup(reason), color=Color.QUIET, blocks=blocks), outcome=outcome)
 
 
 def _needed(fill: Fill) -> Text:

@@ -16,6 +16,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from commands.core.actor_rights import ActorRights
 from commands.core.asking import ask_teams
+from commands.core.blindness import with_blindness
 from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_named, select_cluster, with_cluster
 from commands.core.command import Answer, AnyCommand, DeniedError, Outcome, UnknownNameError, UnusableError
@@ -57,6 +58,7 @@ class Pipeline:
     clock: Clock
     defaults: Defaults
     rules: Callable[[], Mapping[str, Rule]]  # by id; they may be reloaded
+    unseen: Callable[[str], Mapping[str, str]] = lambda _cluster: {}  # source -> why it cannot be seen now
     current: Callable[[Actor], Awaitable[Actor]] = as_given
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
     members: Members | None = None
@@ -110,7 +112,8 @@ class Pipeline:
             return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
         except UnusableError as error:
             progress.outcome = "invalid"
-            return refused(str(error), Outcome.WRONG)
+            answer = refused(str(error), Outcome.WRONG, blocks=error.blocks)
+            return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"
             return refused(f"The cluster cannot be read: {error}", Outcome.FAILED)
@@ -157,7 +160,7 @@ class Pipeline:
         self.permissions.check(request.actor, command, cluster=context.cluster.name)
         action = action_of(command, words)
         if command.read is not None:
-            return await command.read(action, context)
+            return with_blindness(await command.read(action, context), command, context)
         await self._audit(request, cluster, "asked")
         if command.record is not None:
             return await command.record(action, replace(context, store=OnceStore(self.store, request)))
@@ -232,7 +235,9 @@ class Pipeline:
             origin=request.origin,
             defaults=self.defaults,
             uploads=request.uploads,
+            line=request.line,
             rules=self.rules(),
+            unseen=self.unseen(name),
             may=rights.may,
             refuse=rights.refusal,
             refuse_automation=rights.automation_refusal,

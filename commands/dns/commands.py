@@ -235,6 +235,7 @@ COMMANDS = (
         summary="Show the cluster's DNS: replicas, what owns them, load, latency.",
         action=ShowDns,
         read=show,
+        shows=("kubernetes", "prometheus"),
         rights=_OWNER_RIGHTS,
         example="dns show",
     ),

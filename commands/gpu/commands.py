@@ -161,6 +161,7 @@ COMMANDS = (
             click.Option(["--free"], is_flag=True, help="only nodes with free GPUs"),
         ),
         read=listing,
+        shows=("kubernetes", "prometheus"),
         example="gpu list --free",
     ),
     Command(
@@ -170,6 +171,7 @@ COMMANDS = (
         action=ListIdleGpus,
         parameters=(_AFTER,),
         read=idle,
+        shows=("kubernetes", "prometheus"),
         example="gpu idle --after 1h",
         details="A GPU counts as idle only if there are samples for the whole window and none shows work.",
     ),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from alerts.cards.message import Block, Context, Message, bold, code, text
 from alerts.incidents.incident import Incident
 from collectors.facts.results import SourceError
-from commands.core.command import Answer, Command
+from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
 from commands.gpu.reclaim_card import OPEN
 from commands.home.sections import leases_of, open_incidents, trainings_of, waiting_for
@@ -62,6 +62,7 @@ COMMANDS = (
         summary="Show what is open, what waits for you, and your trainings, GPUs and cordons.",
         action=ShowHome,
         read=show,
+        shows=EVERY_SOURCE,
         for_everyone=True,
         example="home",
     ),

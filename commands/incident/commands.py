@@ -7,11 +7,12 @@ import click
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
-from alerts.cards.message import Block, Color, Context, Message, Paragraph, Table, bold, moment, text
+from alerts.cards.message import Block, Context, Message, Paragraph, Table, bold, moment, text
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
-from commands.core.command import Answer, Command, UnusableError
+from commands.core.blindness import nothing_seen
+from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import INCIDENT
 from commands.incident.card_context import incident_context
@@ -41,7 +42,7 @@ async def listing(action: ListIncidents, context: CommandContext) -> Answer:
             found.sort(key=lambda one: one.opened_at)
     found.sort(key=lambda one: (not one.is_open, -one.severity.rank if one.is_open else 0))  # else as found
     if not found:
-        return Answer(message=Message(title=text("No open incidents."), color=Color.GOOD))
+        return Answer(message=nothing_seen("No open incidents", context))
     rows = tuple(_row(incident, context) for incident in found[:SHOWN])
     table = Table(heading=("id", "severity", "what", "for", "by"), rows=rows, more=len(found) - len(rows))
     title = (
@@ -90,6 +91,7 @@ COMMANDS = (
         action=ListIncidents,
         parameters=(click.Option(["--all"], is_flag=True, help="also resolved ones, the latest first"),),
         read=listing,
+        shows=EVERY_SOURCE,
         for_everyone=True,
         example="incident list",
     ),
@@ -100,6 +102,7 @@ COMMANDS = (
         action=ShowIncident,
         parameters=(click.Argument(["incident"], type=INCIDENT),),
         read=show,
+        shows=EVERY_SOURCE,
         for_everyone=True,
         table=Incident,
         example="incident show i12",

@@ -1,22 +1,19 @@
 """The parts of a cordon that `node cordon` in commands.py uses: annotations, steps and lease."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from alerts.cards.message import moment_words
 from collectors.cluster.objects import Node
 from commands.core.context import CommandContext
+from commands.core.cordons import AT, BY, INCIDENT, REASON, UNTIL, annotations_of
 from commands.models import CordonLease
 from commands.plans.object_refs import ObjectRef
 from commands.plans.preconditions import Precondition
 from commands.plans.record_steps import forget, record
 from commands.plans.steps import Patch, Record
 
-BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
-UNTIL, INCIDENT, CLUSTER = (
-    "yardmaster.io/cordon-until",
-    "yardmaster.io/cordon-incident",
-    "yardmaster.io/cluster",
-)
+CLUSTER = "yardmaster.io/cluster"
 OURS = (BY, AT, REASON, UNTIL, INCIDENT, CLUSTER)
 
 
@@ -55,6 +52,39 @@ def cordon_steps(
         undo_text=f"uncordon {name}",
     )
     return [patch, lease_step(lease)]
+
+
+def extension_steps(
+    node: Node, lease: CordonLease | None, reason: str, context: CommandContext, lasting: timedelta
+) -> list[Patch | Record]:
+    """Return the steps that give our cordon another end. It stays its owner's; the undo restores the end it had."""
+    name, found, until = node.metadata.name, annotations_of(node), context.now + lasting
+    changed: dict[str, str | None] = {UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}"}
+    if reason:
+        changed[REASON] = reason
+    kept_for = f"cordoned by {found[BY]}: {reason or found.get(REASON, '')}"
+    patch = Patch(
+        ref=ObjectRef(api="v1", kind="Node", name=name, uid=node.metadata.uid),
+        description=f"keep {name} cordoned until {moment_words(until)} ({kept_for})",
+        body={"metadata": {"annotations": changed}},
+        requires=(
+            Precondition(path=("spec", "unschedulable"), equals=True),
+            Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
+        ),
+        undo={"metadata": {"annotations": {key: found.get(key) for key in changed}}},
+        undo_text=f"give the cordon of {name} the end that it had",
+    )
+    kept = lease or CordonLease(
+        id=f"{context.cluster.name}/{name}",
+        cluster=context.cluster.name,
+        node=name,
+        owner=context.actor.id,
+        owner_name=context.actor.name,
+        reason=found.get(REASON, "no reason given"),
+        since=context.now,
+    )
+    longer = replace(kept, until=until, reason=reason or kept.reason, reminded_at=None)
+    return [patch, lease_step(longer, before=lease)]
 
 
 def lease_step(lease: CordonLease, *, before: CordonLease | None = None) -> Record:
@@ -106,7 +136,3 @@ def forgotten_steps(node: Node, lease: CordonLease | None) -> list[Patch | Recor
         # No inverse: there must be no lease without its cordon.
         steps.append(forget("leases", lease, text=f"end the lease of {name}", has_inverse=False))
     return steps
-
-
-def annotations_of(node: Node) -> dict[str, str]:
-    return node.metadata.annotations or {}

@@ -12,9 +12,10 @@ from collectors.facts.clock import humanize
 from collectors.facts.topology import PodFacts, Topology
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.cordons import cordoned_by
 from commands.core.lookups import node_named
 from commands.core.parameter_types import DURATION, NODE
-from commands.node.cordon import BY, annotations_of, cordon_steps
+from commands.node.cordon import cordon_steps
 from commands.plans.disruption import Disruption
 from commands.plans.object_refs import ObjectRef
 from commands.plans.plan import Risk, Stage, in_order
@@ -161,8 +162,7 @@ def _has_local_storage(pod: Mapping[str, Any]) -> bool:
 def _cordon_note(node: Node, lasting: timedelta) -> str:
     name = node.metadata.name
     if node.spec.unschedulable:
-        by = annotations_of(node).get(BY, "someone else")
-        return f"{name} is already cordoned by {by}: that stays, also after an undo."
+        return f"{name} is already cordoned by {cordoned_by(node)}: that stays, also after an undo."
     return (
         f"The lease ends in {humanize(lasting)} with a reminder. Undoing this plan lifts the cordon, but brings no "
         "pod back."

@@ -13,8 +13,8 @@ from collectors.cluster.objects import Node
 from collectors.cluster.resources import is_ready
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.cordons import cordoned_by
 from commands.core.parameter_types import RACK
-from commands.node.cordon import BY, annotations_of
 
 SHOWN = 60
 FEW = 5  # nodes without trouble that are listed rather than counted
@@ -113,10 +113,6 @@ def state_of(node: Node) -> str:
     """Return `Ready` or `NotReady`, and by whom it is cordoned."""
     state = "Ready" if is_ready(node) else "NotReady"
     return f"{state}, cordoned by {cordoned_by(node)}" if node.spec.unschedulable else state
-
-
-def cordoned_by(node: Node) -> str:
-    return annotations_of(node).get(BY, "someone else")
 
 
 def gpus_of(inventory: Inventory, node: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import click
 
+from alerts.cards.headline import headline
 from alerts.cards.message import Block, Context, Message, bold, text
 from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
@@ -65,7 +66,12 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
     training = training_named(action.training, context.cluster.trainings())
     async with context.store.read() as snapshot:
         incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
-    affecting = [(one.id, one.lead.summary) for one in incidents if one.subject.training == training.id]
+    affecting = [
+        (one.id, headline(one))
+        for one in incidents
+        if one.subject.training == training.id
+        or any(impact.training == training.id and impact.failed_at for impact in one.impacts)
+    ]
     redactor = Redactor(context.defaults.redact)
     return Answer(
         message=training_details(
@@ -152,6 +158,9 @@ _LAUNCH = (
         type=WholeNumberType(most=100),
         default=0,
         metavar="N",
+    ),
+    _option(
+        "--not-on", "a node that runs none of its tasks; can be given again", multiple=True, metavar="NODE"
     ),
     _option(
         "--node-selector",

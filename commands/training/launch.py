@@ -1,23 +1,20 @@
 """Planning of a launch: the spec from the command line, checks, placement, and the steps."""
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import PurePosixPath
 
-from collectors.cluster.inventory import Inventory
 from collectors.facts.results import SourceError
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.plans.object_refs import ObjectReader, ObjectRef
 from commands.plans.plan import in_order
-from commands.training.launch_steps import launch_steps, note_launch, task_requests
+from commands.training.fit import fit_notes
+from commands.training.launch_steps import launch_steps, note_launch
 from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING
-from commands.training.placement import Placement, node_capacities, place
 from commands.training.priority import preemption_note
 from commands.training.spec import TrainingRole, TrainingSpec, check, script_of
 from commands.training.training_kinds import BY_OPTION, DEFAULT
-from commands.training.unschedulable import suggestions_for, unschedulable_reasons
 from commands.training.writing_kind import WritingKind
 
 
@@ -41,6 +38,7 @@ class LaunchTraining:
     max_duration: timedelta | None
     backoff: int
     node_selector: tuple[str, ...]
+    not_on: tuple[str, ...]
     metrics_port: int
     service_per_task: bool
     wait: bool
@@ -61,7 +59,7 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     has_secret = has_namespace and await _has_secret(spec, reader)
     if spec.pull_secret and not has_secret:
         await _check_source(spec, reader)
-    notes = _place(spec, context.cluster.inventory(), may_wait=action.wait)
+    notes = await fit_notes(spec, context, may_wait=action.wait)
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
     steps = (
@@ -117,6 +115,7 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
         max_duration=action.max_duration,
         backoff=action.backoff,
         node_selector={key: value for key, _, value in pairs},
+        not_on=action.not_on,
         service_per_task=action.service_per_task,
         metrics_port=action.metrics_port,
         pull_secret=context.defaults.pull_secret,
@@ -198,31 +197,3 @@ async def _check_source(spec: TrainingSpec, reader: ObjectReader) -> None:
         raise UnusableError(f"The pull secret `{spec.pull_secret}` for new trainings does not exist.")
     if found.get("type") != "kubernetes.io/dockerconfigjson":
         raise UnusableError(f"`{spec.pull_secret}` is not a pull secret: its type is {found.get('type')}.")
-
-
-def _place(spec: TrainingSpec, inventory: Inventory, *, may_wait: bool) -> list[str]:
-    """Return notes on the placement. Raises UnusableError if it does not fit and may not wait."""
-    tasks = task_requests(spec)
-    capacities = node_capacities(inventory, [name for task in tasks for name in task.amounts])
-    placement = place(tasks, capacities)
-    if placement.is_whole:
-        return [f"It fits now, for example on {_where(placement)}."]
-    reason = f"{unschedulable_reasons(placement)}."
-    suggestions = suggestions_for(tasks, capacities, placement)
-    if not may_wait:
-        hint = f" Suggestions: {'; '.join(suggestions)}." if suggestions else ""
-        raise UnusableError(
-            f"It does not fit: {reason}{hint} `--wait` launches it anyway, to wait for capacity."
-        )
-    return [
-        f"It does not fit now: {reason} Tasks that fit hold their resources while the others wait.",
-        *suggestions,
-    ]
-
-
-def _where(placement: Placement, at_most: int = 6) -> str:
-    on: Counter[str] = Counter()
-    for _, node, count in placement.placed:
-        on[node] += count
-    names = [f"{node} ({count})" if count > 1 else node for node, count in sorted(on.items())]
-    return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")

@@ -37,10 +37,18 @@ _MARKS = {
 }
 
 
-def launch_card(launch: Launch, training: Training | None, *, last_lines: Sequence[str] = ()) -> Message:
+def launch_card(
+    launch: Launch,
+    training: Training | None,
+    *,
+    last_lines: Sequence[str] = (),
+    cause: Text = (),
+    again: Button | None = None,
+) -> Message:
     """Return the card of a launched training. `training` is None if the cluster does not show it (any more).
 
-    `last_lines` are those of the first failed task, already redacted.
+    `last_lines` are those of the first failed task, already redacted; `cause` is what may have killed it, and `again`
+    launches it where that is not.
     """
     if training is None or (launch.is_over and not training.state.is_over):  # undone: it is being deleted
         return _unseen(launch)
@@ -61,9 +69,12 @@ def launch_card(launch: Launch, training: Training | None, *, last_lines: Sequen
     blocks.append(Fields(rows=tuple(rows)))
     if training.state is TrainingState.FAILED and (first := training.first_failure):
         blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
+        if cause:
+            blocks.append(Paragraph(text=cause))
         if last_lines:
             blocks.append(Preformatted(lines=tuple(last_lines[-LINES_SHOWN:])))
-    blocks.append(Buttons(buttons=_buttons(training)))
+    offered = (again,) if again is not None and training.state is TrainingState.FAILED else ()
+    blocks.append(Buttons(buttons=(*offered, *_buttons(training))))
     blocks.append(_foot(launch))
     title = text(f"{_MARKS[training.state]} ", bold(training.id), f": {training.state.value}")
     return Message(title=title, color=TONES[training.state], blocks=tuple(blocks))

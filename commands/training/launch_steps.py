@@ -27,6 +27,7 @@ def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
             amounts={name: parse_quantity(one) for name, one in role.resources.items()},
             node_selector=spec.node_selector,
             tolerates=role.tolerates,
+            not_on=spec.not_on,
         )
         for role in sorted(spec.roles, key=lambda role: not role.is_server)
     )

@@ -122,6 +122,10 @@ def pod_spec(spec: TrainingSpec, role: TrainingRole, index: Object, host: Host) 
         pod["imagePullSecrets"] = [{"name": spec.pull_secret.partition("/")[2]}]
     if spec.node_selector:
         pod["nodeSelector"] = dict(spec.node_selector)
+    if spec.not_on:
+        fields = [{"key": "metadata.name", "operator": "NotIn", "values": [node]} for node in spec.not_on]
+        required = {"nodeSelectorTerms": [{"matchFields": fields}]}
+        pod["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     if role.tolerates:
         pod["tolerations"] = [{"key": key, "operator": "Exists"} for key in sorted(role.tolerates)]
     if spec.priority_class:

@@ -11,6 +11,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import gpu_resource, holds_resources, is_ready, parse_quantity, requested
 
+CORDONED = "cordoned"
 PODS = "pods"  # the resource of which every pod takes one
 UNBOUNDED = 1_000_000
 _REPELLING = ("NoSchedule", "NoExecute")
@@ -29,6 +30,7 @@ class TaskRequest:
     amounts: Mapping[str, float]
     node_selector: Mapping[str, str]
     tolerates: frozenset[str] = frozenset()  # taint keys
+    not_on: tuple[str, ...] = ()  # nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,8 @@ class NodeCapacity:
         """Return why these tasks cannot run here regardless of amounts; empty if they can."""
         if any(self.labels.get(key) != value for key, value in task.node_selector.items()):
             return "not selected"
+        if self.node in task.not_on:
+            return "left out by --not-on"
         if self.closed:
             return self.closed
         return next((f"tainted {key}" for key in self.taints if key not in task.tolerates), "")
@@ -95,7 +99,7 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapa
         taken = len(held) if name == PODS else sum(requested(pod.spec, name) for pod in held)
         if allocatable is not None:
             free[name] = parse_quantity(allocatable) - taken
-    closed = "cordoned" if node.spec.unschedulable else "" if is_ready(node) else "not ready"
+    closed = CORDONED if node.spec.unschedulable else "" if is_ready(node) else "not ready"
     if node.metadata.deletion_timestamp:
         closed = "being removed"
     return NodeCapacity(

@@ -82,6 +82,7 @@ class TrainingSpec:
     max_duration: timedelta | None = None
     backoff: int = 0
     node_selector: Mapping[str, str] = field(default_factory=dict)
+    not_on: tuple[str, ...] = ()  # nodes that must run none of its tasks
     service_per_task: bool = False
     metrics_port: int = 8080
     pull_secret: str = ""  # namespace/name of the Secret to copy
@@ -113,6 +114,8 @@ def check(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     for key, value in spec.node_selector.items():
         if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
             raise UnusableError(f"`--node-selector {_cut(f'{key}={value}')}` is not a valid label and value.")
+    for node in spec.not_on:
+        _check_name(node, "A node", 253, dots=True)
     if spec.priority_class:
         _check_name(spec.priority_class, "A priority class", 253, dots=True)
         check_priority_class(spec.priority_class)

@@ -1,75 +1,109 @@
 """Texts on why tasks do not fit, and what would help. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from collectors.cluster.resources import gpu_resource
-from commands.training.placement import PODS, NodeCapacity, Placement, TaskRequest, main_resource, place
+from commands.training.placement import (
+    CORDONED,
+    PODS,
+    NodeCapacity,
+    Placement,
+    TaskRequest,
+    main_resource,
+    place,
+)
 
 _SHOWN = 3  # nodes by name; the rest are counted
 
 
-def unschedulable_reasons(placement: Placement) -> str:
-    """Return a text like `3 of 4 workers fit; worker 3 needs 8 nvidia.com/gpu: gpu-a04 has 2 free, ...`."""
+def room_text(placement: Placement) -> str:
+    """Return a text like `room for 3 of 40 workers (8 nvidia.com/gpu each)`; empty if all fit."""
     task = placement.short
     if task is None:
         return ""
+    needed = ", ".join(f"{amount_text(name, one)} {name}" for name, one in task.amounts.items() if one)
+    each = f" ({needed}{' each' if task.count != 1 else ''})" if needed else ""
+    return f"room for {placement.fitting} of {task.count} {task.role}{'s' if task.count != 1 else ''}{each}"
+
+
+def unschedulable_reasons(placement: Placement, cordons: Mapping[str, str]) -> tuple[str, ...]:
+    """Return short lines on why no more tasks fit: what is free, which nodes are closed, and which do not count.
+
+    `cordons`: each cordoned node with why and by whom.
+    """
+    task = placement.short
+    if task is None:
+        return ()
     main = main_resource(task)
     open_nodes = [capacity for capacity in placement.capacities if not capacity.bar(task)]
     with_main = sorted(
         (capacity for capacity in open_nodes if main in capacity.free),
         key=lambda capacity: (-capacity.free[main], capacity.node),
     )
-    reasons = [_lack(capacity, task, main) for capacity in with_main[:_SHOWN]]
-    if rest := len(with_main) - _SHOWN:
-        reasons += [f"{_nodes(rest)} {'has' if rest == 1 else 'have'} no more than that"] if rest > 0 else []
-    reasons += _barred(placement.capacities, task)
+    lacks = [_lack(capacity, task, main) for capacity in with_main[:_SHOWN]]
+    if (rest := len(with_main) - _SHOWN) > 0:
+        lacks.append(f"{_nodes(rest)} {'has' if rest == 1 else 'have'} no more than that")
+    lines = [", ".join(lacks)] if lacks else []
+    lines += _barred(placement.capacities, task, cordons)
     if without := sum(main not in capacity.free for capacity in open_nodes):
-        reasons.append(f"{_nodes(without)} {'has' if without == 1 else 'have'} no {main} at all")
-    where = ", ".join(reasons) or "there are no nodes"
-    needed = ", ".join(f"{amount_text(name, one)} {name}" for name, one in task.amounts.items() if one)
-    return (
-        f"{placement.fitting} of {task.count} {task.role}{'s' if task.count != 1 else ''} "
-        f"fit{'s' if task.count == 1 else ''}; "
-        f"{task.role} {placement.fitting} needs {needed or 'capacity for a pod'}: {where}"
-    )
+        lines.append(f"{_nodes(without)} {'has' if without == 1 else 'have'} no {main} at all")
+    return tuple(lines) or ("there are no nodes",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestions:
+    """What would make the tasks fit. None and empty: nothing of that kind would."""
+
+    gpus: int | None = None  # of each worker
+    workers: int | None = None
+    uncordon: tuple[str, ...] = ()  # nodes
+    is_enough: bool = False  # whether lifting those cordons is
+    has_gpus: bool = False  # the tasks need GPUs: idle ones may be given back
 
 
 def suggestions_for(
-    tasks: Sequence[TaskRequest], capacities: Sequence[NodeCapacity], placement: Placement
-) -> tuple[str, ...]:
-    """Return what would help, as short sentences; `capacities` are those before any placement."""
+    tasks: Sequence[TaskRequest],
+    capacities: Sequence[NodeCapacity],
+    placement: Placement,
+    *,
+    safe: Container[str] = (),
+) -> Suggestions:
+    """Return what would help; `capacities` are those before any placement.
+
+    `safe`: the cordoned nodes against whose uncordoning nothing speaks.
+    """
     task = placement.short
     if task is None:
-        return ()
-    suggestions: list[str] = []
+        return Suggestions()
     main = main_resource(task)
     meaning = gpu_resource(main)
+    gpus: int | None = None
     if meaning is not None and task.role == "worker":
         units = round(task.amounts[main] / meaning.units)
         for fewer in range(units - 1, 0, -1):
             smaller = replace(task, amounts={**task.amounts, main: fewer * meaning.units})
             if place([smaller if one is task else one for one in tasks], capacities).is_whole:
-                suggestions.append(f"`--gpus {fewer}` would fit")
+                gpus = fewer
                 break
-    if placement.fitting and task.role == "worker":
-        suggestions.append(f"`--workers {placement.fitting}` would fit")
     cordoned = [
         capacity.node
         for capacity in placement.capacities
-        if capacity.closed == "cordoned"
+        if capacity.closed == CORDONED
+        and capacity.node in safe
         and not replace(capacity, closed="").bar(task)
         and capacity.holds(task)
     ]
-    if cordoned:
-        opened = [
-            replace(capacity, closed="") if capacity.node in cordoned else capacity for capacity in capacities
-        ]
-        enough = "would be enough" if place(tasks, opened).is_whole else "would help"
-        suggestions.append(f"`node uncordon {' '.join(cordoned[:_SHOWN])}` {enough}")
-    if meaning is not None:
-        suggestions.append("`gpu idle` shows idle GPUs and their owners")
-    return tuple(suggestions)
+    opened = [
+        replace(capacity, closed="") if capacity.node in cordoned else capacity for capacity in capacities
+    ]
+    return Suggestions(
+        gpus=gpus,
+        workers=placement.fitting if placement.fitting and task.role == "worker" else None,
+        uncordon=tuple(cordoned[:_SHOWN]),
+        is_enough=bool(cordoned) and place(tasks, opened).is_whole,
+        has_gpus=meaning is not None,
+    )
 
 
 def _lack(capacity: NodeCapacity, task: TaskRequest, main: str) -> str:
@@ -81,17 +115,17 @@ def _lack(capacity: NodeCapacity, task: TaskRequest, main: str) -> str:
     return f"{capacity.node} has {amount_text(main, capacity.free[main])} free but only {short}"
 
 
-def _barred(capacities: Sequence[NodeCapacity], task: TaskRequest) -> list[str]:
-    """Return nodes that would have capacity if they were not closed, and how many are not selected."""
+def _barred(capacities: Sequence[NodeCapacity], task: TaskRequest, cordons: Mapping[str, str]) -> list[str]:
+    """Return lines on nodes that would have capacity if they were not closed, and how many are not selected."""
     lines: list[str] = []
-    would = [
-        capacity
-        for capacity in capacities
-        if (bar := capacity.bar(task)) and bar != "not selected" and capacity.holds(task)
-    ]
-    lines += [f"{capacity.node} is {capacity.bar(task)}" for capacity in would[:_SHOWN]]
-    if len(would) > _SHOWN:
-        lines.append(f"{_nodes(len(would) - _SHOWN)} more closed")
+    closed: dict[str, list[str]] = {}  # by reason
+    for capacity in capacities:
+        bar = capacity.bar(task)
+        if bar and bar != "not selected" and capacity.holds(task):
+            closed.setdefault(bar, []).append(cordons.get(capacity.node, capacity.node))
+    for bar, nodes in closed.items():
+        more = f" and {_nodes(len(nodes) - _SHOWN)} more" if len(nodes) > _SHOWN else ""
+        lines.append(f"{bar}: {', '.join(nodes[:_SHOWN])}{more}")
     if left_out := sum(capacity.bar(task) == "not selected" for capacity in capacities):
         wanted = ",".join(f"{key}={value}" for key, value in task.node_selector.items())
         lines.append(f"{_nodes(left_out)} {'is' if left_out == 1 else 'are'} not {wanted}")

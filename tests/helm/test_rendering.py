@@ -285,6 +285,33 @@ def test_an_unknown_value_is_refused(template: Callable[..., str]) -> None:
         template("--set", "replicas=1")
 
 
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [
+        pytest.param(
+            "settings.slak.channel=C0123", "additional properties 'slak' not allowed", id="a section"
+        ),
+        pytest.param(
+            "settings.clusters[0].prometheus.utl=x", "additional properties 'utl' not allowed", id="a key"
+        ),
+        pytest.param("settings.timezone=1", "got number, want string", id="a number for a text"),
+        pytest.param("settings.rules.interval[0]=5m", "got array, want string", id="a list for a duration"),
+        pytest.param(
+            "settings.http.listen=x", "additional properties 'http' not allowed", id="the chart's own"
+        ),
+    ],
+)
+def test_settings_that_the_program_does_not_have_are_refused(
+    template: Callable[..., str], flag: str, expected: str
+) -> None:
+    with pytest.raises(RefusedError, match=expected):
+        template("--set", flag)
+
+
+def test_a_duration_is_a_setting(template: Callable[..., str]) -> None:
+    assert "interval: 5m" in template("--set", "settings.rules.interval=5m")
+
+
 def test_the_pull_secret_is_the_only_secret_that_may_be_read(render: Render) -> None:
     things = render(
         "--set",

@@ -21,8 +21,8 @@ def heat(stage: Light, *series: tuple[dict[str, str], float]) -> None:
 
 async def test_answers_without_alerts(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
-        assert "No firing alerts." in (await stage.asks("dana", "alert list")).said
-        assert "No open incidents." in (await stage.asks("dana", "incident list")).said
+        assert "No firing alerts" in (await stage.asks("dana", "alert list")).said
+        assert "No open incidents" in (await stage.asks("dana", "incident list")).said
         assert "No active silences." in (await stage.asks("dana", "silence list")).said
         assert "There is no incident `i9`" in (await stage.asks("dana", "incident show i9")).said
         assert (

@@ -136,19 +136,22 @@ async def test_an_overdue_cordon_gets_one_reminder_and_stays(tmp_path: Path) -> 
         stage.clock.forward(timedelta(hours=2, minutes=1))
 
         def lines() -> list[Message]:
-            return [one for one in stage.slack.thread(card) if "is still cordoned (fan)" in one.said]
+            return [one for one in stage.slack.thread(card) if "your cordon of `gpu-a01` (fan)" in one.said]
 
         (line,) = await stage.slack.until(lines, 60)
         assert f"<@{stage.slack.id('dana')}>" in line.said or "@dana" in line.said
-        assert "node uncordon gpu-a01" in line.said
+        assert "It is still cordoned: 8 free nvidia.com/gpu kept from new pods." in line.said
+        assert "Do not uncordon it yet: it was cordoned because of its hardware: fan." in line.said
         async with stage.yard.store.unit() as unit:
             (lease,) = await unit.rows(CordonLease).find()
         assert lease.reminded_at is not None
         await stage.restart()
         await stage.next_rounds()
-        assert len(lines()) == 1
+        (line,) = lines()
         assert is_cordoned(stage)
         assert len(stage.writes()) == 1
+        preview = await stage.presses("dana", line, "4 h more")
+        assert "Extend the cordon of gpu-a01?" in preview.said
 
 
 async def test_the_reminder_of_a_lifted_cordon_says_that_it_was_lifted(tmp_path: Path) -> None:

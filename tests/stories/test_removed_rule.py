@@ -18,4 +18,4 @@ async def test_an_incident_whose_rule_is_removed_resolves_after_a_restart(tmp_pa
         await stage.start()
         await stage.slack.until(lambda: "the rule GPUTemperatureHigh is no longer in force" in card.said, 60)
         assert len(stage.cards()) == 1
-        assert "No open incidents." in (await stage.asks("dana", "incident list")).said
+        assert "No open incidents" in (await stage.asks("dana", "incident list")).said

@@ -15,6 +15,7 @@ from bot.delivery.notifier_protocol import (
     Duplicates,
     Gone,
     Permanent,
+    Picture,
     Recoverable,
     Refuses,
     SearchWindow,
@@ -73,6 +74,7 @@ class FakeChat:
     messages: dict[str, ChatMessage] = field(default_factory=dict)
     script: dict[str, deque[Fault | None]] = field(default_factory=dict)
     calls: list[tuple[float, str, str]] = field(default_factory=list)  # loop time, method, channel
+    pictures: list[tuple[str, Picture]] = field(default_factory=list)  # with their threads
     closed: set[str] = field(default_factory=set)  # archived channels
     too_fast: int = 0
     seconds_a_post: float = 1.0
@@ -167,6 +169,15 @@ class FakeChat:
             self.messages[ts] = replace(self.messages[ts], is_deleted=True)
 
         await self._call("delete", channel, remove)
+
+    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
+        def keep() -> str:
+            if self.messages[thread].is_deleted:
+                raise Gone("thread_not_found")
+            self.pictures.append((thread, picture))
+            return f"F{len(self.pictures)}"
+
+        return await self._call("upload", channel, keep)
 
     async def _call(self, method: str, channel: str, action: Callable[[], Answer]) -> Answer:
         loop = asyncio.get_running_loop()

@@ -6,6 +6,7 @@ from alerts.cards.message import (
     Buttons,
     Context,
     Fields,
+    Image,
     Message,
     Paragraph,
     Preformatted,
@@ -35,6 +36,8 @@ def lines_of(message: Message) -> list[str]:
                 lines += [cell for row in block.rows for cell in row]
             case Buttons():
                 lines += [button.label for button in block.flat.buttons]
+            case Image():
+                lines.append(block.alt)
     return lines + [line for file in message.attachments for line in file.content.split("\n")]
 
 

@@ -9,7 +9,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from alerts.cards.message import Buttons, Context, Fields, Message, Paragraph, Preformatted, Table, plain
+from alerts.cards.message import (
+    Buttons,
+    Context,
+    Fields,
+    Image,
+    Message,
+    Paragraph,
+    Preformatted,
+    Table,
+    plain,
+)
 from bot.live_cluster import LiveCluster
 from bot.store.memory_store import MemoryStore
 from collectors.cluster.cache import ClusterCache
@@ -254,6 +264,8 @@ def text_of(message: Message) -> str:
                 lines += [" | ".join(row) for row in (block.heading, *block.rows)]
             case Buttons():
                 lines += [f"[{one.label}] {one.line or one.address}" for one in block.flat.buttons]
+            case Image():
+                lines.append(block.alt)
     return "\n".join(lines).replace("`", "")
 
 

@@ -6,7 +6,7 @@ import structlog
 
 from alerts.cards.message import Message, Text, plain
 from bot.channels.console.plain_text import plain_text
-from bot.delivery.notifier_protocol import Capabilities, SearchWindow
+from bot.delivery.notifier_protocol import Capabilities, Permanent, Picture, SearchWindow
 from bot.delivery.rate_limiter import UNLIMITED
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.language.translation import translated_text
@@ -44,6 +44,9 @@ class ConsoleNotifier:
 
     async def delete(self, channel: str, message_id: str) -> None:
         return None
+
+    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
+        raise Permanent("the log shows no pictures")
 
     def _text(self, content: Message | Text) -> str:
         if isinstance(content, Message):

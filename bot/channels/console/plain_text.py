@@ -5,6 +5,7 @@ from alerts.cards.message import (
     Buttons,
     Context,
     Fields,
+    Image,
     Message,
     Paragraph,
     Preformatted,
@@ -36,6 +37,8 @@ def _block(block: Block, book: Phrasebook) -> str:
             return "\n".join(f"  {line}" for line in block.lines)
         case Table():
             return table(block, book)
+        case Image():
+            return book.say(block.alt)
         case Buttons():
             return "\n".join(
                 [

@@ -11,6 +11,7 @@ from alerts.cards.message import (
     Color,
     Context,
     Fields,
+    Image,
     Message,
     Paragraph,
     Preformatted,
@@ -48,6 +49,19 @@ class SlackMessage:
     blocks: tuple[Json, ...] = ()
     attachments: tuple[Json, ...] = ()
     files: tuple[Attachment, ...] = ()
+
+    @property
+    def has_images(self) -> bool:
+        return self.without_images != self
+
+    @property
+    def without_images(self) -> "SlackMessage":
+        """The same without its pictures."""
+        attachments = (
+            {**one, "blocks": [block for block in one["blocks"] if block["type"] != "image"]}
+            for one in self.attachments
+        )
+        return replace(self, attachments=tuple(attachments))
 
     def arguments(self) -> Json:
         """Return the Web API arguments. Empty parts are sent too: an edit without them would leave the old ones."""
@@ -158,6 +172,9 @@ def _rendered(block: Block, page: _Page) -> list[Json]:
             return _table(block, page)
         case Buttons():
             return _actions(block, page)
+        case Image():
+            alt = cut(block.alt, block_limits.IMAGE_ALT) or "…"
+            return [{"type": "image", "slack_file": {"id": block.file}, "alt_text": alt}]
 
 
 def _fields(block: Fields) -> list[Json]:
@@ -243,3 +260,5 @@ def _plain_block(block: Block) -> str:
             return aligned(block)
         case Buttons():
             return "\n".join(f"{one.label}: {one.line or one.address}" for one in block.flat.buttons)
+        case Image():
+            return block.alt

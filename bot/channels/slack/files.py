@@ -1,33 +1,70 @@
 """Uploads to Slack, in three steps, and downloads from it."""
 
+import asyncio
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from alerts.cards.message import Attachment
-from bot.channels.slack.block_limits import MAX_FILE_SIZE
+from bot.channels.slack.block_limits import FILE_ALT, MAX_FILE_SIZE
 from bot.channels.slack.web_client import SlackClient
-from bot.delivery.notifier_protocol import Permanent
+from bot.delivery.notifier_protocol import Permanent, Picture, Recoverable
+
+_LOOKS = (0.3, 0.7, 1.0, 2.0, 4.0)  # seconds before each
 
 
-async def upload(
+async def upload_text(
     client: SlackClient, file: Attachment, name: str, *, channel: str, thread: str | None
 ) -> None:
     """Upload the file to a channel or a thread, cut at MAX_FILE_SIZE. Raises SendError."""
-    content = file.content.encode()[:MAX_FILE_SIZE]
-    if not content:
-        return
+    if content := file.content.encode()[:MAX_FILE_SIZE]:
+        await _upload(client, content, name, title=file.name, channel=channel, thread=thread)
+
+
+async def upload_picture(client: SlackClient, picture: Picture, *, channel: str, thread: str) -> str:
+    """Upload the picture to a thread, where the channel's readers may see it. Return the file's id. Raises SendError.
+
+    A message that shows a file is refused until Slack has looked at the file, soon after the upload is complete.
+    """
+    file = await _upload(
+        client,
+        picture.content,
+        picture.name,
+        title=picture.name,
+        alt=picture.alt[:FILE_ALT],
+        channel=channel,
+        thread=thread,
+    )
+    for pause in _LOOKS:
+        await asyncio.sleep(pause)
+        answer = await client.call("files.info", client.web.files_info(file=file))
+        if answer["file"].get("mimetype"):
+            return file
+    raise Recoverable(f"file upload: Slack has not looked at it after {sum(_LOOKS):.0f} s")
+
+
+async def _upload(
+    client: SlackClient,
+    content: bytes,
+    name: str,
+    *,
+    title: str,
+    alt: str | None = None,
+    channel: str,
+    thread: str | None,
+) -> str:
     target = await client.call(
         "files.getUploadURLExternal",
-        client.web.files_getUploadURLExternal(filename=name, length=len(content)),
+        client.web.files_getUploadURLExternal(filename=name, length=len(content), alt_txt=alt),
     )
     await client.call("file upload", _send(client, str(target["upload_url"]), content))
     await client.call(
         "files.completeUploadExternal",
         client.web.files_completeUploadExternal(
-            files=[{"id": target["file_id"], "title": file.name}], channel_id=channel, thread_ts=thread
+            files=[{"id": target["file_id"], "title": title}], channel_id=channel, thread_ts=thread
         ),
     )
+    return str(target["file_id"])
 
 
 async def _send(client: SlackClient, address: str, content: bytes) -> None:

@@ -1,6 +1,6 @@
 """The Slack notifier: posts cards and replies, and finds our own messages by their metadata."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from hashlib import blake2b
 from typing import Any
 
@@ -8,10 +8,18 @@ import structlog
 
 from alerts.cards.message import Attachment, Message, Text
 from bot.channels.slack.blocks import SlackMessage, render, render_line
-from bot.channels.slack.files import upload
+from bot.channels.slack.files import upload_picture, upload_text
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.channels.slack.web_client import SlackClient
-from bot.delivery.notifier_protocol import Capabilities, Duplicates, Permanent, SearchWindow, SendError
+from bot.delivery.notifier_protocol import (
+    Capabilities,
+    Duplicates,
+    Permanent,
+    Picture,
+    Refuses,
+    SearchWindow,
+    SendError,
+)
 from bot.language.phrasebook import ENGLISH, Phrasebook
 
 log = structlog.get_logger(__name__)
@@ -29,7 +37,7 @@ class SlackNotifier:
     """
 
     capabilities = Capabilities(
-        edit=True, thread=True, find=True, buttons=True, menus=True, limits=SLACK_RATE_LIMITS
+        edit=True, thread=True, find=True, buttons=True, menus=True, images=True, limits=SLACK_RATE_LIMITS
     )
 
     def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
@@ -47,16 +55,19 @@ class SlackNotifier:
         broadcast: bool = False,
     ) -> str:
         rendered = self._rendered(content)
-        answer = await self._client.call(
-            "chat.postMessage",
-            self._client.web.chat_postMessage(
-                channel=channel,
-                **rendered.arguments(),
-                thread_ts=thread,
-                reply_broadcast=True if broadcast and thread else None,
-                unfurl_links=False,
-                unfurl_media=False,
-                metadata={"event_type": EVENT, "event_payload": {"nonce": nonce}},
+        answer = await self._with_or_without_images(
+            rendered,
+            lambda shown: self._client.call(
+                "chat.postMessage",
+                self._client.web.chat_postMessage(
+                    channel=channel,
+                    **shown.arguments(),
+                    thread_ts=thread,
+                    reply_broadcast=True if broadcast and thread else None,
+                    unfurl_links=False,
+                    unfurl_media=False,
+                    metadata={"event_type": EVENT, "event_payload": {"nonce": nonce}},
+                ),
             ),
         )
         ts = str(answer["ts"])
@@ -66,9 +77,12 @@ class SlackNotifier:
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         rendered = render(message, self._book)
-        await self._client.call(
-            "chat.update",
-            self._client.web.chat_update(channel=channel, ts=message_id, **rendered.arguments()),
+        await self._with_or_without_images(
+            rendered,
+            lambda shown: self._client.call(
+                "chat.update",
+                self._client.web.chat_update(channel=channel, ts=message_id, **shown.arguments()),
+            ),
         )
         await self._attach(rendered, channel, message_id, message_id)
 
@@ -76,6 +90,21 @@ class SlackNotifier:
         if isinstance(content, Message):
             return render(content, self._book)
         return render_line(content, self._book)
+
+    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
+        return await upload_picture(self._client, picture, channel=channel, thread=thread)
+
+    async def _with_or_without_images(
+        self, rendered: SlackMessage, call: Callable[[SlackMessage], Awaitable[Any]]
+    ) -> Any:
+        """Make a call, again without pictures if the message is refused: somebody may have deleted a file."""
+        try:
+            return await call(rendered)
+        except Permanent as error:
+            if error.refuses is not Refuses.MESSAGE or not rendered.has_images:
+                raise
+            log.warning("message refused with its pictures", reason=str(error))
+            return await call(rendered.without_images)
 
     async def find(
         self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
@@ -145,7 +174,7 @@ class SlackNotifier:
             for file in rendered.files[:MAX_FILES]:
                 name = _unique(file)
                 if name not in known:
-                    await upload(self._client, file, name, channel=channel, thread=thread)
+                    await upload_text(self._client, file, name, channel=channel, thread=thread)
                     known.add(name)
         except SendError as error:
             log.warning("file upload failed", channel=channel, ts=ts, reason=str(error))

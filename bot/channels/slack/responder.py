@@ -7,7 +7,7 @@ import structlog
 from alerts.cards.channel_id import kind_and_name
 from bot.channels.interaction import Interaction
 from bot.channels.slack.blocks import SlackMessage, render
-from bot.channels.slack.files import download, upload
+from bot.channels.slack.files import download, upload_text
 from bot.channels.slack.forms import SlackForms
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
@@ -162,7 +162,7 @@ class SlackResponder:
         try:
             where = channel or await self._conversation(interaction.user_id)
             for file in message.files[:MAX_FILES]:
-                await upload(self._client, file, file.name, channel=where, thread=None)
+                await upload_text(self._client, file, file.name, channel=where, thread=None)
         except SendError as error:
             log.warning("file upload failed", user=interaction.user_id, reason=str(error))
 

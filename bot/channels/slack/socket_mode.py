@@ -14,11 +14,14 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackClientError
 
+from bot.channels.slack.api_errors import send_error
 from bot.settings.secrets import Secret
 
 CHECK_EVERY = timedelta(seconds=2)
 PING = timedelta(seconds=5)  # a socket without a pong for four of these is dead
 DEAD = timedelta(seconds=45)  # without a connection; then a new one is forced
+
+_REFUSED = (TimeoutError, aiohttp.ClientError, SlackClientError, OSError)
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +42,7 @@ class Socket:
         self._token = token
 
     async def run(self) -> None:
-        """Connect, and stay connected until cancelled. Errors of the first connection are raised."""
+        """Connect, and stay connected until cancelled. It ends when the first connection cannot be opened."""
         handler = AsyncSocketModeHandler(
             self._app,
             self._token(),
@@ -50,6 +53,12 @@ class Socket:
         try:
             async with asyncio.timeout(DEAD.total_seconds()):
                 await handler.connect_async()  # type: ignore[no-untyped-call]
+        except _REFUSED as error:  # Slack's doing, not a bug: it needs no traceback
+            reason = str(send_error(error, "apps.connections.open"))
+            log.warning("slack socket cannot be opened", reason=reason)
+            await self._close(handler.client)
+            return
+        try:
             await self._watch(handler.client)
         finally:
             self.is_connected = False
@@ -70,7 +79,7 @@ class Socket:
                 try:
                     async with asyncio.timeout(DEAD.total_seconds()):
                         await client.connect_to_new_endpoint(force=True)
-                except (TimeoutError, aiohttp.ClientError, SlackClientError, OSError) as error:
+                except _REFUSED as error:
                     log.warning("slack socket reconnect failed", reason=type(error).__name__)
                 alive_at = loop.time()
             await asyncio.sleep(CHECK_EVERY.total_seconds())

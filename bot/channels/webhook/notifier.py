@@ -18,6 +18,7 @@ from bot.channels.webhook.payload import payload_of
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Permanent,
+    Picture,
     Recoverable,
     Refuses,
     SearchWindow,
@@ -80,6 +81,9 @@ class WebhookNotifier:
         _not_capable()
 
     async def delete(self, channel: str, message_id: str) -> None:
+        _not_capable()
+
+    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
         _not_capable()
 
     async def _send(self, channel: str, endpoint: WebhookEndpoint, body: bytes) -> None:

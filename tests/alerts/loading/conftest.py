@@ -18,7 +18,8 @@ def _action_error(line: str) -> str | None:
 @pytest.fixture
 def symbols() -> Symbols:
     return Symbols(
-        checks={"dns-autoscaler-capped": frozenset({"growth"}), "bare": frozenset()},
+        checks={"dns-autoscaler-capped": {"growth": 1.0}, "bare": {}},
+        runbooks=frozenset({"gpu-temperature-high"}),
         check_action=_action_error,
     )
 

@@ -41,7 +41,7 @@ def test_rules_are_listed_in_file_order() -> None:
 
 
 def test_log_searches_and_checks_are_readable() -> None:
-    symbols = Symbols(checks={"dns": frozenset({"growth"})})
+    symbols = Symbols(checks={"dns": {"growth": 1.0}})
 
     rows = describe(load(YARD, file="l.yard.yaml", symbols=symbols, own=True).groups)
 

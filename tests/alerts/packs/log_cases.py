@@ -215,10 +215,13 @@ LOG_CASES: Sequence[LogCase] = (
         ),
         fired=tuple(
             Fired(
-                labels={"node": name, "severity": "warning"},
+                labels={"node": name, "severity": "warning", **names},
                 summary=f"{name} cannot unmap a volume: its mount is still in use.",
             )
-            for name in ("gpu-a01", "gpu-a02")
+            for name, names in (
+                ("gpu-a01", {"volume": "csi-vol-coco-images", "device": "/dev/rbd1"}),
+                ("gpu-a02", {"device": "/dev/rbd10"}),
+            )
         ),
     ),
     LogCase(
@@ -237,7 +240,7 @@ LOG_CASES: Sequence[LogCase] = (
         events=(LogEvent(what="mount-failed", facts=_IMAGE),),
         fired=(
             Fired(
-                labels={"node": "gpu-a01", "severity": "critical"},
+                labels={"node": "gpu-a01", "severity": "critical", "device": "/dev/rbd1"},
                 summary="gpu-a01 cannot read a volume's file system: the next attempt may format it.",
             ),
         ),
@@ -260,7 +263,7 @@ LOG_CASES: Sequence[LogCase] = (
         events=(LogEvent(what="format", facts=_IMAGE),),
         fired=(
             Fired(
-                labels={"node": "gpu-a01", "severity": "info"},
+                labels={"node": "gpu-a01", "severity": "info", "device": "/dev/rbd1"},
                 summary="The kubelet on gpu-a01 is formatting a volume.",
             ),
         ),
@@ -272,6 +275,42 @@ LOG_CASES: Sequence[LogCase] = (
             LogEvent(
                 text="E0302 08:00:00.1 1 mount_linux.go:1] cannot mount unformatted disk /dev/rbd1 as we are "
                 "manipulating it in read-only mode",
+                unit="kubelet",
+                level="error",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="VolumeMountFailed",
+        description="the line names the volume, and one of our CSI drivers the claim too",
+        events=(
+            LogEvent(what="mount-failed", facts=_IMAGE),
+            LogEvent(
+                text='E0302 08:00:00.1 1 nestedpendingoperations.go:348] Operation for "{volumeName:x}" failed. Error: '
+                'MountVolume.MountDevice failed for volume "pvc-1" (UniqueName: "kubernetes.io/csi/x") '
+                'pod "writer-0" (UID: "2") : rpc error: code = Internal',
+                unit="kubelet",
+                node="gpu-a02",
+                level="error",
+            ),
+        ),
+        fired=tuple(
+            Fired(
+                labels={"node": name, "severity": "info", **names},
+                summary=f"{name} cannot mount {names['volume']}.",
+            )
+            for name, names in (
+                ("gpu-a01", {"volume": "csi-vol-coco-images", "claim": "vision-detr/coco-images"}),
+                ("gpu-a02", {"volume": "pvc-1"}),
+            )
+        ),
+    ),
+    LogCase(
+        rule="VolumeMountFailed",
+        description="a ConfigMap that is not there is no device",
+        events=(
+            LogEvent(
+                text='MountVolume.SetUp failed for volume "config" : configmap "x" not found',
                 unit="kubelet",
                 level="error",
             ),

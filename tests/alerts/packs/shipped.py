@@ -27,7 +27,7 @@ def prometheus_files() -> list[Path]:
 @cache
 def loaded(path: Path) -> Loaded:
     """Return the file's rules. Actions are not checked here: a separate test parses them."""
-    symbols = Symbols(checks={name: frozenset(check.parameters) for name, check in CHECKS.items()})
+    symbols = Symbols(checks={name: check.parameters for name, check in CHECKS.items()})
     return load(path.read_text(encoding="utf-8"), file=path.name, symbols=symbols, own=True)
 
 

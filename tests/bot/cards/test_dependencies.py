@@ -9,9 +9,10 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.cards.message import Message, text
-from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
+from alerts.cards.posted import CardId, CardImage, CardKind, PostedCard, card_id
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
+from alerts.rules import Severity
 from alerts.silences import Silence
 from alerts.store import Row, RowsRead, StoreSnapshot
 from bot.cards.card_catalogue import CARD_DEFINITIONS, CardCatalogue
@@ -61,6 +62,11 @@ def an_incident(id: str, node: str) -> Incident:
     return add_alert(opened, alert, GroupingContext(rules={}, topology=Topology(cluster="lab")), NOON)
 
 
+def a_critical_incident(id: str, node: str) -> Incident:
+    found = an_incident(id, node)
+    return replace(found, members=tuple(replace(one, severity=Severity.CRITICAL) for one in found.members))
+
+
 # For each kind, the rows with which the card of "i1" reads every type that it depends on.
 FULL: Mapping[CardKind, tuple[Any, ...]] = {
     CardKind.INCIDENT: (
@@ -68,6 +74,15 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
         an_alert("gpu-i1"),
         FAILED_PLAN,
         replace(SILENCE, cluster="lab"),
+        CardImage(
+            id=a_card("i1").id,
+            cluster="lab",
+            card=a_card("i1").id,
+            incident="i1",
+            file="F1",
+            alt="Highest 109.",
+            resolved_at=None,
+        ),
     ),
     CardKind.PLAN: (FAILED_PLAN,),
     CardKind.RECLAIM_REQUEST: (
@@ -85,7 +100,20 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
         ),
     ),
     CardKind.LAUNCH: (
-        Launch(id="i1", cluster="lab", training="vision/detr", by="U1", by_name="Ann", at=NOON, channel="C1"),
+        Launch(
+            id="i1",
+            cluster="lab",
+            training="vision/detr",
+            by="U1",
+            by_name="Ann",
+            at=NOON,
+            channel="C1",
+            plan="i1",
+            failed_at=NOON,
+            failed_on="gpu-i1",
+        ),
+        a_critical_incident("i1", "gpu-i1"),
+        FAILED_PLAN,
     ),
 }
 

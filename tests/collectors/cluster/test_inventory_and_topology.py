@@ -5,12 +5,20 @@ from typing import Any
 import pytest
 
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.objects import Deployment, Job, Namespace, ReplicaSet, StatefulSet
+from collectors.cluster.objects import (
+    Deployment,
+    Job,
+    Namespace,
+    PersistentVolumeClaim,
+    ReplicaSet,
+    StatefulSet,
+)
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings
+from collectors.trainings.training import Rank, Training, TrainingState
 from tests.support.objects import NOW, gpus, inventory, node, owned, pod, read
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -131,6 +139,78 @@ def test_nodes_pods_and_trainings_are_in_the_topology(topology: Topology) -> Non
     one = topology.pods["vision-detr", "detr-worker-1"]
     assert (one.training, one.workload, one.gpus) == ("vision-detr/detr", "vision-detr/Job/detr-worker", 8)
     assert {found.name for found in topology.pods_on["gpu-b01"]} == {"detr-worker-1", "dcgm-exporter-6ldbb"}
+
+
+def mounting(index: int, name: str, *, read_only: bool) -> Any:
+    volumes = [
+        {"name": "shm"},
+        {"name": "v", "persistentVolumeClaim": {"claimName": name, "readOnly": read_only}},
+    ]
+    return pod(
+        f"detr-worker-{index}",
+        "vision-detr",
+        ownerReferences=owned("Job", "detr-worker"),
+        spec={"nodeName": "gpu-a01", "volumes": volumes},
+    )
+
+
+def test_a_claim_names_its_trainings_and_those_that_may_write() -> None:
+    seen = inventory(
+        made(Job, "detr-worker", "vision-detr", spec={"template": {"spec": {"containers": [gpus(8)]}}}),
+        mounting(0, "images", read_only=True),
+        mounting(1, "ckpt", read_only=False),
+        made(PersistentVolumeClaim, "ckpt", "vision-detr", spec={"volumeName": "pvc-1"}),
+        made(PersistentVolumeClaim, "unused", "vision-detr"),
+    )
+    topology = build_topology(seen, read_trainings(seen), cluster="prod-a")
+    (training,) = topology.trainings
+
+    assert topology.claims["pvc-1"] == topology.claims["vision-detr/ckpt"]
+    assert (topology.claims["pvc-1"].name, topology.claims["pvc-1"].writers) == (
+        "vision-detr/ckpt",
+        (training,),
+    )
+    assert (
+        topology.claims["vision-detr/images"].trainings,
+        topology.claims["vision-detr/images"].writers,
+    ) == (
+        (training,),
+        (),
+    )
+    assert topology.claims["vision-detr/unused"].trainings == ()
+    assert [one.id for one in topology.affected_by(Subject(volume="pvc-1", node="gpu-b07"))] == [training]
+
+
+def test_claims_that_cannot_be_seen_are_still_known_by_their_pods() -> None:
+    job = made(Job, "detr-worker", "vision-detr", spec={"template": {"spec": {"containers": [gpus(8)]}}})
+    seen = inventory(
+        job, mounting(0, "ckpt", read_only=False), missing={"persistentvolumeclaims": "forbidden"}
+    )
+
+    assert set(build_topology(seen, read_trainings(seen), cluster="prod-a").claims) == {"vision-detr/ckpt"}
+
+
+def failed_training(state: TrainingState, node_name: str) -> Training:
+    first = Rank(
+        role="worker", index=0, pod="w-0", node=node_name, exit_code=134, explanation="aborted", finished=NOW
+    )
+    return Training(
+        id="vision/detr", kind="Job", namespace="vision", name="detr", state=state, failures=(first,)
+    )
+
+
+def test_a_failed_training_is_known_by_the_node_of_its_first_failure() -> None:
+    failed = failed_training(TrainingState.FAILED, "gpu-a01")
+    restarted = failed_training(TrainingState.RUNNING, "gpu-a01")
+
+    (found,) = build_topology(inventory(), [failed], cluster="prod-a").failed_on["gpu-a01"]
+
+    assert (found.id, found.failed_at) == ("vision/detr", NOW)
+    assert found.failure == "worker 0 failed, exit code 134: aborted"
+    assert build_topology(inventory(), [restarted], cluster="prod-a").failed_on == {}
+    assert (
+        build_topology(inventory(), [failed_training(TrainingState.FAILED, "")], cluster="a").failed_on == {}
+    )
 
 
 COMPLETED: list[tuple[str, Subject, dict[str, str]]] = [

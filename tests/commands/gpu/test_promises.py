@@ -54,3 +54,25 @@ async def test_a_preview_says_that_the_server_accepted_a_dry_run_only_where_it_d
     shown = await yard.say("gpu free --grace 30m", DANA)  # which only records
     assert "Nothing is done yet" in shown
     assert "dry run" not in shown
+
+
+async def test_a_cordon_says_that_a_training_on_a_lost_gpu_will_probably_die(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await trained(yard, kube)
+    (training,) = yard.cluster.trainings()
+    node = training.ranks[0].node
+    assert "runs on" in await yard.say(f"node cordon {node}")
+    status = {"allocatable": {"nvidia.com/gpu": "7"}}
+    kube.patch("nodes", "", node, {"status": status}, status=True)
+    await yard.seen(
+        lambda: (yard.cluster.inventory().nodes[node].status.allocatable or {})["nvidia.com/gpu"] == "7"
+    )
+    yard.prometheus.say(
+        "training_checkpoint_timestamp_seconds", samples=[({}, yard.clock.now().timestamp() - 41)]
+    )
+    said = await yard.say(f"node cordon {node}")
+    assert (
+        f"vision-detr/detr of ana (8 GPUs) is on {node} and will probably die (1 of its GPUs is out of service): a "
+        "cordon does not move it. Its last checkpoint is 41 s old: work since then is lost."
+    ) in said

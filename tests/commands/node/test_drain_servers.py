@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.node.cordon import BY
+from commands.core.cordons import BY
 from commands.plans.plan import Plan, PlanState, StepState
 from commands.plans.preview import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings

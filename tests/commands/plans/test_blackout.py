@@ -11,8 +11,8 @@ import pytest
 from bot.jobs.unknown_steps import UnknownSteps
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
+from commands.core.cordons import BY
 from commands.models import AuditEntry, CordonLease
-from commands.node.cordon import BY
 from commands.plans.outcomes import Unknown
 from commands.plans.plan import Plan, PlanState
 from commands.plans.preview import card_of

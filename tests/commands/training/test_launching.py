@@ -9,6 +9,7 @@ from commands.models import Launch
 from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Plan, PlanState, StepState
 from commands.plans.steps import Create, Patch
+from commands.training.fit import with_option
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.training.conftest import SECRET
 from tests.support.yard import ANA, BO, DANA, Yard
@@ -97,9 +98,46 @@ async def test_plan_preview_and_journal_do_not_contain_the_secret(yard: Yard) ->
 
 async def test_a_launch_that_does_not_fit_is_refused_with_suggestions(yard: Yard) -> None:
     reply = await yard.say(f"training launch big --image {IMAGE} --workers 3 --gpus 8", ANA)
-    assert "2 of 3 workers fit; worker 2 needs 8 nvidia.com/gpu" in reply
-    assert "--workers 2 would fit" in reply
+    assert reply.startswith(
+        "big/big does not fit now: there is room for 2 of 3 workers (8 nvidia.com/gpu each)."
+    )
+    assert "• --workers 2 would fit" in reply
+    launch = f"training launch big --image {IMAGE}"
+    assert f"[Launch with 2] {launch} --gpus 8 --workers 2\n" in reply
+    assert reply.endswith(f"[Queue it] {launch} --workers 3 --gpus 8 --wait")
     assert await yard.newest() is None
+
+
+async def test_who_may_ask_for_idle_gpus_gets_the_button(yard: Yard) -> None:
+    line = f"training launch big --image {IMAGE} --workers 3 --gpus 8"
+    assert "[Ask for idle GPUs] gpu free\n" in await yard.say(line, DANA)
+    assert "[Idle GPUs] gpu idle\n" in await yard.say(line, ANA)
+
+
+async def test_a_cordon_is_never_proposed_to_be_lifted_where_something_speaks_against_it(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    line = f"training launch big --image {IMAGE} --workers 2 --gpus 8"
+    for reason, is_proposed in (("short test", True), ("GPU fell off the bus", False)):
+        plan = await yard.do(f'node cordon gpu-a02 --reason "{reason}"', DANA)
+        await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a02"].spec.unschedulable))
+        reply = await yard.say(line, ANA)
+        assert f"• cordoned: gpu-a02 ({reason}, dana)" in reply
+        assert ("node uncordon gpu-a02 would be enough" in reply) == is_proposed
+        await yard.do(f"plan undo {plan.id}", DANA)
+        await yard.seen(lambda: not yard.cluster.inventory().nodes["gpu-a02"].spec.unschedulable)
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        ("training launch m --workers 40 --gpus 8", "training launch m --gpus 8 --workers 3"),
+        ("training launch m --workers=40 -- --workers 9", "training launch m --workers 3 -- --workers 9"),
+        ("training launch m --image 'a b'", "training launch m --image 'a b' --workers 3"),
+    ],
+)
+def test_a_changed_line_has_the_option_once(line: str, changed: str) -> None:
+    assert with_option(line, "--workers", "3") == changed
 
 
 async def test_a_launch_that_does_not_fit_may_wait(yard: Yard) -> None:

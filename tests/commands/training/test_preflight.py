@@ -1,12 +1,13 @@
 """Predictions of whether tasks fit, compared with where the scheduler would place them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from collectors.cluster.base import KubernetesObject
 from commands.training.placement import Placement, TaskRequest, node_capacities, place
-from commands.training.unschedulable import suggestions_for, unschedulable_reasons
+from commands.training.unschedulable import Suggestions, room_text, suggestions_for, unschedulable_reasons
 from tests.support import objects
 
 GPU, MIG, VCUDA = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "tencent.com/vcuda-core"
@@ -177,27 +178,26 @@ def test_the_refusal_has_the_shortage_per_node_and_suggestions() -> None:
     task = workers(4, gpus=8)
     capacities = node_capacities(objects.inventory(*things), task.amounts)
     found = place([task], capacities)
-    assert unschedulable_reasons(found) == (
-        "3 of 4 workers fit; worker 3 needs 8 nvidia.com/gpu: gpu-a04 has 2 free, gpu-a01 has 0 free, "
-        "gpu-a02 has 0 free, 1 node has no more than that, gpu-b01 is cordoned, 1 node has no nvidia.com/gpu at all"
+    assert room_text(found) == "room for 3 of 4 workers (8 nvidia.com/gpu each)"
+    assert unschedulable_reasons(found, {"gpu-b01": "gpu-b01 (short test, dana)"}) == (
+        "gpu-a04 has 2 free, gpu-a01 has 0 free, gpu-a02 has 0 free, 1 node has no more than that",
+        "cordoned: gpu-b01 (short test, dana)",
+        "1 node has no nvidia.com/gpu at all",
     )
-    assert suggestions_for([task], capacities, found) == (
-        "`--gpus 4` would fit",
-        "`--workers 3` would fit",
-        "`node uncordon gpu-b01` would be enough",
-        "`gpu idle` shows idle GPUs and their owners",
-    )
+    unsafe = Suggestions(gpus=4, workers=3, has_gpus=True)
+    assert suggestions_for([task], capacities, found) == unsafe
+    safe = replace(unsafe, uncordon=("gpu-b01",), is_enough=True)
+    assert suggestions_for([task], capacities, found, safe={"gpu-b01"}) == safe
 
 
 def test_a_node_with_gpus_but_without_memory_reports_the_memory() -> None:
     task = workers(1, gpus=4, memory=128 * 2**30)
     found = fit([task], a_node("n1"), a_pod("p", "n1", memory="448Gi"))
-    assert unschedulable_reasons(found) == (
-        "0 of 1 worker fits; worker 0 needs 4 nvidia.com/gpu, 128 GiB memory: n1 has 8 free but only 64 GiB memory"
-    )
+    assert room_text(found) == "room for 0 of 1 worker (4 nvidia.com/gpu, 128 GiB memory)"
+    assert unschedulable_reasons(found, {}) == ("n1 has 8 free but only 64 GiB memory",)
 
 
 def test_nodes_that_are_not_selected_are_counted_separately() -> None:
     task = workers(1, selector={"pool": "large"}, gpus=1)
     found = fit([task], a_node("n1", labels={"pool": "small"}), a_node("n2"))
-    assert unschedulable_reasons(found).endswith("2 nodes are not pool=large")
+    assert unschedulable_reasons(found, {})[-1] == "2 nodes are not pool=large"

@@ -39,6 +39,7 @@ class Site:
     fail: Callable[[int], None] | None = None
     secrets: tuple[str, ...] = ()
     keeps_all: bool = False
+    pictures: Callable[[], list[bytes]] = list  # on the cards
     has_any_channel: bool = False
 
 
@@ -57,8 +58,15 @@ async def slack_site() -> AsyncIterator[Site]:
         def shown() -> list[str]:
             return [one.text for one in slack.everything("#gpu-alerts") if one.by_bot and not one.deleted]
 
+        def pictures() -> list[bytes]:
+            cards = [one for one in slack.messages("#gpu-alerts") if one.by_bot]
+            parts = [block for card in cards for one in card.attachments for block in one["blocks"]]
+            files = [block["slack_file"]["id"] for block in parts if block["type"] == "image"]
+            return [slack.content(file) for file in files]
+
         yield Site(
             kind="slack",
+            pictures=pictures,
             notifier=SlackNotifier(client),
             channel=slack.id("#gpu-alerts"),
             shown=shown,

@@ -1,14 +1,23 @@
 """What every notifier does, and what it does where it says that it is capable of it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from alerts.cards.message import Color, text
-from bot.delivery.notifier_protocol import Permanent, Recoverable, SearchWindow, SendError, UnknownOutcome
+from alerts.cards.message import Color, Image, text
+from bot.delivery.notifier_protocol import (
+    Permanent,
+    Picture,
+    Recoverable,
+    SearchWindow,
+    SendError,
+    UnknownOutcome,
+)
 from tests.contract.notifiers.conftest import Site
 from tests.support.incidents import an_incident_message
 
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 ALWAYS = SearchWindow(since=datetime(2001, 1, 1, tzinfo=UTC), until=datetime(2099, 1, 1, tzinfo=UTC))
 
 
@@ -86,3 +95,28 @@ async def test_every_color_can_be_posted(site: Site) -> None:
         message = an_incident_message(color.value, color=color, group=f"node/{number}")
         await site.notifier.post(site.channel, message, nonce=f"n{number}")
     assert site.shown() == [color.value for color in Color]
+
+
+async def test_a_picture_is_shown_where_there_are_pictures(site: Site) -> None:
+    card = an_incident_message("gpu-a04 is hot")
+    id = await site.notifier.post(site.channel, card, nonce="n1")
+    picture = Picture(name="i1.png", content=PNG, alt="gpu 3: highest 109.")
+    if not site.notifier.capabilities.images:
+        with pytest.raises(Permanent):
+            await site.notifier.upload(site.channel, picture, thread=id)
+        return
+    file = await site.notifier.upload(site.channel, picture, thread=id)
+    shown = Image(file=file, alt=picture.alt)
+    await site.notifier.edit(site.channel, id, replace(card, blocks=(*card.blocks, shown)))
+    assert site.pictures() == [PNG]
+
+
+async def test_a_card_is_shown_without_a_picture_that_is_gone(site: Site) -> None:
+    if not site.notifier.capabilities.images:
+        return
+    card = an_incident_message("gpu-a04 is hot")
+    gone = replace(card, blocks=(*card.blocks, Image(file="F0000000000", alt="gone")))
+    id = await site.notifier.post(site.channel, gone, nonce="n1")
+    await site.notifier.edit(site.channel, id, replace(gone, title=text("gpu-a04 is well"), summary=""))
+    assert site.shown() == ["gpu-a04 is well"]
+    assert site.pictures() == []

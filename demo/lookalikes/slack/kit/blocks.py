@@ -14,6 +14,7 @@ from demo.lookalikes.slack.kit.shapes import (
     diagnostic,
     one_of,
     record,
+    slack_file,
     string,
     text,
     typed,
@@ -88,7 +89,7 @@ def block_shapes(limits: Limits) -> dict[str, Shape]:
                 {
                     **named,
                     "image_url": string(limits["image_url"]),
-                    "slack_file": anything,
+                    "slack_file": slack_file,
                     "title": text(limits["image_title"], plain=True),
                 },
             ),

@@ -12,6 +12,7 @@ from demo.lookalikes.slack.kit.shapes import (
     integer,
     one_of,
     record,
+    slack_file,
     string,
     text,
 )
@@ -146,7 +147,7 @@ def elements(limits: Limits) -> dict[str, Shape]:
         ),
         "image": record(
             {"type": anything, "alt_text": string(limits["image_alt_text"])},
-            {"image_url": string(limits["image_url"]), "slack_file": anything},
+            {"image_url": string(limits["image_url"]), "slack_file": slack_file},
         ),
     }
 

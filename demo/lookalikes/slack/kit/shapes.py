@@ -43,6 +43,12 @@ def anything(value: Any, pointer: str) -> Iterator[str]:
     yield from ()
 
 
+def slack_file(value: Any, pointer: str) -> Iterator[str]:
+    """A file, by its id or by its URL and not by both."""
+    if not isinstance(value, dict) or set(value) not in ({"id"}, {"url"}):
+        yield diagnostic("must provide either an id or a url", pointer)
+
+
 def one_of(*words: str) -> Shape:
     """One of a few words."""
 

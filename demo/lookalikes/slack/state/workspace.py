@@ -5,7 +5,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from demo.lookalikes.slack.delivery.envelopes import Envelope
@@ -64,6 +64,8 @@ class Options:
     strict_rates: bool = True
     #: How long a message can be edited; None for ever.
     edit_window: timedelta | None = None
+    #: How long Slack looks at an uploaded file, which a message cannot show before.
+    file_processing: timedelta = timedelta(seconds=0.5)
     #: Global and message shortcuts as (callback id, title).
     shortcuts: tuple[tuple[str, str], ...] = (("run_command", "Run a command"),)
     message_shortcuts: tuple[tuple[str, str], ...] = (("what_is_this", "What is this?"),)
@@ -99,6 +101,8 @@ class Workspace:
     homes: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, dict[str, Any]] = field(default_factory=lambda: Bounded(2_000))
     contents: dict[str, bytes] = field(default_factory=lambda: Bounded(2_000))
+    #: When the uploads were completed, by file.
+    completed: dict[str, datetime] = field(default_factory=lambda: Bounded(2_000))
     #: What Slackbot wrote to each person, such as that a command failed.
     notices: dict[str, list[str]] = field(default_factory=dict)
     #: Sends an event to the app without waiting for it.

@@ -1,12 +1,15 @@
 """Validation of message content: posts, edits, ephemerals and responses."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from demo.lookalikes.slack.kit.blocks import is_too_large, mistakes_in_blocks, size_in_bytes
+from demo.lookalikes.slack.kit.shapes import diagnostic
 from demo.lookalikes.slack.state.workspace import Workspace
 from demo.lookalikes.slack.web.arguments import Arguments
 from demo.lookalikes.slack.web.errors import SlackError, invalid_blocks
+from demo.lookalikes.slack.web.uploads import can_be_shown
 
 _TS = re.compile(r"\d{1,10}\.\d{6}")
 
@@ -61,8 +64,24 @@ def judge_blocks(workspace: Workspace, blocks: list[dict[str, Any]]) -> None:
     """Raise `invalid_blocks` with the location of each error, or `msg_blocks_too_long`."""
     if diagnostics := mistakes_in_blocks(blocks, workspace.limits):
         raise invalid_blocks(diagnostics)
+    if unusable := list(_unusable_files(workspace, blocks, "/blocks")):
+        raise invalid_blocks([diagnostic("invalid slack file", pointer) for pointer in unusable])
     if is_too_large(blocks, workspace.limits):
         raise SlackError("msg_blocks_too_long")
+
+
+def _unusable_files(workspace: Workspace, part: Any, pointer: str) -> Iterator[str]:
+    """Yield where a block shows a file that Slack would refuse."""
+    if isinstance(part, list):
+        for index, inner in enumerate(part):
+            yield from _unusable_files(workspace, inner, f"{pointer}/{index}")
+    elif isinstance(part, dict):
+        for name, inner in part.items():
+            if name == "slack_file" and part.get("type") == "image":
+                if not can_be_shown(workspace, inner):
+                    yield f"{pointer}/slack_file"
+            else:
+                yield from _unusable_files(workspace, inner, f"{pointer}/{name}")
 
 
 def thread_of(args: Arguments) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from demo.lookalikes.slack.web.arguments import Arguments
 from demo.lookalikes.slack.web.content import thread_of
 from demo.lookalikes.slack.web.errors import SlackError
 from demo.lookalikes.slack.web.finding import channel_of
+from demo.lookalikes.slack.web.uploads import is_processed
 
 
 def get_upload_url(workspace: Workspace, args: Arguments) -> dict[str, Any]:
@@ -36,8 +37,12 @@ def complete_upload(workspace: Workspace, args: Arguments) -> dict[str, Any]:
         file = workspace.files.get(str(entry.get("id")))
         if file is None or file["id"] not in workspace.contents:
             raise SlackError("file_not_found")
+        if file["id"] in workspace.completed:
+            raise SlackError("file_already_completed")
         file["title"] = entry.get("title") or file["name"]
         files.append(file)
+    for file in files:
+        workspace.completed[file["id"]] = workspace.clock.now()
     channels = [args.text("channel_id"), *args.text("channels").split(",")]
     for ident in filter(None, channels):
         channel = channel_of(workspace, ident, speaking=True)
@@ -56,7 +61,8 @@ def info(workspace: Workspace, args: Arguments) -> dict[str, Any]:
     file = workspace.files.get(args.need("file"))
     if file is None or file["id"] not in workspace.contents:
         raise SlackError("file_not_found")
-    return {"file": file, "comments": [], "response_metadata": {"next_cursor": ""}}
+    known = file if is_processed(workspace, file) else {**file, "mimetype": "", "filetype": ""}
+    return {"file": known, "comments": [], "response_metadata": {"next_cursor": ""}}
 
 
 def new_file(workspace: Workspace, name: str, size: int, owner: Person) -> dict[str, Any]:

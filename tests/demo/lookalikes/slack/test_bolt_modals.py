@@ -1,7 +1,7 @@
 """Modals of a Bolt app: filled in, refused, corrected, replaced, dismissed."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -166,8 +166,9 @@ async def test_suggestions_beyond_the_limits_of_a_menu_are_not_shown(
         await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
 
     @app.options("queue")
-    async def queues(body: Json) -> BoltResponse:
-        return BoltResponse(status=200, body=json.dumps(answer), headers={"content-type": "application/json"})
+    async def queues(ack: AsyncAck) -> None:
+        headers: dict[str, str | Sequence[str]] = {"content-type": "application/json"}
+        ack.response = BoltResponse(status=200, body=json.dumps(answer), headers=headers)
 
     await listening(app)
     await slack.uses_shortcut("ana", "launch")

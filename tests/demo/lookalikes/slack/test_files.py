@@ -1,6 +1,7 @@
 """Files: three-step uploads, downloads with the token, and events when people share them."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 import aiohttp
@@ -62,3 +63,71 @@ async def test_an_upload_without_its_bytes_is_not_found(client: AsyncWebClient, 
     assert (await refused(client.files_info(file=file))).response["error"] == "file_not_found"
     error = await refused(client.files_completeUploadExternal(files=[{"id": file, "title": "a"}]))
     assert error.response["error"] == "file_not_found"
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+
+
+async def uploaded(slack: SlackLookalike, client: AsyncWebClient, name: str, **more: Any) -> str:
+    """Upload a picture in three steps and return its id; Slack looks at it later."""
+    target = await client.files_getUploadURLExternal(filename=name, length=len(PNG))
+    async with aiohttp.ClientSession() as session, session.post(target["upload_url"], data=PNG) as answer:
+        assert answer.status == 200
+    await client.files_completeUploadExternal(files=[{"id": target["file_id"]}], **more)
+    return str(target["file_id"])
+
+
+async def looked_at(slack: SlackLookalike, client: AsyncWebClient, file: str) -> None:
+    slack.forward(timedelta(seconds=1))
+    assert (await client.files_info(file=file))["file"]["mimetype"]
+
+
+def a_picture(file: str) -> list[dict[str, Any]]:
+    return [{"type": "image", "alt_text": "a chart", "slack_file": {"id": file}}]
+
+
+async def test_a_message_shows_an_uploaded_picture(slack: SlackLookalike, client: AsyncWebClient) -> None:
+    file = await uploaded(slack, client, "chart.png", channel_id=slack.id("#gpu-alerts"))
+    await looked_at(slack, client, file)
+    attachments = [{"color": "#2eb67d", "blocks": a_picture(file)}]
+    await client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="hot", attachments=attachments)
+    assert slack.messages("#gpu-alerts")[-1].text == "hot"
+
+
+async def test_a_picture_that_slack_has_not_looked_at_is_refused(
+    slack: SlackLookalike, client: AsyncWebClient, refused: Refused
+) -> None:
+    file = await uploaded(slack, client, "chart.png", channel_id=slack.id("#gpu-alerts"))
+    assert (await client.files_info(file=file))["file"]["mimetype"] == ""
+    error = await refused(
+        client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="hot", blocks=a_picture(file))
+    )
+    assert error.response["error"] == "invalid_blocks"
+    assert error.response["errors"] == ["invalid slack file [json-pointer:/blocks/0/slack_file]"]
+
+
+@pytest.mark.parametrize(
+    ("name", "in_channel"),
+    [
+        pytest.param("chart.png", False, id="one that was shared nowhere"),
+        pytest.param("chart.svg", True, id="one that is no picture of Slack's kinds"),
+    ],
+)
+async def test_a_file_that_readers_could_not_see_is_refused(
+    slack: SlackLookalike, client: AsyncWebClient, refused: Refused, name: str, in_channel: bool
+) -> None:
+    where = {"channel_id": slack.id("#gpu-alerts")} if in_channel else {}
+    file = await uploaded(slack, client, name, **where)
+    await looked_at(slack, client, file)
+    error = await refused(
+        client.chat_postMessage(channel=slack.id("#gpu-alerts"), text="hot", blocks=a_picture(file))
+    )
+    assert error.response["error"] == "invalid_blocks"
+
+
+async def test_an_upload_is_completed_once(
+    slack: SlackLookalike, client: AsyncWebClient, refused: Refused
+) -> None:
+    file = await uploaded(slack, client, "chart.png", channel_id=slack.id("#gpu-alerts"))
+    error = await refused(client.files_completeUploadExternal(files=[{"id": file}]))
+    assert error.response["error"] == "file_already_completed"

@@ -1,0 +1,46 @@
+"""The volume that an alert is about, from what the log lines of its incident name together. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from alerts.incidents.incident import Member
+from alerts.rules import ImpactScope
+from collectors.facts.topology import Topology
+
+
+def with_volume(member: Member, others: Iterable[Member], topology: Topology) -> Member:
+    """Return the alert with its volume's claim and the training that writes to it, where lines name them.
+
+    One line names the device, another the volume on that device, a third its claim: what they have in common connects
+    them. A training is only named if no other may be meant, since it may be stopped for it.
+    """
+    named = _connected(member, list(others))
+    claim = next((topology.claims[name] for name in named if name in topology.claims), None)
+    if claim is None:
+        return member
+    only = claim.writers if len(claim.writers) == 1 else claim.trainings
+    training = only[0] if len(only) == 1 else ""
+    subject = replace(
+        member.subject,
+        volume=claim.name,
+        namespace=claim.name.partition("/")[0],
+        training=training,
+        owner=topology.trainings[training].owner if training in topology.trainings else "",
+    )
+    return replace(member, subject=subject, scope=ImpactScope.SUBJECT)
+
+
+def _connected(member: Member, others: list[Member]) -> list[str]:
+    """Return the claims and volumes that the member's line names, or lines that share a device or volume with it."""
+    known = {word: name for word, name in member.labels.items() if word in ("device", "volume", "claim")}
+    while True:
+        joined = [one for one in others if any(known.get(word) == name for word, name in one.labels.items())]
+        found = {
+            word: one.labels[word]
+            for one in joined
+            for word in ("device", "volume", "claim")
+            if word in one.labels
+        }
+        if found.keys() <= known.keys():
+            return [known[word] for word in ("claim", "volume") if word in known]
+        known = {**found, **known}

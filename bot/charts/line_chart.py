@@ -1,0 +1,107 @@
+"""A chart: the lines of an incident's series over time, the threshold, and the same in words."""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from collectors.facts.clock import moment_of
+from collectors.facts.labels import Labels
+from collectors.facts.results import Series
+
+MAX_LINES = 8  # with more, nobody tells them apart
+_LONGEST_NAME = 40  # characters
+_NUMBER = re.compile(r"(\d{1,15})", re.ASCII)
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_SAID = {
+    ">": "above",
+    ">=": "at or above",
+    "<": "below",
+    "<=": "at or below",
+    "==": "equal to",
+    "!=": "other than",
+}
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One series. `name`: by what it differs from the others; empty if it is the only one. Times in Unix seconds."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+class Chart(msgspec.Struct, frozen=True, kw_only=True):
+    """What is drawn. `more`: lines that are left out. `comparison` is as in PromQL. Times in Unix seconds."""
+
+    lines: tuple[Line, ...]
+    start: float
+    end: float
+    step: float
+    fired: float
+    resolved: float | None = None
+    threshold: float | None = None
+    comparison: str = ""
+    more: int = 0
+
+
+def named_lines(series: Iterable[Series]) -> tuple[Line, ...]:
+    """Return the series with the largest values, by name."""
+    found = [
+        (one.labels, tuple((at, value) for at, value in one.points if math.isfinite(value))) for one in series
+    ]
+    found = [(labels, points) for labels, points in found if points]
+    found.sort(key=lambda one: -max(value for _, value in one[1]))
+    distinguishing = _distinguishing([labels for labels, _ in found])
+    lines = (Line(name=_name(labels, distinguishing), points=points) for labels, points in found[:MAX_LINES])
+    return tuple(sorted(lines, key=lambda line: _natural(line.name)))
+
+
+def _distinguishing(series: Sequence[Labels]) -> tuple[str, ...]:
+    """Return the labels by which the series differ: as few as tell them apart, short values first."""
+    names = {name for labels in series for name in labels}
+    differing = [name for name in names if len({labels.get(name, "") for labels in series}) > 1]
+    differing.sort(key=lambda name: (max(len(labels.get(name, "")) for labels in series), name))
+    chosen: tuple[str, ...] = ()
+    for name in differing:
+        if len({_name(labels, chosen) for labels in series}) == len(series):
+            break
+        chosen = (*chosen, name)
+    return chosen
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts `gpu 9` before `gpu 10`."""
+    return [(int(part) if part.isdecimal() else 0, part) for part in _NUMBER.split(name)]
+
+
+def _name(labels: Labels, distinguishing: Collection[str]) -> str:
+    name = ", ".join(f"{name} {labels.get(name, '') or '–'}" for name in distinguishing)
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def number(value: float) -> str:
+    """Return a value as people write it: four digits, and a prefix from 10,000 on."""
+    fitting = (one for one in _PREFIXES if abs(value) >= one[0])
+    power, prefix = next(fitting, (1.0, "")) if abs(value) >= 10_000 else (1.0, "")
+    return f"{value / power:.4g}{prefix}"
+
+
+def alt_text(chart: Chart) -> str:
+    """Return what the chart shows in words, for those who do not see it. Without markup, and of bounded length."""
+    said = [f"Chart from {_time(chart.start)} to {_time(chart.end)} UTC."]
+    if chart.threshold is not None:
+        said.append(f"It fires {_SAID[chart.comparison]} {number(chart.threshold)}.")
+    for line in chart.lines:
+        values = [value for _, value in line.points]
+        span = f"lowest {number(min(values))}, highest {number(max(values))}, last {number(values[-1])}."
+        said.append(f"{line.name}: {span}" if line.name else span.capitalize())
+    if chart.more:
+        said.append(f"And {chart.more} more.")
+    return " ".join(said)
+
+
+def _time(seconds: float) -> str:
+    at: datetime | None = moment_of(seconds)
+    return f"{at:%Y-%m-%d %H:%M}" if at is not None else "?"

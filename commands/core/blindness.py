@@ -1,0 +1,49 @@
+"""What an answer cannot see: the sources that it is made of, and that are blind or not connected. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from alerts.cards.message import Block, Color, Context, Message, Paragraph, bold, markup, text
+from commands.core.command import EVERY_SOURCE, Answer, AnyCommand
+from commands.core.context import NOT_CONNECTED, CommandContext
+
+
+def with_blindness(answer: Answer, command: AnyCommand, context: CommandContext) -> Answer:
+    """Return the answer with what it cannot see: what is blind before the rest, what is not connected after it."""
+    unseen = {
+        source: reason
+        for source, reason in context.unseen.items()
+        if source in command.shows or command.shows == EVERY_SOURCE
+    }
+    if not unseen:
+        return answer
+    message = answer.message
+    return replace(
+        answer,
+        message=replace(
+            message,
+            color=Color.QUIET if message.color is Color.GOOD else message.color,
+            blocks=(*_blind(unseen), *message.blocks, *_not_connected(unseen)),
+        ),
+    )
+
+
+def nothing_seen(sentence: str, context: CommandContext) -> Message:
+    """Return that there is nothing, as far as can be seen. `sentence` has no full stop: `No firing alerts`."""
+    if context.unseen:
+        return Message(title=text(f"{sentence} that Yardmaster can see."), color=Color.QUIET)
+    return Message(title=text(f"{sentence}."), color=Color.GOOD)
+
+
+def _blind(unseen: Mapping[str, str]) -> list[Block]:
+    blind = {source: reason for source, reason in unseen.items() if reason != NOT_CONNECTED}
+    if not blind:
+        return []
+    said = "; ".join(f"{source}: {reason}" for source, reason in sorted(blind.items()))
+    was_seen = ". What was seen before is shown as it was."
+    return [Paragraph(text=text("⚪ ", bold("Cannot see it now: "), markup(said), was_seen))]
+
+
+def _not_connected(unseen: Mapping[str, str]) -> list[Block]:
+    missing = sorted(source for source, reason in unseen.items() if reason == NOT_CONNECTED)
+    return [Context(text=text(f"Not connected: {', '.join(missing)}."))] if missing else []

@@ -1,0 +1,93 @@
+"""Whether a launch fits now: notes for its preview, or a refusal that offers what would help."""
+
+import shlex
+from collections import Counter
+
+from alerts.cards.message import Block, Button, Buttons, Paragraph, joined, markup, text
+from alerts.incidents.incident import Incident
+from commands.core.command import UnusableError
+from commands.core.context import CommandContext
+from commands.core.cordons import against_uncordoning, described
+from commands.core.parsing import words_of
+from commands.training.launch_steps import task_requests
+from commands.training.placement import Placement, node_capacities, place
+from commands.training.spec import TrainingSpec
+from commands.training.unschedulable import (
+    Suggestions,
+    room_text,
+    suggestions_for,
+    unschedulable_reasons,
+)
+
+LONGEST_LINE = 1_500  # characters of a line behind a button
+
+
+async def fit_notes(spec: TrainingSpec, context: CommandContext, *, may_wait: bool) -> list[str]:
+    """Return notes on the placement. Raises UnusableError, with buttons, if it does not fit and may not wait."""
+    inventory = context.cluster.inventory()
+    tasks = task_requests(spec)
+    capacities = node_capacities(inventory, [name for task in tasks for name in task.amounts])
+    placement = place(tasks, capacities)
+    if placement.is_whole:
+        return [f"It fits now, for example on {_where(placement)}."]
+    async with context.store.read() as snapshot:
+        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    cordoned = {name: node for name, node in inventory.nodes.items() if node.spec.unschedulable}
+    reasons = unschedulable_reasons(placement, {name: described(node) for name, node in cordoned.items()})
+    safe = {name for name, node in cordoned.items() if not against_uncordoning(node, incidents)}
+    found = suggestions_for(tasks, capacities, placement, safe=safe)
+    lines = [*reasons, *_helps(found)]
+    if may_wait:
+        waiting = "Tasks that fit hold their resources while the others wait."
+        return [f"It does not fit now: there is {room_text(placement)}. {waiting}", *lines]
+    bullets = joined("\n", (text("• ", markup(line)) for line in lines))
+    blocks: tuple[Block, ...] = (Paragraph(text=bullets),)
+    if buttons := _buttons(found, context):
+        blocks += (Buttons(buttons=buttons),)
+    raise UnusableError(f"{spec.id} does not fit now: there is {room_text(placement)}.", blocks=blocks)
+
+
+def _helps(found: Suggestions) -> list[str]:
+    lines = [f"`--gpus {found.gpus}` would fit"] if found.gpus is not None else []
+    lines += [f"`--workers {found.workers}` would fit"] if found.workers is not None else []
+    if found.uncordon:
+        enough = "would be enough" if found.is_enough else "would help"
+        lines.append(f"`node uncordon {' '.join(found.uncordon)}` {enough}")
+    lines += ["`gpu idle` shows idle GPUs and their owners"] if found.has_gpus else []
+    return [*lines, "`--wait` launches it anyway, to wait for room"]
+
+
+def _buttons(found: Suggestions, context: CommandContext) -> tuple[Button, ...]:
+    """Return the buttons that run the line again, changed, and that ask owners of idle GPUs for them."""
+    buttons: list[Button] = []
+    if found.has_gpus and context.may.get("gpu free", False):
+        buttons.append(Button(label="Ask for idle GPUs", line="gpu free"))
+    elif found.has_gpus and context.may.get("gpu idle", False):
+        buttons.append(Button(label="Idle GPUs", line="gpu idle"))
+    if context.uploads or not context.line or len(context.line) > LONGEST_LINE:
+        return tuple(buttons)  # a button has no room for the script
+    if found.workers is not None:
+        changed = with_option(context.line, "--workers", str(found.workers))
+        buttons.append(Button(label=f"Launch with {found.workers}", line=changed))
+    return (*buttons, Button(label="Queue it", line=with_option(context.line, "--wait")))
+
+
+def with_option(line: str, name: str, value: str = "") -> str:
+    """Return the line with this option, in place of the one that it had. What follows `--` stays."""
+    words = words_of(line)
+    end = words.index("--") if "--" in words else len(words)
+    kept: list[str] = []
+    is_value = False
+    for word in words[:end]:
+        if not is_value and word.partition("=")[0] != name:
+            kept.append(word)
+        is_value = not is_value and bool(value) and word == name
+    return shlex.join([*kept, name, *([value] if value else ()), *words[end:]])
+
+
+def _where(placement: Placement, at_most: int = 6) -> str:
+    on: Counter[str] = Counter()
+    for _, node, count in placement.placed:
+        on[node] += count
+    names = [f"{node} ({count})" if count > 1 else node for node, count in sorted(on.items())]
+    return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")

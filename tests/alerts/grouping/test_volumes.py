@@ -1,0 +1,109 @@
+"""A formatted volume is named by what its incident's log lines say together, and so is the training that uses it."""
+
+from dataclasses import replace
+
+import pytest
+
+from alerts.cards.incident_card import incident_card
+from alerts.cards.incident_context import IncidentContext
+from alerts.cards.message import Buttons, ButtonStyle, Paragraph, plain
+from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.incident import Incident
+from collectors.facts.labels import Labels
+from collectors.facts.results import Sample
+from collectors.facts.topology import ClaimFacts, Topology
+from tests.alerts.packs.shipped import shipped_rules
+from tests.support.alerting import NOON, a_renderer, a_topology, an_alert
+
+RULES = {rule.id: rule for rule in shipped_rules().values()}
+UNMAP = {"device": "/dev/rbd1", "volume": "pvc-1"}
+MOUNT = {"volume": "pvc-1", "claim": "vision/ckpt"}
+DETR = ClaimFacts(name="vision/ckpt", trainings=("vision/detr",), writers=("vision/detr",))
+
+
+def incident_of(topology: Topology, **lines: dict[str, str]) -> Incident:
+    """Return the incident of alerts of the shipped rules, by name, with the labels that each extracts."""
+    incident = None
+    for name, labels in {**lines, "VolumeFormatted": {"device": "/dev/rbd1"}}.items():
+        rule = shipped_rules()[name]
+        sample = Sample(labels=Labels({"node": "gpu-a01", **labels}), value=1)
+        rendered = a_renderer(topology)
+        alert = replace(
+            an_alert(name, severity=rule.template.labels["severity"], on={"node": "gpu-a01", **labels}),
+            rule=rule.id,
+            annotations=rendered.annotations(rule, sample),
+        )
+        incident = incident or open_incident("i1", alert, channels=("C1",), now=NOON)
+        incident = add_alert(incident, alert, GroupingContext(rules=RULES, topology=topology), NOON)
+    assert incident is not None
+    return incident
+
+
+def words(incident: Incident) -> str:
+    card = incident_card(incident, context=IncidentContext(rules=RULES), now=NOON)
+    return "\n".join([plain(card.title), *(plain(b.text) for b in card.blocks if isinstance(b, Paragraph))])
+
+
+def claims(**named: ClaimFacts) -> Topology:
+    return replace(a_topology(), claims={"vision/ckpt": DETR, **named})
+
+
+def test_data_loss_names_the_volume_its_claim_and_its_training_and_offers_to_stop_it_first() -> None:
+    incident = incident_of(claims(), VolumeUnmapFailed=UNMAP, VolumeMountFailed=MOUNT)
+
+    said = words(incident)
+    assert said.startswith(
+        "🔴 DATA LOSS on gpu-a01: /dev/rbd1 was formatted\nAffects: vision/detr 16 GPUs, ana\n"
+    )
+    assert "device /dev/rbd1, volume pvc-1, claim vision/ckpt." in said
+    card = incident_card(incident, context=IncidentContext(rules=RULES), now=NOON)
+    (row,) = [block for block in card.blocks if isinstance(block, Buttons)]
+    stop = row.buttons[0]
+    assert (stop.line, stop.style) == ("training stop vision/detr --keep-namespace", ButtonStyle.DANGER)
+
+
+def test_the_claim_is_found_by_the_name_of_its_volume() -> None:
+    incident = incident_of(claims(**{"pvc-1": DETR}), VolumeUnmapFailed=UNMAP)
+
+    assert "Affects: vision/detr 16 GPUs, ana" in words(incident)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param(ClaimFacts(name="vision/ckpt"), id="nothing mounts it"),
+        pytest.param(replace(DETR, trainings=("speech/asr", "vision/detr"), writers=()), id="two read it"),
+        pytest.param(
+            replace(DETR, trainings=("speech/asr", "vision/detr"), writers=("speech/asr", "vision/detr")),
+            id="two write to it",
+        ),
+    ],
+)
+def test_a_training_that_may_be_another_is_not_offered_to_be_stopped(claim: ClaimFacts) -> None:
+    topology = replace(a_topology(), claims={"vision/ckpt": claim})
+    card = incident_card(
+        incident_of(topology, VolumeUnmapFailed=UNMAP, VolumeMountFailed=MOUNT),
+        context=IncidentContext(rules=RULES),
+        now=NOON,
+    )
+
+    (row,) = [block for block in card.blocks if isinstance(block, Buttons)]
+    assert not [one for one in row.buttons if one.line.startswith("training stop")]
+
+
+def test_a_line_about_another_device_connects_nothing() -> None:
+    other = {"device": "/dev/rbd7", "volume": "pvc-7"}
+    topology = claims(**{"pvc-7": DETR})
+
+    said = words(
+        incident_of(topology, VolumeAboutToBeFormatted={"device": "/dev/rbd1"}, VolumeUnmapFailed=other)
+    )
+
+    assert said.startswith("🔴 DATA LOSS on gpu-a01: /dev/rbd1 was formatted")
+    assert "vision/ckpt" not in said
+
+
+def test_a_new_volume_that_is_formatted_is_no_loss() -> None:
+    said = words(incident_of(claims(), VolumeUnmapFailed={"device": "/dev/rbd7"}))
+
+    assert "DATA LOSS" not in said
