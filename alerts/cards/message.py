@@ -62,6 +62,17 @@ def joined(separator: "str | Span", parts: Iterable["str | Span | Text"]) -> Tex
     return spans
 
 
+def split_lines(spans: Text) -> list[Text]:
+    """Return the lines of a text, which line breaks part."""
+    lines: list[Text] = [()]
+    for span in spans:
+        if span.text == "\n":
+            lines.append(())
+        else:
+            lines[-1] += (span,)
+    return lines
+
+
 def bold(words: str) -> Span:
     return Span(words, Style.BOLD)
 
@@ -235,6 +246,7 @@ class Message:
     """A card, reply or answer. `title` is one line; `summary` is the whole in one sentence, for the notification.
 
     `facts`: what an incident's card is about, only where its channel wants facts rather than words.
+    `is_document`: title and blocks are a page in the language that it was written in, which is not translated.
     """
 
     title: Text
@@ -243,6 +255,7 @@ class Message:
     summary: str = ""
     attachments: tuple["Attachment", ...] = field(default=())
     facts: IncidentFacts | None = None
+    is_document: bool = False
 
     @property
     def without_buttons(self) -> "Message":
@@ -291,10 +304,11 @@ def markup(sentence: str) -> Text:
     Nothing else becomes markup, whatever its source.
     """
     parts = _CODE.split(sentence)
-    return text(*(code(part) if number % 2 else _with_moments(part) for number, part in enumerate(parts)))
+    return text(*(code(part) if number % 2 else with_moments(part) for number, part in enumerate(parts)))
 
 
-def _with_moments(words: str) -> Text:
+def with_moments(words: str) -> Text:
+    """Return the words with their moments in the reader's time."""
     parts = _MOMENT.split(words)
     return text(*(_moment_of(part) if number % 2 else part for number, part in enumerate(parts)))
 

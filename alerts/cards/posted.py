@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType
 
-from alerts.cards.message import Button, Buttons, Message, Paragraph, Text, plain
+from alerts.cards.message import Button, Buttons, Message, Paragraph, Span, Text, joined, split_lines
 from alerts.store import stored
 
 CardId = NewType("CardId", str)
@@ -84,10 +84,9 @@ class ThreadReply:
         """Return what to post: a message if the channel shows its buttons, else its text."""
         if not self.buttons or not has_buttons:
             return self.text
-        words = plain(self.text).partition("\n")[0]
-        return Message(
-            title=(), blocks=(Paragraph(text=self.text), Buttons(buttons=self.buttons)), summary=words
-        )
+        lines = split_lines(self.text)
+        more = [Paragraph(text=joined(Span("\n"), lines[1:]))] if len(lines) > 1 else []
+        return Message(title=lines[0], blocks=(*more, Buttons(buttons=self.buttons)))
 
     @property
     def state(self) -> str:

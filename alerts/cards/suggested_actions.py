@@ -8,6 +8,7 @@ from alerts.rules import Rule
 from collectors.facts.subjects import WORDS, Subject
 
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
+_NOUNS = {"dns": "DNS", "gpu": "GPUs"}  # as people write them
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 
 
@@ -39,5 +40,5 @@ def label_of(line: str) -> str:
     words = line.split()
     verb = words[1] if len(words) > 1 else words[0]
     rest = [word for word in words[2:3] if not word.startswith("-")]
-    noun = "" if rest else f" {words[0]}"
+    noun = "" if rest else f" {_NOUNS.get(words[0], words[0])}"
     return f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"[:60]

@@ -1,4 +1,4 @@
-"""The commands `rules check`, `rules list` and `rules backtest`."""
+"""The commands of `rules`: check, list, test, export and backtest."""
 
 import asyncio
 import sys
@@ -20,7 +20,7 @@ COLUMNS = ("group", "kind", "name", "severity", "for", "query")
 
 @click.group()
 def rules() -> None:
-    """Check, list and backtest rules."""
+    """Check, list, test, export and backtest rules."""
 
 
 @rules.command("check")
@@ -107,6 +107,63 @@ def rules_backtest(
         asyncio.run(run_backtest(files, settings, since=since, step=step, chart=chart))
     except BacktestError as error:
         raise click.ClickException(str(error)) from error
+
+
+@rules.command("test")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+def rules_test(files: tuple[Path, ...]) -> None:
+    """Run files of cases in promtool's format, with promtool; exit 1 when a case fails.
+
+    The rule files that the cases name are checked by Yardmaster first, so that both accept them.
+    """
+    from bot.cli.rule_cases import CasesError, run_cases
+
+    try:
+        sys.exit(run_cases(files))
+    except CasesError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@rules.command("export")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@CONFIG
+@click.option("--name", default="yardmaster", show_default=True, help="The object's name.")
+@click.option("--namespace", default="", help="The object's namespace.")
+@click.option(
+    "--label", "labels", multiple=True, metavar="NAME=VALUE", help="A label of the object; repeatable."
+)
+def rules_export(
+    files: tuple[Path, ...], config: Path | None, name: str, namespace: str, labels: tuple[str, ...]
+) -> None:
+    """Print the PromQL rules of FILES, or those in force, as one PrometheusRule.
+
+    Log searches and cluster checks are left out, because only Yardmaster can evaluate them.
+    """
+    import yaml
+
+    from alerts.loading.exporting import prometheus_rule
+
+    found = [_groups(config, file) for file in files or (None,)]
+    errors = [error for _, of_file in found for error in of_file]
+    for error in errors:
+        click.echo(error, err=True)
+    if errors:
+        sys.exit(1)
+    pairs = dict(_pair(label) for label in labels)
+    groups = [group for of_file, _ in found for group in of_file]
+    exported = prometheus_rule(groups, name=name, namespace=namespace, labels=pairs)
+    click.echo(yaml.safe_dump(exported.object, sort_keys=False, allow_unicode=True, width=120), nl=False)
+    if exported.left_out:
+        click.echo(
+            f"Left out, because only Yardmaster evaluates them: {', '.join(exported.left_out)}", err=True
+        )
+
+
+def _pair(label: str) -> tuple[str, str]:
+    name, equals, value = label.partition("=")
+    if not equals or not name:
+        raise click.BadParameter(f"`{label}` is not NAME=VALUE", param_hint="--label")
+    return name, value
 
 
 def is_own(file: Path) -> bool:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import structlog
 
-from alerts.cards.message import plain
+from alerts.cards.message import moment_words, plain
 from alerts.store import Changed, Store, Unit
 from collectors.facts.clock import Clock
 from commands.core.command import Answer, Handler
@@ -97,7 +97,7 @@ class Agenda:
                 actor_name=due.actor,
                 line=due.line,
                 what="failed",
-                text=f"{reason}; the next attempt is at {due.at:%H:%M} UTC",
+                text=f"{reason}; the next attempt is at {moment_words(due.at)}",
             )
             await unit.rows(AuditEntry).put(entry)
 

@@ -15,6 +15,9 @@ _ANYTHING = "(.*?)"
 _NO_LIST = r"((?:[^;\n.!?]|[.!?]+[^ ;\n.!?])*?)"  # neither a list of sentences nor the end of one
 _CODE = f"(`[^`]*`|[{chr(FIRST_TOKEN)}-{chr(LAST_TOKEN)}])"
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+_WORD = re.compile(r"[A-Za-z]+")
+_MANY, _LITTLE = 5, 3  # words that say enough, letters of a word that says little: "of"
+_OPENING = (": ", "(", "“", "; ")  # what a sentence from elsewhere may follow
 _SEPARATORS = (" ", ",", ";", "\n")
 _PLURAL = (
     "(s|es|is|are|has|have| has|s have|)"  # all that may stand in a hole that the other sentence leaves out
@@ -29,6 +32,15 @@ class Position(Enum):
     BEGINNING = auto()  # "Resolved: ": something follows it
     END = auto()  # " and {} more": it follows something
     BETWEEN = auto()  # " by "
+
+
+class Expected(Enum):
+    """What may stand in a hole if it cannot be translated."""
+
+    ENDING = auto()  # of a plural, which is left out
+    ANYTHING = auto()
+    VALUE = auto()  # a name, or a number with its unit
+    SYMBOL = auto()  # a value that is no English word: it has a digit, a dash, a capital
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,26 @@ class Phrase:
     def weight(self) -> int:
         """How many characters are fixed: of two phrases that fit, the one with more says more."""
         return len("".join(self._parts[::2]).strip())
+
+    @cached_property
+    def beside(self) -> Expected:
+        """What is expected beside a fragment. The fewer words it has, the more sentences it fits that are not ours."""
+        words = _WORD.findall(" ".join(self._parts[::2]))
+        if len(words) >= _MANY or (not self._parts[0].strip() and self.english.endswith(_OPENING)):
+            return Expected.ANYTHING
+        return Expected.VALUE if len(words) > 1 or len("".join(words)) > _LITTLE else Expected.SYMBOL
+
+    @cached_property
+    def expected(self) -> tuple[Expected, ...]:
+        """What is expected in each hole."""
+        return tuple(
+            Expected.ENDING
+            if place not in self._order
+            else Expected.ANYTHING
+            if hole.startswith("`") or before.endswith(_OPENING)
+            else self.beside
+            for place, (before, hole) in enumerate(zip(self._parts[::2], self._holes, strict=False))
+        )
 
     @cached_property
     def whole(self) -> Pattern:

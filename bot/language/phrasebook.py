@@ -5,147 +5,39 @@ of is found again by its fixed words, and what stood in its holes is put into th
 as a name or a line from a log, stays as it is.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
 import yaml
 
-from bot.language.phrase import Phrase, Position
-from collectors.facts.patterns import Pattern
+from bot.language.phrase import Phrase
+from bot.language.readings import Readings
 
 LONGEST = 2_000  # characters of a sentence that is looked up
-DEPTH = 8  # sentences within holes of sentences
-CACHED = 4_096  # sentences
-_VALUE_WORDS = 2  # what has no more words needs no translation: a name, a number with its unit
-Separators = Iterable[tuple[re.Pattern[str], str]]
-
-# What joins sentences and names, and how the other language joins them. A sentence keeps its own full stop.
-_LISTS = tuple(
-    (re.compile(english), other)
-    for english, other in (
-        (" · ", " · "),
-        (r"(?<=[.!?]) ", ""),
-        ("; ", "；"),
-        (", ", "、"),
-    )
-)
-_HEADED = ((re.compile(": "), "："),)  # a name or a sentence before another
-_MARKED = re.compile(
-    r"((?:[^\w\s`“(…\ue000-\uf8ff]+|\d+\.) )(.+)", re.DOTALL
-)  # a mark or a number before a sentence
-_ASIDE = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence and, in parentheses, another
 
 
 class Phrasebook:
-    """`say` translates a sentence as far as phrases fit, `find` as a whole or not at all (None).
-
-    An empty phrasebook says everything as it is.
-    """
+    """An empty phrasebook says everything as it is."""
 
     def __init__(self, phrases: Iterable[Phrase] = ()) -> None:
-        by_weight = sorted(phrases, key=lambda phrase: (-phrase.weight, phrase.position is Position.WHOLE))
-        self._exact = {phrase.english: phrase.other for phrase in by_weight if not phrase.has_holes}
-        self._with_holes = [phrase for phrase in by_weight if phrase.has_holes]
-        self._parts = [phrase for phrase in by_weight if phrase.position is not Position.WHOLE]
-        self.say = lru_cache(maxsize=CACHED)(self._say)
-        self.find = lru_cache(maxsize=CACHED)(self._find)
+        self._readings = Readings(phrases)
 
     def __bool__(self) -> bool:
-        return bool(self._exact or self._with_holes)
+        return bool(self._readings)
 
-    def _say(self, sentence: str) -> str:
-        found = self._find(sentence)
+    def say(self, sentence: str) -> str:
+        """Return the sentence, translated as far as phrases fit."""
+        found = self.find(sentence)
         return sentence if found is None else found
 
-    def _find(self, sentence: str) -> str | None:
+    def find(self, sentence: str) -> str | None:
+        """Return the translation, or None if no phrase fits."""
         if not self or len(sentence) > LONGEST:
             return None
-        return self._translated(sentence, DEPTH)
-
-    def _translated(self, sentence: str, depth: int) -> str | None:
-        """Return the translation, or None if no phrase fits."""
-        core = sentence.strip()
-        if not depth or not core:
-            return None
-        if (found := self._exact.get(sentence)) is not None:
-            return found
-        for words in (core, core[:1].lower() + core[1:]):
-            if (found := self._exact.get(words)) is not None:
-                return _with_space_of(sentence, found)
-        candidates = [phrase for phrase in self._with_holes if phrase.fixed in core]
-        return (
-            self._of_whole(sentence, candidates, attrgetter("whole"), depth)
-            or self._of_marked(sentence, depth)
-            or self._of_list(sentence, _LISTS, depth)
-            or self._of_parts(sentence, depth)
-            or self._of_list(sentence, _HEADED, depth)
-            or self._of_aside(sentence, depth)
-            or self._of_whole(sentence, candidates, attrgetter("loose"), depth)
-        )
-
-    def _of_whole(
-        self, sentence: str, candidates: Iterable[Phrase], pattern: Callable[[Phrase], Pattern], depth: int
-    ) -> str | None:
-        for phrase in candidates:
-            if match := pattern(phrase).fullmatch(sentence):
-                said = phrase.filled([self._of_hole(hole, depth) for hole in match.groups()])
-                return said if phrase.position is not Position.WHOLE else _with_space_of(sentence, said)
-        return None
-
-    def _of_hole(self, hole: str | None, depth: int) -> str:
-        found = self._translated(hole or "", depth - 1)
-        return (hole or "") if found is None else found
-
-    def _of_parts(self, sentence: str, depth: int) -> str | None:
-        """Return the translation of a sentence that several phrases were joined to."""
-        for phrase in self._parts:
-            if phrase.fixed not in sentence or not (match := phrase.part.fullmatch(sentence)):
-                continue
-            groups = [group or "" for group in match.groups()]
-            before = [groups.pop(0)] if phrase.position in (Position.END, Position.BETWEEN) else []
-            after = [groups.pop()] if phrase.position in (Position.BEGINNING, Position.BETWEEN) else []
-            beside = {rest: self._of_rest(rest, depth) for rest in (*before, *after)}
-            if None not in beside.values():
-                said = phrase.filled([self._of_hole(hole, depth) for hole in groups])
-                return "".join(
-                    (*(beside[one] or "" for one in before), said, *(beside[one] or "" for one in after))
-                )
-        return None
-
-    def _of_marked(self, sentence: str, depth: int) -> str | None:
-        if (match := _MARKED.fullmatch(sentence)) and (said := self._translated(match[2], depth - 1)):
-            return f"{match[1]}{said}"
-        return None
-
-    def _of_aside(self, sentence: str, depth: int) -> str | None:
-        if not (match := _ASIDE.fullmatch(sentence)):
-            return None
-        said = [self._of_rest(part, depth) for part in match.groups()]
-        return None if None in said or said == list(match.groups()) else f"{said[0]}（{said[1]}）"
-
-    def _of_list(self, sentence: str, separators: Separators, depth: int) -> str | None:
-        for separator, other in separators:
-            parts = separator.split(sentence)
-            if len(parts) > 1:
-                said = [self._of_rest(part, depth) for part in parts]
-                if None not in said and said != parts:
-                    return other.join(part or "" for part in said)
-        return None
-
-    def _of_rest(self, rest: str, depth: int) -> str | None:
-        """Return what stands beside a phrase, or in a list: translated, or as it is if it is a value."""
-        found = self._translated(rest, depth - 1)
-        return rest if found is None and len(rest.split()) <= _VALUE_WORDS else found
-
-
-def _with_space_of(sentence: str, said: str) -> str:
-    """Return `said` with the space that stands at the ends of the sentence."""
-    start = len(sentence) - len(sentence.lstrip())
-    return f"{sentence[:start]}{said}{sentence[len(sentence.rstrip()) :]}"
+        found = self._readings.best(sentence)
+        return found.text if found else None
 
 
 ENGLISH: Final = Phrasebook()

@@ -32,6 +32,9 @@ def translated(message: Message, book: Phrasebook) -> Message:
     """Return the message in the language of the phrasebook."""
     if not book:
         return message
+    if message.is_document:
+        shown = (_block(block, book) if isinstance(block, Buttons) else block for block in message.blocks)
+        return replace(message, blocks=tuple(shown))
     return replace(
         message,
         title=translated_text(message.title, book),

@@ -25,6 +25,7 @@ from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
+from commands.alert.query_text import query_lines
 from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
@@ -115,20 +116,16 @@ def _explained(alert: Alert, context: CommandContext) -> list[Block]:
         )
     rows.append(("state", text(alert.life.state.value, " since ", moment(alert.life.since))))
     rows.append(("value", text(f"{alert.value:g}")))
-    rows.append(("labels", text(code(repr(alert.labels)))))
+    rows.append(("labels", text(code(str(alert.labels)))))
     rows.append(
         ("subject", text(", ".join(f"{word} {value}" for word, value in alert.subject.words().items())))
     )
     blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Fields(rows=tuple(rows))]
     if rule is not None:
-        blocks.append(Preformatted(lines=tuple(_expression_lines(rule.query))))
+        blocks.append(Preformatted(lines=query_lines(rule.query)))
     if alert.texts:
         blocks.append(Preformatted(lines=alert.texts[:5]))
     return blocks
-
-
-def _expression_lines(query: object) -> list[str]:
-    return str(getattr(query, "expr", "") or query).strip().splitlines()
 
 
 def _since(alert: Alert, context: CommandContext) -> str:

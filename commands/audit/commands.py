@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from alerts.cards.message import Message, Table, bold, text
+from alerts.cards.message import Message, Table, bold, moment_words, text
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN, WholeNumberType
@@ -41,10 +41,10 @@ async def audit(action: ShowAudit, context: CommandContext) -> Answer:
     if not found:
         return Answer(message=Message(title=text("No matching entries.")))
     rows = tuple(
-        (f"{one.at:%m-%d %H:%M:%S}", one.actor_name or one.actor, one.what, one.line, one.plan, one.text)
+        (moment_words(one.at), one.actor_name or one.actor, one.what, one.line, one.plan, one.text)
         for one in found
     )
-    table = Table(heading=("when (UTC)", "who", "what", "line", "plan", "reason"), rows=rows)
+    table = Table(heading=("when", "who", "what", "line", "plan", "reason"), rows=rows)
     return Answer(message=Message(title=text(bold("Audit log, newest first")), blocks=(table,)))
 
 

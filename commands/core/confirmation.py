@@ -126,7 +126,9 @@ def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
     return ""
 
 
-async def record_confirmation(unit: Unit, plan: Plan, *, by: str, clock: Clock, times: ProposalTimes) -> None:
+async def record_confirmation(
+    unit: Unit, plan: Plan, *, by: Actor, clock: Clock, times: ProposalTimes
+) -> None:
     """Store the plan as confirmed, with an audit entry. Raises UnusableError if the plan or a request changed."""
     now = clock.now()
     stored = await unit.rows(Plan).get(plan.id)
@@ -138,14 +140,17 @@ async def record_confirmation(unit: Unit, plan: Plan, *, by: str, clock: Clock, 
         id=f"{plan.id}/confirmed",
         cluster=plan.cluster,
         at=now,
-        actor=by,
-        actor_name=plan.actor_name if by == plan.actor else "",
+        actor=by.id,
+        actor_name=by.name,
         line=plan.line,
         what="confirmed",
         plan=plan.id,
     )
     await unit.rows(AuditEntry).put(entry)
-    await unit.rows(Plan).put(replace(plan, state=PlanState.CONFIRMED, confirmed_by=by, confirmed_at=now))
+    confirmed = replace(
+        plan, state=PlanState.CONFIRMED, confirmed_by=by.id, confirmed_by_name=by.name, confirmed_at=now
+    )
+    await unit.rows(Plan).put(confirmed)
 
 
 def namespaces_of(steps: tuple[Step, ...]) -> list[str]:

@@ -169,7 +169,7 @@ class Pipeline:
         if draft.nothing_to_do:
             return Answer(message=Message(title=markup(draft.nothing_to_do), color=Color.INFO))
         if request.actor.kind is ActorKind.AUTOMATION:
-            await planner.confirm(plan, by=request.actor.id)
+            await planner.confirm(plan, by=request.actor)
             return None
         return await planner.propose(plan, draft)
 
@@ -196,7 +196,7 @@ class Pipeline:
         if not command.checks_permission_itself:  # else the handler has to check the confirming person
             # The lease and the name on the node are the requester's, not those of the person who confirms.
             context = replace(context, actor=replace(actor, id=plan.actor, name=plan.actor_name))
-        return await self._planner.confirm_again(plan, command, words, context, by=actor.id)
+        return await self._planner.confirm_again(plan, command, words, context, by=actor)
 
     async def ask(self, words: Sequence[str], context: CommandContext) -> Answer:
         """Ask the teams that may run the line to confirm its plan."""

@@ -21,6 +21,7 @@ from commands.core.confirmation import (
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
+from commands.core.request import Actor
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.dry_run import DryRunError, dry_run
 from commands.plans.plan import Plan, PlanState, Risk
@@ -75,7 +76,7 @@ class Planner:
         self.times.start(plan, self.clock)
         return _previewed(plan, also=draft.alternatives)
 
-    async def confirm(self, plan: Plan, *, by: str) -> Answer:
+    async def confirm(self, plan: Plan, *, by: Actor) -> Answer:
         """Store the plan as confirmed, as it is."""
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times)
@@ -83,7 +84,7 @@ class Planner:
         return Answer(message=message, has_card=True)
 
     async def confirm_again(
-        self, plan: Plan, command: AnyCommand, words: Sequence[str], context: CommandContext, *, by: str
+        self, plan: Plan, command: AnyCommand, words: Sequence[str], context: CommandContext, *, by: Actor
     ) -> Answer:
         """Plan again as the cluster is now, and confirm that; or show it, if it is not what was shown before."""
         draft = await self._redraft(command, words, context, plan)

@@ -1,6 +1,6 @@
 """The commands `dns show|scale`. Scaling changes the owner of the replica count, then waits for the replicas."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 
 import click
@@ -117,16 +117,20 @@ def _change(dns: Dns, owner: Owner, wanted: int, context: CommandContext) -> tup
             if wanted == owner.min:
                 return None, []
             body = {"spec": {"minReplicas": wanted, "maxReplicas": max(owner.max, wanted)}}
+            raised = f" and raise maxReplicas to {wanted} (was {owner.max})" if wanted > owner.max else ""
             step = Patch(
                 ref=owner.ref,
-                description=f"set minReplicas of {owner.ref} to {wanted} (was {owner.min})",
+                description=f"set minReplicas of {owner.ref} to {wanted} (was {owner.min}){raised}",
                 body=body,
                 requires=(Precondition(path=("spec", "minReplicas"), equals=owner.min),),
                 undo={"spec": {"minReplicas": owner.min, "maxReplicas": owner.max}},
             )
-            return step, [
-                f"{owner.ref} owns the replicas, so its minReplicas is changed, not the Deployment."
-            ]
+            notes = [f"{owner.ref} owns the replicas, so its minReplicas is changed, not the Deployment."]
+            if raised:
+                notes.append(
+                    f"maxReplicas is raised from {owner.max} to {wanted}: later the autoscaler may go that far itself."
+                )
+            return step, notes
         case NoOwner():
             if wanted == dns.wanted:
                 return None, []
@@ -142,7 +146,7 @@ def _change_document(
 ) -> tuple[Step | None, list[str]]:
     linear = owner.linear
     nodes, cores = count_nodes(context.cluster.inventory(), linear)
-    own_target = linear.unbounded(nodes=nodes, cores=cores) if linear.min <= 1 else dns.wanted
+    own_target = replace(linear, min=1).unbounded(nodes=nodes, cores=cores)
     if wanted == linear.min and dns.wanted >= wanted:
         return None, []
     ceiling = max(linear.max, wanted) if linear.max else 0

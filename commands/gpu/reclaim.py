@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from alerts.cards.message import moment_words
 from collectors.facts.clock import humanize
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
@@ -156,7 +157,7 @@ def _activity_text(of: TrainingGpus) -> str:
 def _refusal(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) -> str:
     """Return why a training with these earlier requests gets no new one; empty if it does."""
     if one := next((one for one in earlier if one.state in OPEN and now < one.grace_until + LATE), None):
-        return f"its owner already has request {one.id} (until {one.grace_until:%H:%M} UTC)"
+        return f"its owner already has request {one.id} (until {moment_words(one.grace_until)})"
     kept = [reclaim for reclaim in earlier if reclaim.state is ReclaimState.KEPT and reclaim.answered_at]
     if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEEP_FOR:
         return f"its owner answered {humanize(now - at, parts=1)} ago that they are needed"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from alerts.cards.message import moment_words
 from alerts.store import Unit
 from collectors.facts.clock import humanize
 from collectors.facts.results import SourceError
@@ -43,7 +44,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     if context.now < reclaim.grace_until:
         return PlanDraft(
             title="",
-            nothing_to_do=f"Request {reclaim.id} can be answered until {reclaim.grace_until:%H:%M} UTC.",
+            nothing_to_do=f"Request {reclaim.id} can be answered until {moment_words(reclaim.grace_until)}.",
         )
     try:
         training = training_of(reclaim, context)

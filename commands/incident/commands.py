@@ -8,7 +8,7 @@ from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Block, Context, Message, Paragraph, Table, bold, moment, text
-from alerts.incidents.grouping import place_of
+from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
 from commands.core.blindness import nothing_seen
@@ -57,7 +57,7 @@ def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
     state = incident.severity.value if incident.is_open else "resolved"
     lasted = humanize(incident.lasted(context.now), parts=1)
     who = incident.acknowledged_by_name or incident.acknowledged_by
-    place = place_of(incident.subject)
+    place = place_of(shared_subject(incident))
     what = headline(incident)
     if place.casefold() not in what.casefold():
         what = f"{what} ({place})"

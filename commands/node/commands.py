@@ -1,10 +1,11 @@
 """The commands `node list|show|cordon|drain|uncordon`. A cordon is a lease: owner, reason, incident, until."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Fields, Message, Text, bold, code, text
+from alerts.cards.message import Block, Button, Buttons, Fields, Message, Text, bold, code, moment, text
 from collectors.cluster.objects import Node
 from collectors.facts.subjects import Subject
 from commands.core.command import Answer, Command
@@ -56,7 +57,17 @@ def _lease_rows(node: Node) -> list[tuple[str, Text]]:
     found = annotations_of(node)
     if BY not in found:
         return []
-    return [("cordoned", text(f"by {found[BY]}: {found.get(REASON, '')}, until {found.get(UNTIL, '?')}"))]
+    return [
+        ("cordoned", text(f"by {found[BY]}: {found.get(REASON, '')}, until ", _until(found.get(UNTIL, ""))))
+    ]
+
+
+def _until(written: str) -> Text:
+    """Return the moment in an annotation, in the reader's time; anybody may have written it."""
+    try:
+        return text(moment(datetime.fromisoformat(written).astimezone(UTC)))
+    except (ValueError, OverflowError):
+        return text(written or "?")
 
 
 _PATCH_NODES = Patch.rights("", "nodes")

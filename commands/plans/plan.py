@@ -119,6 +119,7 @@ class Plan:
     blockers: tuple[str, ...] = ()  # PodDisruptionBudgets that let no pod go when it was shown
     state: PlanState = PlanState.PROPOSED
     confirmed_by: str = ""
+    confirmed_by_name: str = ""
     confirmed_at: datetime | None = None
     ended_at: datetime | None = None
     error: str = ""

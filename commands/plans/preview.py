@@ -146,7 +146,12 @@ def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
         ("requested by", text(person(plan.actor, plan.actor_name), " ", moment(plan.created_at))),
     ]
     if plan.confirmed_at:
-        rows.append(("confirmed by", text(person(plan.confirmed_by), " ", moment(plan.confirmed_at))))
+        rows.append(
+            (
+                "confirmed by",
+                text(person(plan.confirmed_by, plan.confirmed_by_name), " ", moment(plan.confirmed_at)),
+            )
+        )
     if plan.state is PlanState.PROPOSED:
         rows.append(("hash", text(code(plan.hash))))
     if plan.disrupts:
@@ -213,7 +218,7 @@ def _step_line(step: Step, record: StepRecord) -> str:
 def _who(plan: Plan) -> Text:
     parts = text(code(plan.line), " · ", person(plan.actor, plan.actor_name))
     if plan.confirmed_by and plan.confirmed_by != plan.actor:
-        parts = text(parts, ", confirmed by ", person(plan.confirmed_by))
+        parts = text(parts, ", confirmed by ", person(plan.confirmed_by, plan.confirmed_by_name))
     if plan.ended_at and plan.confirmed_at and plan.ended_at - plan.confirmed_at >= MIN_SHOWN_DURATION:
         parts = text(parts, " · took ", humanize(plan.ended_at - plan.confirmed_at))
     return text(parts, " · plan ", code(plan.id))

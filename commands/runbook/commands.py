@@ -35,7 +35,7 @@ async def show(action: ShowRunbook, context: CommandContext) -> Answer:
     lines = [line for line in dict.fromkeys(_COMMAND.findall(page)) if not _UNFILLED.search(line)]
     buttons = tuple(Button(label=label_of(line), line=line) for line in lines[:MAX_BUTTONS])
     more = (Buttons(buttons=buttons),) if buttons else ()
-    return Answer(message=Message(title=text(bold(title)), blocks=(*blocks, *more)))
+    return Answer(message=Message(title=text(bold(title)), blocks=(*blocks, *more), is_document=True))
 
 
 def _all() -> Answer:

@@ -17,6 +17,7 @@ from commands.core.context import CommandContext
 from commands.core.incidents import check_namespace, incident_named
 from commands.core.own_namespaces import are_within, matcher_of
 from commands.core.parameter_types import DURATION, MATCHERS, SILENCE
+from commands.silence.existing import already_text, check_names, extended, same_silence, shown_matchers
 
 LONGEST = timedelta(days=30)
 
@@ -49,8 +50,12 @@ async def add(action: AddSilence, context: CommandContext) -> Answer:
     """Add a silence, and return how many firing alerts it matches."""
     matchers = _read(action.matchers)
     _check_duration(action.lasting)
-    _check_namespaces("silence add", matchers, context)
+    check_namespaces("silence add", matchers, context)
     async with context.store.unit() as unit:
+        await check_names(matchers, unit, context)
+        if (same := await same_silence(matchers, "", unit, context)) is not None:
+            longer = await extended(same, context.now + action.lasting, unit)
+            return _added(longer, already_text(longer))
         silence = Silence(
             id=f"s{await unit.next_number('silence')}",
             cluster=context.cluster.name,
@@ -66,7 +71,10 @@ async def add(action: AddSilence, context: CommandContext) -> Answer:
     hidden = [alert for alert in firing if silence.covers(alert.labels, context.now)]
     matched = f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "no firing alerts"
     title = text(
-        "Silence ", code(silence.id), f" matches {matched}, for {humanize(action.lasting)}: ", _shown(silence)
+        "Silence ",
+        code(silence.id),
+        f" matches {matched}, for {humanize(action.lasting)}: ",
+        shown_matchers(silence),
     )
     return _added(silence, title)
 
@@ -80,6 +88,13 @@ async def of_incident(action: SilenceIncident, context: CommandContext) -> Answe
         check_namespace("silence incident", incident, context)
         if not incident.is_open:
             raise UnusableError(f"Incident `{incident.id}` is already resolved.")
+        if (same := await same_silence((), incident.id, unit, context)) is not None:
+            is_longer = action.lasting is None and not same.is_until_over
+            ends_at = context.now + (action.lasting or LONGEST)
+            longer = await extended(
+                replace(same, is_until_over=same.is_until_over or is_longer), ends_at, unit
+            )
+            return _added(longer, already_text(longer))
         silence = Silence(
             id=f"s{await unit.next_number('silence')}",
             cluster=incident.cluster,
@@ -117,7 +132,8 @@ async def listing(action: ListSilences, context: CommandContext) -> Answer:
     if not shown:
         return Answer(message=Message(title=text("No active silences.")))
     rows = tuple(
-        (one.id, _shown(one), _left(one, context), one.by_name or one.by, one.comment) for one in shown
+        (one.id, shown_matchers(one), _left(one, context), one.by_name or one.by, one.comment)
+        for one in shown
     )
     table = Table(heading=("id", "matchers", "left", "by", "reason"), rows=rows)
     return Answer(message=Message(title=text(bold("Silences")), blocks=(table,)))
@@ -135,7 +151,9 @@ async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
         if silence.by != context.actor.id:
             await _check_expiry(silence, unit, context)
         await unit.rows(Silence).put(replace(silence, expired_at=context.now))
-    return Answer(message=Message(title=text("Silence ", code(silence.id), " expired: ", _shown(silence))))
+    return Answer(
+        message=Message(title=text("Silence ", code(silence.id), " expired: ", shown_matchers(silence)))
+    )
 
 
 async def _check_expiry(silence: Silence, unit: Unit, context: CommandContext) -> None:
@@ -144,10 +162,10 @@ async def _check_expiry(silence: Silence, unit: Unit, context: CommandContext) -
     if incident is not None:
         check_namespace("silence expire", incident, context)
     else:
-        _check_namespaces("silence expire", silence.matchers, context)
+        check_namespaces("silence expire", silence.matchers, context)
 
 
-def _check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandContext) -> None:
+def check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandContext) -> None:
     """Raise DeniedError if the actor has only some namespaces and the silence is not limited to them."""
     granted = context.granted(name)
     if not are_within(matchers, granted):
@@ -165,12 +183,6 @@ def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
     if all(matcher.fits({}) for matcher in matchers):
         raise UnusableError("These matchers match every alert: give at least one label with a value.")
     return matchers
-
-
-def _shown(silence: Silence) -> str:
-    if silence.incident:
-        return f"incident {silence.incident}"
-    return ", ".join(str(matcher) for matcher in silence.matchers)
 
 
 def _left(silence: Silence, context: CommandContext) -> str:

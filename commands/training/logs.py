@@ -26,6 +26,11 @@ class ShowLogs:
 async def show_logs(training: Training, action: ShowLogs, context: CommandContext) -> Message:
     """Return the last lines of a rank and their source. Raises UnusableError if no source has any."""
     rank = find_rank(training, action.rank)
+    if action.previous and not rank.restarts:
+        raise UnusableError(
+            f"{rank.pod} has not restarted, so there is no log of a run before. "
+            f"`training logs {training.id} --rank {rank.role}-{rank.index}` shows the run that there is."
+        )
     lines, source = await _lines(training, rank, action, context)
     whole = Redactor(context.defaults.redact, limit=MAX_TEXT).clean("\n".join(lines))
     shown = whole.splitlines()
@@ -92,7 +97,8 @@ async def _lines(
             f"There is no log of {rank.pod}: {problem}, and the log store has no lines of it."
         )
     lines = [f"{line.at:%H:%M:%S} {line.text}" for line in stored]
-    return lines, f"the log store, because {problem}"
+    runs = "; it has the lines of all runs" if action.previous else ""
+    return lines, f"the log store, because {problem}{runs}"
 
 
 def _api_problem(rank: Rank, reason: SourceError) -> str:

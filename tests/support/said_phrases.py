@@ -10,6 +10,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 # What only operators read, in a terminal or the log, stays English.
 OPERATORS = (
+    "collectors/sources/prometheus/exporters.py",
+    "commands/core/matching",
     "alerts/loading",
     "alerts/templates",
     "bot/backtest",
@@ -83,7 +85,9 @@ _NAME = re.compile(
     r"[a-z0-9_./:@*+=-]+|[A-Za-z0-9]+[_./:-][A-Za-z0-9_./:{}-]*|[a-z]+[A-Z]\w*|([A-Z][a-z0-9]+){2,}|[A-Z0-9_]+"
     r"|\w+( \| \w+)+|#[0-9a-f]{6}"
 )
-_EXPRESSION = re.compile(r"\{\{.*?\}\}")
+_EXPRESSION = re.compile(r"\{\{ *(?:with|if) .*?\{\{ *end *\}\}|\{\{.*?\}\}")
+# Annotations of rules that people read.
+_TEXTS = ("summary", "description", "headline", "resolved_headline", "worse_summary", "worse_description")
 _REASON = re.compile(r'--reason "([^"]+)"')
 _NAMED_HOLE = re.compile(r"\{[a-z_]+(:[^{}]*)?\}")
 
@@ -141,7 +145,7 @@ def _modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
     for package in ("collectors", "alerts", "commands", "bot"):
         for path in sorted((root / package).rglob("*.py")):
             name = path.relative_to(root).as_posix()
-            if not name.startswith(OPERATORS):
+            if not name.startswith(OPERATORS) and not name.endswith("diagnosis.py"):
                 yield name, ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -166,9 +170,9 @@ def _of_packs(root: Path) -> Iterator[tuple[str, str]]:
         if not path.name.endswith(".test.yaml"):
             for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
                 for rule in group["rules"]:
-                    for name in ("summary", "description"):
+                    for name in _TEXTS:
                         if words := (rule.get("annotations") or {}).get(name):
-                            yield path.name, _EXPRESSION.sub("{}", words)
+                            yield path.name, _NAMED_HOLE.sub("{}", _EXPRESSION.sub("{}", words))
                     actions = (rule.get("annotations") or {}).get("actions", "")
                     yield from ((path.name, reason) for reason in _REASON.findall(actions))
 

@@ -7,7 +7,7 @@ from alerts.cards.message import Span, Style, Text
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 _CHANNEL = re.compile(r"[CGD][A-Z0-9]{2,}")
-_DATE = "{date_short_pretty} {time}"
+DATE = "{date_short_pretty} {time}"
 _INVISIBLE = "\u200b"
 
 
@@ -104,7 +104,7 @@ def _moment(span: Span, words: str) -> str:
         stamp = int(datetime.fromisoformat(span.target).timestamp())
     except ValueError:
         return words
-    return f"<!date^{stamp}^{_DATE}|{words.replace('|', '¦') or span.target}>"
+    return f"<!date^{stamp}^{DATE}|{words.replace('|', '¦') or span.target}>"
 
 
 def _unmarked(words: str) -> str:

@@ -1,11 +1,14 @@
 """Slack's own tables, which fit any window; a message has one, and its other tables are text."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
-from alerts.cards.message import Block, Table
+from alerts.cards.message import Block, Span, Style, Table, with_moments
 from bot.channels.slack import block_limits
+from bot.channels.slack.markup import DATE
 
+NAME = 24  # characters of a cell that is no sentence
 EMPTY = "–"  # a cell has at least one character
 
 Json = dict[str, Any]
@@ -20,7 +23,7 @@ def largest_table(blocks: Iterable[Block]) -> Table | None:
 def native_table(table: Table) -> tuple[Json, int] | None:
     """Return Slack's table, and how many rows do not fit into it; None when it has too many columns.
 
-    A column that is empty in every row is left out.
+    A column that is empty in every row is left out. Only sentences are wrapped: names and numbers stay on their line.
     """
     width = len(table.heading)
     used = [number for number in range(width) if any(row[number].strip() for row in table.rows)]
@@ -29,16 +32,35 @@ def native_table(table: Table) -> tuple[Json, int] | None:
     rows, room = [_row(table.heading, used)], block_limits.TABLE_CHARACTERS
     for row in table.rows[: block_limits.TABLE_ROWS - 1]:
         cells = _row(row, used)
-        room -= sum(len(cell["text"]) for cell in cells)
+        room -= sum(len(row[number]) for number in used)
         if room < 0:
             break
         rows.append(cells)
-    settings = [{"is_wrapped": number != used[0]} for number in used]
+    settings = [{"is_wrapped": any(len(row[number]) > NAME for row in table.rows)} for number in used]
     return {"type": "table", "column_settings": settings, "rows": rows}, len(table.rows) - (len(rows) - 1)
 
 
 def _row(cells: tuple[str, ...], used: list[int]) -> list[Json]:
-    return [{"type": "raw_text", "text": _cut(" ".join(cells[number].split())) or EMPTY} for number in used]
+    return [_cell(_cut(" ".join(cells[number].split())) or EMPTY) for number in used]
+
+
+def _cell(words: str) -> Json:
+    """Return a cell: plain text, or rich text if it has a moment, which Slack shows in the reader's time."""
+    spans = with_moments(words)
+    if not any(span.style is Style.MOMENT for span in spans):
+        return {"type": "raw_text", "text": words}
+    elements = [_moment(span) if span.style is Style.MOMENT else _words(span) for span in spans]
+    section = {"type": "rich_text_section", "elements": elements}
+    return {"type": "rich_text", "elements": [section]}
+
+
+def _words(span: Span) -> Json:
+    return {"type": "text", "text": span.text}
+
+
+def _moment(span: Span) -> Json:
+    stamp = int(datetime.fromisoformat(span.target).timestamp())
+    return {"type": "date", "timestamp": stamp, "format": DATE, "fallback": span.text}
 
 
 def _cut(text: str) -> str:

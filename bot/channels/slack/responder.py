@@ -1,10 +1,12 @@
 """Answers to a person where they interacted, and downloads of the files they attached."""
 
+from dataclasses import replace
 from typing import Any
 
 import structlog
 
 from alerts.cards.channel_id import kind_and_name
+from alerts.cards.message import Context, text
 from bot.channels.interaction import Interaction
 from bot.channels.slack.blocks import SlackMessage, render
 from bot.channels.slack.files import download, upload_text
@@ -18,6 +20,7 @@ from commands.core.request import Upload
 
 log = structlog.get_logger(__name__)
 
+IN_DIRECT_MESSAGES = "The file is in your direct messages with Yardmaster."
 MAX_FILE_SIZE = 1_000_000  # bytes of an attached file
 MAX_FILES = 5
 
@@ -42,6 +45,9 @@ class SlackResponder:
             return
         message = render(answer.message, self._book)
         where = _slack_id(interaction)
+        if message.files and where and not where.startswith("D"):  # an ephemeral answer has no files
+            note = Context(text=text(IN_DIRECT_MESSAGES))
+            message = render(replace(answer.message, blocks=(*answer.message.blocks, note)), self._book)
         if (
             answer.has_card
             and interaction.is_click

@@ -295,8 +295,8 @@ def test_a_line_without_placeholders_needs_no_subject() -> None:
     ("line", "label"),
     [
         ('node cordon gpu-a04 --reason "x y"', "Cordon gpu-a04"),
-        ("dns scale", "Scale dns"),
-        ("gpu free --after 1h", "Free gpu"),
+        ("dns scale", "Scale DNS"),
+        ("gpu free --after 1h", "Free GPUs"),
         ("training show vision/detr", "Show vision/detr"),
     ],
 )

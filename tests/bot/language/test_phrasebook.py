@@ -17,6 +17,7 @@ BOOK = Phrasebook(
         "{} is not ready.": "{} 未就绪。",
         "{} is already cordoned by {}": "{1} 已隔离 {0}",
         "{} node{}": "{0} 个节点",
+        "{} of {}": "{}/{}",
         "someone else": "其他人",
         " (+{} more)": "（另有 {} 条）",
         "Resolved: ": "已恢复：",
@@ -39,6 +40,7 @@ BOOK = Phrasebook(
         ("Resolved: gpu-a01 is hot (+3 more)", "已恢复：gpu-a01 过热（另有 3 条）"),
         ("gpu-a01 is hot; gpu-a02 is hot", "gpu-a01 过热；gpu-a02 过热"),
         ("gpu-a01, gpu-a02", "gpu-a01, gpu-a02"),
+        ("✅ gpu-a01 is not ready", "✅ gpu-a01 未就绪"),
         ("2. gpu-a01 is hot", "2. gpu-a01 过热"),
         ("gpu-a01 is hot (gpu-a02 is not ready.)", "gpu-a01 过热（gpu-a02 未就绪。）"),
         ("gpu-a01 is not ready. gpu-a02 is not ready.", "gpu-a01 未就绪。gpu-a02 未就绪。"),
@@ -55,6 +57,7 @@ def test_a_sentence_is_said_in_the_other_language(english: str, said: str) -> No
     [
         "The disk of our own rule is full, by now",
         "12 nodes burn down",
+        "A quarter of an hour is over",
         "gpu-a01",
         "",
         " ",

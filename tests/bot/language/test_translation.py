@@ -1,5 +1,7 @@
 """Messages in another language: the fixed words are translated, names and command lines are not."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -71,6 +73,12 @@ def test_the_words_of_a_message_are_translated_and_its_names_quotes_and_lines_ar
         "  [状态: 确认] alert ack i2",
     ]
     assert translated(CARD, BOOK).summary == "gpu-a01 过热"
+
+
+def test_of_a_document_only_the_buttons_are_translated() -> None:
+    page = translated(replace(CARD, is_document=True), BOOK)
+    assert (page.title, page.blocks[:-1]) == (CARD.title, CARD.blocks[:-1])
+    assert page.blocks[-1] == translated(CARD, BOOK).blocks[-1]
 
 
 def test_slack_shows_the_message_in_the_language_with_its_own_notes() -> None:

@@ -76,3 +76,13 @@ async def test_a_cordon_says_that_a_training_on_a_lost_gpu_will_probably_die(
         f"vision-detr/detr of ana (8 GPUs) is on {node} and will probably die (1 of its GPUs is out of service): a "
         "cordon does not move it. Its last checkpoint is 41 s old: work since then is lost."
     ) in said
+
+
+async def test_the_audit_names_whoever_confirms(yard: Yard) -> None:
+    plan = await yard.plan("node cordon gpu-a01", DANA)
+    eli = replace(DANA, id="U0ELI00000", name="eli")
+    await yard.confirmed(plan, eli)
+    shown = await yard.say("audit")
+    assert "eli | confirmed" in shown
+    assert "U0ELI00000" not in shown
+    assert "confirmed by: eli" in await yard.say(f"plan show {plan.id}")

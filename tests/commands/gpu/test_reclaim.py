@@ -178,7 +178,7 @@ async def test_a_request_that_is_not_due_is_left_alone(yard: Yard, kube: Kuberne
     request = await asked(yard, kube)
     answer = await yard.answer(f"gpu settle {request.id}", RECLAIM)
     assert answer is not None
-    assert "can be answered until 12:30" in text_of(answer.message)
+    assert "can be answered until 2026-11-21 12:30 UTC" in text_of(answer.message)
 
 
 async def test_the_owner_keeps_their_gpus(yard: Yard, kube: KubernetesLookalike) -> None:

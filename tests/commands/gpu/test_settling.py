@@ -77,7 +77,7 @@ async def test_an_error_of_the_server_only_delays_the_settlement(
     (entry,) = await failures(yard)
     assert "Kubernetes would refuse to" in entry.text
     assert "503" in entry.text
-    assert entry.text.endswith("; the next attempt is at 12:40 UTC")
+    assert entry.text.endswith("; the next attempt is at 2026-11-21 12:40 UTC")
     assert await is_retried_and_settled(yard, kube)
 
 
@@ -117,7 +117,7 @@ async def test_a_crash_before_planning_only_delays_the_settlement(
             await run_agenda(yard)
     await run_agenda(yard)
     (entry,) = await failures(yard)
-    assert entry.text == "it was started and not finished; the next attempt is at 12:40 UTC"
+    assert entry.text == "it was started and not finished; the next attempt is at 2026-11-21 12:40 UTC"
     assert await is_retried_and_settled(yard, kube)
 
 

@@ -161,6 +161,16 @@ async def test_logs_of_the_look_alike_are_shown(yard: Yard, kube: KubernetesLook
     assert "the log of mnist-worker-1" in reply or "There is no log of mnist-worker-1" in reply
 
 
+async def test_a_rank_that_never_restarted_has_no_log_of_a_run_before(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await failed(yard, kube)
+    yard.cluster.pod_logs = Pods("of this run")  # type: ignore[assignment]
+    reply = await yard.say("training logs mnist --previous", ANA)
+    assert "has not restarted, so there is no log of a run before." in reply
+    assert "of this run" not in reply
+
+
 ROW = Launch(
     id="prod-a/m/m", cluster="prod-a", training="m/m", by="U_ANA", by_name="ana", at=NOON, channel="C"
 )

@@ -82,6 +82,8 @@ def _rich_element(element: dict[str, Any]) -> str:
             return str(element.get("text") or element.get("url"))
         case "emoji":
             return f":{element['name']}:"
+        case "date":
+            return str(element.get("fallback") or element["timestamp"])
         case _:
             return str(element.get("text", ""))
 

@@ -160,6 +160,7 @@ function richElement(word, names) {
   if (word.type === "user") return angle(`@${word.user_id}`, names);
   if (word.type === "channel") return angle(`#${word.channel_id}`, names);
   if (word.type === "usergroup") return angle(`!subteam^${word.usergroup_id}`, names);
+  if (word.type === "date") return el("span", { class: "kept" }, dateToken(word.timestamp, word.format));
   if (word.type === "emoji") return emoji(word.name) ?? `:${word.name}:`;
   let made = word.type === "link" ? el("a", { href: safe(word.url), target: "_blank", rel: "noreferrer" }, word.text ?? word.url) : el("span", { class: "kept" }, word.text ?? "");
   const style = word.style ?? {};

@@ -106,6 +106,16 @@ async def test_a_direct_message_is_answered_there_with_attachments(online: Any) 
     assert titles == ["nodes.txt"]
 
 
+async def test_an_answer_in_a_channel_says_where_its_file_is(online: Any) -> None:
+    await online.slack.types("ana", "#gpu-alerts", "/yard training logs detr")
+    file = Attachment(name="detr.log", content="a\nb\n")
+    await SlackResponder(online.calls).respond(await online.received(), an_answer(attachments=(file,)))
+    (message,) = online.slack.ephemerals("ana")
+    assert "The file is in your direct messages with Yardmaster." in message.said
+    titles = [one["title"] for said in online.slack.messages("@ana") for one in said.body.get("files", ())]
+    assert titles == ["detr.log"]
+
+
 async def test_attached_files_are_fetched(online: Any) -> None:
     await online.slack.uploads(
         "ana", "#gpu-alerts", "run.sh", b"echo hi", comment="@yardmaster training launch x"

@@ -1,0 +1,70 @@
+"""What a new silence is compared with: the alerts that there are, and the silence that mutes the same."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from alerts.alert import Alert
+from alerts.cards.message import Text, code, moment, text
+from alerts.matching import Matcher, Operator
+from alerts.silences import Silence
+from alerts.store import Unit
+from commands.core.command import UnknownNameError, UnusableError
+from commands.core.context import CommandContext
+from commands.core.lookups import known_name
+
+
+async def check_names(matchers: tuple[Matcher, ...], unit: Unit, context: CommandContext) -> None:
+    """Raise UnusableError for the name of an alert that no rule has and no alert had."""
+    names = {rule.name for rule in context.rules.values()}
+    if not names:
+        return  # the rules are not known
+    names |= {alert.name for alert in await unit.rows(Alert).find(cluster=context.cluster.name)}
+    for matcher in matchers:
+        if matcher.name != "alertname" or matcher.operator not in (Operator.EQUAL, Operator.MATCHES):
+            continue
+        if matcher.operator is Operator.EQUAL:
+            _check_name(matcher.value, names)
+        elif not any(matcher.fits({"alertname": name}) for name in names):
+            raise UnusableError(f"No alert has a name that fits `{matcher}`.")
+
+
+def _check_name(name: str, names: Iterable[str]) -> None:
+    try:
+        known_name(name, names, "alert")
+    except UnknownNameError as error:
+        near = tuple(f"alertname={one}" for one in error.near)
+        raise UnknownNameError(str(error), name=f"alertname={name}", near=near) from error
+
+
+async def same_silence(
+    matchers: tuple[Matcher, ...], incident: str, unit: Unit, context: CommandContext
+) -> Silence | None:
+    """Return the active silence of exactly the same alerts, if there is one."""
+    active = await unit.rows(Silence).find(cluster=context.cluster.name)
+    return next(
+        (
+            one
+            for one in active
+            if one.is_active(context.now) and one.incident == incident and set(one.matchers) == set(matchers)
+        ),
+        None,
+    )
+
+
+async def extended(silence: Silence, ends_at: datetime, unit: Unit) -> Silence:
+    longer = replace(silence, ends_at=max(silence.ends_at, ends_at))
+    await unit.rows(Silence).put(longer)
+    return longer
+
+
+def already_text(silence: Silence) -> Text:
+    of = code(silence.incident) if silence.incident else text(shown_matchers(silence))
+    until = text("until it is over") if silence.is_until_over else text("until ", moment(silence.ends_at))
+    return text("Silence ", code(silence.id), " already mutes ", of, ": it lasts ", until, ".")
+
+
+def shown_matchers(silence: Silence) -> str:
+    if silence.incident:
+        return f"incident {silence.incident}"
+    return ", ".join(str(matcher) for matcher in silence.matchers)

@@ -1,0 +1,87 @@
+"""What the preview of `dns scale` says about the owner of the replicas."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from collectors.cluster.kinds import DEPLOYMENTS
+from commands.plans.steps import Patch
+from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.yard import Yard, a_node_tree, yard_before
+
+PODS = {"k8s-app": "kube-dns"}
+
+
+@pytest.fixture
+async def kube() -> AsyncIterator[KubernetesLookalike]:
+    """13 nodes, and a cluster DNS with 5 replicas."""
+    async with KubernetesLookalike.running(controllers=False) as running:
+        for number in range(13):
+            running.create(a_node_tree(f"n{number:02}"), keep_status=True)
+        add(running, "coredns", PODS, 5)
+        yield running
+
+
+@pytest.fixture
+async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
+    async with yard_before(kube.kubeconfig(tmp_path / "config")) as made:
+        await made.seen(lambda: "kube-system/coredns" in made.cluster.inventory().all(DEPLOYMENTS))
+        yield made
+
+
+def add(kube: KubernetesLookalike, name: str, labels: dict[str, str], replicas: int, *command: str) -> None:
+    container = {"name": name, "image": f"{name}:1", "command": list(command)}
+    spec = {
+        "replicas": replicas,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+    }
+    meta = {"name": name, "labels": labels}
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+    kube.create(body, namespace="kube-system")
+
+
+def add_hpa(kube: KubernetesLookalike) -> None:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "coredns"}
+    kube.create(
+        {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "coredns"},
+            "spec": {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 5},
+        },
+        namespace="kube-system",
+    )
+
+
+def add_autoscaler(kube: KubernetesLookalike, **linear: object) -> None:
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "dns-autoscaler"}}
+    kube.create({**config, "data": {"linear": json.dumps(linear)}}, namespace="kube-system")
+    command = ("/cpa", "--configmap=dns-autoscaler", "--target=Deployment/coredns")
+    add(kube, "scaler", {"k8s-app": "scaler"}, 1, *command)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "maximum"), [pytest.param(9, 9, id="above max"), pytest.param(4, 5, id="below max")]
+)
+async def test_raising_the_maximum_of_an_hpa_is_said(
+    yard: Yard, kube: KubernetesLookalike, wanted: int, maximum: int
+) -> None:
+    add_hpa(kube)
+    plan = await yard.plan(f"dns scale {wanted}")
+    (step, *_) = plan.steps
+    assert isinstance(step, Patch)
+    assert step.body == {"spec": {"minReplicas": wanted, "maxReplicas": maximum}}
+    raised = maximum != 5
+    assert ("raise maxReplicas to 9 (was 5)" in step.description) == raised
+    assert any("maxReplicas is raised from 5 to 9" in note for note in plan.notes) == raised
+
+
+async def test_what_the_autoscaler_computes_does_not_depend_on_the_minimum_that_it_has(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    add_autoscaler(kube, nodesPerReplica=5, min=5, max=50)
+    plan = await yard.plan("dns scale 1")
+    assert "With 13 nodes the autoscaler computes 3 replicas and does not go below that." in plan.notes
