@@ -33,9 +33,26 @@ FACTOR = 1 / 30  # of the rules' durations: a minute becomes two seconds
 NODE_GRACE = timedelta(seconds=16)  # kubelets renew their leases every 10 s
 BOT = "system:serviceaccount:yardmaster:yardmaster"
 
-PEOPLE = ("dana", "eli", "ana", "mei", "bo", "chen", Person(name="gus", guest=True))
+PEOPLE = (
+    Person(name="dana", title="sre, on call"),
+    Person(name="eli", title="sre"),
+    Person(name="ana", title="vision, trains detr"),
+    Person(name="mei", title="vision"),
+    Person(name="bo", title="speech"),
+    Person(name="chen", title="reco"),
+    Person(name="gus", guest=True),
+)
 GROUPS = {"sre": ("dana", "eli"), "vision": ("ana", "mei"), "speech": ("bo",), "reco": ("chen",)}
 CHANNELS = ("#gpu-alerts", "#vision", "#speech", "#reco")
+TOPICS = {
+    "#gpu-alerts": "Incidents of the cluster prod-a, one card each",
+    **{f"#{team}": f"Trainings of team {team}" for team in ("vision", "speech", "reco")},
+}
+WELCOME = (
+    "You are *{me}*, in front of a simulated GPU cluster in which things break by themselves.",
+    "*1.* Wait for a card in *#gpu-alerts* and press its first button. *2.* Type `/yard help`, or `/yard node list`. "
+    "*3.* Open *yardmaster* under _Apps_, then _Home_. Be somebody else at the top right.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +121,8 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
         elasticsearch, address = await _elasticsearch(options, stack)
         slack = await stack.enter_async_context(
             SlackLookalike.running(
-                Members(people=PEOPLE, channels=CHANNELS, usergroups=GROUPS),
-                options=Options(strict_rates=options.strict_slack),
+                Members(people=PEOPLE, channels=CHANNELS, usergroups=GROUPS, topics=TOPICS),
+                options=Options(strict_rates=options.strict_slack, welcome=WELCOME),
                 port=options.slack_port,
             )
         )

@@ -1,7 +1,7 @@
 """Screenshots for the docs, taken from the running demo: `python -m docs.screenshots`.
 
-They show a node whose cooling fails, the engineer on call who cordons it, and `help`, as the Slack look-alike renders
-them in Chromium. They go into docs/images, or the folder given with `--into`.
+They show a node whose cooling fails, the engineer on call who cordons it, lists, the home tab and `help`, as the Slack
+look-alike renders them in Chromium. They go into docs/images, or the folder given with `--into`.
 """
 
 import argparse
@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from playwright.async_api import Locator, Page, async_playwright, expect
 
@@ -46,7 +45,7 @@ async def take_pictures(into: Path) -> list[Path]:
             await expect(first).to_be_visible(timeout=TIMEOUT)
             timestamp = await first.get_attribute("data-ts")
             card = page.get_by_role("main").locator(f"article[data-ts='{timestamp}']")
-            await expect(card).to_contain_text("(+7 more)", timeout=TIMEOUT)
+            await expect(card).to_contain_text("8 of 8 GPUs", timeout=TIMEOUT)
             await expect(card).to_contain_text("thermally throttled", timeout=TIMEOUT)
             files = [
                 await _picture(card, into / "card.png"),
@@ -62,11 +61,28 @@ async def take_pictures(into: Path) -> list[Path]:
             await expect(thread).to_contain_text("Undo", timeout=TIMEOUT)
             files.append(await _picture(thread, into / "thread.png", width=MIDDLE, height=860))
             await page.get_by_role("button", name="Close thread").click()
-            await page.get_by_role("textbox", name="Message").first.fill("/yard help")
-            await page.keyboard.press("Enter")
+            await _type(page, "/yard node list")
+            files.append(await _picture(_message(page, "nodes fine"), into / "node-list.png", width=MIDDLE))
+            await _type(page, "/yard help")
             usage = _message(page, "Available commands")
-            files.append(await _picture(usage, into / "help.png", width=MIDDLE, height=2 * HIGH, scale="css"))
+            files.append(await _picture(usage, into / "help.png", width=MIDDLE))
+            files.append(await _picture(await _home(page), into / "home.png", width=WIDE, height=600))
             return files
+
+
+async def _type(page: Page, line: str) -> None:
+    await page.get_by_role("textbox", name="Message").first.fill(line)
+    await page.keyboard.press("Enter")
+
+
+async def _home(page: Page) -> Locator:
+    """Open the home tab, and return it once it is published."""
+    await page.set_viewport_size({"width": 1200, "height": HIGH})
+    await page.get_by_role("button", name="yardmaster").first.click()
+    await page.get_by_role("tab", name="Home").click()
+    home = page.get_by_label("App home")
+    await expect(home).to_contain_text("Your cordons", timeout=TIMEOUT)
+    return home
 
 
 @asynccontextmanager
@@ -78,6 +94,7 @@ async def _page(environment: Environment) -> AsyncIterator[Page]:
         page = await browser.new_page(device_scale_factor=2, reduced_motion="reduce")
         await page.goto(f"{environment.slack.page}?as=dana")
         await page.wait_for_selector("body[data-ready]")
+        await page.get_by_label("Close the welcome").click()
         yield page
         await browser.close()
 
@@ -93,13 +110,12 @@ async def _picture(
     *,
     width: int = WIDE,
     height: int = HIGH,
-    scale: Literal["css", "device"] = "device",
 ) -> Path:
     """Take a screenshot in a window of that size."""
     await expect(element).to_be_visible(timeout=TIMEOUT)
     await element.page.set_viewport_size({"width": width, "height": height})
     await element.page.mouse.move(0, 0)  # hover over nothing
-    await element.screenshot(path=str(file), animations="disabled", scale=scale)
+    await element.screenshot(path=str(file), animations="disabled")
     return file
 
 

@@ -33,6 +33,12 @@ def runbook_address(incident: Incident, context: IncidentContext) -> str:
     return f"{context.runbooks}{page}.md" if context.runbooks else ""
 
 
+def shipped_runbook(incident: Incident, context: IncidentContext) -> str:
+    """Return the name of the lead alert's runbook if `runbook NAME` prints it and no setting says where it is."""
+    page = runbook_of(incident, context)
+    return page if page in runbook_names() and not context.runbooks else ""
+
+
 def runbook_of(incident: Incident, context: IncidentContext) -> str:
     """Return the name or the address of the lead alert's runbook; empty without one."""
     rule = context.rules.get(incident.lead.rule)
@@ -85,7 +91,7 @@ def _more(incident: Incident, context: IncidentContext) -> list[Button]:
     more = [Button(label="Why?", line=f"alert why {incident.id}")]
     if address := runbook_address(incident, context):
         more.append(Button(label="Runbook", address=address))
-    elif (page := runbook_of(incident, context)) in runbook_names():
+    elif page := shipped_runbook(incident, context):
         more.append(Button(label="Runbook", line=f"runbook {page}"))
     for name, template in context.links.items():
         if (address := fill(template, incident.subject) or "").startswith(("http://", "https://")):

@@ -6,7 +6,13 @@ from datetime import datetime
 from alerts.cards.concerned import concerned
 from alerts.cards.explanation import detail_of, other_alerts
 from alerts.cards.headline import headline
-from alerts.cards.incident_buttons import card_buttons, runbook_address, runbook_of, started_labels
+from alerts.cards.incident_buttons import (
+    card_buttons,
+    runbook_address,
+    runbook_of,
+    shipped_runbook,
+    started_labels,
+)
 from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
 from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import (
@@ -99,6 +105,8 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
         )
     if line:
         return text(line, "; waiting for the alerts to resolve", _runbook(incident, context))
+    if shipped := shipped_runbook(incident, context):
+        return text(bold("Next: "), "read ", code(f"runbook {shipped}"))
     return text(
         bold("Next: "), "investigate", _runbook(incident, context) or text("; no action is suggested")
     )
@@ -113,8 +121,10 @@ def _done(actions: Sequence[IncidentAction]) -> Text:
 def _runbook(incident: Incident, context: IncidentContext) -> Text:
     if address := runbook_address(incident, context):
         return text(" · ", link(address, "runbook"))
+    if shipped_runbook(incident, context):
+        return ()  # the menu has it
     page = runbook_of(incident, context)
-    return text(" · ", code(f"runbook {page}")) if page else ()
+    return text(f" · runbook {page}") if page else ()
 
 
 def _unseen(incident: Incident, context: IncidentContext) -> Text:

@@ -15,7 +15,7 @@ _ANYTHING = "(.*?)"
 _NO_LIST = r"((?:[^;\n.!?]|[.!?]+[^ ;\n.!?])*?)"  # neither a list of sentences nor the end of one
 _CODE = f"(`[^`]*`|[{chr(FIRST_TOKEN)}-{chr(LAST_TOKEN)}])"
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
-_WORD = re.compile(r"[A-Za-z]+")
+WORD = re.compile(r"[A-Za-z]+")
 _MANY, _LITTLE = 5, 3  # words that say enough, letters of a word that says little: "of"
 _OPENING = (": ", "(", "“", "; ")  # what a sentence from elsewhere may follow
 _SEPARATORS = (" ", ",", ";", "\n")
@@ -75,6 +75,19 @@ class Phrase:
         return max((part.strip() for part in self._parts[::2]), key=len)
 
     @cached_property
+    def key_word(self) -> str:
+        """The longest word that every such sentence has; empty if each of its words may go on in a hole."""
+        found, last = [""], len(self._parts) - 1
+        for place in range(0, len(self._parts), 2):
+            part = self._parts[place]
+            found += (
+                word[0]
+                for word in WORD.finditer(part)
+                if (word.start() or not place) and (word.end() < len(part) or place == last)
+            )
+        return max(found, key=len)
+
+    @cached_property
     def weight(self) -> int:
         """How many characters are fixed: of two phrases that fit, the one with more says more."""
         return len("".join(self._parts[::2]).strip())
@@ -82,7 +95,7 @@ class Phrase:
     @cached_property
     def beside(self) -> Expected:
         """What is expected beside a fragment. The fewer words it has, the more sentences it fits that are not ours."""
-        words = _WORD.findall(" ".join(self._parts[::2]))
+        words = WORD.findall(" ".join(self._parts[::2]))
         if len(words) >= _MANY or (not self._parts[0].strip() and self.english.endswith(_OPENING)):
             return Expected.ANYTHING
         return Expected.VALUE if len(words) > 1 or len("".join(words)) > _LITTLE else Expected.SYMBOL

@@ -15,7 +15,7 @@ import yaml
 from bot.language.phrase import Phrase
 from bot.language.readings import Readings
 
-LONGEST = 2_000  # characters of a sentence that is looked up
+LONGEST = 1_000  # characters of a sentence that is looked up
 
 
 class Phrasebook:

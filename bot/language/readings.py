@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
-from bot.language.phrase import Expected, Phrase, Position
+from bot.language.phrase import WORD, Expected, Phrase, Position
 from collectors.facts.patterns import Pattern
 
-DEPTH = 8  # sentences within holes of sentences
+PARTS = 120  # of a sentence, at which it is searched
 CACHED = 4_096  # sentences
 Separators = Iterable[tuple[re.Pattern[str], str]]
 
@@ -61,126 +61,159 @@ class Readings:
 
     def __init__(self, phrases: Iterable[Phrase]) -> None:
         by_weight = sorted(phrases, key=lambda phrase: (-phrase.weight, phrase.position is Position.WHOLE))
-        self._exact = {phrase.english: phrase.other for phrase in by_weight if not phrase.has_holes}
-        self._with_holes = [phrase for phrase in by_weight if phrase.has_holes]
-        self._parts = [phrase for phrase in by_weight if phrase.position is not Position.WHOLE]
-        self._found = lru_cache(maxsize=CACHED)(self._find)
+        self.exact = {phrase.english: phrase.other for phrase in by_weight if not phrase.has_holes}
+        self.with_holes = _Index(phrase for phrase in by_weight if phrase.has_holes)
+        self.parts = _Index(phrase for phrase in by_weight if phrase.position is not Position.WHOLE)
+        self.best = lru_cache(maxsize=CACHED)(self._best)
 
     def __bool__(self) -> bool:
-        return bool(self._exact or self._with_holes)
+        return bool(self.exact or self.with_holes)
 
-    def best(self, sentence: str) -> Reading | None:
-        return self._found(sentence, DEPTH)
+    def _best(self, sentence: str) -> Reading | None:
+        return _Search(self).find(sentence)
 
-    def _find(self, sentence: str, depth: int) -> Reading | None:
-        core = sentence.strip()
-        if not depth or not core:
+
+class _Index:
+    """Phrases by a word that each of them has."""
+
+    def __init__(self, phrases: Iterable[Phrase]) -> None:
+        self._by_word: dict[str, list[tuple[int, Phrase]]] = {}
+        for rank, phrase in enumerate(phrases):
+            self._by_word.setdefault(phrase.key_word, []).append((rank, phrase))
+
+    def __bool__(self) -> bool:
+        return bool(self._by_word)
+
+    def of(self, sentence: str) -> list[Phrase]:
+        """Return the phrases that may be in the sentence, in their order."""
+        found = list[tuple[int, Phrase]]()
+        for word in {"", *WORD.findall(sentence)}:
+            found += self._by_word.get(word, ())
+        return [phrase for _, phrase in sorted(found, key=itemgetter(0)) if phrase.fixed in sentence]
+
+
+class _Search:
+    """The search for one sentence. It ends after so many parts of it: what is not found by then is not ours."""
+
+    def __init__(self, readings: Readings) -> None:
+        self._readings = readings
+        self._known: dict[str, Reading | None] = {}
+
+    def find(self, sentence: str) -> Reading | None:
+        if sentence not in self._known:
+            if len(self._known) >= PARTS:
+                return None
+            self._known[sentence] = None
+            self._known[sentence] = self._found(sentence)
+        return self._known[sentence]
+
+    def _found(self, sentence: str) -> Reading | None:
+        core, exact = sentence.strip(), self._readings.exact
+        if not core:
             return None
-        if (found := self._exact.get(sentence)) is not None:
+        if (found := exact.get(sentence)) is not None:
             return Reading(found)
         for words in (core, core[:1].lower() + core[1:]):
-            if (found := self._exact.get(words)) is not None:
+            if (found := exact.get(words)) is not None:
                 return Reading(found).within(*_space_of(sentence))
         best: Reading | None = None
-        for reading in self._all(sentence, depth):
+        for reading in self._all(sentence):
             if not reading.left:
                 return reading
             if best is None or reading.left < best.left:
                 best = reading
         return best
 
-    def _all(self, sentence: str, depth: int) -> Iterator[Reading]:
+    def _all(self, sentence: str) -> Iterator[Reading]:
         """Yield what the sentence may mean, the likeliest first."""
-        candidates = [phrase for phrase in self._with_holes if phrase.fixed in sentence]
-        yield from self._of_whole(sentence, candidates, attrgetter("whole"), depth)
-        yield from self._of_headline(sentence, depth)
-        yield from self._of_marked(sentence, depth)
-        yield from self._of_ended(sentence, depth)
-        yield from self._of_list(sentence, _LISTS, depth)
-        yield from self._of_parts(sentence, depth)
-        yield from self._of_list(sentence, _HEADED, depth)
-        yield from self._of_aside(sentence, depth)
-        yield from self._of_whole(sentence, candidates, attrgetter("loose"), depth)
+        candidates = self._readings.with_holes.of(sentence)
+        yield from self._of_whole(sentence, candidates, attrgetter("whole"))
+        yield from self._of_headline(sentence)
+        yield from self._of_marked(sentence)
+        yield from self._of_ended(sentence)
+        yield from self._of_list(sentence, _LISTS)
+        yield from self._of_parts(sentence)
+        yield from self._of_list(sentence, _HEADED)
+        yield from self._of_aside(sentence)
+        yield from self._of_whole(sentence, candidates, attrgetter("loose"))
 
     def _of_whole(
-        self, sentence: str, candidates: Iterable[Phrase], pattern: Callable[[Phrase], Pattern], depth: int
+        self, sentence: str, candidates: Iterable[Phrase], pattern: Callable[[Phrase], Pattern]
     ) -> Iterator[Reading]:
         for phrase in candidates:
             match = pattern(phrase).fullmatch(sentence)
-            if match and (holes := self._of_holes(phrase, match.groups(), depth)) is not None:
+            if match and (holes := self._of_holes(phrase, match.groups())) is not None:
                 space = _space_of(sentence) if phrase.position is Position.WHOLE else ("", "")
                 yield _joined(holes, phrase.filled).within(*space)
 
-    def _of_holes(self, phrase: Phrase, holes: Sequence[str | None], depth: int) -> list[Reading] | None:
+    def _of_holes(self, phrase: Phrase, holes: Sequence[str | None]) -> list[Reading] | None:
         """Return what stands in the holes; None if the phrase says too little for it."""
         found = [
-            self._of_rest(hole or "", depth, expected)
-            for hole, expected in zip(holes, phrase.expected, strict=True)
+            self._of_rest(hole or "", expected) for hole, expected in zip(holes, phrase.expected, strict=True)
         ]
         return None if None in found else [one for one in found if one]
 
-    def _of_parts(self, sentence: str, depth: int) -> Iterator[Reading]:
+    def _of_parts(self, sentence: str) -> Iterator[Reading]:
         """Yield the readings of a sentence that several phrases were joined to."""
-        for phrase in self._parts:
-            if phrase.fixed not in sentence or not (match := phrase.part.fullmatch(sentence)):
+        for phrase in self._readings.parts.of(sentence):
+            if not (match := phrase.part.fullmatch(sentence)):
                 continue
             groups = [group or "" for group in match.groups()]
             before = [groups.pop(0)] if phrase.position in (Position.END, Position.BETWEEN) else [""]
             after = [groups.pop()] if phrase.position in (Position.BEGINNING, Position.BETWEEN) else [""]
-            start, end = (self._of_rest(rest, depth, phrase.beside) for rest in (*before, *after))
-            if start and end and (holes := self._of_holes(phrase, groups, depth)) is not None:
+            start, end = (self._of_rest(rest, phrase.beside) for rest in (*before, *after))
+            if start and end and (holes := self._of_holes(phrase, groups)) is not None:
                 said = _joined(holes, phrase.filled)
                 yield _joined((start, said, end), "".join)
 
-    def _of_list(self, sentence: str, separators: Separators, depth: int) -> Iterator[Reading]:
+    def _of_list(self, sentence: str, separators: Separators) -> Iterator[Reading]:
         for separator, other in separators:
             parts = separator.split(sentence)
             if len(parts) > 1:
                 expected = Expected.ANYTHING if separator is _FULL_STOP else Expected.VALUE
-                yield from self._of_several(parts, depth, partial(_listed, separator=other), expected)
+                yield from self._of_several(parts, partial(_listed, separator=other), expected)
 
-    def _of_marked(self, sentence: str, depth: int) -> Iterator[Reading]:
-        if (match := _MARKED.fullmatch(sentence)) and (said := self._found(match[2], depth - 1)):
+    def _of_marked(self, sentence: str) -> Iterator[Reading]:
+        if (match := _MARKED.fullmatch(sentence)) and (said := self.find(match[2])):
             yield said.within(match[1], "")
 
-    def _of_headline(self, sentence: str, depth: int) -> Iterator[Reading]:
+    def _of_headline(self, sentence: str) -> Iterator[Reading]:
         """Yield the readings of a sentence that lost its full stop."""
         if sentence[-1:] in ".?!:;, ":
             return
         whole = f"{sentence}."
-        if (exact := self._exact.get(whole.strip())) is not None:
+        if (exact := self._readings.exact.get(whole.strip())) is not None:
             yield Reading(exact.removesuffix("。")).within(*_space_of(sentence))
-        candidates = [one for one in self._with_holes if one.english.endswith(".") and one.fixed in whole]
-        for said in self._of_whole(whole, candidates, attrgetter("whole"), depth):
+        candidates = [one for one in self._readings.with_holes.of(whole) if one.english.endswith(".")]
+        for said in self._of_whole(whole, candidates, attrgetter("whole")):
             yield Reading(said.text.removesuffix("。"), said.left)
 
-    def _of_ended(self, sentence: str, depth: int) -> Iterator[Reading]:
+    def _of_ended(self, sentence: str) -> Iterator[Reading]:
         """Yield the reading of a sentence whose stop, or question mark, is not in its phrase."""
         for end, other in _ENDS:
-            if sentence.endswith(end) and (said := self._found(sentence.removesuffix(end), depth - 1)):
+            if sentence.endswith(end) and (said := self.find(sentence.removesuffix(end))):
                 yield said.within("", other)
 
-    def _of_aside(self, sentence: str, depth: int) -> Iterator[Reading]:
+    def _of_aside(self, sentence: str) -> Iterator[Reading]:
         if match := _ASIDE.fullmatch(sentence):
-            yield from self._of_several(match.groups(), depth, lambda said: f"{said[0]}（{said[1]}）")
+            yield from self._of_several(match.groups(), lambda said: f"{said[0]}（{said[1]}）")
 
     def _of_several(
         self,
         parts: Sequence[str],
-        depth: int,
         join: Callable[[list[str]], str],
         expected: Expected = Expected.VALUE,
     ) -> Iterator[Reading]:
         """Yield the reading of parts that stand beside each other, if one of them is a phrase."""
-        found = [self._of_rest(part, depth, expected) for part in parts]
+        found = [self._of_rest(part, expected) for part in parts]
         if None not in found and [one.text for one in found if one] != list(parts):
             yield _joined([one for one in found if one], join)
 
-    def _of_rest(self, rest: str, depth: int, expected: Expected = Expected.VALUE) -> Reading | None:
+    def _of_rest(self, rest: str, expected: Expected = Expected.VALUE) -> Reading | None:
         """Return what stands in a hole, beside a phrase or in a list: translated, or as it is if it is as expected."""
         if expected is Expected.ENDING:
             return Reading(rest)
-        found = self._found(rest, depth - 1)
+        found = self.find(rest)
         if found is not None and (found.is_whole or expected is Expected.ANYTHING):
             return found
         if not _FITTING[expected](rest):

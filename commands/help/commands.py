@@ -26,6 +26,12 @@ from commands.core.command import Answer, AnyCommand, Command
 from commands.core.context import CommandContext
 from commands.core.parsing import find
 
+_NOW = (
+    Button(label="Open incidents", line="incident list"),
+    Button(label="Nodes", line="node list"),
+    Button(label="What is yours", line="home"),
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowHelp:
@@ -40,44 +46,32 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
             find(action.words, everything)  # raises UnusableError with suggestions
         if len(action.words) >= 2 or (action.words and action.words[0] in {c.name for c in others}):
             return details(find(action.words, everything), context)
-        return group(action.words[0], context) if action.words else await overview(context)
+        return of_noun(action.words[0], context) if action.words else await overview(context)
 
     async def overview(context: CommandContext) -> Answer:
-        title = text(bold("Available commands"))
-        if context.origin.via == "terminal":  # it opens no menus
-            lines = tuple(Paragraph(text=in_short(one, context)) for one in everything)
-            return Answer(message=Message(title=title, blocks=lines))
-        groups: list[Text] = []
-        for noun in dict.fromkeys(command.noun for command in everything):
-            names = [_verb(command, context) for command in everything if command.noun == noun]
-            groups.append(text(code(noun), " ", ", ".join(name for name in names if name)))
-        fillable = [one for one in others if one.parameters and context.may.get(one.name, False)]
-        menus = (
-            Menu(
-                label="Fill in a command",
-                options=tuple(_button(one.name, f"{one.name} --form") for one in fillable),
-            ),
-            Menu(
-                label="Explain a command",
-                options=tuple(_button(one.name, f"help {one.name}") for one in others),
-            ),
-        )
-        legend = "✏️ after a preview · 🔒 not for your team · write as you speak: "
-        blocks: tuple[Block, ...] = (
-            Buttons(buttons=await first_buttons(context)),
-            Paragraph(text=joined("\n", groups)),
-            Buttons(menus=tuple(menu for menu in menus if menu.options)),
-            Context(
-                text=text(legend, code("cordon gpu-a04"), ", ", code("idle gpus"), ", ", code("logs detr"))
-            ),
-        )
-        return Answer(message=Message(title=title, blocks=blocks))
+        """One line per noun, so that all fit on a phone; a menu has more about each."""
+        nouns: dict[str, list[AnyCommand]] = {}
+        for command in everything:
+            nouns.setdefault(command.noun, []).append(command)
+        several = {noun: found for noun, found in nouns.items() if len(found) > 1}
+        single = [found[0] for found in nouns.values() if len(found) == 1]
+        lines = [*(_in_a_line(found, context) for found in several.values()), _names(single, context)]
+        more = tuple(Button(label=noun, line=f"help {noun}") for noun in several)
+        blocks: list[Block] = [
+            Buttons(buttons=await _matter_now(context)),
+            Paragraph(text=joined("\n", lines)),
+            Buttons(menus=(Menu(label="More about…", options=more), *_fillable(others, context))),
+            _legend(),
+        ]
+        return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
 
-    def group(noun: str, context: CommandContext) -> Answer:
-        rows = [command for command in everything if command.noun == noun]
-        shown = [(Paragraph(text=in_short(one, context)), Preformatted(lines=(one.usage,))) for one in rows]
-        blocks = tuple(block for pair in shown for block in pair)
-        return Answer(message=Message(title=text(bold(noun)), blocks=blocks))
+    def of_noun(noun: str, context: CommandContext) -> Answer:
+        blocks: list[Block] = []
+        for command in everything:
+            if command.noun == noun:
+                blocks += [Paragraph(text=in_short(command, context)), Preformatted(lines=(command.usage,))]
+        blocks.append(_legend())
+        return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
 
     def in_short(command: AnyCommand, context: CommandContext) -> Text:
         return text(code(command.name), f" {_mark(command, context)}", markup(command.summary))
@@ -95,7 +89,8 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         if command.details:
             blocks.append(Paragraph(text=text(command.details)))
         if context.may.get(command.name, False) and command.parameters:
-            blocks.append(Buttons(buttons=(_button("Fill in the form", f"{command.name} --form"),)))
+            line = f"{command.name} --form"
+            blocks.append(Buttons(buttons=(Button(label="Fill in the form", line=line),)))
         if not context.may.get(command.name, False):
             blocks.append(Context(text=text("🔒 You are not allowed to run this command.")))
         return Answer(message=Message(title=text(bold(command.name)), blocks=tuple(blocks)))
@@ -114,30 +109,52 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
     return itself
 
 
-async def first_buttons(context: CommandContext) -> tuple[Button, ...]:
-    """Return the three commands that matter now: about the worst open incident, if there is one."""
+def _in_a_line(commands: Sequence[AnyCommand], context: CommandContext) -> Text:
+    """The first command in full, and the verbs of the others."""
+    first, *others = commands
+    return joined(", ", (_name(first, context), *(f"{_mark(one, context)}{one.verb}" for one in others)))
+
+
+def _names(commands: Sequence[AnyCommand], context: CommandContext) -> Text:
+    return joined(", ", (_name(one, context) for one in commands))
+
+
+def _name(command: AnyCommand, context: CommandContext) -> Text:
+    return text(_mark(command, context), code(command.name))
+
+
+async def _matter_now(context: CommandContext) -> tuple[Button, ...]:
+    """Return the three commands that matter now: about the worst open incident that nobody has, if there is one."""
     async with context.store.read() as snapshot:
         found = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
     if not found:
-        return (
-            _button("Incidents", "incident list"),
-            _button("Nodes", "node list"),
-            _button("Idle GPUs", "gpu idle"),
-        )
+        return _NOW
     worst = max(found, key=lambda one: (not one.acknowledged_by, one.severity.rank))
     count = f"{len(found)} open incidents" if len(found) > 1 else "1 open incident"
-    buttons = [_button(count, "incident list"), _button(f"Show {worst.id}", f"incident show {worst.id}")]
+    buttons = (
+        Button(label=count, line="incident list"),
+        Button(label=f"Show {worst.id}", line=f"incident show {worst.id}"),
+    )
     if worst.acknowledged_by or not context.may.get("alert ack", False):
-        return (*buttons, _button(f"Why {worst.id}?", f"alert why {worst.id}"))
-    return (*buttons, _button(f"Acknowledge {worst.id}", f"alert ack {worst.id}"))
+        return (*buttons, Button(label="What is yours", line="home"))
+    return (*buttons, Button(label=f"Acknowledge {worst.id}", line=f"alert ack {worst.id}"))
 
 
-def _button(label: str, line: str) -> Button:
-    return Button(label=label, line=line)
+def _fillable(commands: Sequence[AnyCommand], context: CommandContext) -> tuple[Menu, ...]:
+    """Return the menu of commands with a form; none in a terminal, which opens no form."""
+    if context.origin.via == "terminal":
+        return ()
+    options = tuple(
+        Button(label=one.name, line=f"{one.name} --form")
+        for one in commands
+        if one.parameters and context.may.get(one.name, False)
+    )
+    return (Menu(label="Fill in a command…", options=options),) if options else ()
 
 
-def _verb(command: AnyCommand, context: CommandContext) -> str:
-    return f"{_mark(command, context)}{command.verb}" if command.verb else ""
+def _legend() -> Context:
+    legend = "✏️ changes something, after a preview · 🔒 not allowed for you · more: "
+    return Context(text=text(legend, code("help node"), " or ", code("help node cordon")))
 
 
 def _mark(command: AnyCommand, context: CommandContext) -> str:

@@ -58,18 +58,18 @@ def training_table(trainings: Sequence[Training], now: datetime) -> Table:
         (
             training.id,
             training.state.value,
-            f"{running(training)}/{training.wanted}",
             f"{training.gpus:g}"
             if training.gpus == training.gpus_wanted
             else f"{training.gpus:g} of {training.gpus_wanted:g}",
+            f"{running(training)}/{training.wanted}",
             training.owner or "?",
-            str(len(nodes_of(training))),
-            age(training.created, now),
             _cut(training.reason, 60),
+            age(training.created, now),
+            str(len(nodes_of(training))),
         )
         for training in ordered
     )
-    heading = ("training", "state", "ranks", "GPUs", "owner", "nodes", "age", "reason")
+    heading = ("training", "state", "GPUs", "ranks", "owner", "reason", "age", "nodes")
     return Table(heading=heading, rows=rows[:MAX_ROWS], more=max(0, len(rows) - MAX_ROWS))
 
 

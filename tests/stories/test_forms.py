@@ -77,7 +77,9 @@ async def test_a_refused_line_is_asked_for_where_the_team_reads(tmp_path: Path) 
         await stage.start()
         refusal = await stage.asks("ana", "node cordon gpu-a01 --reason fan", "#random")
         assert "Only sre may run `node cordon`; you are in vision." in refusal.said
-        await stage.slack.presses("ana", refusal, "Ask sre to do it")
+        await stage.cached(lambda inventory: "gpu-a01" in inventory.nodes)
+        answer = await stage.presses("ana", refusal, "Ask sre to do it")
+        assert "Asked sre in" in answer.said
         card = await stage.card("asks sre to confirm this")
         assert f"<@{stage.slack.id('ana')}>" in card.said
         await stage.slack.presses("dana", card, "Confirm")

@@ -36,7 +36,6 @@ _NOT_SAID = frozenset(
         "RuntimeError",
         "TypeError",
         "TypeVar",
-        "ValueError",
         "bind",
         "cast",
         "compile",

@@ -1,6 +1,5 @@
 """Rendering of messages for Slack: text, Block Kit, a coloured bar, files."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +21,7 @@ from alerts.cards.message import (
 )
 from bot.channels.slack import block_limits
 from bot.channels.slack.elements import action_elements
+from bot.channels.slack.fitting import fitting
 from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
 from bot.channels.slack.native_tables import largest_table, native_table
 from bot.channels.slack.table_layout import aligned, layout
@@ -36,7 +36,6 @@ COLOURS = {
     Color.BUSY: "#7c5cd6",
     Color.QUIET: "#9a9a9a",
 }
-_RESERVED = 2  # blocks: the title, and the note that something is left out
 
 Json = dict[str, Any]
 
@@ -90,7 +89,7 @@ def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     page = _Page(book, own_table=largest_table(message.blocks))
     for block in message.blocks:
         page.blocks += _rendered(block, page)
-    shown, left_out = _fitting(page.blocks)
+    shown, left_out = fitting(page.blocks)
     if left_out:
         shown.append(_note(f"… {left_out} more parts: see the attached card.txt", page))
         page.files.append(
@@ -107,55 +106,31 @@ def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
 
 
 def render_view(message: Message, book: Phrasebook = ENGLISH) -> list[Json]:
-    """Render the message as the blocks of a view: it has neither a color nor files nor tables of Slack's own."""
+    """Render the message as the blocks of a view: it has neither a color nor files nor tables of Slack's own.
+
+    A paragraph of one bold span is the heading of what follows.
+    """
     message = translated(message, book)
     page = _Page(book)
     for block in message.blocks:
-        page.blocks += _rendered(block, page)
-    shown, left_out = _fitting(page.blocks, most=block_limits.BLOCKS_IN_VIEW)
+        if isinstance(block, Paragraph) and [span.style for span in block.text] == [Style.BOLD]:
+            page.blocks += [{"type": "divider"}, _header(plain(block.text))]
+        else:
+            page.blocks += _rendered(block, page)
+    shown, left_out = fitting(page.blocks, most=block_limits.BLOCKS_IN_VIEW)
     if left_out:
         shown.append(_note(f"… {left_out} more parts", page))
-    words = cut(plain(message.title), block_limits.HEADER) or "…"
-    return [{"type": "header", "text": {"type": "plain_text", "text": words, "emoji": True}}, *shown]
+    return [_header(plain(message.title)), *shown]
+
+
+def _header(words: str) -> Json:
+    shown = cut(words, block_limits.HEADER) or "…"
+    return {"type": "header", "text": {"type": "plain_text", "text": shown, "emoji": True}}
 
 
 def _not_bold(title: Text) -> Text:
     """Return the title without bold spans: the whole title is bold, and nested bold would end it."""
     return tuple(replace(span, style=Style.PLAIN) if span.style is Style.BOLD else span for span in title)
-
-
-def _fitting(blocks: list[Json], most: int = block_limits.BLOCKS) -> tuple[list[Json], int]:
-    """Return the blocks that fit and how many do not. Buttons are always kept."""
-    count, room = most - _RESERVED, block_limits.CHARACTERS
-    for block in blocks:
-        if block["type"] == "actions":
-            count, room = count - 1, room - _size(block)
-    shown: list[Json] = []
-    left_out = 0
-    for block in blocks:
-        if block["type"] == "actions":
-            shown.append(block)
-        elif not left_out and count > 0 and room >= _size(block):
-            shown.append(block)
-            count, room = count - 1, room - _size(block)
-        else:
-            left_out += 1
-    return shown, left_out
-
-
-def _size(block: Json) -> int:
-    return block_limits.BLOCK_COSTS + sum(len(words) for words in _words_in(block))
-
-
-def _words_in(part: Any) -> Iterator[str]:
-    if isinstance(part, dict):
-        if isinstance(part.get("text"), str):
-            yield part["text"]
-        for inner in part.values():
-            yield from _words_in(inner)
-    elif isinstance(part, list):
-        for inner in part:
-            yield from _words_in(inner)
 
 
 def _rendered(block: Block, page: _Page) -> list[Json]:

@@ -8,8 +8,8 @@ from alerts.cards.message import Block, Span, Style, Table, with_moments
 from bot.channels.slack import block_limits
 from bot.channels.slack.markup import DATE
 
-NAME = 24  # characters of a cell that is no sentence
 EMPTY = "–"  # a cell has at least one character
+WHOLE = 16  # characters: a column of such short cells is not wrapped
 
 Json = dict[str, Any]
 
@@ -23,7 +23,7 @@ def largest_table(blocks: Iterable[Block]) -> Table | None:
 def native_table(table: Table) -> tuple[Json, int] | None:
     """Return Slack's table, and how many rows do not fit into it; None when it has too many columns.
 
-    A column that is empty in every row is left out. Only sentences are wrapped: names and numbers stay on their line.
+    A column that is empty in every row is left out. Only long cells are wrapped: short names and numbers stay whole.
     """
     width = len(table.heading)
     used = [number for number in range(width) if any(row[number].strip() for row in table.rows)]
@@ -36,7 +36,7 @@ def native_table(table: Table) -> tuple[Json, int] | None:
         if room < 0:
             break
         rows.append(cells)
-    settings = [{"is_wrapped": any(len(row[number]) > NAME for row in table.rows)} for number in used]
+    settings = [{"is_wrapped": any(len(row[number]) > WHOLE for row in table.rows)} for number in used]
     return {"type": "table", "column_settings": settings, "rows": rows}, len(table.rows) - (len(rows) - 1)
 
 

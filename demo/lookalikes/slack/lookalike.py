@@ -41,6 +41,7 @@ class Members:
     )  # handle to the names of its members
     without_bot: Sequence[str] = ()
     private: Sequence[str] = ()  # channels that only members can see
+    topics: Mapping[str, str] = field(default_factory=dict)  # by channel
 
 
 class SlackLookalike(UserActions, FaultInjection):
@@ -75,7 +76,9 @@ class SlackLookalike(UserActions, FaultInjection):
         everyone = [workspace.directory.add_person(person).id for person in members.people]
         for channel in members.channels:
             joined = set(everyone) if channel in members.without_bot else {*everyone, workspace.bot.id}
-            workspace.directory.add_channel(channel, joined, private=channel in members.private)
+            workspace.directory.add_channel(
+                channel, joined, private=channel in members.private, topic=members.topics.get(channel, "")
+            )
         for person in everyone:
             workspace.directory.add_direct(person, workspace.bot.id)
         workspace.directory.add_groups(members.usergroups)

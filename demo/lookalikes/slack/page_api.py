@@ -19,6 +19,10 @@ _LATEST = 300
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
+def _introduced(person: Person) -> str:
+    return f"{person.name} ({person.title})" if person.title else person.name
+
+
 class PageApi:
     """Handles the page's requests. Anyone may act as anyone: it is a demo on loopback."""
 
@@ -66,6 +70,7 @@ class PageApi:
             {
                 "workspace": workspace.name,
                 "me": person.id,
+                "welcome": [line.replace("{me}", _introduced(person)) for line in workspace.options.welcome],
                 "bot": workspace.bot.id,
                 "people": [each.wire() for each in workspace.directory.people.values()],
                 "groups": [each.wire(with_users=True) for each in workspace.directory.groups.values()],

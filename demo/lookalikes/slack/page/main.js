@@ -6,12 +6,17 @@ import { ask, Modals } from "./dialog.js";
 import { el, face, settle } from "./dom.js";
 import { blocks } from "./kit.js";
 import { drawMessage } from "./message.js";
+import { mrkdwn } from "./mrkdwn.js";
 import { Model } from "./model.js";
 import { drawSidebar } from "./sidebar.js";
 import { dayKey, dayName, useZone } from "./time.js";
 
 const $ = (id) => document.getElementById(id);
 const query = new URLSearchParams(location.search);
+const introduced = (person) => {
+  const what = person.profile.title || (person.is_restricted ? "guest" : person.is_stranger ? "external" : "");
+  return what ? `${person.profile.display_name} (${what})` : person.profile.display_name;
+};
 const archive = location.pathname.match(/^\/archives\/(\w+)\/p(\d+)$/);
 
 class Page {
@@ -59,7 +64,7 @@ class Page {
     $("workspace").textContent = model.state.workspace;
     useZone(model.people.get(model.me).tz);
     const people = [...model.people.values()].filter((one) => !one.is_bot);
-    $("acting").replaceChildren(...people.map((one) => el("option", { value: one.id }, one.profile.display_name + (one.is_restricted ? " (guest)" : one.is_stranger ? " (external)" : ""))));
+    $("acting").replaceChildren(...people.map((one) => el("option", { value: one.id }, introduced(one))));
     $("acting").value = model.me;
     $("acting-face").replaceChildren(face(model.people.get(model.me), "tiny"));
     $("acting").addEventListener("change", (event) => { location.href = `/?as=${event.target.value}#${this.channel}`; });
@@ -105,7 +110,10 @@ class Page {
     if (!channel) return;
     $("title").textContent = this.#title();
     document.title = `${this.#title()} · ${this.model.state.workspace}`;
-    $("about").textContent = channel.is_im ? "" : `${channel.num_members} members${channel.is_archived ? " · archived" : ""}`;
+    const about = [channel.topic?.value, `${channel.num_members} members`, channel.is_archived ? "archived" : ""];
+    $("about").textContent = channel.is_im ? "" : about.filter(Boolean).join(" · ");
+    $("about").title = $("about").textContent;
+    this.#welcome();
     $("tabs").hidden = !channel.is_im;
     for (const name of ["messages", "home"]) $(`tab-${name}`).setAttribute("aria-selected", String(this.tab === name));
     const home = this.tab === "home" && channel.is_im;
@@ -118,6 +126,17 @@ class Page {
     this.#drawList();
     this.#drawThread();
     this.modals.draw();
+  }
+
+  // What to do first, until the person closes it.
+  #welcome() {
+    const seen = `welcomed ${this.model.state.workspace} ${this.model.me}`;
+    const lines = this.model.state.welcome ?? [];
+    $("welcome").hidden = !lines.length || Boolean(sessionStorage.getItem(seen));
+    const close = () => { sessionStorage.setItem(seen, "yes"); $("welcome").hidden = true; };
+    $("welcome").replaceChildren(
+      el("div", { class: "welcome-lines" }, ...lines.map((line) => el("p", {}, mrkdwn(line, this.model.names)))),
+      el("button", { type: "button", class: "plain", "aria-label": "Close the welcome", onclick: close }, "✕"));
   }
 
   #drawList() {

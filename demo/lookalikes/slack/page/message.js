@@ -34,7 +34,7 @@ export function drawMessage(message, channel, view, { follows = false, inThread 
   body.append(...files(message));
   if (message.reactions?.length) body.append(reactions(message, channel, view));
   if (!inThread && message.reply_count) body.append(replies(message, view));
-  if (message.is_ephemeral) body.append(el("button", { type: "button", class: "plain small", onclick: () => view.dismiss(message) }, "Dismiss message"));
+  if (message.is_ephemeral) body.append(el("div", { class: "dismiss" }, el("button", { type: "button", class: "plain small", onclick: () => view.dismiss(message) }, "Dismiss message")));
   made.append(body);
   if (!message.is_ephemeral) made.append(tools(message, channel, view, inThread));
   return made;

@@ -16,6 +16,8 @@ class Person:
     id: str = ""
     real_name: str = ""
     email: str = ""
+    #: What they do, as in a profile: `sre, on call`.
+    title: str = ""
     #: IANA time zone.
     zone: str = "Asia/Shanghai"
     #: A single- or multi-channel guest.
@@ -43,6 +45,7 @@ class Person:
                 "real_name": shown,
                 "display_name": self.name,
                 "email": self.email,
+                "title": self.title,
                 "team": self.team,
             },
             "is_admin": False,
@@ -137,11 +140,17 @@ class Directory:
         self.people[ident] = added
         return added
 
-    def add_channel(self, name: str, members: Iterable[str], *, private: bool = False) -> Channel:
+    def add_channel(
+        self, name: str, members: Iterable[str], *, private: bool = False, topic: str = ""
+    ) -> Channel:
         """Create a channel (`#gpu-alerts` is C0GPUALERTS)."""
         bare = name.lstrip("#")
         channel = Channel(
-            name=bare, id=identity("C", bare, self.channels), members=set(members), private=private
+            name=bare,
+            id=identity("C", bare, self.channels),
+            members=set(members),
+            private=private,
+            topic=topic,
         )
         self.channels[channel.id] = channel
         return channel

@@ -64,6 +64,8 @@ class Options:
     strict_rates: bool = True
     #: How long a message can be edited; None for ever.
     edit_window: timedelta | None = None
+    #: What the page says to a person in their first minute, in mrkdwn; `{me}` is their name and title.
+    welcome: tuple[str, ...] = ()
     #: How long Slack looks at an uploaded file, which a message cannot show before.
     file_processing: timedelta = timedelta(seconds=0.5)
     #: Global and message shortcuts as (callback id, title).

@@ -12,14 +12,19 @@ from slack_sdk.web.async_client import AsyncWebClient
 from demo.lookalikes.slack import Options, Person, SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
 
-PEOPLE = ("ana", "bo", Person(name="gus", guest=True), Person(name="eve", team="T0ELSEWHERE"))
+PEOPLE = (
+    "ana",
+    Person(name="bo", title="sre, on call"),
+    Person(name="gus", guest=True),
+    Person(name="eve", team="T0ELSEWHERE"),
+)
 CHANNELS = ("#gpu-alerts", "#random", "#quiet")
 
 
 @pytest.fixture
 def options() -> Options:
     """Options without rate limits; override this fixture for others."""
-    return Options(strict_rates=False)
+    return Options(strict_rates=False, welcome=("You are *{me}*: type `/yard help`.",))
 
 
 @pytest.fixture
@@ -30,6 +35,7 @@ async def slack(options: Options) -> AsyncIterator[SlackLookalike]:
             channels=CHANNELS,
             usergroups={"sre": ["ana", "bo"]},
             without_bot=["#quiet"],
+            topics={"#gpu-alerts": "One card per incident"},
         ),
         options=options,
     ) as running:

@@ -1,5 +1,6 @@
 """The page in a real browser: it shows the workspace and lets people act."""
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 from playwright.async_api import Page, async_playwright, expect
-from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import SlackLookalike
@@ -253,3 +254,86 @@ async def test_a_page_of_another_site_cannot_act(slack: SlackLookalike) -> None:
     ):
         assert answer.status == 403
     assert slack.messages("#gpu-alerts") == []
+
+
+async def test_the_page_says_who_one_is_what_a_channel_is_for_and_what_to_do_first(opened: Open) -> None:
+    page = await opened("bo")
+    welcome = page.get_by_role("region", name="What to do first")
+    await expect(welcome).to_have_text(re.compile("You are bo \\(sre, on call\\): type /yard help."))
+    people = page.get_by_label("Acting as").locator("option")
+    assert await people.all_text_contents() == ["ana", "bo (sre, on call)", "gus (guest)", "eve (external)"]
+    await expect(page.locator("#about")).to_have_text("One card per incident · 5 members")
+    await welcome.get_by_role("button", name="Close the welcome").click()
+    await expect(welcome).to_be_hidden()
+    await page.reload()
+    await page.wait_for_selector("body[data-ready]")
+    await expect(welcome).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+async def test_a_table_fits_the_window(client: AsyncWebClient, opened: Open, width: int) -> None:
+    cells = ("gpu-a01", "Ready, cordoned by somebody with a long name", "8/8", "asr-large, detr, segment")
+    rows = [[{"type": "raw_text", "text": cell} for cell in cells]] * 3
+    settings = [{"is_wrapped": len(cell) > 13} for cell in cells]
+    table = {"type": "table", "rows": rows, "column_settings": settings}
+    await client.chat_postMessage(channel="#gpu-alerts", text="t", attachments=[{"blocks": [table]}])
+    page = await opened("ana", width=width)
+    drawn = page.get_by_role("table")
+    await expect(drawn.get_by_role("columnheader")).to_have_count(4)
+    await expect(drawn.get_by_role("row")).to_have_count(3)
+    box = await drawn.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= width
+
+
+async def test_an_edited_answer_keeps_its_marks_apart(
+    app: AsyncApp, listening: Listening, opened: Open
+) -> None:
+    @app.command("/yard")
+    async def answer(ack: AsyncAck, respond: AsyncRespond) -> None:
+        await ack()
+        await respond(text="which?", blocks=[{"type": "actions", "elements": [
+            {"type": "button", "text": plain("This"), "action_id": "this"}]}])  # fmt: skip
+
+    @app.action("this")
+    async def this(ack: AsyncAck, respond: AsyncRespond) -> None:
+        await ack()
+        await respond(text="this one", replace_original=True)
+
+    await listening(app)
+    page = await opened("ana")
+    await page.get_by_role("textbox", name="Message").fill("/yard x")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="This").click()
+    edited = page.get_by_text("(edited)")
+    await expect(edited).to_be_visible()
+    above, below = await edited.bounding_box(), await page.get_by_text("Dismiss message").bounding_box()
+    assert above is not None
+    assert below is not None
+    assert below["y"] >= above["y"] + above["height"] / 2
+
+
+async def test_a_home_tab_is_opened_drawn_and_pressed(
+    app: AsyncApp, client: AsyncWebClient, listening: Listening, opened: Open
+) -> None:
+    def view(words: str) -> Json:
+        button = {"type": "button", "text": plain("Acknowledge"), "action_id": "ack"}
+        return {"type": "home", "blocks": [{"type": "header", "text": plain(words)}, *CARD[1:2],
+                                           {"type": "actions", "elements": [button]}]}  # fmt: skip
+
+    @app.event("app_home_opened")
+    async def opens(event: Json, client: AsyncWebClient) -> None:
+        await client.views_publish(user_id=event["user"], view=view("What is open"))
+
+    @app.action("ack")
+    async def acknowledged(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_publish(user_id=body["user"]["id"], view=view("Acknowledged"))
+
+    await listening(app)
+    page = await opened("ana")
+    await page.get_by_role("button", name="yardmaster").click()
+    await page.get_by_role("tab", name="Home").click()
+    await expect(page.get_by_role("heading", name="What is open")).to_be_visible()
+    await page.get_by_role("button", name="Acknowledge").click()
+    await expect(page.get_by_role("heading", name="Acknowledged")).to_be_visible()

@@ -245,3 +245,14 @@ async def test_a_text_that_is_too_long_is_cut_when_posted_and_refused_when_edite
     assert len(slack.messages("#gpu-alerts")[0].text) == 40_000
     error = await refused(client.chat_update(channel=channel, ts=posted["ts"], text="y" * 4001))
     assert error.response["error"] == "msg_too_long"
+
+
+async def test_a_message_has_one_table(client: AsyncWebClient, refused: Refused) -> None:
+    table = {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}
+    await client.chat_postMessage(channel="#gpu-alerts", text="t", blocks=[table])
+    two = client.chat_postMessage(
+        channel="#gpu-alerts", text="t", blocks=[table], attachments=[{"blocks": [table]}]
+    )
+    error = (await refused(two)).response
+    assert error["error"] == "invalid_attachments"
+    assert "only_one_table_allowed" in error["response_metadata"]["messages"][0]

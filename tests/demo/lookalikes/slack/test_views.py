@@ -100,3 +100,13 @@ async def test_a_view_that_is_too_large_is_refused(
     section = {"type": "section", "text": {"type": "plain_text", "text": "x" * 2900}}
     error = await refused(client.views_open(trigger_id=trigger(), view=modal(blocks=[section] * 99)))
     assert error.response["error"] == "view_too_large"
+
+
+async def test_a_home_tab_has_no_table(
+    slack: SlackLookalike, client: AsyncWebClient, refused: Refused
+) -> None:
+    table = {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}
+    published = client.views_publish(user_id=slack.id("ana"), view={"type": "home", "blocks": [table]})
+    error = (await refused(published)).response
+    assert error["error"] == "invalid_arguments"
+    assert "unsupported type: table" in error["response_metadata"]["messages"][0]
