@@ -20,17 +20,20 @@ RESULT = ROOT / "docs" / "soak.json"
 
 
 class Tally:
-    """A pytest plugin that counts results."""
+    """A pytest plugin that counts results, and keeps what tests recorded."""
 
     def __init__(self) -> None:
         self.passed = 0
         self.failed: list[str] = []
+        self.recorded: dict[str, dict[str, object]] = {}  # by test: what it recorded with `record_property`
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self.failed.append(report.nodeid)
         elif report.when == "call" and report.passed:
             self.passed += 1
+            if report.user_properties:
+                self.recorded[report.nodeid] = dict(report.user_properties)
 
 
 @click.command()
@@ -55,6 +58,7 @@ def main(seed: int | None, record: bool) -> None:
             "seed": seed,
             "passed": tally.passed,
             "failed": tally.failed,
+            "recorded": tally.recorded,
             "seconds": round(time.monotonic() - started),
             "python": platform.python_version(),
         }

@@ -16,6 +16,7 @@ from bot.delivery.notifier_protocol import Capabilities
 from bot.delivery.retry import Attempts
 
 REFRESH_EVERY = timedelta(minutes=1)  # how often a card is edited for nothing but its figures
+EDIT_EVERY = timedelta(seconds=1)  # and at all: the steps of a plan may take milliseconds
 
 
 def digest_of(message: Message) -> str:

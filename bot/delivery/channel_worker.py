@@ -7,7 +7,14 @@ from typing import Any
 
 import structlog
 
-from bot.delivery.card_entries import REFRESH_EVERY, CardEntry, DeliveryJob, DeliveryStep, pending_jobs
+from bot.delivery.card_entries import (
+    EDIT_EVERY,
+    REFRESH_EVERY,
+    CardEntry,
+    DeliveryJob,
+    DeliveryStep,
+    pending_jobs,
+)
 from bot.delivery.job_queue import DueJob, JobQueue, Lane
 from bot.delivery.message_sender import DeliveryDependencies, MessageSender
 from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError
@@ -96,17 +103,18 @@ class ChannelWorker:
             due = job.attempts.not_before
             if job.method == "find" and job.intent_at is not None:
                 due = max(due, self._outcome_known_at(job.intent_at, job.attempts))
-            if job.is_refresh:
-                due = max(due, self._refreshed_at(entry))
+            if job.method == "edit":
+                pause = REFRESH_EVERY if job.is_refresh else EDIT_EVERY
+                due = max(due, self._shown_at(entry) + pause.total_seconds())
             yield due, job
 
-    def _refreshed_at(self, entry: CardEntry) -> float:
-        """Return from when the card's figures may be shown anew. An earlier process left only a date."""
+    def _shown_at(self, entry: CardEntry) -> float:
+        """Return when the card was last posted or edited. An earlier process left only a date."""
         if entry.shown_at is None:
             now = self._deps.clock.now()
             ago = max(now - (entry.card.posted_at or now), timedelta())
             entry.shown_at = asyncio.get_running_loop().time() - ago.total_seconds()
-        return entry.shown_at + REFRESH_EVERY.total_seconds()
+        return entry.shown_at
 
     def _outcome_known_at(self, intent_at: datetime, attempts: Attempts) -> float:
         """Return from when a message that cannot be found was never posted. An earlier process left only its date.

@@ -58,6 +58,14 @@ class _UserStatus(msgspec.Struct, rename="camel"):
     user_info: _Status = msgspec.field(default_factory=_Status)
 
 
+class _Group(msgspec.Struct):
+    name: str
+
+
+class _Groups(msgspec.Struct):
+    groups: list[_Group] = []
+
+
 class _Review(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
@@ -78,12 +86,13 @@ async def diagnose_kubernetes(
     try:
         who = await _who(client)
         needed = needed_rights(settings, commands)
-        missing = await _missing(client, needed)
+        missing = of_served(await _missing(client, needed), await _served(client))
     except SourceError as error:
-        return [broken(str(error), "mend this first: until then everything about the cluster is blind")]
+        mend = "check the API server and the kubeconfig: until then everything about the cluster is blind"
+        return [broken(str(error), mend)]
     finally:
         await client.close()
-    found = [ok(f"{client.where} answers {who}")]
+    found = [ok(f"{client.where} answers, and knows the account as {who}")]
     if not missing:
         return [*found, ok(f"it has all {len(needed)} rights that reading and the permitted commands need")]
     return [*found, *_findings(missing, needed, who)]
@@ -136,6 +145,24 @@ async def _missing(client: KubernetesClient, needed: Collection[NeededRight]) ->
     rights = sorted(needed)
     allowed = await asyncio.gather(*(is_allowed(right) for right in rights))
     return [right for right, may in zip(rights, allowed, strict=True) if not may]
+
+
+def of_served(missing: Sequence[NeededRight], served: Collection[str] | None) -> list[NeededRight]:
+    """Return the rights on API groups that the cluster serves: what it does not have, nobody needs to read.
+
+    None: which groups it serves is not known.
+    """
+    return [right for right in missing if not right.group or served is None or right.group in served]
+
+
+async def _served(client: KubernetesClient) -> frozenset[str] | None:
+    try:
+        body = await client.call("GET", "/apis")
+    except SourceError as error:
+        if error.status == 403:
+            return None
+        raise
+    return frozenset(group.name for group in msgspec.json.decode(body, type=_Groups).groups)
 
 
 async def _who(client: KubernetesClient) -> str:

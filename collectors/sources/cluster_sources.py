@@ -93,7 +93,11 @@ class ClusterSources:
                 if isinstance(source, Diagnosable):
                     return await source.diagnose(own, at=at)
                 blind = await source.health(at=at)
-                return [ok("it answers") if blind is None else broken(blind.reason, "mend this first")]
+                return [
+                    ok("it answers")
+                    if blind is None
+                    else broken(blind.reason, "check the server and its address in the settings")
+                ]
         except TimeoutError:
             return [broken(f"{source.name} did not answer within {seconds:.0f} s", "check that it is up")]
 

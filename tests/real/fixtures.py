@@ -83,8 +83,10 @@ def start_prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start
 
         def start(config: str = _NO_SCRAPES, *, samples: Iterable[str] = ()) -> PrometheusServer:
             folder = tmp_path_factory.mktemp("prometheus")
-            if lines := list(samples):
-                (folder / "samples.om").write_text("\n".join([*lines, "# EOF\n"]))
+            with (folder / "samples.om").open("w") as file:
+                count = sum(file.write(f"{line}\n") > 0 for line in samples)
+                file.write("# EOF\n")
+            if count:
                 import_openmetrics(folder / "samples.om", folder)
             return servers.enter_context(PrometheusServer(config=config, folder=folder))
 

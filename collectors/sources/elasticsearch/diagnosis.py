@@ -26,7 +26,12 @@ async def diagnose(
     if isinstance(fields, SourceError):
         names = await _indices(client)
         if names is None:
-            return [broken(str(fields), "mend this first: until then every rule on its logs is blind")]
+            return [
+                broken(
+                    str(fields),
+                    "check the server and elasticsearch.url: until then every rule on its logs is blind",
+                )
+            ]
         if await _matches(client):
             return [broken(str(fields), "grant `read` and `view_index_metadata` on the index")]
         near = get_close_matches(index.rstrip("*-"), names, n=1, cutoff=0.3) or names[:1]

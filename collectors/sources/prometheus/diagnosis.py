@@ -34,13 +34,24 @@ async def diagnose(
 ) -> Sequence[Finding]:
     """Return the findings. `queries` are those of rules, by the rule's name; `health` is the source's own."""
     if health is not None:
-        return [broken(health.reason, "mend this first: until then every rule on its metrics is blind")]
+        return [
+            broken(
+                health.reason,
+                "check the server and prometheus.url: until then every rule on its metrics is blind",
+            )
+        ]
     found = [ok(f"{await _version(client)} answers at {client.where}, and scrapes")]
     expressions = {name: query.expr for name, query in queries.items() if isinstance(query, PromQLQuery)}
     names = frozenset().union(*(metric_names(expr) for expr in expressions.values()))
     present = await _present(ask, names, at)
     if isinstance(present, Blind):
-        return [*found, broken(f"the series of rules cannot be counted: {present.reason}", "mend this first")]
+        return [
+            *found,
+            broken(
+                f"the series of rules cannot be counted: {present.reason}",
+                "check the server's limits, and prometheus.timeout",
+            ),
+        ]
     return [*found, *_findings(expressions, names, present)]
 
 

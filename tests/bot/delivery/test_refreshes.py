@@ -46,6 +46,19 @@ async def test_a_change_of_state_is_shown_at_once_with_the_figure_of_that_moment
     assert len(edits(yard)) == 1
 
 
+async def test_states_that_follow_each_other_at_once_are_few_edits(yard: Any) -> None:
+    """The steps of a plan: the first is shown at once, and the last within a second."""
+    async with yard.delivering():
+        await yard.put("t1", "about to start")
+        await asyncio.sleep(5)
+        for step in "abcdefgh":
+            await yard.put("t1", f"step {step} done")
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
+    assert yard.chat.said("C1") == ["step h done"]
+    assert len(edits(yard)) == 2
+
+
 async def test_a_restart_does_not_refresh_sooner(yard: Any) -> None:
     async with yard.delivering():
         await yard.put("t1", "1 of 9 run")

@@ -129,6 +129,23 @@ async def test_sources_that_cannot_be_reached_are_each_named(tmp_path: Path) -> 
     assert all(one.finding.mend for one in found if one.is_broken)
 
 
+async def test_a_webhook_is_read_and_not_posted_to(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    token = "authorization: {credentials_file: /nowhere/token}"
+    file.write_text(
+        f"channels:\n  day: {{webhook: {{url: 'http://127.0.0.1:9/hook-secret'}}}}\n"
+        f"  night: {{webhook: {{url: 'http://127.0.0.1:9/', {token}}}}}\n"
+    )
+    validated = await validate(file)
+    assert validated.settings is not None
+    assert validated.rulebook is not None
+    day, night = await diagnose(validated.settings, validated.rulebook, clock=SystemClock())
+    assert (day.part, day.finding.level, night.is_broken) == ("webhook", FindingLevel.OK, True)
+    assert "nothing was posted to it" in day.finding.text
+    assert "/nowhere/token" in night.finding.text
+    assert "hook-secret" not in day.finding.text
+
+
 async def test_the_report_of_the_command(tmp_path: Path) -> None:
     async with light(tmp_path, start=False) as stage:
         (cluster,) = stage.settings["clusters"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.doctor.kubernetes_access import READING, NeededRight, diagnose_kubernetes, needed_rights
+from bot.doctor.kubernetes_access import READING, NeededRight, diagnose_kubernetes, needed_rights, of_served
 from bot.settings.schema import KubernetesSettings, Settings, TeamSettings
 from collectors.facts.findings import FindingLevel
 from commands.command_catalogue import CATALOGUE
@@ -88,6 +88,14 @@ def test_only_rights_of_permitted_commands_are_needed() -> None:
     assert needed_rights(SETTINGS, CATALOGUE)[PATCH_NODES] == ["node cordon"]
     everything = needed_rights(Settings(teams={"sre": TeamSettings(commands=("*",))}), CATALOGUE)
     assert set(everything) > set(reading)
+
+
+def test_a_kind_that_the_cluster_does_not_serve_needs_no_right() -> None:
+    jobsets = NeededRight(group="jobset.x-k8s.io", resource="jobsets", verb="list")
+    missing = [PATCH_NODES, jobsets]
+    assert of_served(missing, {"apps"}) == [PATCH_NODES]
+    assert of_served(missing, {"apps", "jobset.x-k8s.io"}) == missing
+    assert of_served(missing, None) == missing
 
 
 async def test_a_kubeconfig_that_is_not_there() -> None:

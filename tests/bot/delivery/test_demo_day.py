@@ -1,0 +1,105 @@
+"""Hours of the demo's world in moments: no card is edited more than once a minute without a change of its state."""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from alerts.cards.message import Message, Text
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import CardContext
+from bot.delivery.card_entries import REFRESH_EVERY, state_digest_of
+from bot.delivery.reconciler import Reconciler
+from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.rulebook import read_rulebook
+from bot.evaluation.scheduler import RuleScheduler
+from bot.settings.schema import RulesSettings
+from bot.store.memory_store import MemoryStore
+from collectors.facts.clock import SystemClock
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.topology import Topology
+from tests.demo.world.clusters import working_cluster
+from tests.real.fixtures import StartPrometheus
+from tests.support.alerting import a_renderer
+from tests.support.chat import FakeChat
+from tests.support.demo_day import BlockingPrometheus, metrics_of
+from tests.support.examples import by_profile
+from tests.support.routing import a_router
+
+pytestmark = pytest.mark.looptime
+
+EVALUATE_EVERY = timedelta(seconds=30)
+CLUSTER = "prod-a"
+
+
+@dataclass(slots=True)
+class DayClock:
+    """A clock that follows the loop's time from `start` on."""
+
+    start: datetime
+
+    def now(self) -> datetime:
+        return self.start + self.elapsed()
+
+    def elapsed(self) -> timedelta:
+        return timedelta(seconds=asyncio.get_running_loop().time())
+
+
+@dataclass(slots=True)
+class EditedChat(FakeChat):
+    """A chat that keeps the state that each card showed, and when."""
+
+    shown: defaultdict[str, list[tuple[float, str]]] = field(default_factory=lambda: defaultdict(list))
+
+    async def post(self, channel: str, content: Message | Text, **more: Any) -> str:
+        ts = await FakeChat.post(self, channel, content, **more)
+        if isinstance(content, Message):
+            self.shown[ts].append((asyncio.get_running_loop().time(), state_digest_of(content)))
+        return ts
+
+    async def edit(self, channel: str, ts: str, message: Message) -> None:
+        await FakeChat.edit(self, channel, ts, message)
+        self.shown[ts].append((asyncio.get_running_loop().time(), state_digest_of(message)))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("hours", by_profile([1], [24]))
+async def test_no_card_is_edited_more_than_once_a_minute_without_a_change_of_state(
+    start_prometheus: StartPrometheus, hours: int, record_property: Callable[[str, object], None]
+) -> None:
+    lasting = timedelta(hours=hours)
+    start = (SystemClock().now() - lasting).replace(second=0, microsecond=0)
+    server = start_prometheus(samples=metrics_of(working_cluster(), start, lasting))
+    source = BlockingPrometheus(server.url)
+    rules = [one for one in read_rulebook(RulesSettings()).rules if isinstance(one.query, PromQLQuery)]
+    store, chat, clock, topology = MemoryStore(), EditedChat(), DayClock(start), Topology(cluster=CLUSTER)
+    scheduler = RuleScheduler(CLUSTER, rules, a_router(source), a_renderer(topology))
+    recorder = IncidentRecorder(CLUSTER, store, CardRouting(default="slack:C1"))
+    context = CardContext(rules=lambda: scheduler.rules, training=lambda *_: None, blind=lambda *_: {})
+    reconciler = Reconciler(store, {"slack": chat}, CardCatalogue(context), clock=clock)
+    store.listen(reconciler.mark_changed)
+    async with asyncio.TaskGroup() as tasks:
+        delivery = tasks.create_task(reconciler.run())
+        while clock.elapsed() < lasting:
+            cycle = await scheduler.run_cycle(clock.now())
+            await recorder.record(cycle, rules=scheduler.rules, topology=topology)
+            await asyncio.sleep(EVALUATE_EVERY.total_seconds())
+        delivery.cancel()
+    await source.close()
+
+    counts: Counter[str] = Counter()
+    for shown in chat.shown.values():
+        counts["cards"] += 1
+        for (before, was), (at, now) in pairwise(shown):
+            counts["refreshes" if was == now else "changes of state"] += 1
+            assert was != now or at - before >= REFRESH_EVERY.total_seconds()
+    counts["edits of the busiest card"] = max(len(shown) for shown in chat.shown.values()) - 1
+    record_property("counts", {"hours": hours, **counts})
+    assert counts["cards"] >= hours
+    assert counts["refreshes"] > 0
+    assert chat.too_fast == 0
