@@ -1,6 +1,6 @@
 """Wiring of the jobs: what runs plans, watches launches, reminds and tidies up."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from bot.event_loop_lag import EventLoopLag
@@ -8,6 +8,7 @@ from bot.jobs import garbage_collection
 from bot.jobs.agenda import Agenda
 from bot.jobs.launch_watcher import LaunchWatcher
 from bot.jobs.lease_reminder import LeaseReminder
+from bot.jobs.owner_reminder import OwnerReminder
 from bot.jobs.plan_runner import PlanRunner
 from bot.jobs.retention import Retention
 from bot.jobs.unknown_steps import UnknownSteps
@@ -19,7 +20,12 @@ from commands.plans.executor import PlanExecutor
 
 
 def wire_jobs(
-    shared: SharedParts, clusters: Mapping[str, LiveCluster], pipeline: Pipeline, *, channel: str
+    shared: SharedParts,
+    clusters: Mapping[str, LiveCluster],
+    pipeline: Pipeline,
+    *,
+    channel: str,
+    reaches_people: Callable[[str], bool],
 ) -> dict[str, Work]:
     """Return the jobs, which listen to the store. `channel` is for the cards of what was not requested in a channel."""
     store, clock = shared.store, shared.clock
@@ -34,7 +40,13 @@ def wire_jobs(
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
     agenda = Agenda(store, clock, pipeline.handle)
     launches = LaunchWatcher(
-        store, clusters, clock, redact=shared.redact, channel=channel, errors=shared.errors
+        store,
+        clusters,
+        clock,
+        redact=shared.redact,
+        channel=channel,
+        errors=shared.errors,
+        reaches_people=reaches_people,
     )
     for listener in (plans.wake, unknown.wake, agenda.wake, launches.wake):
         store.listen(listener)
@@ -44,6 +56,7 @@ def wire_jobs(
         "agenda": agenda.run,
         "launches": launches.run,
         "lease reminders": LeaseReminder(store, clusters, clock).run,
+        "owner reminders": OwnerReminder(store, clock).run,
         "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
         "garbage collection": garbage_collection.run,
         "retention": Retention(store, clock, timezone=shared.settings.timezone).run,

@@ -60,6 +60,9 @@ class ReclaimState(StrEnum):
     VOID = "void"  # the training ended or was busy again first
 
 
+OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
+
+
 @stored(
     "reclaim_requests",
     "cluster",

@@ -13,7 +13,7 @@ from alerts.cards.incident_buttons import (
     shipped_runbook,
     started_labels,
 )
-from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
+from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
 from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import (
     Block,
@@ -86,19 +86,22 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
         return text(bold("In progress: "), code(action.line), ", by ", person(action.who, action.who_name))
     if unknown := [action for action in context.actions if action.state == "unknown"]:
         return text(*not_known(unknown[-1]), "; Yardmaster looks again once the cluster answers")
+    if context.asked:
+        return text(bold("Asked: "), joined(", ", (_asked(one) for one in context.asked)))
     done = [action for action in context.actions if action.state == "done"]
     line = text(bold("Done: "), _done(done[-2:])) if done else ()
     if any(action.explains(incident) for action in done):
         return text(line, "; waiting for the alerts to resolve")
-    if not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED:
+    waits = not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED
+    started = started_labels(context)
+    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
+    if waits and not left:
         return text(
             line,
             ". " if line else (),
             "It is closed once somebody has acknowledged it",
             _runbook(incident, context),
         )
-    started = started_labels(context)
-    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
     if left:
         return text(
             line, " · " if line else (), bold("Next: "), bold(label_of(left[0])), _runbook(incident, context)
@@ -110,6 +113,11 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     return text(
         bold("Next: "), "investigate", _runbook(incident, context) or text("; no action is suggested")
     )
+
+
+def _asked(asked: Asked) -> Text:
+    owner = person(asked.owner_id, asked.owner) if asked.owner_id else text(asked.owner or "unknown owner")
+    return text(owner, " until ", moment(asked.until))
 
 
 def _done(actions: Sequence[IncidentAction]) -> Text:

@@ -39,6 +39,15 @@ class StillOpen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """An owner who was asked for idle GPUs, and until when. `owner_id` may be empty."""
+
+    owner: str
+    owner_id: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentContext:
     """What a card shows besides the incident itself."""
 
@@ -51,6 +60,7 @@ class IncidentContext:
     is_silenced_until_over: bool = False  # then `silenced_until` is far away
     blind: str = ""  # why the incident cannot be seen at the moment
     still_open: tuple[StillOpen, ...] = ()
+    asked: tuple[Asked, ...] = ()
 
 
 NO_CONTEXT = IncidentContext()

@@ -16,7 +16,7 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from collectors.trainings.training import TrainingState
 from commands.incident.card_context import incident_context, still_suspended
-from commands.models import CordonLease
+from commands.models import CordonLease, ReclaimRequest
 from commands.plans.plan import Plan, StepRecord
 
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
@@ -98,6 +98,7 @@ INCIDENT_CARD = CardDefinition(
         StepRecord: lambda _: (),  # the plan is stored with what its steps came to
         Silence: lambda silence: Everywhere(silence.cluster),
         CordonLease: lambda lease: Everywhere(lease.cluster),
+        ReclaimRequest: lambda reclaim: Everywhere(reclaim.cluster),
         CardImage: lambda image: (image.incident,),
     },
 )

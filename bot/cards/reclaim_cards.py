@@ -1,19 +1,36 @@
 """The card of a reclaim request, which asks the owner."""
 
+from collections.abc import Callable
 from datetime import datetime
 
+from alerts.cards.channel_id import channel_id, kind_and_name
 from alerts.cards.posted import CardKind, PostedCard, card_id
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from commands.gpu.freeing_plan import freeing_plan, requests_of
 from commands.gpu.reclaim_card import OPEN, reclaim_card
-from commands.models import ReclaimRequest
+from commands.models import ReclaimRequest, ReclaimState
+from commands.plans.plan import Plan
 
 
-def wanted_reclaim_card(reclaim: ReclaimRequest, default_channel: str) -> PostedCard | None:
-    """Return the card that the request should have, None without a channel."""
+def wanted_reclaim_cards(
+    reclaim: ReclaimRequest, default_channel: str, *, reaches_people: Callable[[str], bool]
+) -> list[PostedCard]:
+    """Return the cards that the request should have: in its channel, and as a direct message to the owner.
+
+    `reaches_people`: whether a kind of channel has people's ids as channels of its own.
+    """
     channel = reclaim.channel or default_channel
     if not channel:
-        return None
+        return []
+    kind, _ = kind_and_name(channel)
+    channels = [channel]
+    if reclaim.owner_id and reaches_people(kind):
+        channels.append(channel_id(kind, reclaim.owner_id))
+    return [_card(reclaim, one) for one in channels]
+
+
+def _card(reclaim: ReclaimRequest, channel: str) -> PostedCard:
     return PostedCard(
         id=card_id(CardKind.RECLAIM_REQUEST, reclaim.id, channel),
         cluster=reclaim.cluster,
@@ -30,11 +47,14 @@ async def _compose(
     if found is None:
         return Composed(message=None, is_final=True)
     over = found.state not in OPEN
+    plan = await freeing_plan(found, snapshot) if found.state is ReclaimState.FREED else None
     return Composed(
-        message=reclaim_card(found, now), is_final=over, next_due=None if over else found.grace_until
+        message=reclaim_card(found, now, plan=plan.id if plan else ""),
+        is_final=over,
+        next_due=None if over else found.grace_until,
     )
 
 
 RECLAIM_CARD = CardDefinition(
-    kind=CardKind.RECLAIM_REQUEST, compose=_compose, depends_on={ReclaimRequest: own}
+    kind=CardKind.RECLAIM_REQUEST, compose=_compose, depends_on={ReclaimRequest: own, Plan: requests_of}
 )

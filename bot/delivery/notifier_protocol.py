@@ -73,6 +73,7 @@ class Capabilities:
     `buttons`: it shows buttons, as such or as command lines.
     `menus`: it shows menus of buttons. Without, their options are buttons.
     `images`: it takes pictures, which messages then show.
+    `direct`: a person's id is a channel of its own: their direct messages.
     `facts`: it reads `Message.facts`, and posts cards of incidents only.
     `at_once`: calls at a time to one channel; a card has one at a time anyway.
     """
@@ -83,6 +84,7 @@ class Capabilities:
     buttons: bool = False
     menus: bool = False
     images: bool = False
+    direct: bool = False
     facts: bool = False
     at_once: int = 1
     limits: RateLimits

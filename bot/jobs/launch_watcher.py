@@ -1,7 +1,7 @@
 """The launch watcher: follows trainings launched from chat, and posts cards and replies on changes."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from alerts.cards.posted import PostedCard, ThreadReply, reply_id
 from alerts.incidents.incident import Incident
 from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card
-from bot.cards.reclaim_cards import wanted_reclaim_card
+from bot.cards.reclaim_cards import wanted_reclaim_cards
 from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.clock import Clock
@@ -48,12 +48,14 @@ class LaunchWatcher:
         redact: Redactor,
         channel: str,
         errors: InternalErrors | None = None,
+        reaches_people: Callable[[str], bool] = lambda _kind: False,
     ) -> None:
         self._store = store
         self._clusters = clusters
         self._clock = clock
         self._redact = redact
         self._channel = channel
+        self._reaches_people = reaches_people
         self._errors = errors or InternalErrors()
         self._followed: frozenset[tuple[str, str]] = frozenset()  # cluster, namespace
         self._given_up_at: dict[tuple[str, datetime], timedelta] = {}  # a launch -> by Clock.elapsed()
@@ -174,12 +176,12 @@ class LaunchWatcher:
         return ()
 
     async def _add_card(self, unit: Unit, reclaim: ReclaimRequest) -> None:
-        """Add the reclaim request's card to its channel, where it mentions the owner."""
-        wanted = wanted_reclaim_card(reclaim, self._channel)
-        if wanted is not None and not await unit.rows(PostedCard).add(wanted):
-            card = await unit.rows(PostedCard).get(wanted.id)
-            assert card is not None
-            await reopen(card, unit)  # its outcome was undone, so it asks the owner again
+        """Add the reclaim request's cards, which mention the owner: in its channel, and directly."""
+        for wanted in wanted_reclaim_cards(reclaim, self._channel, reaches_people=self._reaches_people):
+            if not await unit.rows(PostedCard).add(wanted):
+                card = await unit.rows(PostedCard).get(wanted.id)
+                assert card is not None
+                await reopen(card, unit)  # its outcome was undone, so it asks the owner again
 
 
 def state_text(launch: Launch, training: Training | None, cause: Incident | None = None) -> Text:

@@ -8,6 +8,7 @@ from alerts.store import Unit
 from collectors.facts.clock import humanize
 from commands.core.command import Answer, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.idle_detection import SHORTEST
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import OPEN, is_owner, reclaim_card, settlement_id, settlement_of
@@ -36,9 +37,10 @@ async def show_request(action: ShowRequest, context: CommandContext) -> Answer:
     """Return the request as its card shows it."""
     async with context.store.read() as snapshot:
         reclaim = await snapshot.rows(ReclaimRequest).get(action.request)
-    if reclaim is None:
-        raise UnusableError(f"There is no request `{action.request}`.")
-    return Answer(message=reclaim_card(reclaim, context.now))
+        if reclaim is None:
+            raise UnusableError(f"There is no request `{action.request}`.")
+        plan = await freeing_plan(reclaim, snapshot) if reclaim.state is ReclaimState.FREED else None
+    return Answer(message=reclaim_card(reclaim, context.now, plan=plan.id if plan else ""))
 
 
 async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:

@@ -22,11 +22,11 @@ from alerts.cards.message import (
     text,
 )
 from commands.core.request import Actor
-from commands.models import DueCommand, ReclaimRequest, ReclaimState
+from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.record_steps import record
 from commands.plans.steps import Record
 
-OPEN = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
+OPEN = OPEN_REQUEST
 KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long
 AUTOMATION = "reclaim"  # the actor that settles requests without an answer
 SETTLE = "gpu settle"  # what it runs
@@ -76,16 +76,21 @@ def released(reclaim: ReclaimRequest) -> str:
     return "deleted (Kueue would resume it)" if reclaim.is_for_good else "suspended"
 
 
-def reclaim_card(reclaim: ReclaimRequest, now: datetime) -> Message:
-    """Return the card of the request: its evidence, its outcome, and the buttons to answer."""
+def reclaim_card(reclaim: ReclaimRequest, now: datetime, *, plan: str = "") -> Message:
+    """Return the card of the request: its evidence, its outcome, and the buttons to answer.
+
+    `plan`: the id of the plan that freed its GPUs, if it is known.
+    """
     idle = text(
         f"{reclaim.gpus:g} GPUs of ",
         code(reclaim.training),
         f" were idle: {reclaim.evidence}." if reclaim.evidence else " were idle.",
     )
-    blocks: list[Block] = [Paragraph(text=idle), Paragraph(text=_state(reclaim, now))]
+    blocks: list[Block] = [Paragraph(text=idle), Paragraph(text=_state(reclaim, now, plan))]
     if reclaim.state in OPEN:
         blocks.append(Buttons(buttons=answer_buttons(reclaim)))
+    elif reclaim.state is ReclaimState.FREED and (buttons := start_again(reclaim, plan)):
+        blocks.append(Buttons(buttons=buttons))
     by = text("requested by ", person(reclaim.asked_by, reclaim.asked_by_name), " ", moment(reclaim.asked_at))
     blocks.append(Context(text=text(by, " · request ", code(reclaim.id))))
     title, tone = _title(reclaim)
@@ -105,7 +110,7 @@ def _title(reclaim: ReclaimRequest) -> tuple[Text, Color]:
             return text(bold("Closed: "), training), Color.QUIET
 
 
-def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
+def _state(reclaim: ReclaimRequest, now: datetime, plan: str) -> Text:
     answerer = person(reclaim.answered_by) if reclaim.answered_by else text("its owner")
     reason = f": {reclaim.keep_reason}" if reclaim.keep_reason else ""
     match reclaim.state:
@@ -128,10 +133,33 @@ def _state(reclaim: ReclaimRequest, now: datetime) -> Text:
             return text(answerer, " gave them back.")
         case ReclaimState.FREED if reclaim.is_for_good:
             return text("No answer in time, so it was deleted.")
+        case ReclaimState.FREED if plan:
+            return text("No answer in time, so it was suspended by plan ", code(plan), ".")
         case ReclaimState.FREED:
-            return text("No answer in time, so it was suspended. `plan undo` of that plan restarts it.")
+            return text("No answer in time, so it was suspended.")
         case ReclaimState.VOID:
             return text(f"Nothing was done{reason}.")
+
+
+def half_time_text(reclaim: ReclaimRequest) -> Text:
+    """Return the reminder of a request that nobody has answered yet."""
+    idle = text(_owner(reclaim), f": {reclaim.gpus:g} idle GPUs of ", code(reclaim.training))
+    return text(idle, f" are {released(reclaim)} ", moment(reclaim.grace_until), " unless you answer.")
+
+
+def freed_text(reclaim: ReclaimRequest, plan: str) -> Text:
+    """Return what the owner reads when nobody answered and the plan has freed the GPUs."""
+    done = "deleted" if reclaim.is_for_good else "suspended"
+    what = text(_owner(reclaim), ": ", code(reclaim.training), f" was {done}, as nobody answered")
+    return text(what, " (plan ", code(plan), ").")
+
+
+def start_again(reclaim: ReclaimRequest, plan: str) -> tuple[Button, ...]:
+    """Return the button that resumes a training whose GPUs were freed; none where that is not possible."""
+    if not plan or reclaim.is_for_good:
+        return ()
+    line = f"plan undo {plan} --cluster {reclaim.cluster}"
+    return (Button(label="Start it again", line=line, style=ButtonStyle.PRIMARY),)
 
 
 def answer_buttons(reclaim: ReclaimRequest) -> tuple[Button, ...]:

@@ -5,13 +5,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from alerts.alert import Alert
-from alerts.cards.incident_context import IncidentAction, IncidentContext, StillOpen
+from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button, code, moment, person, text
 from alerts.incidents.incident import Incident
-from alerts.rules import Rule
+from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
-from commands.models import CordonLease
+from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 from commands.plans.plan import Plan, PlanState, StepRecord, StepState
 
 
@@ -36,6 +36,20 @@ async def incident_context(
             one.is_until_over and one.covers_incident(incident.id, now) for one in silences
         ),
         still_open=() if incident.is_open else left,
+        asked=await _asked(incident, snapshot) if incident.is_open else (),
+    )
+
+
+async def _asked(incident: Incident, snapshot: StoreSnapshot) -> tuple[Asked, ...]:
+    """Return the owners who were asked for the idle GPUs that the incident is about, and have not refused."""
+    found = await snapshot.rows(ReclaimRequest).find(
+        cluster=incident.cluster, state=[state.value for state in OPEN_REQUEST]
+    )
+    holders = {one.training for one in incident.impacts if one.scope is ImpactScope.HOLDER}
+    return tuple(
+        Asked(owner=one.owner, owner_id=one.owner_id, until=one.grace_until)
+        for one in found
+        if one.training in holders
     )
 
 

@@ -94,6 +94,7 @@ COMMANDS = (
         parameters=(_PLAN,),
         plan=undo,
         risk=Risk.TOUCH,
+        checks_permission_itself=True,
         table=Plan,
         example="plan undo p12",
     ),

@@ -7,8 +7,9 @@ import msgspec
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
+from commands.gpu.freeing_plan import requests_of
 from commands.gpu.owner_answers import keep_again
-from commands.gpu.reclaim_card import settlement_id
+from commands.gpu.reclaim_card import is_owner, settlement_id
 from commands.models import ReclaimRequest, ReclaimState
 from commands.plan.stored import PlanName, journal_of, stored_plan
 from commands.plans.plan import Plan, StepRecord, StepState, in_order, inverse_of
@@ -30,8 +31,7 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
         )
     if not plan.has_ended:
         raise UnusableError(f"Plan `{plan.id}` is still finishing its current step: try again in a moment.")
-    if (denied := context.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
-        raise DeniedError(f"To undo plan `{plan.id}` you must be allowed to run it: {denied}", plan=plan.id)
+    await _check_permission(plan, context)
     records = await _settled(plan, context)
     if not can_undo(plan, records):
         raise UnusableError(f"Plan `{plan.id}` did nothing that can be undone.")
@@ -84,6 +84,19 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
         disrupts=tuple(disruption_of(training) for training in ended),
         undo_of=plan.id,
     )
+
+
+async def _check_permission(plan: Plan, context: CommandContext) -> None:
+    """Raise DeniedError unless the actor may undo the plan: the owner may always start again what it suspended."""
+    requests = requests_of(plan)
+    async with context.store.read() as snapshot:
+        found = [await snapshot.rows(ReclaimRequest).get(id) for id in requests]
+    if requests and all(one is not None and is_owner(one, context.actor, by_name=False) for one in found):
+        return
+    if (denied := context.refusal("plan undo")) is not None:
+        raise DeniedError(denied, plan=plan.id)
+    if (denied := context.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
+        raise DeniedError(f"To undo plan `{plan.id}` you must be allowed to run it: {denied}", plan=plan.id)
 
 
 async def _settled(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...]:

@@ -30,7 +30,9 @@ async def show(action: ShowRunbook, context: CommandContext) -> Answer:
     if not action.name:
         return _all()
     name = known_name(action.name.removesuffix(".md"), runbook_names(), "runbook")
-    page = _filled(runbook_page(name), await _subject(context))
+    page = _filled(runbook_page(name), await _subject(context)).replace(
+        "{incident}", context.origin.incident or "{incident}"
+    )
     title, blocks = title_and_blocks(page)
     lines = [line for line in dict.fromkeys(_COMMAND.findall(page)) if not _UNFILLED.search(line)]
     buttons = tuple(Button(label=label_of(line), line=line) for line in lines[:MAX_BUTTONS])

@@ -28,6 +28,7 @@ EVENT = "yardmaster_card"
 PAGE = 200
 MAX_PAGES = 10
 MAX_FILES = 10
+_PERSON = ("U", "W")  # what the ids of people start with; those of channels start with C, D or G
 KNOWN_MESSAGES = 5_000  # messages whose uploaded files are cached
 
 
@@ -37,13 +38,21 @@ class SlackNotifier:
     """
 
     capabilities = Capabilities(
-        edit=True, thread=True, find=True, buttons=True, menus=True, images=True, limits=SLACK_RATE_LIMITS
+        edit=True,
+        thread=True,
+        find=True,
+        buttons=True,
+        menus=True,
+        images=True,
+        direct=True,
+        limits=SLACK_RATE_LIMITS,
     )
 
     def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
         self._client = client
         self._book = book
         self._files: dict[str, set[str]] = {}  # channel/ts -> names of the files in its thread
+        self._conversations: dict[str, str] = {}  # person -> the channel of their direct messages
 
     async def post(
         self,
@@ -55,6 +64,7 @@ class SlackNotifier:
         broadcast: bool = False,
     ) -> str:
         rendered = self._rendered(content)
+        channel = await self._conversation(channel)
         answer = await self._with_or_without_images(
             rendered,
             lambda shown: self._client.call(
@@ -77,6 +87,7 @@ class SlackNotifier:
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         rendered = render(message, self._book)
+        channel = await self._conversation(channel)
         await self._with_or_without_images(
             rendered,
             lambda shown: self._client.call(
@@ -91,7 +102,19 @@ class SlackNotifier:
             return render(content, self._book)
         return render_line(content, self._book)
 
+    async def _conversation(self, channel: str) -> str:
+        """Return the channel itself, or that of a person's direct messages."""
+        if not channel.startswith(_PERSON):
+            return channel
+        if channel not in self._conversations:
+            opened = await self._client.call(
+                "conversations.open", self._client.web.conversations_open(users=channel)
+            )
+            self._conversations[channel] = str(opened["channel"]["id"])
+        return self._conversations[channel]
+
     async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
+        channel = await self._conversation(channel)
         return await upload_picture(self._client, picture, channel=channel, thread=thread)
 
     async def _with_or_without_images(
@@ -109,6 +132,7 @@ class SlackNotifier:
     async def find(
         self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
     ) -> str | Duplicates | None:
+        channel = await self._conversation(channel)
         ours = str((await self._client.identity())["bot_id"])
         found = []
         async for rendered in self._messages(channel, window, thread):
@@ -125,6 +149,7 @@ class SlackNotifier:
         return found[0] if found else None
 
     async def delete(self, channel: str, message_id: str) -> None:
+        channel = await self._conversation(channel)
         await self._client.call("chat.delete", self._client.web.chat_delete(channel=channel, ts=message_id))
 
     async def _messages(

@@ -22,7 +22,7 @@ from bot.store.memory_store import MemoryStore
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
-from commands.models import HandledRequest, Launch, ReclaimRequest
+from commands.models import HandledRequest, Launch, ReclaimRequest, ReclaimState
 from commands.plans.plan import Origin, PlanState
 from tests.support.execution import plan_of
 from tests.support.rows import NOON, a_card, a_handled_request, an_alert
@@ -97,6 +97,7 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
             asked_by_name="Dana",
             asked_at=NOON,
             grace_until=NOON + timedelta(minutes=30),
+            state=ReclaimState.FREED,
         ),
     ),
     CardKind.LAUNCH: (

@@ -64,12 +64,26 @@ async def test_a_page_is_printed_by_its_name(tmp_path: Path) -> None:
         assert "Did you mean gpu-idle" in await yard.say("runbook gpu-idel")
 
 
-async def test_on_a_card_a_page_is_filled_in_and_its_commands_are_buttons(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "command", "button"),
+    [
+        pytest.param(
+            "gpu-temperature-high",
+            "/yard node show gpu-a01",
+            'node cordon gpu-a01 --reason "GPU hot"',
+            id="the node",
+        ),
+        pytest.param("never-seen-error", "/yard alert ack i1", "alert ack i1", id="the incident"),
+    ],
+)
+async def test_on_a_card_a_page_is_filled_in_and_its_commands_are_buttons(
+    tmp_path: Path, name: str, command: str, button: str
+) -> None:
     incident: Incident = an_open_incident(an_alert(on={"node": "gpu-a01"}))
     async with yard_with(tmp_path, incident) as yard:
         request = Request(
             id="r1",
-            line="runbook gpu-temperature-high",
+            line=f"runbook {name}",
             actor=DANA,
             at=yard.clock.now(),
             origin=Origin(via="slack", channel="slack:C1", incident="i1"),
@@ -77,5 +91,5 @@ async def test_on_a_card_a_page_is_filled_in_and_its_commands_are_buttons(tmp_pa
         answer = await yard.pipeline.handle(request)
         assert answer is not None
         page = text_of(answer.message)
-        assert "/yard node show gpu-a01" in page
-        assert '[Cordon gpu-a01] node cordon gpu-a01 --reason "GPU hot"' in page
+        assert command in page
+        assert any(line.startswith("[") and line.endswith(button) for line in page.splitlines())

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from alerts.cards.message import Color, Image, text
+from alerts.cards.message import Button, Buttons, Color, Image, Menu, text
 from bot.delivery.notifier_protocol import (
     Permanent,
     Picture,
@@ -64,6 +64,16 @@ async def test_a_reply_is_shown_where_there_are_threads(site: Site) -> None:
     card = await site.notifier.post(site.channel, an_incident_message("gpu-a04 is hot"), nonce="n1")
     await site.notifier.post(site.channel, text("acknowledged"), thread=card, nonce="n2", broadcast=True)
     assert "acknowledged" in site.shown()
+
+
+async def test_a_message_with_a_menu_is_accepted_where_there_are_buttons(site: Site) -> None:
+    can = site.notifier.capabilities
+    if not can.buttons:
+        return
+    menu = Menu(label="Silence", options=(Button(label="for 1 h", line="silence incident i1 --for 1h"),))
+    message = replace(an_incident_message("gpu-a04 is hot"), blocks=(Buttons(menus=(menu,)),))
+    await site.notifier.post(site.channel, message if can.menus else message.without_menus, nonce="n1")
+    assert site.shown() == ["gpu-a04 is hot"]
 
 
 def test_it_has_a_limit_for_each_method_that_is_called(site: Site) -> None:

@@ -42,6 +42,19 @@ async def test_a_card_is_posted_edited_and_deleted(harness: Any) -> None:
     assert harness.slack.messages("#gpu-alerts") == []
 
 
+async def test_a_person_is_a_channel_of_their_own(harness: Any) -> None:
+    ana = harness.slack.id("ana")
+    ts = await harness.notifier.post(ana, a_message(), nonce="n1")
+    await harness.notifier.edit(ana, ts, a_message("resolved"))
+    await harness.notifier.post(ana, text("worse"), thread=ts, nonce="n2")
+    (message,) = harness.slack.messages("@ana")
+    assert "resolved" in message.said
+    assert len(harness.slack.thread(message)) == 1
+    assert await harness.notifier.find(ana, "n1", ALWAYS) == ts
+    assert harness.slack.messages("#gpu-alerts") == []
+    await harness.notifier.delete(ana, ts)
+
+
 async def test_an_edit_without_a_body_removes_the_body(harness: Any) -> None:
     ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
     await harness.notifier.edit(harness.channel, ts, a_message("over", blocks=()))
