@@ -26,15 +26,18 @@ def concerned(incident: Incident, context: IncidentContext) -> Text:
 
 def _who(incident: Incident, context: IncidentContext) -> Text:
     scopes = {member.scope for member in incident.standing or incident.members}
+    is_open = incident.is_open
+    affects = bold("Affects: ") if is_open else bold("Affected: ")
     if ImpactScope.CLUSTER in scopes:
-        if not incident.dependants:
-            return text(bold("Affects everybody"))
-        return text(bold("Affects everybody: "), f"{incident.dependants} trainings run in this cluster")
+        everybody = bold("Affects everybody: ") if is_open else bold("Affected everybody: ")
+        ran = "trainings run in this cluster" if is_open else "trainings ran in this cluster"
+        return text(everybody, f"{incident.dependants} {ran}")
     if found := _of(incident, ImpactScope.SUBJECT):
-        return text(bold("Affects: "), _named(found, context))
+        return text(affects, _named(found, context))
     if found := _of(incident, ImpactScope.HOLDER):
         gpus = sum(impact.gpus for impact in found)
-        return text(bold("Holds: "), f"{gpus:g} GPUs: " if gpus else "", _named(found, context, gpus=False))
+        holds = bold("Holds: ") if is_open else bold("Held: ")
+        return text(holds, f"{gpus:g} GPUs: " if gpus else "", _named(found, context, gpus=False))
     if found := _of(incident, ImpactScope.BYSTANDERS):
         line = text(bold("On this node: "), _named(found, context))
         named = [impact for impact in found if impact.is_named]
@@ -44,7 +47,7 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
         return ()
     if scopes == {ImpactScope.BYSTANDERS}:
         return text(bold("On this node: "), "no known training")
-    return text(bold("Affects: "), "no known training")
+    return text(affects, "no known training")
 
 
 def _of(incident: Incident, scope: ImpactScope) -> list[Impact]:

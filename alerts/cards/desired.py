@@ -49,7 +49,7 @@ def desired_replies(
 
     One that is broadcast stands alone in the channel, so it has the first lines of the card and its buttons.
     """
-    latest = incident.events[-1].number if incident.events else 0
+    latest = max((event.number for event in incident.events if event.type in NOTIFYING), default=0)
     return [
         ThreadReply(
             id=reply_id(card.id, str(event.number)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from alerts.cards.headline import group_headline
 from alerts.cards.message import Text, bold, code, joined, moment, text
 from alerts.incidents.incident import Incident, Member
 
@@ -11,7 +12,8 @@ MEMBERS_SHOWN = 5
 def detail_of(incident: Incident) -> Text:
     """What follows from the lead, what its log line names, and when it was logged if that is over."""
     lead = incident.lead
-    parts = [text(" ".join(lead.description.split()))] if lead.description else []
+    says = lead.description if incident.is_open else ""  # what to do is over, too
+    parts = [text(" ".join(says.split()))] if says else []
     if lead.is_worse and (names := named_by_logs(incident)):
         named = joined(", ", (text(f"{word} ", code(it)) for word, it in names.items()))
         parts.append(text("Logged ", moment(lead.since), ": ", named, "."))
@@ -59,5 +61,8 @@ def _rule_example(incident: Incident, members: list[Member]) -> Text:
     mark: Text = ()
     if incident.is_open and not first.is_firing:
         mark = text("logged ", moment(first.since), ": ") if incident.stands(first) else text("✓ ")
+    alike = [one for one in members if one.is_firing == first.is_firing]
+    if (said := group_headline(incident, alike)) is not None:
+        return text(mark, said)
     more = f" (and {len(members) - 1} more)" if len(members) > 1 else ""
     return text(mark, first.summary.rstrip("."), more)

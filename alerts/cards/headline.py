@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from alerts.incidents.grouping import place_of, shared_subject
+from alerts.incidents.grouping import place_of, shared_by
 from alerts.incidents.incident import Incident, Member
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
@@ -11,13 +11,12 @@ _PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 
 def headline(incident: Incident) -> str:
     """Return what is wrong in one sentence without its full stop, or what was wrong."""
-    lead = incident.lead
     alike = alike_of(incident)
-    said = _standing(incident, lead, alike)
-    if incident.is_open:
+    if (said := group_headline(incident, alike)) is not None:
         return said
-    past = filled(lead.resolved_headline, group_words(incident, alike)) if lead.resolved_headline else None
-    return past.rstrip(".") if past else f"Over: {said}"
+    more = f" (+{len(alike) - 1} more)" if len(alike) > 1 else ""
+    said = f"{incident.lead.summary.rstrip('.')}{more}"
+    return said if incident.is_open or incident.lead.is_worse else f"Over: {said}"
 
 
 def alike_of(incident: Incident) -> tuple[Member, ...]:
@@ -31,21 +30,23 @@ def alike_of(incident: Incident) -> tuple[Member, ...]:
     return tuple(one for one in incident.standing or recent if one.name == lead.name) or (lead,)
 
 
-def _standing(incident: Incident, lead: Member, alike: Sequence[Member]) -> str:
+def group_headline(incident: Incident, alike: Sequence[Member]) -> str | None:
+    """Return what alerts of one rule say together, in the past tense once it is over; None where their rule does not.
+
+    The one with the highest value speaks for all.
+    """
     worst = max(alike, key=lambda member: member.value if member.value == member.value else float("-inf"))
-    if worst.headline and not lead.is_worse:
-        said = filled(worst.headline, group_words(incident, alike))
-        if said is not None:
-            return said.rstrip(".")
-    more = f" (+{len(alike) - 1} more)" if len(alike) > 1 else ""
-    return f"{lead.summary.rstrip('.')}{more}"
+    template = worst.headline if incident.is_open else worst.resolved_headline
+    said = filled(template, group_words(incident, alike)) if template else None
+    return said.rstrip(".") if said else None
 
 
 def group_words(incident: Incident, alike: Sequence[Member]) -> Mapping[str, str]:
     """Return what a headline may name: what the alerts share, how many they are, and their GPUs."""
-    shared = shared_subject(incident)
+    shared = shared_by(incident.subject, alike)
     return {
         **shared.words(),
+        "component": shared.component.removesuffix(".service"),  # a unit of systemd
         "place": place_of(shared) or incident.cluster,
         "count": str(len(alike)),
         "gpus": _gpus(incident, alike),

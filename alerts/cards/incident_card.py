@@ -92,15 +92,16 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     line = text(bold("Done: "), _done(done[-2:])) if done else ()
     if any(action.explains(incident) for action in done):
         return text(line, "; waiting for the alerts to resolve")
-    if not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED:
+    waits = not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED
+    started = started_labels(context)
+    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
+    if waits and not left:
         return text(
             line,
             ". " if line else (),
             "It is closed once somebody has acknowledged it",
             _runbook(incident, context),
         )
-    started = started_labels(context)
-    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
     if left:
         return text(
             line, " · " if line else (), bold("Next: "), bold(label_of(left[0])), _runbook(incident, context)

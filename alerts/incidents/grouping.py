@@ -1,6 +1,6 @@
 """Grouping of alerts about one object into an incident, and resolution of the incident. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -167,7 +167,7 @@ def _reopened(incident: Incident, now: datetime) -> Incident:
 
 
 def _with_added_event(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
-    if member.severity.rank > before.severity.rank:
+    if member.is_worse or member.severity.rank > before.severity.rank:
         return after.with_event(
             IncidentEventType.SEVERITY_RAISED, now, text=f"{member.severity.value}: {member.summary}"
         )
@@ -231,10 +231,15 @@ def _severity(incident: Incident) -> Severity:
 
 def shared_subject(incident: Incident) -> Subject:
     """Return what the firing alerts have in common: eight hot GPUs of a node become the node."""
-    subjects = [member.subject for member in incident.firing or incident.members]
+    return shared_by(incident.subject, incident.firing or incident.members)
+
+
+def shared_by(subject: Subject, members: Iterable[Member]) -> Subject:
+    """Return what these alerts have in common of the subject of their incident."""
+    subjects = [member.subject for member in members]
     shared: dict[str, str] = {}
-    for word in incident.subject.words():
-        values = {value for subject in subjects if (value := getattr(subject, word))}
+    for word in subject.words():
+        values = {value for one in subjects if (value := getattr(one, word))}
         shared[word] = values.pop() if len(values) == 1 else ""
     return Subject(**shared)
 

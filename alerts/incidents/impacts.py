@@ -83,4 +83,6 @@ def _named_in(texts: Iterable[str], topology: Topology) -> frozenset[str]:
                 found.add(word)
             elif (pod := topology.pods.get((namespace, name.rstrip(".")))) and pod.training:
                 found.add(pod.training)
+            elif owning := topology.training_of.get(namespace):
+                found.add(owning)
     return frozenset(found & topology.trainings.keys())

@@ -34,7 +34,7 @@ def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) ->
     )
     if rule is None:
         return replace(member, scope=scope_of(alert, rule))
-    is_logged = isinstance(rule.query, LogQuery)
+    is_logged = _is_fact(rule)
     member = replace(
         member,
         headline=said.get("headline", ""),
@@ -54,6 +54,12 @@ def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) ->
         resolved_headline="",
         is_worse=True,
     )
+
+
+def _is_fact(rule: Rule) -> bool:
+    """Whether one line says what has happened. A rule that counts lines says how things are, and is well again."""
+    query = rule.query
+    return isinstance(query, LogQuery) and not query.above and not query.novel and not query.times_usual
 
 
 def _leads_to(other: Member, alert: Alert, rule: Rule) -> bool:

@@ -38,7 +38,7 @@ def _rounded(found: re.Match[str]) -> str:
     if "." in number:
         value = float(number)
         size = abs(value)
-        decimals = 0 if size >= 10 or value == 0 else 1 if size >= 1 else 2
+        decimals = 0 if size >= 9.95 or value == 0 else 1 if size >= 0.995 else 2
         number = f"{value:.{decimals}f}"
         gap = " "
     return f"{number}{' ' if unit == '%' else gap}{unit}"

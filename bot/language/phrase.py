@@ -22,7 +22,7 @@ _SEPARATORS = (" ", ",", ";", "\n")
 _PLURAL = (
     "(s|es|is|are|has|have| has|s have|)"  # all that may stand in a hole that the other sentence leaves out
 )
-_WIDE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")  # a character that is written without spaces
+WIDE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")  # a character that is written without spaces
 
 
 class Position(Enum):
@@ -138,9 +138,9 @@ class Phrase:
         for number, place in enumerate(self._order):
             at, hole = 2 * number + 1, holes[place]
             parts[at] = hole
-            if _WIDE.match(hole) and _WIDE.match(parts[at - 1][-2:-1]):
+            if WIDE.match(hole) and WIDE.match(parts[at - 1][-2:-1]):
                 parts[at - 1] = parts[at - 1].removesuffix(" ")
-            if _WIDE.match(hole[-1:]) and _WIDE.match(parts[at + 1][1:2]):
+            if WIDE.match(hole[-1:]) and WIDE.match(parts[at + 1][1:2]):
                 parts[at + 1] = parts[at + 1].removeprefix(" ")
         return "".join(parts)
 
@@ -165,6 +165,8 @@ class Phrase:
             _CODE if one.startswith("`") else hole if place in self._order else _PLURAL
             for place, one in enumerate(self._holes)
         )
+        if self._parts[-2:-1] == ["{}"] and not self._parts[-1] and self._parts[-3].endswith((": ", ". ")):
+            found[-2] = f"{found[-2].removesuffix(')')}[.!?]*)"  # a sentence with its end
         return "".join(found)
 
     @cached_property

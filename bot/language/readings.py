@@ -30,7 +30,9 @@ _ASIDE = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence and, in paren
 # What needs no translation: a name, a number with its unit, an object with its kind.
 _VALUE = re.compile(r"\W*\S*\W*|\W*\d\S* \S+|[^\s:]+ \S*[/\d-]\S*")
 _ENGLISH = re.compile(r"\W*[A-Za-z]?[a-z]+\W*")
-_WORDS = re.compile(r"(?:^|[^\w`./-])[A-Za-z]?[a-z]+(?=$|[^\w`./-])")  # English words, which may be names
+_WORDS = re.compile(
+    r"(?:^|[^\w`./-])[A-Za-z]?[a-z]+(?=\.?(?:$|[^\w`./-]))"
+)  # English words, which may be names
 _FITTING: Mapping[Expected, Callable[[str], bool]] = {
     Expected.ENDING: lambda _: True,
     Expected.ANYTHING: lambda _: True,
@@ -38,6 +40,11 @@ _FITTING: Mapping[Expected, Callable[[str], bool]] = {
     Expected.SYMBOL: lambda rest: bool(_VALUE.fullmatch(rest)) and not _ENGLISH.fullmatch(rest),
 }
 _SENTENCE = 100  # words of a sentence that nothing fits weigh so much more than names
+_MOST = {  # English words, of what is translated
+    Expected.ANYTHING: 1_000 * _SENTENCE,
+    Expected.VALUE: _SENTENCE - 1,
+    Expected.SYMBOL: 0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +53,6 @@ class Reading:
 
     text: str
     left: int = 0
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether everything that is no name is translated."""
-        return self.left < _SENTENCE
 
     def within(self, before: str, after: str) -> "Reading":
         return Reading(f"{before}{self.text}{after}", self.left)
@@ -214,7 +216,7 @@ class _Search:
         if expected is Expected.ENDING:
             return Reading(rest)
         found = self.find(rest)
-        if found is not None and (found.is_whole or expected is Expected.ANYTHING):
+        if found is not None and found.left <= _MOST[expected]:
             return found
         if not _FITTING[expected](rest):
             return None

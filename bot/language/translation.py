@@ -72,7 +72,13 @@ def _sentence(run: Text, book: Phrasebook) -> list[Span] | None:
 
 
 def _span(span: Span, book: Phrasebook) -> Span:
-    return replace(span, text=book.say(span.text)) if span.style in _SAID else span
+    """Return the span translated. A heading such as "Next: " keeps its space: chats want it beside bold words."""
+    if span.style not in _SAID:
+        return span
+    said = book.say(span.text)
+    return replace(
+        span, text=f"{said} " if span.style is Style.BOLD and span.text[-1:] == " " != said[-1:] else said
+    )
 
 
 def _block(block: Block, book: Phrasebook) -> Block:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph, Preformatted, bold, text
+from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph, bold, joined, text
 from collectors.facts.clock import format_duration, humanize
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
@@ -65,13 +65,13 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
     counted = count_gpus(nodes, inventory, topology, look)
     is_known = not look.blind
     blocks: list[Block] = [
-        Preformatted(lines=summary_lines(counted, is_idle_known=is_known)),
+        Paragraph(text=joined("\n", summary_lines(counted, is_idle_known=is_known))),
         team_table(counted, is_idle_known=is_known),
         node_table(nodes, topology),
     ]
     idle = f"Idle: no work for {humanize(look.after)}." if is_known else f"Idle GPUs unknown: {look.blind}"
     blocks.append(Context(text=text(idle)))
-    title = f"GPUs of {len(nodes)} node" + ("s" if len(nodes) != 1 else "")
+    title = f"GPUs of {len(nodes)} node{'s' if len(nodes) != 1 else ''}"
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 

@@ -4,10 +4,12 @@ import re
 from datetime import datetime
 
 from alerts.cards.message import Span, Style, Text
+from bot.language.phrase import WIDE
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 _CHANNEL = re.compile(r"[CGD][A-Z0-9]{2,}")
 DATE = "{date_short_pretty} {time}"
+_MARKS = frozenset("*`")
 _INVISIBLE = "\u200b"
 
 
@@ -17,7 +19,21 @@ def escaped(text: str) -> str:
 
 
 def mrkdwn(text: Text) -> str:
-    return "".join(_span(span) for span in text)
+    written = ""
+    for span in text:
+        piece = _span(span)
+        written += f"{_gap(written, piece)}{piece}"
+    return written
+
+
+def _gap(before: str, after: str) -> str:
+    """Return the space that Slack needs around a mark beside another, or beside letters written without spaces."""
+    start, end = before[-1:], after[:1]
+    return (
+        " "
+        if (start in _MARKS and (end == "*" or WIDE.match(end))) or (end in _MARKS and WIDE.match(start))
+        else ""
+    )
 
 
 def fenced(text: str) -> str:
@@ -46,10 +62,12 @@ def cut_spans(text: Text, most: int) -> Text:
     """Return the text cut to `most` characters of mrkdwn, between or inside spans and never inside markup."""
     if len(mrkdwn(text)) <= most:
         return text
-    tail, shown = Span(" … cut here"), []
+    tail = Span(" … cut here")
+    shown = list[Span]()
     room = most - len(tail.text)
     for span in text:
-        size = len(_span(span))
+        piece = _span(span)
+        size = len(_gap(mrkdwn(tuple(shown[-1:])), piece)) + len(piece)
         if size > room:
             if span.style in (Style.PLAIN, Style.BOLD, Style.CODE):
                 short = Span(_fitting(span.text, room - (size - len(escaped(span.text)))), span.style)

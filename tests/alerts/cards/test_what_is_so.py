@@ -2,18 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from alerts.alert import Alert
+from alerts.cards.desired import desired_cards, desired_replies
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button, Buttons, Message, Paragraph, code, plain, text
+from alerts.cards.posted import ThreadReply
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule, Severity
-from collectors.facts.queries import LogQuery
+from collectors.facts.queries import LogQuery, TimesUsual
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 
 
@@ -85,6 +88,23 @@ def test_another_log_line_that_left_its_window_gets_no_tick() -> None:
     assert "Also: logged 2026-03-02 12:01 UTC: A line" in words(aged)
 
 
+@pytest.mark.parametrize(
+    "counting",
+    [{"above": 50.0}, {"novel": minutes(9999)}, {"times_usual": TimesUsual(factor=4, season=minutes(1440))}],
+    ids=["a number of lines", "new lines", "more lines than usual"],
+)
+def test_a_rule_that_counts_lines_is_well_again_when_they_are_few(counting: dict[str, Any]) -> None:
+    rule = logged("ErrorLogBurst")
+    assert isinstance(rule.query, LogQuery)
+    counts = replace(rule, query=replace(rule.query, **counting))
+    burst = an_alert("ErrorLogBurst", summary="Many errors.")
+    rules = {XID.id: XID, counts.id: counts}
+
+    aged = after(incident_of(XID_ALERT, burst, rules=rules), resolved(burst, NOON + minutes(5)), rules=rules)
+
+    assert "Also: ✓ Many errors" in words(aged)
+
+
 def test_a_metric_that_is_well_again_gets_its_tick() -> None:
     well = after(incident_of(XID_ALERT, FELL_ALERT), resolved(XID_ALERT, NOON + minutes(10)))
 
@@ -141,6 +161,20 @@ def test_an_alert_that_is_worse_beside_another_leads_as_critical(before: Alert, 
     assert incident.severity is (Severity.CRITICAL if is_worse else Severity.WARNING)
     types = [event.type.value for event in incident.events]
     assert types[-1] == ("severity_raised" if is_worse else "alert_added")
+
+
+def test_data_loss_is_broadcast_in_an_incident_that_is_critical_already() -> None:
+    about = logged("VolumeAboutToBeFormatted")
+    rules = {**STORAGE, about.id: about}
+    critical = an_alert("VolumeAboutToBeFormatted", severity="critical", node="gpu-a01")
+    incident = incident_of(unmap(device="/dev/rbd1"), critical, formatted(), rules=rules)
+    (card,) = desired_cards(incident, {})
+
+    replies = desired_replies(incident, [card], context=IncidentContext(rules=rules))
+
+    assert [reply.broadcast for reply in replies] == [True, True]
+    assert plain(replies[-1].text).startswith("Severity raised to critical: DATA LOSS on gpu-a01")
+    assert replies[-1].buttons
 
 
 def test_what_came_before_makes_it_worse_also_when_it_is_seen_later() -> None:
@@ -235,6 +269,17 @@ def test_a_headline_speaks_of_the_group() -> None:
     assert headline(incident_of(one, two, rules=HOT)) == "gpu-a01 is hot: 2 of 8 GPUs, up to 109 °C"
 
 
+def test_other_alerts_are_said_as_a_group_too() -> None:
+    incident = incident_of(
+        replace(XID_ALERT, annotations={"summary": "Dead.", "description": "It is."}),
+        hot(3, 91.2),
+        hot(4, 109.4),
+        rules={**RULES, **HOT},
+    )
+
+    assert "Also: gpu-a01 is hot: 2 of 8 GPUs, up to 109 °C" in words(incident)
+
+
 def test_a_headline_that_cannot_be_filled_is_the_summary() -> None:
     alert = replace(hot(3, 91), own_subject=an_alert().own_subject, subject=an_alert().subject)
 
@@ -270,3 +315,42 @@ def test_a_new_incident_names_the_earlier_one() -> None:
 
     foot = "\n".join(plain(b.text) for b in shown(incident).blocks if hasattr(b, "text"))
     assert "same as i3, resolved 2026-03-02 11:45 UTC" in foot
+
+
+def replies_of(incident: Incident) -> list[ThreadReply]:
+    (card,) = desired_cards(incident, {})
+    return desired_replies(incident, [card], context=IncidentContext(rules=RULES))
+
+
+def test_a_reopened_incident_is_broadcast_with_the_first_lines_and_the_buttons() -> None:
+    rules = {XID.id: replace(XID, template=replace(XID.template, actions=("node cordon {node}",)))}
+    again = replace(XID_ALERT, life=replace(XID_ALERT.life, since=NOON + minutes(20)))
+    reopened = after(over(incident_of(XID_ALERT)), again)
+    (card,) = desired_cards(reopened, {})
+
+    *_, reply = desired_replies(reopened, [card], context=IncidentContext(rules=rules))
+
+    assert reply.broadcast
+    assert plain(reply.text).split("\n") == [
+        "Reopened: GPU 3 on gpu-a01 reported XID 79. (2nd time in 20 min, 12 min in all)",
+        "Affects: vision/detr 16 GPUs, ana",
+        "Next: Cordon gpu-a01",
+    ]
+    assert [one.line for one in reply.buttons] == ["node cordon gpu-a01", "alert ack i1"]
+
+
+def test_a_reply_is_a_message_with_buttons_where_the_channel_has_them() -> None:
+    (resolved_reply,) = replies_of(over(incident_of(XID_ALERT)))
+    reply = replace(resolved_reply, buttons=(Button(label="Show", line="node show gpu-a01"),))
+
+    shown = reply.content(has_buttons=True)
+
+    assert isinstance(shown, Message)
+    assert shown.notification == plain(reply.text)
+    assert [type(block).__name__ for block in shown.blocks] == ["Paragraph", "Buttons"]
+    assert reply.content(has_buttons=False) == reply.text
+    assert replace(reply, buttons=()).content(has_buttons=True) == reply.text
+
+
+def test_a_reply_about_what_is_over_by_now_has_no_buttons() -> None:
+    assert all(not reply.buttons for reply in replies_of(over(incident_of(XID_ALERT))))

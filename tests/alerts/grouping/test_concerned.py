@@ -52,6 +52,18 @@ def test_the_verb_follows_what_the_rule_says(scope: ImpactScope | None, expected
 
 
 @pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        (ImpactScope.SUBJECT, "Where: gpu-a01 · Affected: vision/detr 16 GPUs, ana"),
+        (ImpactScope.HOLDER, "Where: gpu-a01 · Held: 16 GPUs: vision/detr ana"),
+        (ImpactScope.CLUSTER, "Where: gpu-a01 · Affected everybody: 2 trainings ran in this cluster"),
+    ],
+)
+def test_once_it_is_over_the_verb_is_in_the_past_tense(scope: ImpactScope, expected: str) -> None:
+    assert said(replace(incident_of(scoped("Bad", scope)), resolved_at=NOON)) == expected
+
+
+@pytest.mark.parametrize(
     ("labels", "expected"),
     [
         ({"component": "dns"}, "Where: dns · Affects everybody: 2 trainings run in this cluster"),
@@ -90,6 +102,17 @@ def test_a_training_that_the_line_names_is_said(word: str) -> None:
     incident = incident_of(rule, texts=(f'Error syncing pod, skipping pod="{word}"',))
 
     assert said(incident).endswith("; speech/asr 4 GPUs, bo · Named in the line: speech/asr 4 GPUs, bo")
+
+
+def test_a_namespace_of_a_training_in_the_line_names_it() -> None:
+    rule = scoped("Noise", ImpactScope.BYSTANDERS, is_logged=True)
+    alert = replace(an_alert("Noise", on=NODE), texts=('pod="speech-asr/worker-7"',))
+    topology = replace(a_topology(), training_of={"speech-asr": "speech/asr"})
+    grouping = GroupingContext(rules={rule.id: rule}, topology=topology)
+
+    incident = add_alert(open_incident("i1", alert, channels=(), now=NOON), alert, grouping, NOON)
+
+    assert said(incident).endswith("Named in the line: speech/asr 4 GPUs, bo")
 
 
 def failed_at(minute: float, *, node: str = "gpu-a01") -> TrainingFacts:

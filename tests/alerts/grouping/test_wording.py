@@ -15,6 +15,7 @@ from tests.support.alerting import an_alert
         ("throttled 58.26% of the time", "throttled 58 % of the time"),
         ("throttled 5.768% of the time", "throttled 5.8 % of the time"),
         ("SERVFAIL for 0.3125%.", "SERVFAIL for 0.31 %."),
+        ("SERVFAIL for 9.97%", "SERVFAIL for 10 %"),
         ("30% of the time", "30 % of the time"),
         ("a latency of 6.957s.", "a latency of 7.0 s."),
         ("a latency of 256ms.", "a latency of 256ms."),

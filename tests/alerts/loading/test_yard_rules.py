@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from alerts.rules import ResolveWhen, Timing
+from alerts.rules import ImpactScope, ResolveWhen, Timing
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, TimesUsual
 from tests.alerts.loading.conftest import LoadRule
 
@@ -42,6 +42,33 @@ def test_annotations_of_our_own_rules_are_parsed(load_rule: LoadRule) -> None:
     assert (rule.location.line, rule.location.column) == (4, 5)
 
 
+def test_what_a_card_says_of_a_group_is_parsed(load_rule: LoadRule) -> None:
+    loaded = load_rule(
+        """
+alert: A
+expr: up
+annotations:
+  headline: "{node}: {gpus}, {{ $value }}"
+  resolved_headline: "{place} was bad."
+  impact: holder
+  worse_after: Other Another
+  worse_summary: "{{ $labels.node }} is lost."
+"""
+    )
+
+    assert loaded.diagnostics == ()
+    (rule,) = loaded.groups[0].rules
+    assert rule.template.impact is ImpactScope.HOLDER
+    assert rule.template.worse_after == ("Other", "Another")
+    assert set(rule.template.annotations) == {"headline", "resolved_headline", "worse_summary"}
+
+
+def test_without_a_word_the_impact_is_left_to_the_component(load_rule: LoadRule) -> None:
+    (rule,) = load_rule("alert: A\nexpr: up").groups[0].rules
+
+    assert rule.template.impact is None
+
+
 def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> None:
     loaded = load_rule(HOT.replace("node", "nosuch").replace("acknowledged", "whenever"), own=False)
 
@@ -71,6 +98,14 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
             (7, 17),
             "presence: could not parse expression: 1:4: parse error: unclosed left parenthesis",
         ),
+        ("impact: everyone", (7, 15), "`everyone` must be one of subject, cluster, holder, bystanders"),
+        ('headline: "{nodes} is hot"', (7, 17), "`{nodes}` is not a subject field; did you mean `node`?"),
+        (
+            'resolved_headline: "{gpu} {counts}"',
+            (7, 26),
+            "`{counts}` is not a subject field; did you mean `count`?",
+        ),
+        ("worse_after: Other", (7, 20), "worse_after: `worse_summary` must be set: what the card then says"),
         ("resolve_when: maybe", (7, 21), "`maybe` must be one of cleared, acknowledged"),
         (
             'summary: "{{ nope }}"',

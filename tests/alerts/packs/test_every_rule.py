@@ -2,6 +2,7 @@
 
 import math
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Sample
 from collectors.facts.subjects import WORDS
 from collectors.facts.topology import Topology
+from commands.command_catalogue import LEXICON
 from tests.alerts.packs.check_cases import CHECK_CASES
 from tests.alerts.packs.log_cases import LOG_CASES
 from tests.alerts.packs.shipped import PACKS, RUNBOOKS, loaded, pack_files, promtool_cases, shipped_rules
@@ -93,6 +95,23 @@ def test_a_rule_has_a_severity_and_a_summary_of_one_line(rule: Rule) -> None:
     summary = rule.template.annotations["summary"]
     assert "\n" not in summary.strip()
     assert summary.endswith((".", "}}"))
+
+
+@EVERY
+def test_a_rule_says_in_the_past_tense_that_it_is_over(rule: Rule) -> None:
+    assert rule.template.annotations["resolved_headline"].endswith(".")
+
+
+def test_what_is_worse_after_another_names_rules_of_its_pack() -> None:
+    for rule in RULES.values():
+        assert set(rule.template.worse_after) <= set(RULES)
+
+
+@pytest.mark.parametrize(
+    ("command", "pattern"), [(one.name, pattern) for one in LEXICON.catalogue for pattern in one.relieves]
+)
+def test_what_a_command_relieves_is_the_alert_of_a_rule(command: str, pattern: str) -> None:
+    assert [name for name in RULES if fnmatchcase(name, pattern)], f"{command} relieves no alert {pattern}"
 
 
 @EVERY

@@ -62,7 +62,7 @@ CARD = Message(
 def test_the_words_of_a_message_are_translated_and_its_names_quotes_and_lines_are_not() -> None:
     assert plain_text(CARD, BOOK).split("\n") == [
         "🔴 gpu-a01 过热",
-        "位置：Ready Ready",
+        "位置： Ready Ready",
         "  状态  就绪",
         "  gpu-a01 is hot",
         "状态",
