@@ -6,6 +6,7 @@ from alerts.cards.channel_id import kind_and_name
 from alerts.rules import Rule
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
+from bot.channels.form_names import Suggest
 from bot.channels.home_tabs import HomeTabs
 from bot.channels.inbox import Inbox, InboxDependencies
 from bot.channels.open_channel import Conversation, OpenChannel
@@ -77,9 +78,16 @@ def wire_charts(
 
 
 def wire_conversation(
-    shared: SharedParts, conversation: Conversation, people: People, *, take: Handler, reconciler: Reconciler
+    shared: SharedParts,
+    conversation: Conversation,
+    people: People,
+    *,
+    take: Handler,
+    reconciler: Reconciler,
+    suggest: Suggest,
 ) -> dict[str, Work]:
     """Return the parts that hear and answer people."""
+    conversation.listen_suggestions(suggest)
     inbox = Inbox(
         InboxDependencies(
             people=people,

@@ -10,6 +10,7 @@ import structlog
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from bot.channels.channel_catalogue import default_channel, open_channels
+from bot.channels.form_names import FormNames
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.evaluator import STALLED_AFTER, Evaluator, RuleSources
@@ -165,7 +166,12 @@ def _assemble(
         if cluster.cache is not None:
             parts[f"cache {name}"] = cluster.cache.run
     if conversation is not None and people is not None:
-        parts |= wire_conversation(shared, conversation, people, take=pipeline.handle, reconciler=reconciler)
+        suggest = FormNames(
+            people=people, store=store, clusters=clusters, rules=rules, teams=tuple(settings.teams)
+        )
+        parts |= wire_conversation(
+            shared, conversation, people, take=pipeline.handle, reconciler=reconciler, suggest=suggest
+        )
     return Yardmaster(
         settings=settings,
         store=store,

@@ -21,6 +21,7 @@ from commands.models import HandledRequest
 
 CONCURRENCY = 16
 MAX_AGE = timedelta(minutes=5)  # of a line that is still meant
+MAX_OUTSIDERS = 1_000
 MAX_INTERRUPTED = 2  # processes that may end during one line; what ends a third is given up
 
 _log = structlog.get_logger()
@@ -59,6 +60,7 @@ class Inbox:
         self._deps = dependencies
         self._changed = asyncio.Event()
         self._running: set[str] = set()
+        self._outsiders: dict[str, None] = {}  # who read that they get no answer, oldest first
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when interactions have arrived."""
@@ -106,13 +108,13 @@ class Inbox:
             self._running.discard(interaction.id)
 
     async def _answer(self, interaction: Interaction) -> Answer | None:
-        """Return the answer; None for outsiders, and for people who are not known to be none."""
+        """Return the answer; None for people who are not known to be members, and for outsiders who read why."""
         try:
             actor = await self._deps.people.actor(interaction.user_id)
         except UnknownPersonError as error:
             return refused(str(error)) if error.is_member else None
         if actor.is_guest:
-            return None
+            return self._refused_once(interaction.user_id)
         self._deps.on_interaction(interaction.channel)
         if reason := self._outdated(interaction):
             return refused(reason)
@@ -124,6 +126,15 @@ class Inbox:
         if interaction.is_about and not (line := await line_about(interaction, self._deps.store)):
             return refused("This is not a message about anything that Yardmaster knows. Try `incident list`.")
         return await self._deps.take(await self._request(interaction, line, actor, uploads))
+
+    def _refused_once(self, user: str) -> Answer | None:
+        """Return that outsiders get no answer, the first time that somebody asks."""
+        if user in self._outsiders:
+            return None
+        self._outsiders[user] = None
+        if len(self._outsiders) > MAX_OUTSIDERS:
+            del self._outsiders[next(iter(self._outsiders))]
+        return refused("I answer members of this workspace only.")
 
     def _outdated(self, interaction: Interaction) -> str:
         """Return why a line that waited too long, or that ends the process, must not run; empty if it may."""

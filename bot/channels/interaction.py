@@ -33,5 +33,6 @@ class Interaction:
     is_about: bool = False  # somebody asks what the message is; there is no line
     is_ephemeral: bool = False  # the button is on an ephemeral message
     answer_to: str = ""  # where its kind of channel takes an answer, if not in the channel
+    trigger: str = ""  # allows to open a form for the person, for a few seconds
     files: tuple[InteractionFile, ...] = ()
     begun: int = 0  # how many processes have begun to handle it

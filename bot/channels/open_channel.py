@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from alerts.store import Store
+from bot.channels.form_names import Suggest
 from bot.channels.home_tabs import HomePublisher
 from bot.channels.inbox import Responder
 from bot.delivery.notifier_protocol import Notifier
@@ -38,6 +39,7 @@ class Conversation:
     parts: Mapping[str, Work]
     receive: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None  # at /slack/events
     listen_connected: Callable[[Callable[[], None]], None] = lambda _listener: None
+    listen_suggestions: Callable[[Suggest], None] = lambda _suggest: None  # what fills the menus of forms
     home: HomePublisher | None = None  # where each person has a page of their own
 
 

@@ -32,6 +32,7 @@ SETTLES = timedelta(
 AGAIN = timedelta(minutes=1)  # after a failure
 ATTEMPTS = 3
 PAUSE = 5.0  # seconds between two looks: in a storm, rows change all the time
+SPACING = 2.0  # seconds between two charts: an upload takes part of the channel's limit, and news comes first
 SEND_WITHIN = timedelta(seconds=30)
 
 _log = structlog.get_logger()
@@ -143,6 +144,7 @@ class ChartMaker:
             if not is_done:
                 wanted.failures += 1
                 wanted.due = self._clock.elapsed() + AGAIN
+            await asyncio.sleep(SPACING)
 
     async def _make(self, id: str) -> bool:
         """Draw, upload and store the chart of a card. Return False when there is nothing to draw yet."""

@@ -15,14 +15,6 @@ MAX_LINES = 8  # with more, nobody tells them apart
 _LONGEST_NAME = 40  # characters
 _NUMBER = re.compile(r"(\d{1,15})", re.ASCII)
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-_SAID = {
-    ">": "above",
-    ">=": "at or above",
-    "<": "below",
-    "<=": "at or below",
-    "==": "equal to",
-    "!=": "other than",
-}
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,14 +84,33 @@ def alt_text(chart: Chart) -> str:
     """Return what the chart shows in words, for those who do not see it. Without markup, and of bounded length."""
     said = [f"Chart from {_time(chart.start)} to {_time(chart.end)} UTC."]
     if chart.threshold is not None:
-        said.append(f"It fires {_SAID[chart.comparison]} {number(chart.threshold)}.")
+        said.append(_condition(chart.comparison, number(chart.threshold)))
     for line in chart.lines:
         values = [value for _, value in line.points]
-        span = f"lowest {number(min(values))}, highest {number(max(values))}, last {number(values[-1])}."
-        said.append(f"{line.name}: {span}" if line.name else span.capitalize())
+        lowest, highest, last = number(min(values)), number(max(values)), number(values[-1])
+        if line.name:
+            said.append(f"{line.name}: lowest {lowest}, highest {highest}, last {last}.")
+        else:
+            said.append(f"Lowest {lowest}, highest {highest}, last {last}.")
     if chart.more:
         said.append(f"And {chart.more} more.")
     return " ".join(said)
+
+
+def _condition(comparison: str, threshold: str) -> str:
+    match comparison:
+        case ">":
+            return f"It fires above {threshold}."
+        case ">=":
+            return f"It fires at {threshold} and above."
+        case "<":
+            return f"It fires below {threshold}."
+        case "<=":
+            return f"It fires at {threshold} and below."
+        case "==":
+            return f"It fires at {threshold}."
+        case _:
+            return f"It fires at anything but {threshold}."
 
 
 def _time(seconds: float) -> str:

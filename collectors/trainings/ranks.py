@@ -8,6 +8,7 @@ from collectors.cluster.base import KubernetesObject
 from collectors.cluster.objects import ContainerStateTerminated, Pod
 from collectors.cluster.resources import gpus_held, holds_resources
 from collectors.trainings.exit_codes import explain_exit
+from collectors.trainings.scheduler_words import explain_unschedulable
 from collectors.trainings.training import Rank
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -125,7 +126,8 @@ def problem_of(pod: Pod) -> tuple[str, str]:
             return waiting.reason, explain_exit(None, waiting.reason) or waiting.message
     for condition in pod.status.conditions or ():
         if condition.type == "PodScheduled" and condition.status == "False":
-            return condition.reason, condition.message or explain_exit(None, condition.reason)
+            message = explain_unschedulable(condition.message)
+            return condition.reason, message or explain_exit(None, condition.reason)
     return "", ""
 
 

@@ -21,6 +21,7 @@ from alerts.cards.message import (
     markup,
     text,
 )
+from alerts.incidents.incident import Incident
 from commands.core.command import Answer, AnyCommand, Command
 from commands.core.context import CommandContext
 from commands.core.parsing import find
@@ -45,9 +46,9 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
             find(action.words, everything)  # raises UnusableError with suggestions
         if len(action.words) >= 2 or (action.words and action.words[0] in {c.name for c in others}):
             return details(find(action.words, everything), context)
-        return of_noun(action.words[0], context) if action.words else overview(context)
+        return of_noun(action.words[0], context) if action.words else await overview(context)
 
-    def overview(context: CommandContext) -> Answer:
+    async def overview(context: CommandContext) -> Answer:
         """One line per noun, so that all fit on a phone; a menu has more about each."""
         nouns: dict[str, list[AnyCommand]] = {}
         for command in everything:
@@ -57,9 +58,9 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         lines = [*(_in_a_line(found, context) for found in several.values()), _names(single, context)]
         more = tuple(Button(label=noun, line=f"help {noun}") for noun in several)
         blocks: list[Block] = [
-            Buttons(buttons=_NOW),
+            Buttons(buttons=await _matter_now(context)),
             Paragraph(text=joined("\n", lines)),
-            Buttons(menus=(Menu(label="More about…", options=more),)),
+            Buttons(menus=(Menu(label="More about…", options=more), *_fillable(others, context))),
             _legend(),
         ]
         return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
@@ -87,6 +88,9 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         blocks.append(Paragraph(text=text("For example: ", code(command.example))))
         if command.details:
             blocks.append(Paragraph(text=text(command.details)))
+        if context.may.get(command.name, False) and command.parameters:
+            line = f"{command.name} --form"
+            blocks.append(Buttons(buttons=(Button(label="Fill in the form", line=line),)))
         if not context.may.get(command.name, False):
             blocks.append(Context(text=text("🔒 You are not allowed to run this command.")))
         return Answer(message=Message(title=text(bold(command.name)), blocks=tuple(blocks)))
@@ -117,6 +121,35 @@ def _names(commands: Sequence[AnyCommand], context: CommandContext) -> Text:
 
 def _name(command: AnyCommand, context: CommandContext) -> Text:
     return text(_mark(command, context), code(command.name))
+
+
+async def _matter_now(context: CommandContext) -> tuple[Button, ...]:
+    """Return the three commands that matter now: about the worst open incident that nobody has, if there is one."""
+    async with context.store.read() as snapshot:
+        found = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    if not found:
+        return _NOW
+    worst = max(found, key=lambda one: (not one.acknowledged_by, one.severity.rank))
+    count = f"{len(found)} open incidents" if len(found) > 1 else "1 open incident"
+    buttons = (
+        Button(label=count, line="incident list"),
+        Button(label=f"Show {worst.id}", line=f"incident show {worst.id}"),
+    )
+    if worst.acknowledged_by or not context.may.get("alert ack", False):
+        return (*buttons, Button(label="What is yours", line="home"))
+    return (*buttons, Button(label=f"Acknowledge {worst.id}", line=f"alert ack {worst.id}"))
+
+
+def _fillable(commands: Sequence[AnyCommand], context: CommandContext) -> tuple[Menu, ...]:
+    """Return the menu of commands with a form; none in a terminal, which opens no form."""
+    if context.origin.via == "terminal":
+        return ()
+    options = tuple(
+        Button(label=one.name, line=f"{one.name} --form")
+        for one in commands
+        if one.parameters and context.may.get(one.name, False)
+    )
+    return (Menu(label="Fill in a command…", options=options),) if options else ()
 
 
 def _legend() -> Context:

@@ -4,6 +4,7 @@ import re
 
 import yaml
 
+from bot.channels.slack.form_view import SHORTCUT
 from bot.channels.slack.interactions import ABOUT
 from bot.channels.slack.scopes import BOT_SCOPES
 from tests.docs.conftest import ROOT
@@ -21,6 +22,7 @@ SCOPES: dict[str, set[str]] = {  # by method: docs.slack.dev/reference/methods
     "users_info": {"users:read"},
     "usergroups_users_list": {"usergroups:read"},
     "files_info": {"files:read"},
+    "views_open": set(),
     "views_publish": set(),
     "files_getUploadURLExternal": {"files:write"},
     "files_completeUploadExternal": {"files:write"},
@@ -72,7 +74,8 @@ def test_it_receives_the_events_that_have_listeners() -> None:
     assert settings["event_subscriptions"]["bot_events"] == ["app_home_opened", "app_mention", "message.im"]
     assert settings["interactivity"]["is_enabled"] is True
     assert _manifest()["features"]["app_home"]["home_tab_enabled"] is True
-    (shortcut,) = _manifest()["features"]["shortcuts"]
-    assert shortcut["callback_id"] == ABOUT  # type: ignore[index]
+    shortcuts = _manifest()["features"]["shortcuts"]
+    known = {(one["type"], one["callback_id"]) for one in shortcuts}  # type: ignore[index]
+    assert known == {("message", ABOUT), ("global", SHORTCUT)}
     commands = _manifest()["features"]["slash_commands"]
     assert [command["command"] for command in commands] == ["/yard"]  # type: ignore[index]

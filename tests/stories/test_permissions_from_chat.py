@@ -101,19 +101,23 @@ async def test_a_click_on_another_persons_preview_is_refused(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("who", ["gus", "eve"], ids=["a guest", "a stranger from another workspace"])
-async def test_guests_and_strangers_get_no_answer(tmp_path: Path, who: str) -> None:
+async def test_guests_and_strangers_read_once_that_they_get_no_answer(tmp_path: Path, who: str) -> None:
     async with light(tmp_path) as stage:
-        await stage.slack.types(who, "#random", "/yard help")
+        answer = await stage.asks(who, "help", "#random")
+        assert answer.said == "*I answer members of this workspace only.*"
+        await stage.slack.types(who, "#random", "/yard cordon")
         await stage.slack.types(who, "#random", f"@yardmaster {CORDON}")
         await stage.slack.types(who, "@yardmaster", "nonsense")
-        await handled(stage, 3)
-        assert nothing_reached(stage, who)
+        await stage.slack.uses_shortcut(who, "Run a command")
+        await handled(stage, 5)
+        assert stage.slack.ephemerals(who) == [answer]
+        assert not [one for one in stage.slack.everything(f"@{who}") if one.by_bot]
         card = await card_with_action(stage)
         posted = len(stage.slack.everything(CHANNEL))
         await stage.slack.presses(who, card, "Cordon gpu-a01")
         await stage.slack.chooses(who, card, "…", "Why?")
-        await handled(stage, 5)
-        assert not stage.slack.ephemerals(who)
+        await handled(stage, 7)
+        assert stage.slack.ephemerals(who) == [answer]
         assert not stage.slack.views(who)
         assert len(stage.slack.everything(CHANNEL)) == posted
         assert not await stage.plans()

@@ -25,3 +25,6 @@ TABLE_CHARACTERS = 8_000  # of all its cells, our own limit: the rest of the mes
 CELL = 200  # characters, our own limit
 TEXT = 3500  # the text of a message; an edit allows 4,000
 MAX_FILE_SIZE = 1_000_000  # bytes of a file that we attach
+VIEW_TITLE = 24
+VIEW_BLOCKS = 100
+PLACEHOLDER = 150

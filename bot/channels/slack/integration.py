@@ -13,6 +13,7 @@ from slack_bolt.authorization import AuthorizeResult
 from alerts.store import Store
 from bot.channels.intake import Intake
 from bot.channels.slack.directory import SlackDirectory
+from bot.channels.slack.forms import SlackForms
 from bot.channels.slack.home import SlackHome
 from bot.channels.slack.listeners import listen
 from bot.channels.slack.notifier import SlackNotifier
@@ -36,6 +37,7 @@ class SlackIntegration:
     responder: SlackResponder
     directory: SlackDirectory
     home: SlackHome
+    forms: SlackForms
     intake: Intake
     app: AsyncApp
     socket: Socket | None
@@ -74,15 +76,17 @@ async def open_slack(
         log.warning("slack is unreachable at start", error=str(error))
     app = bolt_app(client, signing_secret=signing() if signing and app_token is None else None)
     intake = Intake(store)
-    responder = SlackResponder(client, book)
     directory = SlackDirectory(client)
+    forms = SlackForms(client, directory, book)
+    responder = SlackResponder(client, book, forms)
     home = SlackHome(client, book)
-    listen(app, intake, answers=responder, directory=directory, home=home, clock=clock)
+    listen(app, intake, answers=responder, directory=directory, forms=forms, home=home, clock=clock)
     return SlackIntegration(
         notifier=SlackNotifier(client, book),
         responder=responder,
         directory=directory,
         home=home,
+        forms=forms,
         intake=intake,
         app=app,
         socket=Socket(app, app_token) if app_token else None,

@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from shlex import quote
 from typing import Any
 
 from alerts.cards.channel_id import channel_id
 from bot.channels.interaction import Interaction, InteractionFile
 from bot.channels.slack.elements import line_of
+from bot.channels.slack.form_view import metadata_of
 from bot.channels.slack.unescaping import unescape
 
 KIND = "slack"
@@ -29,6 +29,7 @@ def from_slash(body: Json, at: datetime) -> Interaction:
         channel=channel_id(KIND, body.get("channel_id", "")),
         at=at,
         answer_to=body.get("response_url", ""),
+        trigger=body["trigger_id"],
     )
 
 
@@ -84,6 +85,7 @@ def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
         is_click=True,
         is_ephemeral=bool(container.get("is_ephemeral")),
         answer_to=body.get("response_url", ""),
+        trigger=body.get("trigger_id", ""),
     )
 
 
@@ -105,30 +107,21 @@ def from_message_shortcut(body: Json, at: datetime) -> Interaction:
     )
 
 
-def from_view(body: Json, at: datetime) -> Interaction | None:
-    """Return the command line of a submitted modal: its private metadata, plus each filled input as an option."""
+def from_view(body: Json, line: str, at: datetime) -> Interaction | None:
+    """Return the interaction of a submitted form that stands for this line; None without one."""
     view = body["view"]
-    try:
-        metadata = json.loads(view.get("private_metadata") or "{}")
-    except ValueError:
+    if not line:
         return None
-    if not metadata.get("line"):
-        return None
-    words = [metadata["line"]]
-    for name, elements in (view.get("state") or {}).get("values", {}).items():
-        for element in elements.values():
-            value = element.get("value") or (element.get("selected_option") or {}).get("value")
-            if value:
-                words += [f"--{name}", quote(value)]
+    noted = metadata_of(view)
     return Interaction(
         id=f"view/{view['id']}/{view.get('hash', '')}",
         via=KIND,
         user_id=body["user"]["id"],
         workspace=body["user"].get("team_id") or (body.get("team") or {}).get("id", ""),
-        text=" ".join(words),
-        channel=channel_id(KIND, metadata.get("channel", "")),
+        text=line,
+        channel=noted.get("channel", ""),
         at=at,
-        thread=metadata.get("thread", ""),
+        thread=noted.get("thread", ""),
         is_click=True,
     )
 

@@ -13,6 +13,8 @@ from bot.channels.intake import InboxFullError, Intake
 from bot.channels.interaction import Interaction
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.elements import ACTION, PEOPLE
+from bot.channels.slack.form_view import CHOOSER, FORM, SHORTCUT
+from bot.channels.slack.forms import SlackForms
 from bot.channels.slack.home import SlackHome
 from bot.channels.slack.interactions import (
     ABOUT,
@@ -43,6 +45,7 @@ def listen(
     *,
     answers: SlackResponder,
     directory: SlackDirectory,
+    forms: SlackForms,
     home: SlackHome | None = None,
     clock: Clock | None = None,
     command: str = "/yard",
@@ -52,12 +55,15 @@ def listen(
     An interaction that is not stored is not acknowledged, so that Slack shows an error or delivers it again, and the
     person gets NOT_STORED. When too many are waiting, the person gets BUSY.
     """
-    listeners = _Listeners(intake, answers, directory, clock or SystemClock())
+    listeners = _Listeners(intake, answers, directory, forms, clock or SystemClock())
     app.command(command)(listeners.slash)
     app.event("app_mention")(listeners.message)
     app.event("message")(listeners.message)
     app.action(re.compile(rf"^({ACTION}|{PEOPLE})(/|$)"))(listeners.action)
-    app.view(ACTION)(listeners.view)
+    app.view(FORM)(listeners.view)
+    app.view(CHOOSER)(forms.chosen)
+    app.shortcut(SHORTCUT)(forms.choose)
+    app.options(re.compile(rf"^{FORM}/"))(forms.suggested)
     app.shortcut(ABOUT)(listeners.message_shortcut)
     if home is not None:
 
@@ -73,11 +79,17 @@ def listen(
 
 class _Listeners:
     def __init__(
-        self, intake: Intake, answers: SlackResponder, directory: SlackDirectory, clock: Clock
+        self,
+        intake: Intake,
+        answers: SlackResponder,
+        directory: SlackDirectory,
+        forms: SlackForms,
+        clock: Clock,
     ) -> None:
         self._intake = intake
         self._responder = answers
         self._directory = directory
+        self._forms = forms
         self._clock = clock
 
     async def slash(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
@@ -97,7 +109,12 @@ class _Listeners:
         return await self._receive(from_message_shortcut(body, self._clock.now()), ack)
 
     async def view(self, ack: Ack, body: dict[str, Any]) -> BoltResponse | None:
-        return await self._receive(from_view(body, self._clock.now()), ack)
+        """Refuse a form with mistakes, which Slack shows at its fields; else its line is stored as if it was typed."""
+        if errors := self._forms.errors_in(body["view"]):
+            await ack(response_action="errors", errors=errors)
+            return None
+        line = self._forms.line_in(body["view"])
+        return await self._receive(from_view(body, line, self._clock.now()), ack)
 
     async def nothing(self, ack: Ack) -> None:
         await ack()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from bot.channels.form_names import Suggest
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
 from bot.channels.slack.integration import SlackIntegration, open_slack
 from bot.settings.schema import Settings
@@ -26,6 +27,10 @@ async def open_slack_channel(settings: Settings, dependencies: ChannelDependenci
 
 def _conversation(slack: SlackIntegration) -> Conversation:
     parts: dict[str, Work] = {"intake": slack.intake.run}
+
+    def listen_suggestions(suggest: Suggest) -> None:
+        slack.forms.suggest = suggest
+
     if slack.socket is None:
         return Conversation(
             directory=slack.directory,
@@ -33,6 +38,7 @@ def _conversation(slack: SlackIntegration) -> Conversation:
             parts=parts,
             receive=slack.receive,
             home=slack.home,
+            listen_suggestions=listen_suggestions,
         )
     socket = slack.socket
 
@@ -45,4 +51,5 @@ def _conversation(slack: SlackIntegration) -> Conversation:
         parts={**parts, "slack socket": socket.run},
         listen_connected=listen_connected,
         home=slack.home,
+        listen_suggestions=listen_suggestions,
     )

@@ -10,6 +10,7 @@ from alerts.cards.message import Context, text
 from bot.channels.interaction import Interaction
 from bot.channels.slack.blocks import SlackMessage, render
 from bot.channels.slack.files import download, upload_text
+from bot.channels.slack.forms import SlackForms
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
 from bot.language.phrasebook import ENGLISH, Phrasebook
@@ -31,12 +32,17 @@ class SlackResponder:
     it; a click on a card leaves the card.
     """
 
-    def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
+    def __init__(
+        self, client: SlackClient, book: Phrasebook = ENGLISH, forms: SlackForms | None = None
+    ) -> None:
         self._client = client
+        self._forms = forms
         self._book = book
 
     async def respond(self, interaction: Interaction, answer: Answer) -> None:
         """Send the answer by the first way that works. Raises SendError when none does."""
+        if answer.form and self._forms and await self._forms.opened(interaction, answer.form):
+            return
         message = render(answer.message, self._book)
         where = _slack_id(interaction)
         if message.files and where and not where.startswith("D"):  # an ephemeral answer has no files

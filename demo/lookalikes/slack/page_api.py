@@ -187,8 +187,9 @@ class PageApi:
         except NotPossibleError:
             return  # The view was replaced since, and no longer has this field.
         chosen = given["value"]
-        is_option = element["type"] == "external_select" and isinstance(chosen, dict)
-        with_options = {**element, "options": [chosen]} if is_option else element
+        picked = chosen if isinstance(chosen, list) else [chosen]
+        is_option = "external_select" in element["type"] and all(isinstance(one, dict) for one in picked)
+        with_options = {**element, "options": picked} if is_option else element
         value = value_of(self._workspace, with_options, chosen)
         acting.remember(self._context, person, view, block, element, value)
 

@@ -246,3 +246,14 @@ async def test_a_channel_that_takes_no_pictures_gets_none(site: Site) -> None:
         await asyncio.sleep(60)
     assert site.prometheus.queried == []
     assert len(site.chat.said("C1")) == 1
+
+
+async def test_many_charts_leave_the_channel_time_for_news(site: Site) -> None:
+    async with site.running():
+        for number in range(20):
+            await site.put(replace(INCIDENT, id=f"i{number}"))
+        await asyncio.sleep(45)
+        some = len(site.chat.pictures)
+        await asyncio.sleep(60)
+    assert 0 < some < 20
+    assert len(site.chat.pictures) == 20

@@ -1,11 +1,13 @@
 """`help` fits on a phone: a line for each noun, and a menu that leads to more about it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from alerts.cards.message import Buttons, Paragraph, plain
 from commands.command_catalogue import CATALOGUE
 from tests.support.incident_yard import yard_with
-from tests.support.yard import ANA, text_of
+from tests.support.incidents import an_open_incident
+from tests.support.yard import ANA, CLUSTER, text_of
 
 
 async def test_the_overview_has_a_line_for_each_noun_and_all_commands(tmp_path: Path) -> None:
@@ -17,8 +19,15 @@ async def test_the_overview_has_a_line_for_each_noun_and_all_commands(tmp_path: 
         several = {noun for noun in nouns if nouns.count(noun) > 1}
         assert len(lines.split("\n")) == len(several) + 1
         assert all((command.verb or command.noun) in lines for command in CATALOGUE)
-        (menu,) = [menu for one in answer.message.blocks if isinstance(one, Buttons) for menu in one.menus]
+        menu, forms = [
+            menu for one in answer.message.blocks if isinstance(one, Buttons) for menu in one.menus
+        ]
         assert {option.label for option in menu.options} == several
+        for option in forms.options[:3]:
+            form = await yard.answer(option.line)
+            assert form is not None
+            assert form.form is not None
+            assert form.form.command.name == option.label
         for option in menu.options:
             assert f"{option.label} " in await yard.say(option.line)
 
@@ -29,3 +38,14 @@ async def test_what_one_may_not_run_is_marked(tmp_path: Path) -> None:
         assert answer is not None
         assert "🔒 cordon" in text_of(answer.message)
         assert "✏️ cordon" in await yard.say("help")
+
+
+async def test_what_matters_now_comes_first(tmp_path: Path) -> None:
+    async with yard_with(tmp_path) as yard:
+        assert "[Open incidents] incident list" in await yard.say("help")
+    async with yard_with(tmp_path, replace(an_open_incident(id="i7"), cluster=CLUSTER)) as yard:
+        shown = await yard.say("help")
+        assert (
+            "[1 open incident] incident list\n[Show i7] incident show i7\n[Acknowledge i7] alert ack i7"
+            in shown
+        )

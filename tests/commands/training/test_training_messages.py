@@ -44,7 +44,7 @@ async def test_the_list_has_a_row_per_training_and_hides_ended_ones(
     await yard.seen(lambda: any(len(view.ranks) == 3 for view in yard.cluster.trainings()))
     reply = await yard.say("training list --team vision", BO)
     assert "1 training with 8 GPUs" in reply
-    assert "mnist/mnist | starting | 0/3 | 8 | ana" in reply
+    assert "mnist/mnist | starting | 8 | 0/3 | ana" in reply
     assert "Team speech has no trainings. Teams with trainings: vision." in await yard.say(
         "training list --team speech", BO
     )

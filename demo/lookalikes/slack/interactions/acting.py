@@ -7,6 +7,7 @@ from demo.lookalikes.slack.delivery import payloads
 from demo.lookalikes.slack.interactions.interaction import Interaction, InteractionContext, NotPossibleError
 from demo.lookalikes.slack.interactions.values import FIELDS, options_of, state_of, value_of
 from demo.lookalikes.slack.kit.defaults import elements_of
+from demo.lookalikes.slack.kit.suggestions import mistakes_in_suggestions
 from demo.lookalikes.slack.kit.visible_text import label_of
 from demo.lookalikes.slack.state.messages import Message
 from demo.lookalikes.slack.state.people import Person
@@ -87,6 +88,18 @@ async def choose(
     if element["type"] == "external_select" and not isinstance(chosen, dict):
         options = await suggest(context, person, target, block, element, str(chosen))
         value = value_of(workspace, {**element, "options": options}, chosen)
+    elif element["type"] == "multi_external_select":
+        many = list(chosen) if isinstance(chosen, list | tuple) else [chosen]
+        options = [
+            option
+            for one in many
+            for option in (
+                [one]
+                if isinstance(one, dict)
+                else await suggest(context, person, target, block, element, str(one))
+            )
+        ]
+        value = value_of(workspace, {**element, "options": options}, many)
     elif element["type"] == "external_select":
         value = {"type": "external_select", "selected_option": chosen}
     else:
@@ -118,7 +131,14 @@ async def suggest(
         }
     envelope = payloads.suggestion(context.workspace, person, typed, element, location)
     failure = await context.post.send(envelope)
-    return [] if failure else options_of(envelope.response or {})
+    if failure:
+        return []
+    answer = envelope.response or {}
+    if wrong := mistakes_in_suggestions(answer, context.workspace.limits):
+        # Slack's client shows that it cannot load the results.
+        context.workspace.notice(person.id, f"The results could not be loaded: {wrong[0]}")
+        return []
+    return options_of(answer)
 
 
 def remember(

@@ -25,6 +25,7 @@ _MENUS = (
     "static_select",
     "multi_static_select",
     "external_select",
+    "multi_external_select",
     "users_select",
     "multi_users_select",
     "channels_select",

@@ -83,6 +83,17 @@ def elements(limits: Limits) -> dict[str, Shape]:
         "external_select": record(
             {}, {**action, **common, **hint, "initial_option": menu_option, "min_query_length": integer}
         ),
+        "multi_external_select": record(
+            {},
+            {
+                **action,
+                **common,
+                **hint,
+                "initial_options": array(menu_option, limits["select_options"], least=1),
+                "min_query_length": integer,
+                "max_selected_items": integer,
+            },
+        ),
         "users_select": record({}, {**action, **common, **hint, "initial_user": user}),
         "multi_users_select": record(
             {}, {**action, **common, **hint, "initial_users": users, "max_selected_items": integer}

@@ -75,7 +75,23 @@ function several(block, part, scene, choices) {
   return el("details", { class: "kit-several", "data-action-id": part.action_id }, summary, el("div", { class: "several-list" }, ...boxes));
 }
 
-function external(block, part, scene) {
+function externalSeveral(block, part, scene) {
+  let picked = [...(scene.recall?.(block, part) ?? part.initial_options ?? [])];
+  const chips = el("span", { class: "chips" });
+  const keep = (next) => {
+    picked = next;
+    chips.replaceChildren(...picked.map((one) => el("button", { type: "button", class: "chip", "aria-label": `Remove ${shown(one.text)}`, onclick: () => keep(picked.filter((other) => other !== one)) }, `${shown(one.text)} ✕`)));
+    use(block, part, scene, picked);
+  };
+  const search = external(block, part, { ...scene, recall: () => undefined, remember: () => {} }, (one, field) => {
+    field.value = "";
+    if (!picked.some((other) => other.value === one.value)) keep([...picked, one]);
+  });
+  keep(picked);
+  return el("div", { class: "kit-external-several" }, chips, search);
+}
+
+function external(block, part, scene, pick = null) {
   const list = el("div", { class: "found", role: "listbox", hidden: true });
   const kept = scene.recall?.(block, part);
   const field = el("input", { type: "text", class: "kit-text-input", role: "combobox", "aria-expanded": "false", autocomplete: "off", placeholder: part.placeholder?.text ?? "Type to search", value: shown((kept ?? part.initial_option)?.text) });
@@ -86,7 +102,8 @@ function external(block, part, scene) {
     list.replaceChildren(...offered.map((one) => el("button", { type: "button", role: "option", onclick: () => {
       field.value = shown(one.text);
       list.hidden = true;
-      use(block, part, scene, one);
+      if (pick) pick(one, field);
+      else use(block, part, scene, one);
     } }, shown(one.text), one.description ? el("small", {}, shown(one.description)) : null)));
     if (!offered.length) list.replaceChildren(el("span", { class: "nothing" }, "No matches"));
     list.hidden = false;
@@ -166,7 +183,8 @@ const DRAWN = {
   conversations_select: (block, part, scene) => select(block, part, scene, channels(scene)),
   multi_static_select: (block, part, scene) => several(block, part, scene, optionsOf(part)),
   multi_users_select: (block, part, scene) => several(block, part, scene, people(scene)),
-  external_select: external,
+  external_select: (block, part, scene) => external(block, part, scene),
+  multi_external_select: externalSeveral,
   checkboxes: ticks("checkbox"),
   radio_buttons: ticks("radio"),
   plain_text_input: typed,

@@ -69,7 +69,7 @@ class Options:
     #: How long Slack looks at an uploaded file, which a message cannot show before.
     file_processing: timedelta = timedelta(seconds=0.5)
     #: Global and message shortcuts as (callback id, title).
-    shortcuts: tuple[tuple[str, str], ...] = ()
+    shortcuts: tuple[tuple[str, str], ...] = (("run_command", "Run a command"),)
     message_shortcuts: tuple[tuple[str, str], ...] = (("what_is_this", "What is this?"),)
 
 

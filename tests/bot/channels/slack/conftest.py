@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
@@ -12,6 +12,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.channels.intake import Intake
 from bot.channels.interaction import Interaction
 from bot.channels.slack.directory import SlackDirectory
+from bot.channels.slack.forms import SlackForms
 from bot.channels.slack.integration import bolt_app
 from bot.channels.slack.listeners import listen
 from bot.channels.slack.notifier import SlackNotifier
@@ -36,10 +37,14 @@ class Harness:
     app: AsyncApp
     socket: Socket
     channel: str
+    forms: SlackForms = field(init=False)
 
     def listen(self, app: AsyncApp) -> None:
         """Register the listeners on `app`. The inbox takes two interactions."""
-        listen(app, self.intake, answers=SlackResponder(self.calls), directory=SlackDirectory(self.calls))
+        directory = SlackDirectory(self.calls)
+        self.forms = SlackForms(self.calls, directory)
+        responder = SlackResponder(self.calls, forms=self.forms)
+        listen(app, self.intake, answers=responder, directory=directory, forms=self.forms)
 
     async def waiting(self) -> list[Interaction]:
         """Return the stored interactions."""

@@ -1,10 +1,12 @@
 """Modals of a Bolt app: filled in, refused, corrected, replaced, dismissed."""
 
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import Options, SlackLookalike
@@ -138,3 +140,67 @@ async def test_dismissal_is_reported(slack: SlackLookalike, app: AsyncApp, liste
     await slack.closes("ana", view)
     assert closed == [False]
     assert slack.views("ana") == []
+
+
+def an_option(name: str) -> Json:
+    return {"text": plain(name), "value": name}
+
+
+@pytest.mark.parametrize(
+    ("answer", "offered"),
+    [
+        pytest.param({"options": []}, 0, id="none"),
+        pytest.param({"options": [an_option(str(number)) for number in range(100)]}, 100, id="a hundred"),
+        pytest.param({"options": [an_option(str(number)) for number in range(101)]}, 0, id="too many"),
+        pytest.param({"options": [an_option("x" * 76)]}, 0, id="too long a text"),
+        pytest.param({"options": [{"text": "x", "value": "x"}]}, 0, id="a text that is no object"),
+        pytest.param({"choices": []}, 0, id="another field"),
+    ],
+)
+async def test_suggestions_beyond_the_limits_of_a_menu_are_not_shown(
+    slack: SlackLookalike, app: AsyncApp, listening: Listening, answer: Json, offered: int
+) -> None:
+    @app.shortcut("launch")
+    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=shortcut["trigger_id"], view=VIEW)
+
+    @app.options("queue")
+    async def queues(ack: AsyncAck) -> None:
+        headers: dict[str, str | Sequence[str]] = {"content-type": "application/json"}
+        ack.response = BoltResponse(status=200, body=json.dumps(answer), headers=headers)
+
+    await listening(app)
+    await slack.uses_shortcut("ana", "launch")
+    (view,) = await slack.until(lambda: slack.views("ana"))
+    assert len(await slack.searches("ana", view, "queue", "")) == offered
+
+
+async def test_several_suggestions_can_be_chosen(
+    slack: SlackLookalike, app: AsyncApp, listening: Listening
+) -> None:
+    accepted: list[Json] = []
+    many = {"type": "multi_external_select", "action_id": "queue", "min_query_length": 0}
+    blocks = [{"type": "input", "block_id": "queues", "label": plain("Queues"), "element": many}]
+
+    @app.shortcut("launch")
+    async def launch(ack: AsyncAck, shortcut: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=shortcut["trigger_id"], view={**VIEW, "blocks": blocks})
+
+    @app.options("queue")
+    async def queues(ack: AsyncAck, payload: Json) -> None:
+        await ack(options=[an_option(name) for name in ("gold", "red") if name.startswith(payload["value"])])
+
+    @app.view("launch")
+    async def check(ack: AsyncAck, view: Json) -> None:
+        await ack()
+        accepted.append(view["state"]["values"])
+
+    await listening(app)
+    await slack.uses_shortcut("ana", "launch")
+    (view,) = await slack.until(lambda: slack.views("ana"))
+    assert (await slack.submits("ana", view)).errors == {"queues": "Please complete this required field."}
+    await slack.chooses("ana", view, "Queues", ["red", "gold"])
+    assert not (await slack.submits("ana", view)).errors
+    assert [one["value"] for one in accepted[0]["queues"]["queue"]["selected_options"]] == ["red", "gold"]

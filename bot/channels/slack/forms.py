@@ -1,0 +1,124 @@
+"""Forms in Slack: opened by a line that lacks arguments, by a button or by the shortcut, and read when submitted."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import structlog
+
+from bot.channels.form_names import Suggest
+from bot.channels.interaction import Interaction
+from bot.channels.slack.directory import SlackDirectory
+from bot.channels.slack.form_view import (
+    chooser_view,
+    chosen_command,
+    form_view,
+    kinds_in,
+    metadata_of,
+    options_of,
+    values_of,
+)
+from bot.channels.slack.web_client import SlackClient
+from bot.delivery.notifier_protocol import SendError
+from bot.language.phrasebook import ENGLISH, Phrasebook
+from collectors.facts.results import SourceError
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import AnyCommand, FormRequest
+from commands.core.form import line_words, mistakes
+from commands.core.guidance import line_of
+from commands.core.parameter_types import NameKind
+
+ANSWER_WITHIN = 2.0  # seconds; Slack waits three
+_NOT_OFFERED = ("help", "ask", "home")  # they take a line of their own, or nothing
+
+Ack = Callable[..., Awaitable[Any]]
+
+log = structlog.get_logger(__name__)
+
+
+async def nothing(_user: str, _kinds: tuple[NameKind, ...], _typed: str, _cluster: str) -> Sequence[str]:
+    return ()
+
+
+class SlackForms:
+    """Opens forms, fills their menus, and turns a submitted one into a command line.
+
+    `suggest` returns names for a person, by kinds, the typed text and the cluster; the wiring sets it.
+    """
+
+    def __init__(self, client: SlackClient, directory: SlackDirectory, book: Phrasebook = ENGLISH) -> None:
+        self.suggest: Suggest = nothing
+        self._client = client
+        self._directory = directory
+        self._book = book
+        self._commands = {command.name: command for command in CATALOGUE}
+
+    async def opened(self, interaction: Interaction, form: FormRequest) -> bool:
+        """Open the form for the person who interacted, and return whether Slack showed it."""
+        if not interaction.trigger:
+            return False
+        view = form_view(form, channel=interaction.channel, thread=interaction.thread, book=self._book)
+        return await self._open(interaction.trigger, view)
+
+    async def choose(self, ack: Ack, body: dict[str, Any]) -> None:
+        """Answer the global shortcut: ask which command, except an outsider."""
+        await ack()
+        try:
+            async with asyncio.timeout(ANSWER_WITHIN):
+                if (await self._directory.account(body["user"]["id"])).is_outsider:
+                    return
+        except (TimeoutError, SourceError) as error:
+            log.warning("shortcut not answered", reason=str(error))
+            return
+        await self._open(body["trigger_id"], chooser_view(self._offered, self._book))
+
+    async def chosen(self, ack: Ack, body: dict[str, Any]) -> None:
+        """Replace the question which command by that command's form."""
+        command = self._commands.get(chosen_command(body["view"]))
+        if command is None:
+            await ack()
+            return
+        form = FormRequest(command=command, words=(), cluster="")
+        await ack(response_action="update", view=form_view(form, book=self._book))
+
+    async def suggested(self, ack: Ack, body: dict[str, Any]) -> None:
+        """Answer what a person typed into a menu with names that exist."""
+        names: Sequence[str] = ()
+        cluster = metadata_of(body.get("view") or {}).get("cluster", "")
+        try:
+            async with asyncio.timeout(ANSWER_WITHIN):
+                kinds = kinds_in(body.get("action_id", ""))
+                names = await self.suggest(body["user"]["id"], kinds, body.get("value") or "", cluster)
+        except TimeoutError:
+            log.warning("no suggestions in time")
+        await ack(options=options_of(names))
+
+    def errors_in(self, view: dict[str, Any]) -> dict[str, str]:
+        """Return what is wrong with a submitted form, by its block, as Slack shows it."""
+        command = self._command_of(view)
+        if command is None:
+            return {}
+        found = mistakes(command, values_of(view))
+        return {name: self._book.say(text) for name, text in found.items()}
+
+    def line_in(self, view: dict[str, Any]) -> str:
+        """Return the command line that a submitted form stands for; empty if it is none of ours."""
+        command = self._command_of(view)
+        if command is None:
+            return ""
+        return line_of(line_words(command, values_of(view)), metadata_of(view).get("cluster", ""))
+
+    def _command_of(self, view: dict[str, Any]) -> AnyCommand | None:
+        return self._commands.get(metadata_of(view).get("command", ""))
+
+    @property
+    def _offered(self) -> list[AnyCommand]:
+        return [command for command in self._commands.values() if command.name not in _NOT_OFFERED]
+
+    async def _open(self, trigger: str, view: dict[str, Any]) -> bool:
+        try:
+            await self._client.call("views.open", self._client.web.views_open(trigger_id=trigger, view=view))
+        except SendError as error:  # a trigger is good for three seconds
+            log.info("form not opened", reason=str(error))
+            return False
+        return True

@@ -1,0 +1,143 @@
+"""The form of a command: a field for each of its parameters, and the line that a filled form stands for."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from commands.core.command import AnyCommand, FormRequest, UnusableError
+from commands.core.matching.interpretation import positional_words
+from commands.core.parameter_types import NameKind, NameType
+from commands.core.parsing import action_of
+
+EXTRA = "extra"  # the field of the words after `--`
+Values = Mapping[str, tuple[str, ...]]  # by the field's name; a ticked flag has its own name as value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormField:
+    """One field. With `kinds` its value is a name of such a thing, with `choices` one of these, else a text."""
+
+    name: str  # the option, or the argument's name
+    label: str
+    hint: str = ""
+    is_required: bool = False
+    is_many: bool = False
+    is_flag: bool = False
+    kinds: tuple[NameKind, ...] = ()
+    choices: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()  # what is known already
+
+
+def fields_of(form: FormRequest) -> tuple[FormField, ...]:
+    """Return the fields of the form: arguments first, then what is required, then the other options."""
+    given = _given(form.command, form.words)
+    fields = [_field(parameter, given) for parameter in form.command.parameters if not _is_hidden(parameter)]
+    if form.command.allows_extra:
+        values = tuple(given.get(EXTRA, ()))
+        label, hint = "Arguments", "the words after the program's name, as in a shell"
+        fields.append(FormField(name=EXTRA, label=label, hint=hint, values=values))
+    return tuple(
+        sorted(fields, key=lambda one: (one.name.startswith("-") or one.name == EXTRA, not one.is_required))
+    )
+
+
+def line_words(command: AnyCommand, values: Values) -> list[str]:
+    """Return the line that the filled form stands for, as words. Raises UnusableError on an open quote."""
+    words = command.name.split()
+    options: list[str] = []
+    for parameter in command.parameters:
+        given = [value for value in values.get(_name(parameter), ()) if value.strip()]
+        if isinstance(parameter, click.Option) and parameter.is_flag:
+            options += [parameter.opts[0]] if given else []
+        elif isinstance(parameter, click.Option):
+            options += [f"{parameter.opts[0]}={value.strip()}" for value in given]
+        elif isinstance(parameter.type, NameType) or parameter.nargs != -1:
+            words += [value.strip() for value in given]
+        else:
+            words += [word for value in given for word in _split(value)]
+    extra = [word for value in values.get(EXTRA, ()) for word in _split(value)]
+    return [*words, *options, *(["--", *extra] if extra else [])]
+
+
+def mistakes(command: AnyCommand, values: Values) -> dict[str, str]:
+    """Return what is wrong with a filled form, by the name of the field; empty if its line can be run."""
+    found: dict[str, str] = {}
+    for parameter in command.parameters:
+        for value in values.get(_name(parameter), ()):
+            if isinstance(parameter, click.Option) and parameter.is_flag:
+                continue
+            try:
+                parameter.type.convert(value.strip(), parameter, None)
+            except click.BadParameter as error:
+                found[_name(parameter)] = _sentence(error.message)
+    if found:
+        return found
+    try:
+        action_of(command, line_words(command, values))
+    except UnusableError as error:
+        first = next((_name(one) for one in command.parameters if not _is_hidden(one)), EXTRA)
+        return {first: _sentence(str(error).partition(" Usage: ")[0])}
+    return {}
+
+
+def _field(parameter: click.Parameter, given: Mapping[str, list[str]]) -> FormField:
+    name = _name(parameter)
+    is_flag = isinstance(parameter, click.Option) and bool(parameter.is_flag)
+    kinds = parameter.type.kinds if isinstance(parameter.type, NameType) else ()
+    help_text = parameter.help or "" if isinstance(parameter, click.Option) else ""
+    return FormField(
+        name=name,
+        label=name.lstrip("-").replace("-", " ").capitalize(),
+        hint=help_text,
+        is_required=parameter.required,
+        is_many=parameter.nargs == -1 or parameter.multiple,
+        is_flag=is_flag,
+        kinds=kinds,
+        choices=tuple(map(str, parameter.type.choices)) if isinstance(parameter.type, click.Choice) else (),
+        values=tuple(given.get(name, ())),
+    )
+
+
+def _given(command: AnyCommand, words: Sequence[str]) -> dict[str, list[str]]:
+    """Return the values that the words of a line already have, by the name of the field."""
+    given: dict[str, list[str]] = {}
+    cut = words.index("--") if "--" in words else len(words)
+    head = list(words[:cut])
+    if words[cut + 1 :]:
+        given[EXTRA] = [shlex.join(words[cut + 1 :])]
+    arguments = [one for one in command.parameters if isinstance(one, click.Argument)]
+    for number, at in enumerate(positional_words(command, head)):
+        if arguments:
+            given.setdefault(_name(arguments[min(number, len(arguments) - 1)]), []).append(head[at])
+    flags = {flag: one for one in command.parameters if isinstance(one, click.Option) for flag in one.opts}
+    for at, word in enumerate(head):
+        flag, equals, value = word.partition("=")
+        option = flags.get(flag)
+        if option is None:
+            continue
+        following = value if equals else head[at + 1] if at + 1 < len(head) else ""
+        given.setdefault(_name(option), []).append(_name(option) if option.is_flag else following)
+    return given
+
+
+def _name(parameter: click.Parameter) -> str:
+    return parameter.opts[0] if isinstance(parameter, click.Option) else str(parameter.name)
+
+
+def _is_hidden(parameter: click.Parameter) -> bool:
+    return isinstance(parameter, click.Option) and parameter.hidden
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UnusableError(f"A quote is not closed in `{text}`.") from error
+
+
+def _sentence(text: Any) -> str:
+    plain = str(text).replace("`", "").replace("'", "").strip()
+    return plain[:1].upper() + plain[1:] + ("" if plain.endswith((".", "?", "!")) else ".")

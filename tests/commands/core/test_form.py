@@ -1,0 +1,79 @@
+"""A form has a field for each parameter, and stands for a line that is read as it was filled in."""
+
+import shlex
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from bot.channels.slack.form_view import chooser_view, form_view, values_of
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import FormRequest
+from commands.core.form import fields_of, line_words, mistakes
+from commands.core.parsing import parse, words_of
+from demo.lookalikes.slack.kit.blocks import mistakes_in_view
+
+LAUNCH = next(one for one in CATALOGUE if one.name == "training launch")
+CORDON = next(one for one in CATALOGUE if one.name == "node cordon")
+
+
+@pytest.mark.parametrize("command", CATALOGUE, ids=lambda one: one.name)
+def test_each_command_has_a_form_that_slack_accepts(command: Any) -> None:
+    words = tuple(words_of(command.example)[len(command.name.split()) :])
+    for known in ((), words):
+        view = form_view(
+            FormRequest(command=command, words=known, cluster="prod-a"), channel="slack:C0123456"
+        )
+        assert mistakes_in_view(view) == []
+
+
+@pytest.mark.parametrize("command", CATALOGUE, ids=lambda one: one.name)
+def test_the_form_of_an_example_stands_for_the_example(command: Any) -> None:
+    words = tuple(words_of(command.example)[len(command.name.split()) :])
+    form = FormRequest(command=command, words=words, cluster="")
+    values = {field.name: field.values for field in fields_of(form) if field.values}
+    assert mistakes(command, values) == {}
+    line = shlex.join(line_words(command, values))
+    assert parse(line, CATALOGUE) == parse(command.example, CATALOGUE)
+
+
+def test_the_chooser_is_a_view_that_slack_accepts() -> None:
+    assert mistakes_in_view(chooser_view(CATALOGUE)) == []
+
+
+@given(some.text(max_size=60), some.text(max_size=60))
+def test_whatever_is_filled_in_stays_one_value(reason: str, node: str) -> None:
+    """No text of a field becomes an option, another argument or another command."""
+    values = {"nodes": ("gpu-a01", node), "--reason": (reason,)}
+    if mistakes(CORDON, values):
+        return
+    command, action = parse(shlex.join(line_words(CORDON, values)), CATALOGUE)
+    assert command is CORDON
+    assert action.reason == reason.strip()
+    assert len(action.nodes) == 1 + bool(node.strip())
+
+
+def test_mistakes_are_at_their_fields() -> None:
+    wrong = {"--workers": ("two",), "--max-duration": ("soon",)}
+    assert mistakes(LAUNCH, {"name": ("x",), "--image": ("y",), **wrong}) == {
+        "--workers": "Must be a whole number, 0 or more, and two is not.",
+        "--max-duration": "Soon is not a duration: write it like 30s, 5m, 1h30m or 7d.",
+    }
+    assert mistakes(LAUNCH, {"name": ("x",), "--image": ("y",), "extra": ('a "b',)}) == {
+        "name": 'A quote is not closed in a "b.'
+    }
+
+
+def test_what_a_view_holds_is_read_by_field() -> None:
+    state = {
+        "nodes": {
+            "form/node": {
+                "type": "multi_external_select",
+                "selected_options": [{"value": "a"}, {"value": "b"}],
+            }
+        },
+        "--reason": {"value": {"type": "plain_text_input", "value": "fan"}},
+        "--for": {"value": {"type": "plain_text_input", "value": None}},
+    }
+    assert values_of({"state": {"values": state}}) == {"nodes": ("a", "b"), "--reason": ("fan",)}
