@@ -28,7 +28,7 @@ _MARKED = re.compile(
 _ASIDE = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence and, in parentheses, another
 # What needs no translation: a name, a number with its unit, an object with its kind.
 _VALUE = re.compile(r"\W*\S*\W*|\W*\d\S* \S+|[^\s:]+ \S*[/\d-]\S*")
-_ENGLISH = re.compile(r"\W*[A-Za-z]?[a-z]+\W*")
+_ENGLISH = re.compile(r"[^\w*-]*[A-Za-z]?[a-z]+[^\w*-]*")
 _WORDS = re.compile(
     r"(?:^|[^\w`./-])[A-Za-z]?[a-z]+(?=\.?(?:$|[^\w`./-]))"
 )  # English words, which may be names
