@@ -91,11 +91,11 @@ def _block(block: Block, book: Phrasebook) -> Block:
             return replace(block, rows=tuple(rows))
         case Table():
             kept = {number for number, name in enumerate(block.heading) if name in _KEPT}
-            rows = (
+            cells = tuple(
                 tuple(cell if number in kept else book.say(cell) for number, cell in enumerate(row))
                 for row in block.rows
             )
-            return replace(block, heading=tuple(map(book.say, block.heading)), rows=tuple(rows))
+            return replace(block, heading=tuple(map(book.say, block.heading)), rows=cells)
         case Buttons():
             menus = tuple(_menu(menu, book) for menu in block.menus)
             return Buttons(buttons=tuple(_button(button, book) for button in block.buttons), menus=menus)
