@@ -147,15 +147,15 @@ def _kept() -> frozenset[str]:
 
 
 def _shown(message: Message) -> Iterator[str]:
-    yield from _spoken(message.title)
+    yield from _words_in(message.title)
     yield message.summary
     for block in message.blocks:
         match block:
             case Paragraph() | Context():
-                yield from _spoken(block.text)
+                yield from _words_in(block.text)
             case Fields():
                 for name, value in block.rows:
-                    yield from (name, *_spoken(value))
+                    yield from (name, *_words_in(value))
             case Table():
                 yield from block.heading
                 yield from (cell for row in block.rows for cell in row)
@@ -167,7 +167,7 @@ def _shown(message: Message) -> Iterator[str]:
                 raise AssertionError(f"not looked at: {block}")
 
 
-def _spoken(content: Text) -> Iterator[str]:
+def _words_in(content: Text) -> Iterator[str]:
     """What is neither code nor a name nor a date."""
     yield "".join(
         span.text if span.style in (Style.PLAIN, Style.BOLD, Style.LINK) else " " for span in content
