@@ -60,7 +60,10 @@ def rules_list(config: Path | None, file: Path | None, output: str, is_json: boo
 
     groups, errors = _groups(config, file)
     rows = [row.as_json() for row in describe(groups)]
-    show_rows(rows, COLUMNS, as_json=wants_json(output, is_json))
+    as_json = wants_json(output, is_json)
+    if not as_json:
+        rows = [{**row, "severity": _short(str(row["severity"]))} for row in rows]
+    show_rows(rows, COLUMNS, as_json=as_json)
     for error in errors:
         click.echo(error, err=True)
     sys.exit(1 if errors else 0)
@@ -80,6 +83,10 @@ def _groups(config: Path | None, file: Path | None) -> "tuple[Sequence[RuleGroup
     except OSError as error:
         return (), [f"{file}: cannot be read: {error.strerror}"]
     return loaded.groups, [str(diagnostic) for diagnostic in loaded.diagnostics]
+
+
+def _short(severity: str) -> str:
+    return "by template" if "{{" in severity else severity
 
 
 def _duration(context: click.Context, param: click.Parameter, text: str | None) -> timedelta | None:

@@ -27,7 +27,7 @@ async def incident_context(
     context = await context_of(incident, plans[incident.id], snapshot, rules=rules)
     left = (
         *(still_cordoned(lease) for lease in await _leases(incident, snapshot)),
-        *still_silenced(alerts, silences, now=now),
+        *still_silenced(incident, alerts, silences, now=now),
     )
     return replace(
         context,
@@ -102,16 +102,23 @@ def still_suspended(training: str, plan: str) -> StillOpen:
 
 
 def still_silenced(
-    alerts: Mapping[str, Alert], silences: Iterable[Silence], *, now: datetime
+    incident: Incident, alerts: Mapping[str, Alert], silences: Iterable[Silence], *, now: datetime
 ) -> list[StillOpen]:
-    """Return the silences that still cover these alerts: the next one would not notify."""
+    """Return the silences that still cover it or its alerts: the next one would not notify.
+
+    One that lasts until the incident is over ends by itself.
+    """
     return [
         StillOpen(
             text=text("Its alerts are still silenced until ", moment(one.ends_at), ": ", code(one.id), "."),
             button=Button(label=f"End silence {one.id}", line=f"silence expire {one.id}"),
         )
         for one in silences
-        if any(one.covers(alert.labels, now) for alert in alerts.values())
+        if not one.is_until_over
+        and (
+            one.covers_incident(incident.id, now)
+            or any(one.covers(alert.labels, now) for alert in alerts.values())
+        )
     ]
 
 

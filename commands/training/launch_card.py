@@ -59,7 +59,10 @@ def launch_card(
         shown = ", ".join(nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
         rows.append(("nodes", text(shown)))
     if training.gpus_wanted:
-        rows.append(("GPUs", text(f"{training.gpus:g} of {training.gpus_wanted:g}")))
+        held = f"{training.gpus:g} of {training.gpus_wanted:g}"
+        rows.append(
+            ("GPUs", text(held if training.gpus else f"{training.gpus_wanted:g} requested, none held"))
+        )
     if training.started:
         lasted = f", {humanize(training.finished - training.started)}" if training.finished else ""
         rows.append(("since", text(moment(training.started), lasted)))

@@ -83,7 +83,7 @@ async def test_a_person_cordons_from_a_card_and_sees_it_resolve(stage: Environme
     await expect(first).to_be_visible(timeout=TIMEOUT)
     name = await first.get_attribute("data-ts")
     card = page.get_by_role("main").locator(f"article[data-ts='{name}']")
-    await expect(card).to_contain_text("thermally throttled", timeout=TIMEOUT)
+    await expect(card).to_contain_text("gpu-b03 throttles: ", timeout=TIMEOUT)
 
     summary, affects, next_step = await first_lines(card, 3)
     assert "gpu-b03 is hot" in summary

@@ -127,3 +127,11 @@ def test_a_file_is_exported_with_its_recording_rules(tmp_path: Path) -> None:
     result = yardmaster("rules", "export", broken)
     assert (result.exit_code, result.stdout) == (1, "")
     assert f"{broken}:1:" in result.stderr
+
+
+def test_a_severity_that_a_template_makes_does_not_widen_the_table() -> None:
+    table = yardmaster("rules", "list").stdout
+    (row,) = [line for line in table.splitlines() if " GPUXIDError " in line]
+    assert row.split()[:5] == ["gpu", "alert", "GPUXIDError", "by", "template"]
+    rows = yaml.safe_load(yardmaster("rules", "list", "--json").stdout)
+    assert "{{" in next(one["severity"] for one in rows if one["name"] == "GPUXIDError")

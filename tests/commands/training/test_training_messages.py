@@ -197,7 +197,7 @@ VIEW = Training(
         pytest.param(
             replace(VIEW, state=TrainingState.QUEUED, reason="0 of 2 ranks run", ranks=(), started=None),
             [],
-            ["m/m: queued", "Reason: 0 of 2 ranks run"],
+            ["m/m: queued", "Reason: 0 of 2 ranks run", "GPUs: 16 requested, none held"],
             id="queued, with the reason",
         ),
         pytest.param(
