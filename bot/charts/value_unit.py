@@ -26,11 +26,10 @@ def value_unit(annotations: Iterable[str]) -> ValueUnit:
     """Return the unit that the first of these Go templates gives to `$value`."""
     for template in annotations:
         for found in _VALUE.finditer(template):
-            match found["function"]:
-                case "humanizePercentage":
-                    return ValueUnit(name="%", factor=100.0)
-                case "humanizeDuration":
-                    return ValueUnit(name="s")
+            if found["function"] == "humanizePercentage":
+                return ValueUnit(name="%", factor=100.0)
+            if found["function"] == "humanizeDuration":
+                return ValueUnit(name="s")
             if found["unit"]:
                 return ValueUnit(name=found["unit"])
     return ValueUnit()
