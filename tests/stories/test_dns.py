@@ -213,7 +213,7 @@ async def test_show_names_the_owner_of_the_replicas_and_the_measured_load(tmp_pa
         )
         assert "10 %" in shown
         assert "7.0 s" in shown
-        assert "kube-system/dns-autoscaler min 1" in shown.replace("`", "")
+        assert "min 2, max 50, one replica for 10 nodes" in shown
         assert "{" not in shown
         assert "[Scale to 3]" in shown
         assert "[Scale to" not in (await stage.asks("pat", "dns show")).said
