@@ -21,7 +21,6 @@ _LISTS = (
     (re.compile("; "), "；"),
     (re.compile(", "), "、"),
 )
-_HEADED = ((re.compile(": "), "："),)  # a name or a sentence before another
 _ENDS = ((".", "。"), ("?", "？"))
 _MARKED = re.compile(
     r"((?:[^\w\s`“(…\ue000-\uf8ff]+|\d+\.) )(.+)", re.DOTALL
@@ -29,7 +28,7 @@ _MARKED = re.compile(
 _ASIDE = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence and, in parentheses, another
 # What needs no translation: a name, a number with its unit, an object with its kind.
 _VALUE = re.compile(r"\W*\S*\W*|\W*\d\S* \S+|[^\s:]+ \S*[/\d-]\S*")
-_ENGLISH = re.compile(r"\W*[A-Za-z]?[a-z]+\W*")
+_ENGLISH = re.compile(r"[^\w*-]*[A-Za-z]?[a-z]+[^\w*-]*")
 _WORDS = re.compile(
     r"(?:^|[^\w`./-])[A-Za-z]?[a-z]+(?=\.?(?:$|[^\w`./-]))"
 )  # English words, which may be names
@@ -135,7 +134,7 @@ class _Search:
         yield from self._of_ended(sentence)
         yield from self._of_list(sentence, _LISTS)
         yield from self._of_parts(sentence)
-        yield from self._of_list(sentence, _HEADED)
+        yield from self._of_headed(sentence)
         yield from self._of_aside(sentence)
         yield from self._of_whole(sentence, candidates, attrgetter("loose"))
 
@@ -174,6 +173,12 @@ class _Search:
             if len(parts) > 1:
                 expected = Expected.ANYTHING if separator is _FULL_STOP else Expected.VALUE
                 yield from self._of_several(parts, partial(_listed, separator=other), expected)
+
+    def _of_headed(self, sentence: str) -> Iterator[Reading]:
+        """Yield the reading of a name or a sentence that stands before another: `CRITICAL: gpu-a01 is hot`."""
+        head, colon, rest = sentence.partition(": ")
+        if colon:
+            yield from self._of_several((head, rest), "：".join)
 
     def _of_marked(self, sentence: str) -> Iterator[Reading]:
         if (match := _MARKED.fullmatch(sentence)) and (said := self.find(match[2])):

@@ -25,6 +25,7 @@ from bot.language.phrasebook import Phrasebook
 
 _TOKENS = frozenset(map(chr, range(FIRST_TOKEN, LAST_TOKEN + 1)))
 _BY_TOKEN = re.compile(f"([{chr(FIRST_TOKEN)}-{chr(LAST_TOKEN)}])")
+_KEPT = frozenset({"line"})  # columns of command lines
 _SAID = frozenset({Style.PLAIN, Style.BOLD, Style.LINK})
 
 
@@ -89,11 +90,12 @@ def _block(block: Block, book: Phrasebook) -> Block:
             rows = ((book.say(name), translated_text(value, book)) for name, value in block.rows)
             return replace(block, rows=tuple(rows))
         case Table():
-            return replace(
-                block,
-                heading=tuple(map(book.say, block.heading)),
-                rows=tuple(tuple(map(book.say, row)) for row in block.rows),
+            kept = {number for number, name in enumerate(block.heading) if name in _KEPT}
+            cells = tuple(
+                tuple(cell if number in kept else book.say(cell) for number, cell in enumerate(row))
+                for row in block.rows
             )
+            return replace(block, heading=tuple(map(book.say, block.heading)), rows=cells)
         case Buttons():
             menus = tuple(_menu(menu, book) for menu in block.menus)
             return Buttons(buttons=tuple(_button(button, book) for button in block.buttons), menus=menus)
@@ -104,7 +106,8 @@ def _block(block: Block, book: Phrasebook) -> Block:
 
 
 def _button(button: Button, book: Phrasebook) -> Button:
-    return replace(button, label=book.say(button.label))
+    """Return the button with its label translated; a label that is a part of its line is a name."""
+    return button if button.label in button.line else replace(button, label=book.say(button.label))
 
 
 def _menu(menu: Menu, book: Phrasebook) -> Menu:

@@ -112,7 +112,9 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
 def _in_a_line(commands: Sequence[AnyCommand], context: CommandContext) -> Text:
     """The first command in full, and the verbs of the others."""
     first, *others = commands
-    return joined(", ", (_name(first, context), *(f"{_mark(one, context)}{one.verb}" for one in others)))
+    return joined(
+        ", ", (_name(first, context), *(text(_mark(one, context), code(one.verb)) for one in others))
+    )
 
 
 def _names(commands: Sequence[AnyCommand], context: CommandContext) -> Text:

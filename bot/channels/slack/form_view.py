@@ -26,7 +26,7 @@ def form_view(form: FormRequest, *, channel: str = "", thread: str = "", book: P
     blocks: list[Json] = [
         {
             "type": "context",
-            "elements": [{"type": "mrkdwn", "text": _cut(book.say(_plain(command.summary)), 2000)}],
+            "elements": [{"type": "mrkdwn", "text": _cut(_plain(book.say(command.summary)), 2000)}],
         },
         *(_input(field, book) for field in fields_of(form)),
     ]
@@ -48,7 +48,7 @@ def chooser_view(catalogue: Sequence[AnyCommand], book: Phrasebook = ENGLISH) ->
         {
             "label": _words(noun, block_limits.BUTTON_LABEL),
             "options": [
-                _option(command.name, f"{command.name}: {book.say(_plain(command.summary))}")
+                _option(command.name, f"{command.name}: {_plain(book.say(command.summary))}")
                 for command in catalogue
                 if command.noun == noun
             ],
@@ -127,14 +127,14 @@ def _input(field: FormField, book: Phrasebook) -> Json:
         "element": _element(field, book),
     }
     if field.hint and not field.is_flag:
-        block["hint"] = _words(book.say(_plain(field.hint)), 500)
+        block["hint"] = _words(_plain(book.say(field.hint)), 500)
     return block
 
 
 def _element(field: FormField, book: Phrasebook) -> Json:
     known = [value for value in field.values if value]
     if field.is_flag:
-        option = _option(field.name, book.say(_plain(field.hint)) or field.label)
+        option = _option(field.name, _plain(book.say(field.hint)) or field.label)
         ticked = {"initial_options": [option]} if known else {}
         return {"type": "checkboxes", "action_id": _ELEMENT, "options": [option], **ticked}
     if field.choices:
