@@ -138,7 +138,7 @@ class ScenarioRunner:
     async def _act(self, scenario: Scenario, act: Action, card: Message | None) -> None:
         slack = self._environment.slack
         where = act.channel or scenario.card.channels[0]
-        before = len(slack.ephemerals(act.user))
+        known = {message.ts for message in slack.ephemerals(act.user)}
         if act.type:
             await slack.types(act.user, where, act.type)
         else:
@@ -148,8 +148,8 @@ class ScenarioRunner:
             await slack.presses(act.user, on, act.press)
 
         async def answered() -> Message | None:
-            found = slack.ephemerals(act.user)
-            return found[-1] if len(found) > before else None
+            found = [message for message in slack.ephemerals(act.user) if message.ts not in known]
+            return found[-1] if found else None
 
         answer = await self._until(scenario, f"an answer to {act.type or act.press}", answered)
         if act.refused:

@@ -347,7 +347,8 @@ def test_a_reply_is_a_message_with_buttons_where_the_channel_has_them() -> None:
 
     assert isinstance(shown, Message)
     assert shown.notification == plain(reply.text)
-    assert [type(block).__name__ for block in shown.blocks] == ["Paragraph", "Buttons"]
+    assert plain(shown.title) == plain(reply.text)
+    assert [type(block).__name__ for block in shown.blocks] == ["Buttons"]
     assert reply.content(has_buttons=False) == reply.text
     assert replace(reply, buttons=()).content(has_buttons=True) == reply.text
 
