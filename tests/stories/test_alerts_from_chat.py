@@ -168,7 +168,6 @@ async def test_an_acknowledgement_during_a_silence_posts_nothing_else(tmp_path: 
         ("silence add 'node=~.*' --for 1h --reason all", "match every alert"),
         ("silence add 'node=~gpu-(' --for 1h --reason all", "gpu-("),
         ("silence add node=gpu-a01 --for 60d --reason long", "at most 30 d"),
-        ("silence add node=gpu-a01 --for 2h", "--reason"),
         ("silence expire s9", "There is no silence `s9`"),
         ("alert ack i9", "There is no open incident `i9`"),
         ("audit --by nobody", "No matching entries"),
