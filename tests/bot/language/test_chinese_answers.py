@@ -77,7 +77,7 @@ LINES = (
     "audit",
 )
 # Names that stand in what these lines show; words of the field that the Chinese keeps are in the table.
-NAMES = frozenset({"dana", "sre", "vision", "speech", "job", "GPUTemperatureHigh"}) | {
+NAMES = frozenset({"dana", "sre", "vision", "speech", "job", "rack", "cluster", "GPUTemperatureHigh"}) | {
     word for command in CATALOGUE for word in command.name.split()
 }
 _WORD = re.compile(r"(?<![\w./*:-])[A-Za-z][A-Za-z]+(?![\w/*:-]|\.\w)")
