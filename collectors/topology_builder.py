@@ -56,11 +56,17 @@ def build_topology(
 
 
 def _failed_on(trainings: Sequence[Training]) -> dict[str, tuple[TrainingFacts, ...]]:
-    """Return the failed trainings by the node where their first task failed."""
+    """Return the failed trainings by the nodes where their first tasks failed.
+
+    The tasks of a gang end together: which of them is the first, their times do not tell.
+    """
     found: dict[str, tuple[TrainingFacts, ...]] = {}
     for training in trainings:
-        if training.state is TrainingState.FAILED and (facts := _training(training)).failed_on:
-            found[facts.failed_on] = (*found.get(facts.failed_on, ()), facts)
+        if training.state is not TrainingState.FAILED:
+            continue
+        facts = _training(training)
+        for node in training.failed_together:
+            found[node] = (*found.get(node, ()), facts)
     return found
 
 
@@ -210,7 +216,6 @@ def _training(training: Training) -> TrainingFacts:
         gpus=training.gpus,
         ranks=len(training.ranks),
         failed_at=first.finished if first else None,
-        failed_on=first.node if first else "",
         failure=_failure(first) if first else "",
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import card_buttons
 from alerts.cards.incident_card import first_lines
 from alerts.cards.incident_context import IncidentContext
@@ -65,12 +66,18 @@ def desired_replies(
         for card in cards
         for event in incident.events
         if event.type in NOTIFYING and event.number > card.after_event
-        for is_latest in (event.type in _BROADCAST and event.number == latest and incident.is_open,)
+        for is_latest in (event.number == latest and incident.is_open,)
     ]
 
 
 def _broadcast(incident: Incident, event: IncidentEvent, context: IncidentContext) -> Text:
-    said = event_text(incident, event, context=context)
+    said = event_text(incident, replace(event, text=_of_all(incident, event)), context=context)
     again = repeated(incident)
     lines = (text(said, f" ({again})" if again else ""), *first_lines(incident, context))
     return joined(Span("\n"), lines)
+
+
+def _of_all(incident: Incident, event: IncidentEvent) -> str:
+    """Return the event's text for the whole incident, as its card says it, instead of for one alert."""
+    said = headline(incident)
+    return f"{incident.severity.value}: {said}" if event.type is IncidentEventType.SEVERITY_RAISED else said

@@ -28,11 +28,16 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
         case IncidentEventType.ALERT_ADDED:
             return text("Alert added: ", event.text)
         case IncidentEventType.ALERT_RESOLVED:
-            return text("Over: ", event.text)
+            return text("No longer logged: " if _is_logged(incident, event) else "Over: ", event.text)
         case IncidentEventType.ACTION_DONE:
             return text("Done: ", code(event.text), " by ", person(event.who, event.who_name))
         case IncidentEventType.TRAINING_FAILED:
             return text("A training died: ", event.text)
+
+
+def _is_logged(incident: Incident, event: IncidentEvent) -> bool:
+    """Whether the event is about a log line, of which nobody knows that what it says is over."""
+    return any(member.is_logged and member.summary == event.text for member in incident.members)
 
 
 def resolution(incident: Incident, context: IncidentContext) -> Text:

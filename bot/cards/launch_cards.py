@@ -32,14 +32,14 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     if found is None:
         return Composed(message=None, is_final=True)
     training = shared.training(found.cluster, found.training)
-    cause = await cause_of(found, snapshot)
+    cause = await cause_of(found, snapshot, together=training.failed_together if training else ())
     plan = await snapshot.rows(Plan).get(found.plan) if cause is not None else None
     message = launch_card(
         found,
         training,
         last_lines=found.last_lines,
         cause=cause_text(cause) if cause is not None else (),
-        again=again_elsewhere(found, plan) if cause is not None else None,
+        again=again_elsewhere(cause, plan) if cause is not None else None,
     )
     if not found.is_over:
         return Composed(message=message, next_due=now + FOLLOW_EVERY)

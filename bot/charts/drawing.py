@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from bot.charts.line_chart import Chart, Line, number
+from bot.charts.line_chart import Chart, Line, measured
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ def _values(plot: Axes, chart: Chart) -> None:
     bottom = 0.0 if 0 <= low <= 0.4 * high else low - room  # zero is shown if it is near
     plot.set_ylim(bottom - (room / 10 if low == 0 else 0), high + room)
     plot.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
-    plot.yaxis.set_major_formatter(FuncFormatter(lambda value, _position: number(value)))
+    plot.yaxis.set_major_formatter(FuncFormatter(lambda value, _position: measured(value, chart.unit)))
     plot.grid(axis="y", color=_INK, alpha=0.25, linewidth=0.8)
     plot.set_axisbelow(True)
 
@@ -106,7 +106,7 @@ def _limit(plot: Axes, chart: Chart) -> None:
     plot.set_ylim(bottom, top)
     is_high = chart.threshold > bottom + 0.8 * (top - bottom)
     plot.annotate(
-        f"{chart.comparison} {number(chart.threshold)}",
+        f"{chart.comparison} {measured(chart.threshold, chart.unit)}",
         xy=(0.005, chart.threshold),
         xycoords=("axes fraction", "data"),
         xytext=(0, -3 if is_high else 3),

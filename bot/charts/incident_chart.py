@@ -10,6 +10,7 @@ from alerts.rules import Rule
 from bot.charts.chart_query import chart_query, series_of
 from bot.charts.line_chart import MAX_LINES, Chart, named_lines
 from bot.charts.threshold import drawn
+from bot.charts.value_unit import ValueUnit, value_unit
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Series
 
@@ -32,10 +33,11 @@ class ChartPlan:
     threshold: float | None
     comparison: str
     more: int
+    unit: ValueUnit
 
     def chart(self, series: Sequence[Series]) -> Chart | None:
         """Return the chart of the query's result; None without a value."""
-        lines = named_lines(series)
+        lines = tuple(self.unit.of_line(line) for line in named_lines(series))
         if not lines:
             return None
         return Chart(
@@ -45,9 +47,10 @@ class ChartPlan:
             step=self.step.total_seconds(),
             fired=self.fired.timestamp(),
             resolved=self.resolved.timestamp() if self.resolved else None,
-            threshold=self.threshold,
+            threshold=self.threshold and self.threshold * self.unit.factor,
             comparison=self.comparison,
             more=self.more,
+            unit=self.unit.name,
         )
 
 
@@ -86,4 +89,5 @@ def plan_chart(
         threshold=of.threshold,
         comparison=of.comparison,
         more=max(0, len(members) - MAX_LINES),
+        unit=value_unit(rule.template.annotations.values()),
     )

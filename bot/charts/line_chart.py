@@ -36,6 +36,7 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float | None = None
     comparison: str = ""
     more: int = 0
+    unit: str = ""  # of the values and the threshold
 
 
 def named_lines(series: Iterable[Series]) -> tuple[Line, ...]:
@@ -80,14 +81,20 @@ def number(value: float) -> str:
     return f"{value / power:.4g}{prefix}"
 
 
+def measured(value: float, unit: str) -> str:
+    """Return a value with its unit, as the card's sentences write it: `3 %`."""
+    return f"{number(value)} {unit}" if unit else number(value)
+
+
 def alt_text(chart: Chart) -> str:
     """Return what the chart shows in words, for those who do not see it. Without markup, and of bounded length."""
     said = [f"Chart from {_time(chart.start)} to {_time(chart.end)} UTC."]
     if chart.threshold is not None:
-        said.append(_condition(chart.comparison, number(chart.threshold)))
+        said.append(_condition(chart.comparison, measured(chart.threshold, chart.unit)))
     for line in chart.lines:
         values = [value for _, value in line.points]
-        lowest, highest, last = number(min(values)), number(max(values)), number(values[-1])
+        shown = (min(values), max(values), values[-1])
+        lowest, highest, last = (measured(value, chart.unit) for value in shown)
         if line.name:
             said.append(f"{line.name}: lowest {lowest}, highest {highest}, last {last}.")
         else:

@@ -149,7 +149,8 @@ class LaunchWatcher:
             else:  # an earlier launch of that name has a final card in another thread
                 await unit.rows(PostedCard).put(card)
             if state != launch.reported_state:
-                cause = await cause_of(updated, unit) if first is not None else None
+                nodes = training.failed_together if training is not None else ()
+                cause = await cause_of(updated, unit, together=nodes) if first is not None else None
                 await unit.rows(ThreadReply).add(_line(updated, training, card, now, cause))
 
     async def _last_lines(self, training: Training, rank: Rank, cluster: LiveCluster) -> tuple[str, ...]:

@@ -45,7 +45,6 @@ class TrainingFacts:
     gpus: float = 0
     ranks: int = 0
     failed_at: datetime | None = None  # when its first task failed, if the training has failed
-    failed_on: str = ""  # the node of that task
     failure: str = ""  # what is known of it
 
 
@@ -73,7 +72,7 @@ class Topology:
     claims: Mapping[str, ClaimFacts] = field(default_factory=dict)  # by name, and by the volume's
     failed_on: Mapping[str, tuple[TrainingFacts, ...]] = field(
         default_factory=dict
-    )  # by node of the first failure
+    )  # by the nodes of the first failures
 
     def complete(self, subject: Subject) -> Subject:
         """Return the subject with everything that follows from it: a pod's node and training, a node's rack, an owner.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from collectors.cluster.base import ObjectMeta
@@ -13,6 +13,8 @@ TRAINING_KEYS = ("yardmaster.io/training", "training")
 ROLE_KEYS = ("yardmaster.io/role", "training.yardmaster.io/role", "role")
 OWNER_KEYS = ("yardmaster.io/owner", "owner", "user")
 TEAM_KEYS = ("yardmaster.io/team", "team")
+
+TOGETHER = timedelta(seconds=30)  # tasks that end within it ended together
 
 
 class TrainingState(StrEnum):
@@ -79,6 +81,20 @@ class Training:
     def first_failure(self) -> Rank | None:
         """The rank that failed first: the others usually failed because of it."""
         return self.failures[0] if self.failures else None
+
+    @property
+    def failed_together(self) -> tuple[str, ...]:
+        """The nodes of the first failure and of those at nearly the same time, which may as well be its reason."""
+        first = self.first_failure
+        if first is None:
+            return ()
+        at = first.finished
+        others = [
+            rank.node
+            for rank in self.failures
+            if at is not None and rank.finished is not None and rank.finished - at <= TOGETHER
+        ]
+        return tuple(node for node in dict.fromkeys((first.node, *others)) if node)
 
     @property
     def gpus(self) -> float:

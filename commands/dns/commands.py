@@ -1,11 +1,14 @@
 """The commands `dns show|scale`. Scaling changes the owner of the replica count, then waits for the replicas."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isnan
 
 import click
 
 from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message, Text, bold, code, text
+from alerts.incidents.wording import rounded
+from alerts.templates.humanizing import humanize_duration, humanize_percentage
 from collectors.checks.dns import count_nodes
 from collectors.cluster.kinds import DNS_AUTOSCALERS, SERVICES
 from collectors.facts.proportional import services_rule, with_bounds
@@ -25,18 +28,19 @@ OLD_VALUE, BY = "yardmaster.io/old-value", "yardmaster.io/changed-by"
 MAX_REPLICAS = 200
 SETTLES_WITHIN = 180.0  # seconds: the autoscaler's poll interval plus the start of the new replicas
 
-_MEASURES = (
-    ("queries", "sum(rate(coredns_dns_requests_total[2m]))", "{:.0f}/s"),
+# In the units and with the digits of the alerts about them, so that a card and this answer agree.
+_MEASURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("queries", "sum(rate(coredns_dns_requests_total[2m]))", "{:.0f}/s".format),
     (
         "SERVFAIL",
-        '100 * (sum(rate(coredns_dns_responses_total{rcode="SERVFAIL"}[2m])) or vector(0)) '
+        '(sum(rate(coredns_dns_responses_total{rcode="SERVFAIL"}[2m])) or vector(0)) '
         "/ sum(rate(coredns_dns_responses_total[2m]))",
-        "{:.2f} %",
+        humanize_percentage,
     ),
     (
         "99th percentile",
-        "histogram_quantile(0.99, sum by (le) (rate(coredns_dns_request_duration_seconds_bucket[2m]))) * 1000",
-        "{:.0f} ms",
+        "histogram_quantile(0.99, sum by (le) (rate(coredns_dns_request_duration_seconds_bucket[2m])))",
+        humanize_duration,
     ),
 )
 
@@ -194,7 +198,10 @@ def recommended(dns: Dns, owner: Owner, context: CommandContext) -> int:
 def _owned_by(owner: Owner) -> Text:
     match owner:
         case ProportionalOwner():
-            return text(code(str(owner.config)), f" {owner.document}")
+            linear = owner.linear
+            limits = text(f" min {linear.min}, max {linear.max}" if linear.max else f" min {linear.min}")
+            per = f", one replica for {linear.nodes_per_replica:g} nodes" if linear.nodes_per_replica else ""
+            return text(code(str(owner.config)), limits, per)
         case HpaOwner():
             return text(code(str(owner.ref)), f" min {owner.min}, max {owner.max}")
         case NoOwner():
@@ -203,13 +210,13 @@ def _owned_by(owner: Owner) -> Text:
             )
 
 
-async def _measured(context: CommandContext, query: str, form: str) -> Text:
+async def _measured(context: CommandContext, query: str, form: Callable[[float], str]) -> Text:
     seen = await context.cluster.query(PromQLQuery(expr=query), at=context.now)
     if not isinstance(seen, Seen):
         return text(f"not known: {seen.reason}")
     if not seen.samples or isnan(seen.samples[0].value):  # no queries in the window
         return text("no samples")
-    return text(form.format(seen.samples[0].value))
+    return text(rounded(form(seen.samples[0].value)))
 
 
 def _reader(context: CommandContext) -> ObjectReader:

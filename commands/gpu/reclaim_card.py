@@ -55,7 +55,7 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
 
 def settlement_step(reclaim: ReclaimRequest) -> Record:
     """Return the step that puts the settlement on the agenda."""
-    text = f"without an answer free them at {moment_words(reclaim.grace_until)}"
+    text = f"without an answer, free them after {moment_words(reclaim.grace_until)}"
     return record("agenda", settlement_of(reclaim), text=text, undo_text="do not free them without an answer")
 
 

@@ -48,7 +48,7 @@ async def listing(action: ListTrainings, context: CommandContext) -> Answer:
     if not shown and not unseen and not over:
         raise UnusableError(_none(action.team, context))
     blocks: list[Block] = [training_table(shown, context.now)] if shown else []
-    blocks += [Context(text=text(f"{over} more have ended: `training list --all`."))] if over else []
+    blocks += [Context(text=text(f"{over} more ended: `training list --all`."))] if over else []
     blocks += [Context(text=text(f"⚠ {reason}")) for reason in unseen]
     gpus = sum(one.gpus for one in shown)
     title = text(bold(f"{len(shown)} training{'s' if len(shown) != 1 else ''}"), f" with {gpus:g} GPUs")

@@ -1,6 +1,7 @@
 """What may have killed a training besides its own code: the incident of the node where its first task failed."""
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 from alerts.cards.headline import headline
 from alerts.cards.message import Button, Text, bold, code, moment, text
@@ -21,16 +22,30 @@ def suspected_node(first: Rank | None) -> str:
     return first.node if first is not None and first.reason != "OOMKilled" else ""
 
 
-async def cause_of(launch: Launch, snapshot: StoreSnapshot) -> Incident | None:
-    """Return the critical incident of the node where the launch's first task failed, around that time."""
+async def cause_of(
+    launch: Launch, snapshot: StoreSnapshot, *, together: Iterable[str] = ()
+) -> Incident | None:
+    """Return the critical incident of a node where one of the launch's first tasks failed, around that time.
+
+    `together`: the nodes of the tasks that failed together, where the training still exists.
+    """
     if not launch.failed_on or launch.failed_at is None:
         return None
+    for node in dict.fromkeys((launch.failed_on, *together)):
+        if (incident := await _incident_of(node, launch, launch.failed_at, snapshot)) is not None:
+            return incident
+    return None
+
+
+async def _incident_of(
+    node: str, launch: Launch, failed_at: datetime, snapshot: StoreSnapshot
+) -> Incident | None:
     found = await snapshot.rows(Incident).find(
-        cluster=launch.cluster, group_key=f"node/{launch.failed_on}", newest=True, limit=20
+        cluster=launch.cluster, group_key=f"node/{node}", newest=True, limit=20
     )
     for incident in found:
-        has_begun = incident.began_at <= launch.failed_at + JOINS_WITHIN
-        is_over = incident.resolved_at is not None and incident.resolved_at < launch.failed_at - JOINS_WITHIN
+        has_begun = incident.began_at <= failed_at + JOINS_WITHIN
+        is_over = incident.resolved_at is not None and incident.resolved_at < failed_at - JOINS_WITHIN
         lead = incident.lead
         if (
             has_begun
@@ -47,14 +62,14 @@ def cause_text(incident: Incident) -> Text:
     return text(bold("Probably not your code: "), f"{said}, since ", since, " (", code(incident.id), ")")
 
 
-def again_elsewhere(launch: Launch, plan: Plan | None) -> Button | None:
-    """Return the button that launches it under another name and without the node, None where its line cannot."""
+def again_elsewhere(cause: Incident, plan: Plan | None) -> Button | None:
+    """Return the button that launches it under another name off the incident's node, None where its line cannot."""
     if plan is None or plan.is_fixed or not plan.line.startswith(LINE):
         return None
     name, space, options = plan.line.removeprefix(LINE).partition(" ")
     if not space or name.startswith("-"):
         return None
-    line = f"{LINE}{_next_name(name)} --not-on {launch.failed_on} {options}"
+    line = f"{LINE}{_next_name(name)} --not-on {cause.subject.node} {options}"
     return Button(label="Launch it again elsewhere", line=line)
 
 

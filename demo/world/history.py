@@ -17,6 +17,9 @@ from demo.world.scrape_config import series_labels, target_labels
 from demo.world.state import Phase, State
 
 PACE = timedelta(seconds=60)  # between two samples of a series
+# The last samples are closer: rules of the demo have windows of a minute or less, and see nothing in such a gap.
+CLOSE_PACE = timedelta(seconds=15)
+CLOSE_FOR = timedelta(minutes=3)
 CPU_MODES = ("idle", "iowait", "system", "user")
 
 # Metrics that rules and commands query over a range. Other metrics start with the first scrape.
@@ -128,7 +131,7 @@ class Samples:
 async def simulate_history(
     world: Simulation, past: timedelta, file: Path | None, *, clock: Callable[[], datetime]
 ) -> None:
-    """Advance the world from `past` ago to now in steps of a minute, and write the scrapes of that time to `file`.
+    """Advance the world from `past` ago to now in steps of a minute or less, and write its scrapes to `file`.
 
     Nothing else may advance the world meanwhile. Counters end where the first live scrape continues.
     """
@@ -158,7 +161,6 @@ async def simulate_history(
 
 
 def _moments(start: datetime, end: datetime) -> Iterator[datetime]:
-    at = start + PACE
-    while at <= end:
+    at = start
+    while (at := at + (PACE if at + PACE <= end - CLOSE_FOR else CLOSE_PACE)) <= end:
         yield at
-        at += PACE

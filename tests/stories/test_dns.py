@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from collectors.cluster.kinds import DEPLOYMENTS
+from commands.dns.commands import _MEASURES
 from tests.support.light import Light, light
 
 LINEAR = '{"nodesPerReplica":10,"min":2,"max":50,"preventSinglePointFailure":true}'
@@ -203,10 +204,16 @@ async def test_show_names_the_owner_of_the_replicas_and_the_measured_load(tmp_pa
         add_autoscaler(stage)
         queries = "sum(rate(coredns_dns_requests_total[2m]))"
         stage.prometheus.truth.say(queries, ({}, 1234.0), since=stage.clock.now())
+        for (_, query, _), value in zip(_MEASURES[1:], (0.1029, 7.032), strict=True):
+            stage.prometheus.truth.say(query, ({}, value), since=stage.clock.now())
         await stage.cached(lambda found: "kube-system/dns-autoscaler" in found.all(DEPLOYMENTS))
         shown = (await stage.asks("dana", "dns show")).said
         assert all(
             word in shown for word in ("kube-system/coredns", "0 ready of 2", "dns-autoscaler", "1234/s")
         )
+        assert "10 %" in shown
+        assert "7.0 s" in shown
+        assert "min 2, max 50, one replica for 10 nodes" in shown
+        assert "{" not in shown
         assert "[Scale to 3]" in shown
         assert "[Scale to" not in (await stage.asks("pat", "dns show")).said

@@ -371,6 +371,16 @@ def test_the_text_of_an_event(event_type: IncidentEventType, expected: str) -> N
     assert plain(event_text(incident(), event, context=CONTEXT)) == expected
 
 
+def test_a_log_line_that_left_its_window_is_not_over() -> None:
+    one = incident()
+    logged = replace(one.members[0], is_logged=True)
+    event = IncidentEvent(number=2, at=NOON, type=IncidentEventType.ALERT_RESOLVED, text=logged.summary)
+
+    said = plain(event_text(replace(one, members=(logged,)), event, context=CONTEXT))
+
+    assert said == f"No longer logged: {logged.summary}"
+
+
 def test_the_last_reply_names_the_fix() -> None:
     one = ended(incident())
 

@@ -177,6 +177,24 @@ def test_data_loss_is_broadcast_in_an_incident_that_is_critical_already() -> Non
     assert replies[-1].buttons
 
 
+def test_a_broadcast_says_what_the_card_says_also_when_something_else_happened_at_the_same_moment() -> None:
+    rule = logged("VolumeAboutToBeFormatted")
+    rule = replace(rule, template=replace(rule.template, actions=("node cordon {node}",)))
+    rules = {**STORAGE, rule.id: rule}
+    critical = an_alert("VolumeAboutToBeFormatted", severity="critical", node="gpu-a01")
+    other = an_alert("VolumeMountFailed", severity="info", node="gpu-a01")
+    incident = incident_of(unmap(device="/dev/rbd1"), critical, other, rules=rules)
+    (card,) = desired_cards(incident, {})
+
+    (reply,) = desired_replies(incident, [card], context=IncidentContext(rules=rules))
+
+    assert [event.type.value for event in incident.events[-2:]] == ["severity_raised", "alert_added"]
+    said = plain(reply.text).split("\n")
+    assert said[0] == f"Severity raised to critical: {headline(incident)}"
+    assert len(said) == 3
+    assert "node cordon gpu-a01" in [button.line for button in reply.buttons]
+
+
 def test_what_came_before_makes_it_worse_also_when_it_is_seen_later() -> None:
     alone = incident_of(unmap(device="/dev/rbd2"), formatted(), rules=STORAGE)
 
@@ -332,7 +350,7 @@ def test_a_reopened_incident_is_broadcast_with_the_first_lines_and_the_buttons()
 
     assert reply.broadcast
     assert plain(reply.text).split("\n") == [
-        "Reopened: GPU 3 on gpu-a01 reported XID 79. (2nd time in 20 min, 12 min in all)",
+        "Reopened: GPU 3 on gpu-a01 reported XID 79 (2nd time in 20 min, 12 min in all)",
         "Affects: vision/detr 16 GPUs, ana",
         "Next: Cordon gpu-a01",
     ]

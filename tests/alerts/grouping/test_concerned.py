@@ -120,7 +120,6 @@ def failed_at(minute: float, *, node: str = "gpu-a01") -> TrainingFacts:
         id="vision/onbad",
         owner="ana",
         failed_at=NOON + minutes(minute),
-        failed_on=node,
         failure="worker 0 failed, exit code 134",
     )
 

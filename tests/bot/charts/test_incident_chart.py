@@ -3,11 +3,14 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
 from bot.charts.incident_chart import ChartPlan, charted_members, plan_chart
+from bot.charts.line_chart import alt_text
 from collectors.facts.labels import Labels
-from collectors.facts.queries import LogQuery
+from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Series
 from tests.support.alerting import a_rule
 from tests.support.incidents import an_open_incident, resolved
@@ -76,3 +79,33 @@ def test_there_is_no_chart_of_no_values() -> None:
     assert found is not None
     assert found.chart([]) is None
     assert found.chart([Series(labels=Labels({}), points=((1.0, float("nan")),))]) is None
+
+
+@pytest.mark.parametrize(
+    ("summary", "unit", "value", "threshold"),
+    [
+        ("It fails for {{ $value | humanizePercentage }} of requests.", "%", 12.5, 3),
+        ('It is hot: {{ $value | printf "%.0f" }} °C.', "°C", 0.125, 0.03),
+        ("{{ $labels.instance }}: {{ $value }}%", "%", 0.125, 0.03),
+        ("It takes {{ $value | humanizeDuration }}.", "s", 0.125, 0.03),
+        ("It has {{ $value }} errors of {{ $labels.all }}.", "", 0.125, 0.03),
+        ("", "", 0.125, 0.03),
+    ],
+)
+def test_a_chart_has_the_unit_of_the_sentence(
+    summary: str, unit: str, value: float, threshold: float
+) -> None:
+    template = replace(RULE.template, annotations={"summary": summary})
+    rule = replace(RULE, query=PromQLQuery(expr="part > 0.03"), template=template)
+    rules = {rule.id: rule}
+    incident = an_open_incident(ALERT)
+    members = charted_members(incident, rules)
+    found = plan_chart(incident, members, {ALERT.id: ALERT}, rules, NOON + timedelta(minutes=1))
+    assert found is not None
+
+    chart = found.chart([Series(labels=Labels({}), points=((NOON.timestamp(), 0.125),))])
+
+    assert chart is not None
+    assert (chart.unit, chart.lines[0].points[0][1], chart.threshold) == (unit, value, threshold)
+    said = f"{threshold} {unit}".strip()
+    assert f"It fires above {said}." in alt_text(chart)

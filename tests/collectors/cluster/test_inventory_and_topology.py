@@ -1,5 +1,7 @@
 """Top controllers of pods, the topology, and the completion of subjects."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -197,6 +199,16 @@ def failed_training(state: TrainingState, node_name: str) -> Training:
     return Training(
         id="vision/detr", kind="Job", namespace="vision", name="detr", state=state, failures=(first,)
     )
+
+
+def test_a_training_whose_tasks_failed_together_is_known_by_all_their_nodes() -> None:
+    failed = failed_training(TrainingState.FAILED, "gpu-a01")
+    (first,) = failed.failures
+    together = replace(first, index=1, node="gpu-a02", finished=NOW + timedelta(seconds=2))
+    later = replace(first, index=2, node="gpu-a03", finished=NOW + timedelta(minutes=5))
+    failed = replace(failed, failures=(first, together, later))
+
+    assert set(build_topology(inventory(), [failed], cluster="prod-a").failed_on) == {"gpu-a01", "gpu-a02"}
 
 
 def test_a_failed_training_is_known_by_the_node_of_its_first_failure() -> None:

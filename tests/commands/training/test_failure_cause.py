@@ -66,6 +66,18 @@ async def test_the_cause_is_the_critical_incident_of_its_node_at_that_time(
     assert (found.id if found else None) == ("i1" if is_cause else None)
 
 
+async def test_the_cause_may_be_on_the_node_of_any_task_that_failed_together_with_the_first() -> None:
+    elsewhere = replace(FAILED, failed_on="gpu-d02")
+    store = MemoryStore()
+    async with store.unit() as unit:
+        await unit.rows(Incident).put(incident_of())
+    async with store.read() as snapshot:
+        found = await cause_of(elsewhere, snapshot, together=("gpu-d02", "gpu-a01"))
+        alone = await cause_of(elsewhere, snapshot)
+
+    assert (found.id if found else None, alone) == ("i1", None)
+
+
 def test_the_cause_is_said_with_its_time_and_incident() -> None:
     said = "Probably not your code: GPU 3 on gpu-a01 reported XID 79, since 2026-03-02 12:00 UTC (i1)"
 
@@ -97,7 +109,7 @@ def test_who_exceeds_its_own_memory_has_no_other_cause(rank: Rank | None, node: 
     ],
 )
 def test_it_is_launched_again_under_another_name_without_that_node(line: str, again: str | None) -> None:
-    button = again_elsewhere(FAILED, replace(plan_of(), line=line))
+    button = again_elsewhere(incident_of(), replace(plan_of(), line=line))
 
     assert (button.line if button else None) == again
 
@@ -105,7 +117,7 @@ def test_it_is_launched_again_under_another_name_without_that_node(line: str, ag
 def test_what_an_uploaded_script_ran_cannot_be_launched_by_its_line() -> None:
     uploaded: Plan = replace(plan_of(), line="training launch x --image r/x:1", is_fixed=True)
 
-    assert again_elsewhere(FAILED, uploaded) is None
+    assert again_elsewhere(incident_of(), uploaded) is None
 
 
 async def test_a_node_that_is_left_out_runs_none_of_its_tasks(yard: Yard, kube: KubernetesLookalike) -> None:

@@ -51,7 +51,7 @@ async def test_the_list_has_a_row_per_training_and_hides_ended_ones(
     done = [{"type": "Complete", "status": "True", "reason": "CompletionsReached"}]
     kube.patch("jobs", "mnist", "mnist-worker", {"status": {"conditions": done}}, status=True)
     await yard.seen(lambda: yard.cluster.trainings()[0].state is TrainingState.SUCCEEDED)
-    assert "1 more have ended" in await yard.say("training list", BO)
+    assert "1 more ended" in await yard.say("training list", BO)
     assert "mnist/mnist | succeeded" in await yard.say("training list --all", BO)
 
 

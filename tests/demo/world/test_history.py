@@ -3,6 +3,7 @@
 import asyncio
 import re
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,11 @@ async def test_the_history_is_openmetrics_in_time_order(tmp_path: Path) -> None:
     assert lines[-1] == "# EOF"
     moments = [float(line.rsplit(" ", 1)[1]) for line in lines[:-1]]
     assert moments == sorted(moments)
-    assert len(set(moments)) == 10, "one sample a minute"
+    times = sorted(set(moments))
+    apart = [round(later - earlier) for earlier, later in pairwise(times)]
+    assert apart == sorted(apart, reverse=True)
+    assert set(apart) == {60, 15}, "one sample a minute, and more of them shortly before the first scrape"
+    assert times[-1] - times[apart.index(15)] >= 150
     assert re.search(
         r'^DCGM_FI_DEV_GPU_UTIL\{.*exported_pod="detr-worker-0-.*job="dcgm-exporter"', text, re.MULTILINE
     )

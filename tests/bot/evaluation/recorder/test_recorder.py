@@ -169,7 +169,7 @@ async def test_a_raised_severity_is_reported_once_per_channel() -> None:
         (f"incident/i1/{channel}", said)
         for channel in ("C2", "C9")
         for said in (
-            "Severity raised to critical: gpu-a01 is dead.\n"
+            "Severity raised to critical: gpu-a01 is dead\n"
             "Affects: vision/detr 16 GPUs, ana\nNext: investigate; no action is suggested",
         )
     ]
