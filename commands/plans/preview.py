@@ -14,15 +14,8 @@ from alerts.cards.message import (
     Message,
     Paragraph,
     Preformatted,
-    Text,
-    bold,
-    code,
-    joined,
-    markup,
-    moment,
-    person,
-    text,
 )
+from alerts.cards.text import Text, bold, code, joined, markup, moment, person, text
 from collectors.facts.clock import humanize
 from commands.plans.disruption import Disruption
 from commands.plans.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
