@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from alerts.cards.headline import headline
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.message import Text, bold, code, joined, moment, person, text
+from alerts.cards.text import Text, bold, code, joined, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Impact, Incident
 from alerts.rules import ImpactScope

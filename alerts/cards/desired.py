@@ -8,8 +8,8 @@ from alerts.cards.incident_buttons import card_buttons
 from alerts.cards.incident_card import first_lines
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.incident_events import event_text, repeated
-from alerts.cards.message import Span, Text, joined, text
 from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
+from alerts.cards.text import Span, Text, joined, text
 from alerts.incidents.incident import NOTIFYING, Incident, IncidentEvent, IncidentEventType
 
 REPLY_BUTTONS = 3  # the rest is on the card

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from alerts.cards.headline import group_headline
-from alerts.cards.message import Text, bold, code, joined, moment, text
+from alerts.cards.text import Text, bold, code, joined, moment, text
 from alerts.incidents.incident import Incident, Member
 
 MEMBERS_SHOWN = 5

@@ -8,7 +8,8 @@ newer lines replace it.
 import re
 from dataclasses import replace
 
-from alerts.cards.message import Block, Context, Fields, Message, Paragraph, Preformatted, Style, Table, Text
+from alerts.cards.message import Block, Context, Fields, Message, Paragraph, Preformatted, Table
+from alerts.cards.text import Style, Text
 
 _ANY = "#"  # stands for a figure
 _WORD = re.compile(r"\S+")

@@ -15,23 +15,9 @@ from alerts.cards.incident_buttons import (
 )
 from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
 from alerts.cards.incident_events import earlier, not_known, repeated, resolution
-from alerts.cards.message import (
-    Block,
-    Color,
-    Context,
-    Message,
-    Paragraph,
-    Preformatted,
-    Text,
-    bold,
-    code,
-    joined,
-    link,
-    moment,
-    person,
-    text,
-)
+from alerts.cards.message import Block, Color, Context, Message, Paragraph, Preformatted
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
+from alerts.cards.text import Text, bold, code, joined, link, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
 from alerts.rules import ResolveWhen, Severity

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
 
-from alerts.cards.message import Button, Text
+from alerts.cards.message import Button
+from alerts.cards.text import Text
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 

@@ -1,7 +1,7 @@
 """What happened to an incident, in words: for replies in its thread, its history and its card. Pure."""
 
 from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
-from alerts.cards.message import Text, bold, code, joined, moment, person, text
+from alerts.cards.text import Text, bold, code, joined, moment, person, text
 from alerts.incidents.incident import Incident, IncidentEvent, IncidentEventType
 from collectors.facts.clock import humanize
 

@@ -1,108 +1,15 @@
 """Messages: the content of a card, reply or answer, before a channel renders it.
 
-Text is a tuple of spans, so that it is escaped once, where a channel renders it, and text from outside
-cannot become markup. Whatever a span, a cell or a preformatted line is made of, it is one line: only a span of its own
-breaks lines.
+Whatever a cell, a label or a preformatted line is made of, it is one line.
 """
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from enum import StrEnum
 
-from alerts.cards.channel_id import kind_and_name
 from alerts.cards.incident_facts import IncidentFacts
+from alerts.cards.text import Text, plain, printable_lines
 from collectors.facts.one_line import LONGEST, printable
-
-
-class Style(StrEnum):
-    PLAIN = "plain"
-    BOLD = "bold"
-    CODE = "code"
-    LINK = "link"  # target is the URL
-    PERSON = "person"  # target is the chat user's id, text the name to show outside the chat
-    CHANNEL = "channel"
-    MOMENT = "moment"  # target is an ISO time, text is shown where the channel has no date format
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A piece of a line, or a line break: `"\\n"` and nothing else."""
-
-    text: str
-    style: Style = Style.PLAIN
-    target: str = ""
-
-    def __post_init__(self) -> None:
-        if self.text != "\n":
-            object.__setattr__(self, "text", printable(self.text, LONGEST))
-
-
-Text = tuple[Span, ...]
-
-
-def text(*parts: "str | Span | Text") -> Text:
-    """Join strings, spans and texts."""
-    spans: list[Span] = []
-    for part in parts:
-        if isinstance(part, str):
-            spans.append(Span(part))
-        elif isinstance(part, Span):
-            spans.append(part)
-        else:
-            spans.extend(part)
-    return tuple(span for span in spans if span.text or span.target)
-
-
-def joined(separator: "str | Span", parts: Iterable["str | Span | Text"]) -> Text:
-    spans: Text = ()
-    for number, part in enumerate(parts):
-        spans = text(spans, separator, part) if number else text(part)
-    return spans
-
-
-def split_lines(spans: Text) -> list[Text]:
-    """Return the lines of a text, which line breaks part."""
-    lines: list[Text] = [()]
-    for span in spans:
-        if span.text == "\n":
-            lines.append(())
-        else:
-            lines[-1] += (span,)
-    return lines
-
-
-def bold(words: str) -> Span:
-    return Span(words, Style.BOLD)
-
-
-def code(words: str) -> Span:
-    return Span(words, Style.CODE)
-
-
-def link(address: str, words: str) -> Span:
-    return Span(words, Style.LINK, address)
-
-
-def person(id: str, name: str = "") -> Span:
-    """Mention a person of the chat; an id that the chat does not know is shown by its name."""
-    return Span(name or id, Style.PERSON, id)
-
-
-def channel(id: str) -> Span:
-    """Link a channel; where it cannot be linked its own id is shown."""
-    name = kind_and_name(id)[1]
-    return Span(name, Style.CHANNEL, name)
-
-
-def moment(at: datetime, words: str = "") -> Span:
-    return Span(words or moment_words(at), Style.MOMENT, at.isoformat())
-
-
-def plain(spans: Text) -> str:
-    """Return the text without markup, for terminals, notifications and tests."""
-    return "".join(span.text for span in spans)
 
 
 class Color(StrEnum):
@@ -154,7 +61,7 @@ class Preformatted:
     lines: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lines", _printable(self.lines))
+        object.__setattr__(self, "lines", printable_lines(self.lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +73,7 @@ class Table:
     more: int = 0  # rows already left out
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", tuple(_printable(row) for row in self.rows))
+        object.__setattr__(self, "rows", tuple(printable_lines(row) for row in self.rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,40 +188,4 @@ class Attachment:
     content: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "content", "\n".join(_printable(self.content.split("\n"))))
-
-
-def _printable(lines: Iterable[str]) -> tuple[str, ...]:
-    return tuple(printable(line, LONGEST) for line in lines)
-
-
-_MOMENT_WORDS = "%Y-%m-%d %H:%M UTC"
-_CODE = re.compile(r"`([^`\n]+)`")
-_MOMENT = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d UTC)\b")
-
-
-def moment_words(at: datetime) -> str:
-    """Return the moment for a stored sentence, in which `markup` finds it again."""
-    return at.astimezone(UTC).strftime(_MOMENT_WORDS)
-
-
-def markup(sentence: str) -> Text:
-    """Return the sentence with its backticked words as code, and its moments in the reader's time.
-
-    Nothing else becomes markup, whatever its source.
-    """
-    parts = _CODE.split(sentence)
-    return text(*(code(part) if number % 2 else with_moments(part) for number, part in enumerate(parts)))
-
-
-def with_moments(words: str) -> Text:
-    """Return the words with their moments in the reader's time."""
-    parts = _MOMENT.split(words)
-    return text(*(_moment_of(part) if number % 2 else part for number, part in enumerate(parts)))
-
-
-def _moment_of(words: str) -> str | Span:
-    try:
-        return moment(datetime.strptime(words, _MOMENT_WORDS).replace(tzinfo=UTC))
-    except ValueError:  # such as the 31st of February
-        return words
+        object.__setattr__(self, "content", "\n".join(printable_lines(self.content.split("\n"))))

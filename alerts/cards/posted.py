@@ -5,7 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType
 
-from alerts.cards.message import Button, Buttons, Message, Paragraph, Span, Text, joined, split_lines
+from alerts.cards.message import Button, Buttons, Message, Paragraph
+from alerts.cards.text import Span, Text, joined, split_lines
 from alerts.store import stored
 
 CardId = NewType("CardId", str)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from alerts.cards.message import Color, Context, Message, bold, text
+from alerts.cards.message import Color, Context, Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.cards.text import bold, text
 from alerts.store import Changed, Store, StoreSnapshot, Unit
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import Composed, Everywhere

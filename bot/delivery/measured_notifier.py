@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from alerts.cards.message import Message, Text
+from alerts.cards.message import Message
+from alerts.cards.text import Text
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Duplicates,

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Protocol
 
-from alerts.cards.message import Message, Text
+from alerts.cards.message import Message
+from alerts.cards.text import Text
 from bot.delivery.rate_limiter import RateLimits
 
 

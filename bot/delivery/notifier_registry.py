@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from alerts.cards.channel_id import kind_and_name
-from alerts.cards.message import Message, Text
+from alerts.cards.message import Message
+from alerts.cards.text import Text
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Notifier,

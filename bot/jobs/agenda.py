@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import structlog
 
-from alerts.cards.message import moment_words, plain
+from alerts.cards.text import moment_words, plain
 from alerts.store import Changed, Store, Unit
 from collectors.facts.clock import Clock
 from commands.core.command import Answer, Handler

@@ -9,8 +9,8 @@ from functools import partial
 
 import structlog
 
-from alerts.cards.message import Text, code, person, text
 from alerts.cards.posted import PostedCard, ThreadReply, reply_id
+from alerts.cards.text import Text, code, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card

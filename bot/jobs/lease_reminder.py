@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import structlog
 
-from alerts.cards.message import Button, Text, code, moment, person, text
+from alerts.cards.message import Button
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
+from alerts.cards.text import Text, code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import Store, Unit
 from bot.live_cluster import LiveCluster

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from alerts.cards.message import Button, Text
+from alerts.cards.message import Button
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
+from alerts.cards.text import Text
 from alerts.store import Store, Unit
 from collectors.facts.clock import Clock
 from commands.gpu.freeing_plan import freeing_plan

@@ -12,7 +12,7 @@ LAST_TOKEN = 0xE0FF
 
 _PIECES = re.compile(r"(\{\d*\}|`[^`]*`)")  # a hole, or code
 _ANYTHING = "(.*?)"
-_NO_LIST = r"((?:[^;\n.!?]|[.!?]+[^ ;\n.!?])*?)"  # neither a list of sentences nor the end of one
+_NO_LIST = r"((?:[^;·\n.!?]|[.!?]+[^ ;·\n.!?])*?)"  # neither a list of sentences nor the end of one
 _CODE = f"(`[^`]*`|[{chr(FIRST_TOKEN)}-{chr(LAST_TOKEN)}])"
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 WORD = re.compile(r"[A-Za-z]+")

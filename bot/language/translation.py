@@ -15,11 +15,9 @@ from alerts.cards.message import (
     Message,
     Paragraph,
     Preformatted,
-    Span,
-    Style,
     Table,
-    Text,
 )
+from alerts.cards.text import Span, Style, Text
 from bot.language.phrase import FIRST_TOKEN, LAST_TOKEN
 from bot.language.phrasebook import Phrasebook
 

@@ -7,8 +7,9 @@ import click
 
 from alerts.cards.desired import desired_replies
 from alerts.cards.incident_context import NO_CONTEXT
-from alerts.cards.message import Message, code, person, text
+from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.cards.text import code, person, text
 from alerts.incidents.grouping import acknowledge
 from alerts.incidents.handing_over import give_back, hand_over
 from alerts.incidents.incident import Incident

@@ -5,20 +5,8 @@ from dataclasses import dataclass
 import click
 
 from alerts.alert import Alert
-from alerts.cards.message import (
-    Block,
-    Context,
-    Fields,
-    Message,
-    Paragraph,
-    Preformatted,
-    Table,
-    Text,
-    bold,
-    code,
-    moment,
-    text,
-)
+from alerts.cards.message import Block, Context, Fields, Message, Paragraph, Preformatted, Table
+from alerts.cards.text import Text, bold, code, moment, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.members import summary_of
 from alerts.silences import Silence

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import click
 
-from alerts.cards.message import Message, Table, bold, moment_words, text
+from alerts.cards.message import Message, Table
+from alerts.cards.text import bold, moment_words, text
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN, WholeNumberType

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from alerts.cards.message import Color, Message, channel, code, text
+from alerts.cards.message import Color, Message
 from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.cards.text import channel, code, text
 from alerts.store import StoreSnapshot
 from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
 from commands.core.context import CommandContext

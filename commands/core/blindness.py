@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from alerts.cards.message import Block, Color, Context, Message, Paragraph, bold, markup, text
+from alerts.cards.message import Block, Color, Context, Message, Paragraph
+from alerts.cards.text import bold, markup, text
 from commands.core.command import EVERY_SOURCE, Answer, AnyCommand
 from commands.core.context import NOT_CONNECTED, CommandContext
 

@@ -15,12 +15,8 @@ from alerts.cards.message import (
     Message,
     Paragraph,
     Preformatted,
-    Text,
-    code,
-    joined,
-    markup,
-    text,
 )
+from alerts.cards.text import Text, code, joined, markup, text
 from collectors.facts.one_line import SENTENCE, one_line
 from commands.core.cluster_selection import scoped
 from commands.core.command import Answer, AnyCommand, DeniedError, FormRequest, Outcome, UnknownNameError

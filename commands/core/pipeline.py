@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 
-from alerts.cards.message import Color, Message, markup, text
+from alerts.cards.message import Color, Message
+from alerts.cards.text import markup, text
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from alerts.cards.message import Button, Color, Message, text
+from alerts.cards.message import Button, Color, Message
+from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError

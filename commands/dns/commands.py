@@ -6,7 +6,8 @@ from math import isnan
 
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message, Text, bold, code, text
+from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message
+from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.wording import rounded
 from alerts.templates.humanizing import humanize_duration, humanize_percentage
 from collectors.checks.dns import count_nodes

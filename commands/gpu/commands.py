@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph, bold, joined, text
+from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph
+from alerts.cards.text import bold, joined, text
 from collectors.facts.clock import format_duration, humanize
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.cards.message import moment_words
+from alerts.cards.text import moment_words
 from collectors.facts.clock import humanize
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError

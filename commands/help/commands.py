@@ -5,22 +5,8 @@ from dataclasses import dataclass
 
 import click
 
-from alerts.cards.message import (
-    Block,
-    Button,
-    Buttons,
-    Context,
-    Menu,
-    Message,
-    Paragraph,
-    Preformatted,
-    Text,
-    bold,
-    code,
-    joined,
-    markup,
-    text,
-)
+from alerts.cards.message import Block, Button, Buttons, Context, Menu, Message, Paragraph, Preformatted
+from alerts.cards.text import Text, bold, code, joined, markup, text
 from alerts.incidents.incident import Incident
 from commands.core.command import Answer, AnyCommand, Command
 from commands.core.context import CommandContext

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from alerts.cards.message import Block, Context, Message, bold, code, text
+from alerts.cards.message import Block, Context, Message
+from alerts.cards.text import bold, code, text
 from alerts.incidents.incident import Incident
 from collectors.facts.results import SourceError
 from commands.core.command import EVERY_SOURCE, Answer, Command

@@ -3,20 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from alerts.cards.headline import headline
-from alerts.cards.message import (
-    Block,
-    Button,
-    Buttons,
-    ButtonStyle,
-    Context,
-    Paragraph,
-    Text,
-    bold,
-    code,
-    moment,
-    person,
-    text,
-)
+from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Context, Paragraph
+from alerts.cards.text import Text, bold, code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.trainings.training import Training, TrainingState

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from alerts.alert import Alert
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
-from alerts.cards.message import Button, code, moment, person, text
+from alerts.cards.message import Button
+from alerts.cards.text import code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence

@@ -7,7 +7,8 @@ import click
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
-from alerts.cards.message import Block, Context, Message, Paragraph, Table, bold, moment, text
+from alerts.cards.message import Block, Context, Message, Paragraph, Table
+from alerts.cards.text import bold, moment, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Fields, Message, Text, bold, code, moment, text
+from alerts.cards.message import Block, Button, Buttons, Fields, Message
+from alerts.cards.text import Text, bold, code, moment, text
 from collectors.cluster.objects import Node
 from collectors.facts.subjects import Subject
 from commands.core.command import Answer, Command

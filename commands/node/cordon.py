@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from alerts.cards.message import moment_words
+from alerts.cards.text import moment_words
 from collectors.cluster.objects import Node
 from commands.core.context import CommandContext
 from commands.core.cordons import AT, BY, INCIDENT, REASON, UNTIL, annotations_of

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Color, Context, Message, Table, bold, text
+from alerts.cards.message import Block, Button, Buttons, Color, Context, Message, Table
+from alerts.cards.text import bold, text
 from alerts.incidents.incident import Incident
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node

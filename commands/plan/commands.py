@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import click
 
-from alerts.cards.message import Color, Message, text
+from alerts.cards.message import Color, Message
+from alerts.cards.text import text
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext

@@ -14,15 +14,8 @@ from alerts.cards.message import (
     Message,
     Paragraph,
     Preformatted,
-    Text,
-    bold,
-    code,
-    joined,
-    markup,
-    moment,
-    person,
-    text,
 )
+from alerts.cards.text import Text, bold, code, joined, markup, moment, person, text
 from collectors.facts.clock import humanize
 from commands.plans.disruption import Disruption
 from commands.plans.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
@@ -164,7 +157,7 @@ def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
         rows.append(("undone by", text(code(plan.undone_by))))
     blocks: list[Block] = [
         Fields(rows=tuple(rows)),
-        Preformatted(lines=tuple(_step_lines(plan, records, at_most=len(plan.steps)))),
+        _all_steps(plan, records),
     ]
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
@@ -190,6 +183,14 @@ def _buttons(plan: Plan, records: Sequence[StepRecord]) -> tuple[Button, ...]:
     if plan.state in (PlanState.CONFIRMED, PlanState.RUNNING):
         return (Button(label="Stop after this step", line=f"plan cancel {plan.id}"),)
     return (Button(label="Undo", line=f"plan undo {plan.id}"),) if can_undo(plan, records) else ()
+
+
+def _all_steps(plan: Plan, records: Sequence[StepRecord]) -> Block:
+    """Return every step; many are preformatted, which a channel attaches as a file rather than cut."""
+    lines = _step_lines(plan, records, at_most=len(plan.steps))
+    if len(lines) > STEPS_SHOWN:
+        return Preformatted(lines=tuple(lines))
+    return Paragraph(text=joined("\n", map(markup, lines)))
 
 
 def _step_lines(plan: Plan, records: Sequence[StepRecord], *, at_most: int) -> list[str]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import click
 
-from alerts.cards.message import Button, Buttons, Context, Message, Paragraph, bold, code, joined, text
+from alerts.cards.message import Button, Buttons, Context, Message, Paragraph
 from alerts.cards.suggested_actions import fill, label_of
+from alerts.cards.text import bold, code, joined, text
 from alerts.incidents.incident import Incident
 from alerts.runbooks import runbook_names, runbook_page
 from collectors.facts.subjects import Subject

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from alerts.cards.message import Block, Paragraph, Preformatted, Span, Text, bold, code, joined, link, text
+from alerts.cards.message import Block, Paragraph, Preformatted
+from alerts.cards.text import Span, Text, bold, code, joined, link, text
 
 _INLINE = re.compile(
     r"`(?P<code>[^`\n]+)`|\*\*(?P<bold>[^*\n]+)\*\*|\[(?P<words>[^\]\n]+)\]\((?P<target>[^)\s]+)\)"

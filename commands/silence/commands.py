@@ -6,7 +6,8 @@ from datetime import timedelta
 import click
 
 from alerts.alert import Alert
-from alerts.cards.message import Button, Buttons, Color, Message, Table, Text, bold, code, text
+from alerts.cards.message import Button, Buttons, Color, Message, Table
+from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.incident import Incident
 from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence

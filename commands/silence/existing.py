@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from alerts.alert import Alert
-from alerts.cards.message import Text, code, moment, text
+from alerts.cards.text import Text, code, moment, text
 from alerts.matching import Matcher, Operator
 from alerts.silences import Silence
 from alerts.store import Unit

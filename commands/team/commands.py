@@ -2,19 +2,8 @@
 
 from dataclasses import dataclass
 
-from alerts.cards.message import (
-    Block,
-    Context,
-    Fields,
-    Message,
-    Text,
-    bold,
-    channel,
-    code,
-    joined,
-    person,
-    text,
-)
+from alerts.cards.message import Block, Context, Fields, Message
+from alerts.cards.text import Text, bold, channel, code, joined, person, text
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 

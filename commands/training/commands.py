@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import click
 
 from alerts.cards.headline import headline
-from alerts.cards.message import Block, Context, Message, bold, text
+from alerts.cards.message import Block, Context, Message
+from alerts.cards.text import bold, text
 from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds

@@ -16,12 +16,8 @@ from alerts.cards.message import (
     Paragraph,
     Preformatted,
     Table,
-    Text,
-    bold,
-    code,
-    moment,
-    text,
 )
+from alerts.cards.text import Text, bold, code, moment, text
 from collectors.cluster.indexes import by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS

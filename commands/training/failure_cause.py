@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from alerts.cards.headline import headline
-from alerts.cards.message import Button, Text, bold, code, moment, text
+from alerts.cards.message import Button
+from alerts.cards.text import Text, bold, code, moment, text
 from alerts.incidents.impacts import JOINS_WITHIN
 from alerts.incidents.incident import Incident
 from alerts.rules import ImpactScope, Severity

@@ -3,7 +3,8 @@
 import shlex
 from collections import Counter
 
-from alerts.cards.message import Block, Button, Buttons, Paragraph, joined, markup, text
+from alerts.cards.message import Block, Button, Buttons, Paragraph
+from alerts.cards.text import joined, markup, text
 from alerts.incidents.incident import Incident
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext

@@ -13,13 +13,8 @@ from alerts.cards.message import (
     Message,
     Paragraph,
     Preformatted,
-    Text,
-    bold,
-    code,
-    moment,
-    person,
-    text,
 )
+from alerts.cards.text import Text, bold, code, moment, person, text
 from collectors.facts.clock import humanize
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch

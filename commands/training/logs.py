@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from alerts.cards.message import Attachment, Context, Message, Preformatted, bold, text
+from alerts.cards.message import Attachment, Context, Message, Preformatted
+from alerts.cards.text import bold, text
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.trainings.training import Rank, Training

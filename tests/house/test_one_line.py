@@ -13,7 +13,8 @@ from msgspec import inspect
 
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
-from alerts.cards.message import Button, Fields, Message, Paragraph, Preformatted, Table, bold, code, text
+from alerts.cards.message import Button, Fields, Message, Paragraph, Preformatted, Table
+from alerts.cards.text import bold, code, text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.rendering import RuleRenderer
 from bot.live_cluster import LiveCluster

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import TypeVar
 
-from alerts.cards.message import Message, Text, plain
+from alerts.cards.message import Message
+from alerts.cards.text import Text, plain
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.notifier_protocol import (
     Capabilities,

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.cards.message import plain
 from alerts.cards.posted import PostedCard, ThreadReply
+from alerts.cards.text import plain
 from alerts.incidents.incident import Incident
 from alerts.routing import Route
 from alerts.rules import Rule

@@ -8,7 +8,8 @@ from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
 from alerts.cards.incident_facts import incident_facts
-from alerts.cards.message import Color, Message, bold, text
+from alerts.cards.message import Color, Message
+from alerts.cards.text import bold, text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState

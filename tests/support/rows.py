@@ -11,8 +11,8 @@ import msgspec
 from hypothesis import strategies as st
 
 from alerts.alert import Alert
-from alerts.cards.message import text
 from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
+from alerts.cards.text import text
 from alerts.lifecycle import AlertLife, AlertState
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject

@@ -2,17 +2,8 @@
 
 from unicodedata import category
 
-from alerts.cards.message import (
-    Buttons,
-    Context,
-    Fields,
-    Image,
-    Message,
-    Paragraph,
-    Preformatted,
-    Table,
-    Text,
-)
+from alerts.cards.message import Buttons, Context, Fields, Image, Message, Paragraph, Preformatted, Table
+from alerts.cards.text import Text
 
 # Each part that reaches the start of a line, or turns it around, has written into somebody's message.
 FORGED = "FORGED"

@@ -9,17 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from alerts.cards.message import (
-    Buttons,
-    Context,
-    Fields,
-    Image,
-    Message,
-    Paragraph,
-    Preformatted,
-    Table,
-    plain,
-)
+from alerts.cards.message import Buttons, Context, Fields, Image, Message, Paragraph, Preformatted, Table
+from alerts.cards.text import plain
 from bot.live_cluster import LiveCluster
 from bot.store.memory_store import MemoryStore
 from collectors.cluster.cache import ClusterCache

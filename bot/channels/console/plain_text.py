@@ -10,8 +10,8 @@ from alerts.cards.message import (
     Paragraph,
     Preformatted,
     Table,
-    plain,
 )
+from alerts.cards.text import plain
 from bot.channels.display_width import padded, width_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.language.translation import translated

@@ -14,11 +14,9 @@ from alerts.cards.message import (
     Message,
     Paragraph,
     Preformatted,
-    Style,
     Table,
-    Text,
-    plain,
 )
+from alerts.cards.text import Style, Text, plain
 from bot.channels.slack import block_limits
 from bot.channels.slack.elements import action_elements
 from bot.channels.slack.fitting import fitting

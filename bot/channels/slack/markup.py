@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 
-from alerts.cards.message import Span, Style, Text
+from alerts.cards.text import Span, Style, Text
 from bot.language.phrase import WIDE
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from alerts.cards.message import Block, Span, Style, Table, with_moments
+from alerts.cards.message import Block, Table
+from alerts.cards.text import Span, Style, with_moments
 from bot.channels.slack import block_limits
 from bot.channels.slack.markup import DATE
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import structlog
 
-from alerts.cards.message import Attachment, Message, Text
+from alerts.cards.message import Attachment, Message
+from alerts.cards.text import Text
 from bot.channels.slack.blocks import SlackMessage, render, render_line
 from bot.channels.slack.files import upload_picture, upload_text
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS

@@ -6,7 +6,8 @@ from typing import Any
 import structlog
 
 from alerts.cards.channel_id import kind_and_name
-from alerts.cards.message import Context, text
+from alerts.cards.message import Context
+from alerts.cards.text import text
 from bot.channels.interaction import Interaction
 from bot.channels.slack.blocks import SlackMessage, render
 from bot.channels.slack.files import download, upload_text

@@ -13,7 +13,8 @@ from typing import NoReturn
 
 import aiohttp
 
-from alerts.cards.message import Message, Text
+from alerts.cards.message import Message
+from alerts.cards.text import Text
 from bot.channels.webhook.payload import payload_of
 from bot.delivery.notifier_protocol import (
     Capabilities,

@@ -11,9 +11,10 @@ from alerts.cards.incident_buttons import MAX_BUTTONS
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentAction, IncidentContext
 from alerts.cards.incident_events import event_text
-from alerts.cards.message import Buttons, Color, Context, Message, Paragraph, Preformatted, Span, Style, plain
+from alerts.cards.message import Buttons, Color, Context, Message, Paragraph, Preformatted
 from alerts.cards.posted import CardKind, PostedCard, card_id
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
+from alerts.cards.text import Span, Style, plain
 from alerts.incidents.grouping import GroupingContext, acknowledge, add_alert, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident, IncidentEvent, IncidentEventType
 from alerts.rules import Rule

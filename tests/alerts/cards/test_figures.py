@@ -5,20 +5,8 @@ from typing import Any
 import pytest
 
 from alerts.cards.figures import without_figures
-from alerts.cards.message import (
-    Button,
-    Buttons,
-    Color,
-    Fields,
-    Message,
-    Paragraph,
-    Preformatted,
-    Table,
-    bold,
-    code,
-    moment,
-    text,
-)
+from alerts.cards.message import Button, Buttons, Color, Fields, Message, Paragraph, Preformatted, Table
+from alerts.cards.text import bold, code, moment, text
 from tests.support.rows import NOON
 
 

@@ -1,6 +1,7 @@
 """Menus in messages: flattened for channels that have none, and their lines name the cluster like a button's."""
 
-from alerts.cards.message import Button, Buttons, Menu, Message, text
+from alerts.cards.message import Button, Buttons, Menu, Message
+from alerts.cards.text import text
 from bot.channels.console.plain_text import plain_text
 from commands.core.cluster_selection import with_cluster
 

@@ -11,8 +11,9 @@ from alerts.cards.desired import desired_cards, desired_replies
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
-from alerts.cards.message import Button, Buttons, Message, Paragraph, code, plain, text
+from alerts.cards.message import Button, Buttons, Message, Paragraph
 from alerts.cards.posted import ThreadReply
+from alerts.cards.text import code, plain, text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule, Severity

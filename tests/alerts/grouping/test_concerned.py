@@ -6,7 +6,7 @@ import pytest
 
 from alerts.cards.concerned import concerned
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.message import plain
+from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.impacts import with_failures
 from alerts.incidents.incident import Incident, IncidentEventType

@@ -6,7 +6,8 @@ import pytest
 
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.message import Buttons, ButtonStyle, Paragraph, plain
+from alerts.cards.message import Buttons, ButtonStyle, Paragraph
+from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from collectors.facts.labels import Labels

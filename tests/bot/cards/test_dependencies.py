@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from alerts.alert import Alert
-from alerts.cards.message import Message, text
+from alerts.cards.message import Message
 from alerts.cards.posted import CardId, CardImage, CardKind, PostedCard, card_id
+from alerts.cards.text import text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity

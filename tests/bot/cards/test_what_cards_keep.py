@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from alerts.cards.message import Buttons, Message, Paragraph, plain
+from alerts.cards.message import Buttons, Message, Paragraph
 from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.text import plain
 from alerts.incidents.incident import Impact, Incident
 from alerts.rules import Severity
 from bot.cards.card_catalogue import CardCatalogue

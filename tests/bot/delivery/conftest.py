@@ -10,8 +10,9 @@ from random import Random
 import pytest
 
 from alerts.cards.channel_id import channel_id
-from alerts.cards.message import Color, Message, text
+from alerts.cards.message import Color, Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.cards.text import text
 from alerts.store import StoreSnapshot
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own

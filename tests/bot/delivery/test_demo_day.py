@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from alerts.cards.message import Message, Text
+from alerts.cards.message import Message
+from alerts.cards.text import Text
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.delivery.card_entries import REFRESH_EVERY, state_digest_of

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from alerts.cards.message import Color, Message, text
+from alerts.cards.message import Color, Message
 from alerts.cards.posted import CardId
+from alerts.cards.text import text
 from bot.cards.card_kind import Composed
 from bot.delivery.card_entries import CardEntry, DeliveryJob, digest_of, pending_jobs
 from bot.delivery.job_queue import DueJob, JobQueue, Lane

@@ -11,19 +11,8 @@ import pytest
 
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
-from alerts.cards.message import (
-    Button,
-    Buttons,
-    Context,
-    Fields,
-    Message,
-    Paragraph,
-    Preformatted,
-    Style,
-    Table,
-    Text,
-    text,
-)
+from alerts.cards.message import Button, Buttons, Context, Fields, Message, Paragraph, Preformatted, Table
+from alerts.cards.text import Style, Text, text
 from alerts.incidents.incident import Incident
 from bot.language.phrasebook import phrasebook, phrases_of
 from bot.language.translation import translated
@@ -77,7 +66,7 @@ LINES = (
     "audit",
 )
 # Names that stand in what these lines show; words of the field that the Chinese keeps are in the table.
-NAMES = frozenset({"dana", "sre", "vision", "speech", "job", "GPUTemperatureHigh"}) | {
+NAMES = frozenset({"dana", "sre", "vision", "speech", "job", "rack", "cluster", "GPUTemperatureHigh"}) | {
     word for command in CATALOGUE for word in command.name.split()
 }
 _WORD = re.compile(r"(?<![\w./*:-])[A-Za-z][A-Za-z]+(?![\w/*:-]|\.\w)")

@@ -14,16 +14,9 @@ from alerts.cards.message import (
     Message,
     Paragraph,
     Preformatted,
-    Span,
-    Style,
     Table,
-    bold,
-    code,
-    link,
-    markup,
-    person,
-    text,
 )
+from alerts.cards.text import Span, Style, bold, code, link, markup, person, text
 from bot.channels.console.plain_text import plain_text
 from bot.channels.slack.blocks import render, render_line
 from bot.language.phrase import Phrase

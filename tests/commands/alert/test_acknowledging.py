@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from alerts.cards.incident_events import event_text
-from alerts.cards.message import Span, Style, plain
+from alerts.cards.text import Span, Style, plain
 from alerts.incidents.incident import IncidentEvent
 from commands.core.context import Defaults
 from tests.support.alerting import an_alert

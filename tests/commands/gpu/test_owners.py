@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from alerts.cards.message import plain
 from alerts.cards.posted import PostedCard, ThreadReply
+from alerts.cards.text import plain
 from bot.cards.reclaim_cards import wanted_reclaim_cards
 from bot.jobs.agenda import Agenda
 from bot.jobs.launch_watcher import LaunchWatcher

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from alerts.cards.message import Buttons, Paragraph, plain
+from alerts.cards.message import Buttons, Paragraph
+from alerts.cards.text import plain
 from commands.command_catalogue import CATALOGUE
 from tests.support.incident_yard import yard_with
 from tests.support.incidents import an_open_incident

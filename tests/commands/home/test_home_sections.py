@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from alerts.cards.message import Block, Message, text
+from alerts.cards.message import Block, Message
+from alerts.cards.text import text
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from bot.channels.slack.blocks import render_view

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts.cards.message import plain
+from alerts.cards.text import plain
 from alerts.incidents.incident import Incident
 from bot.jobs.lease_reminder import node_now, reminder
 from commands.core.cordons import UNTIL, against_uncordoning

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from alerts.cards.incident_events import resolution
-from alerts.cards.message import plain
+from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from bot.store.memory_store import MemoryStore

@@ -7,7 +7,7 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.message import plain
+from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers

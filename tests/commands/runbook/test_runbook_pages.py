@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from alerts.cards.message import Message, Paragraph, Preformatted, plain, text
+from alerts.cards.message import Message, Paragraph, Preformatted
+from alerts.cards.text import plain, text
 from alerts.incidents.incident import Incident
 from alerts.runbooks import runbook_names, runbook_page
 from bot.channels.slack.blocks import render

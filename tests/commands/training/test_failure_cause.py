@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from alerts.cards.message import plain
+from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from alerts.cards.message import Button, Buttons, Color, Image, Menu, text
+from alerts.cards.message import Button, Buttons, Color, Image, Menu
+from alerts.cards.text import text
 from bot.delivery.notifier_protocol import (
     Permanent,
     Picture,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from alerts.cards.message import Message, plain, text
+from alerts.cards.message import Message
+from alerts.cards.text import plain, text
 from bot.channels.home_tabs import LOOK_AGAIN, MAX_WATCHED, MIN_GAP, WATCHED_FOR, HomeTabs
 from bot.delivery.notifier_protocol import Recoverable
 from bot.people import Account, People

@@ -19,16 +19,9 @@ from alerts.cards.message import (
     Message,
     Paragraph,
     Preformatted,
-    Span,
-    Style,
     Table,
-    bold,
-    code,
-    link,
-    moment,
-    person,
-    text,
 )
+from alerts.cards.text import Span, Style, bold, code, link, moment, person, text
 from bot.channels.display_width import width_of
 from bot.channels.slack.blocks import SlackMessage, render, render_line
 from bot.channels.slack.markup import cut_spans, mrkdwn

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from alerts.cards.message import Button, Buttons, Menu, Message, text
+from alerts.cards.message import Button, Buttons, Menu, Message
+from alerts.cards.text import text
 from bot.channels.slack.blocks import render
 from bot.channels.slack.elements import line_of
 from demo.lookalikes.slack.kit.blocks import mistakes_in_blocks

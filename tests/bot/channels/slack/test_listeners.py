@@ -7,7 +7,8 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 
-from alerts.cards.message import Button, Buttons, Message, text
+from alerts.cards.message import Button, Buttons, Message
+from alerts.cards.text import text
 from bot.channels.slack.integration import bolt_app
 from bot.channels.slack.listeners import BUSY
 

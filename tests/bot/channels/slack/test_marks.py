@@ -1,6 +1,6 @@
 """Slack reads its marks only beside a space, punctuation of its own, or the end of a line."""
 
-from alerts.cards.message import bold, code, text
+from alerts.cards.text import bold, code, text
 from bot.channels.slack.markup import cut_spans, mrkdwn
 
 

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 
-from alerts.cards.message import Message, Table, moment_words, text
+from alerts.cards.message import Message, Table
+from alerts.cards.text import moment_words, text
 from bot.channels.slack.blocks import render
 from bot.channels.slack.native_tables import native_table
 from demo.lookalikes.slack.kit.blocks import mistakes_in_blocks

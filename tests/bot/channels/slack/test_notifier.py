@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from alerts.cards.message import Attachment, Color, Message, Paragraph, Preformatted, text
+from alerts.cards.message import Attachment, Color, Message, Paragraph, Preformatted
+from alerts.cards.text import text
 from bot.channels.slack.api_errors import ErrorMeaning, meaning_of
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.web_client import SlackClient

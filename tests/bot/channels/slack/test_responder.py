@@ -7,7 +7,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from alerts.cards.message import Attachment, Button, Buttons, Message, text
+from alerts.cards.message import Attachment, Button, Buttons, Message
+from alerts.cards.text import text
 from bot.channels.interaction import InteractionFile
 from bot.channels.slack.files import is_on_slack
 from bot.channels.slack.responder import SlackResponder

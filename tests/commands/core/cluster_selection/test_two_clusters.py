@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from alerts.cards.message import Button, Buttons, Message, text
+from alerts.cards.message import Button, Buttons, Message
+from alerts.cards.text import text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
 from commands.core.cluster_selection import with_cluster

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from alerts.cards.message import Color, Context, Message, Paragraph, plain
+from alerts.cards.message import Color, Context, Message, Paragraph
+from alerts.cards.text import plain
 from bot.live_cluster import LiveCluster
 from bot.settings.schema import ClusterSettings, PrometheusSettings
 from bot.source_catalogue import not_connected
