@@ -84,6 +84,9 @@ _NAME = re.compile(
     r"[a-z0-9_./:@*+=-]+|[A-Za-z0-9]+[_./:-][A-Za-z0-9_./:{}-]*|[a-z]+[A-Z]\w*|([A-Z][a-z0-9]+){2,}|[A-Z0-9_]+"
     r"|\w+( \| \w+)+|#[0-9a-f]{6}"
 )
+_QUERY = re.compile(
+    r"\b(sum|max|rate|count|histogram_quantile|label_replace|vector|\w+_over_time)( (by|without) \([^)]*\))? ?\("
+)
 _EXPRESSION = re.compile(r"\{\{ *(?:with|if) .*?\{\{ *end *\}\}|\{\{.*?\}\}")
 # Annotations of rules that people read.
 _TEXTS = ("summary", "description", "headline", "resolved_headline", "worse_summary", "worse_description")
@@ -96,7 +99,8 @@ def said_phrases(root: Path = ROOT) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for place, phrase in (*_of_code(root), *_of_packs(root)):
         bare = phrase.replace("{}", "")
-        if _WORD.search(bare) and (" " in phrase or not _NAME.fullmatch(bare)):
+        is_name = " " not in phrase and _NAME.fullmatch(bare)
+        if _WORD.search(bare) and not is_name and not _QUERY.search(phrase):
             found.setdefault(phrase, place)
     return found
 
