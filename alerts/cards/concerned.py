@@ -39,8 +39,10 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
         holds = bold("Holds: ") if is_open else bold("Held: ")
         return text(holds, f"{gpus:g} GPUs: " if gpus else "", _named(found, context, gpus=False))
     if found := _of(incident, ImpactScope.BYSTANDERS):
-        line = text(bold("On this node: "), _named(found, context))
         named = [impact for impact in found if impact.is_named]
+        if named == found:
+            return text(bold("Named in the line: "), _named(named, context))
+        line = text(bold("On this node: "), _named(found, context))
         return text(line, " · ", bold("Named in the line: "), _named(named, context)) if named else line
     subject = incident.subject
     if not (subject.node or subject.rack or subject.pod):

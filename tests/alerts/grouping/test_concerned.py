@@ -104,6 +104,15 @@ def test_a_training_that_the_line_names_is_said(word: str) -> None:
     assert said(incident).endswith("; speech/asr 4 GPUs, bo · Named in the line: speech/asr 4 GPUs, bo")
 
 
+def test_a_training_that_is_named_and_alone_on_the_node_is_said_once() -> None:
+    rule = scoped("Noise", ImpactScope.BYSTANDERS, is_logged=True)
+    incident = incident_of(rule, texts=('Error syncing pod, skipping pod="speech/asr"',))
+    alone = replace(incident, impacts=tuple(impact for impact in incident.impacts if impact.is_named))
+
+    assert said(alone).endswith("Named in the line: speech/asr 4 GPUs, bo")
+    assert said(alone).count("speech/asr") == 1
+
+
 def test_a_namespace_of_a_training_in_the_line_names_it() -> None:
     rule = scoped("Noise", ImpactScope.BYSTANDERS, is_logged=True)
     alert = replace(an_alert("Noise", on=NODE), texts=('pod="speech-asr/worker-7"',))
