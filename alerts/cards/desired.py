@@ -66,7 +66,7 @@ def desired_replies(
         for card in cards
         for event in incident.events
         if event.type in NOTIFYING and event.number > card.after_event
-        for is_latest in (event.number == latest and incident.is_open,)
+        for is_latest in (event.type in _BROADCAST and event.number == latest and incident.is_open,)
     ]
 
 

@@ -31,7 +31,7 @@ from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
 from commands.core.planner import Planner
 from commands.core.request import Actor, ActorKind, Request
-from commands.models import AuditEntry, HandledRequest
+from commands.core.request_journal import RequestJournal
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import Plan
 
@@ -71,7 +71,7 @@ class Pipeline:
 
         A request that was handled before returns None, and so does any request from a guest.
         """
-        if request.actor.is_guest or not await self._begin(request):
+        if request.actor.is_guest or not await self._journal.begin(request):
             return _DONE_BEFORE if request.is_resumed and not request.actor.is_guest else None
         progress = _Progress(cluster=self._first)
         try:
@@ -106,7 +106,7 @@ class Pipeline:
                 return answer
         except DeniedError as error:
             progress.outcome = "refused"
-            await self._audit(request, progress.cluster, "refused", str(error), plan=error.plan)
+            await self._journal.note(request, progress.cluster, "refused", str(error), plan=error.plan)
             return self._with_cluster(denied(error, progress.words), progress.cluster) if str(error) else None
         except UnknownNameError as error:
             progress.outcome = "invalid"
@@ -131,15 +131,6 @@ class Pipeline:
             )
             return refused(f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.", Outcome.FAILED)
 
-    async def _begin(self, request: Request) -> bool:
-        """Store that the request is being handled. Return False if it was, or if a resumed one is done."""
-        async with self.store.unit() as unit:
-            earlier = await unit.rows(HandledRequest).get(request.id)
-            if earlier is not None and (earlier.is_done or not request.is_resumed):
-                return False
-            await unit.rows(HandledRequest).put(HandledRequest(id=request.id, at=request.at))
-        return True
-
     def _meaning(self, request: Request, words: Sequence[str], named: str) -> Run | Fill | Offer:
         """Return what the line means. Automation says what it means."""
         if request.actor.kind is ActorKind.AUTOMATION:
@@ -162,7 +153,7 @@ class Pipeline:
         action = action_of(command, words)
         if command.read is not None:
             return with_blindness(await command.read(action, context), command, context)
-        await self._audit(request, cluster, "asked")
+        await self._journal.note(request, cluster, "asked")
         if command.record is not None:
             return await command.record(action, replace(context, store=OnceStore(self.store, request)))
         planner = self._planner
@@ -208,6 +199,10 @@ class Pipeline:
     @property
     def catalogue(self) -> Sequence[AnyCommand]:
         return self.lexicon.catalogue
+
+    @property
+    def _journal(self) -> RequestJournal:
+        return RequestJournal(store=self.store, clock=self.clock)
 
     @property
     def _planner(self) -> Planner:
@@ -259,23 +254,6 @@ class Pipeline:
         if answer is None or len(self.clusters) < 2:
             return answer
         return replace(answer, message=with_cluster(answer.message, cluster))
-
-    async def _audit(
-        self, request: Request, cluster: str, what: str, reason: str = "", *, plan: str = ""
-    ) -> None:
-        entry = AuditEntry(
-            id=f"{request.id}/{what}",
-            cluster=cluster,
-            at=self.clock.now(),
-            actor=request.actor.id,
-            actor_name=request.actor.name,
-            line=request.line,
-            what=what,
-            plan=plan,
-            text=reason,
-        )
-        async with self.store.unit() as unit:
-            await unit.rows(AuditEntry).put(entry)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from alerts.cards.message import Button, Buttons, Message, Paragraph
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
+from alerts.incidents.handing_over import hand_over
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule, Severity
 from collectors.facts.queries import LogQuery, TimesUsual
@@ -374,3 +375,10 @@ def test_a_reply_is_a_message_with_buttons_where_the_channel_has_them() -> None:
 
 def test_a_reply_about_what_is_over_by_now_has_no_buttons() -> None:
     assert all(not reply.buttons for reply in replies_of(over(incident_of(XID_ALERT))))
+
+
+def test_a_reply_that_is_not_broadcast_says_its_fact_alone() -> None:
+    handed = hand_over(incident_of(XID_ALERT), to="U2", to_name="eli", by_name="dana", now=NOON)
+    *_, reply = replies_of(handed)
+    assert plain(reply.text) == "Handed over to eli by dana."
+    assert reply.buttons == ()

@@ -1,0 +1,41 @@
+"""The journal of requests: which ones were begun, who asked for what, and who was refused."""
+
+from dataclasses import dataclass
+
+from alerts.store import Store
+from collectors.facts.clock import Clock
+from commands.core.request import Request
+from commands.models import AuditEntry, HandledRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestJournal:
+    store: Store
+    clock: Clock
+
+    async def begin(self, request: Request) -> bool:
+        """Store that the request is being handled. Return False if it was, or if a resumed one is done."""
+        async with self.store.unit() as unit:
+            earlier = await unit.rows(HandledRequest).get(request.id)
+            if earlier is not None and (earlier.is_done or not request.is_resumed):
+                return False
+            await unit.rows(HandledRequest).put(HandledRequest(id=request.id, at=request.at))
+        return True
+
+    async def note(
+        self, request: Request, cluster: str, what: str, reason: str = "", *, plan: str = ""
+    ) -> None:
+        """Store what became of the request: `asked` or `refused`."""
+        entry = AuditEntry(
+            id=f"{request.id}/{what}",
+            cluster=cluster,
+            at=self.clock.now(),
+            actor=request.actor.id,
+            actor_name=request.actor.name,
+            line=request.line,
+            what=what,
+            plan=plan,
+            text=reason,
+        )
+        async with self.store.unit() as unit:
+            await unit.rows(AuditEntry).put(entry)
