@@ -60,6 +60,8 @@ async def take_pictures(into: Path) -> list[Path]:
             await card.get_by_role("button", name="repl").first.click()
             thread = page.get_by_role("complementary", name="Thread")
             await expect(thread).to_contain_text("Undo", timeout=TIMEOUT)
+            await page.set_viewport_size({"width": MIDDLE, "height": 860})
+            await thread.get_by_text("Undo").last.scroll_into_view_if_needed()  # a chart is above it
             files.append(await _picture(thread, into / "thread.png", width=MIDDLE, height=860))
             await page.get_by_role("button", name="Close thread").click()
             await _type(page, "/yard node list")
