@@ -51,8 +51,9 @@ def _condition(member: Member, proof: Proof) -> Text:
     match proof:
         case Proof.GPUS_ALLOCATABLE:
             known = member.evidence.gpus if member.evidence else 0
-            of = f"all {known} GPUs of {node}" if known else f"all GPUs of {node}"
-            return text(of, " are allocatable again")
+            if known:
+                return text(f"all {known} GPUs of {node} are allocatable again")
+            return text(f"all GPUs of {node} are allocatable again")
         case Proof.NODE_REBOOTED:
             return text(f"{node} was rebooted and is ready")
         case Proof.VOLUME_MOUNTED:
@@ -87,8 +88,9 @@ def _seen(member: Member, proven: Proven) -> Text:
         return text(f"{node} is no longer in the cluster")
     match proven.proof:
         case Proof.GPUS_ALLOCATABLE:
-            rebooted = ", after a reboot," if proven.is_rebooted else ""
-            return text(f"all {proven.gpus} GPUs of {node}", " are allocatable again", rebooted)
+            if proven.is_rebooted:
+                return text(f"all {proven.gpus} GPUs of {node} are allocatable again after a reboot")
+            return text(f"all {proven.gpus} GPUs of {node} are allocatable again")
         case Proof.NODE_REBOOTED:
             return text(f"{node} was rebooted and is ready")
         case Proof.VOLUME_MOUNTED:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Self
 
 from alerts.rules import Proof
 
@@ -18,7 +19,7 @@ class Evidence:
     metric_failed: bool = False  # the proof query said that it is not well
     holds_since: datetime | None = None  # a proof is seen to hold
 
-    def restated(self, by: timedelta) -> "Evidence":
+    def restated(self, by: timedelta) -> Self:
         """Return the same evidence by a clock that was set by so much."""
         return replace(self, since=self.since + by, holds_since=self.holds_since and self.holds_since + by)
 
@@ -38,6 +39,6 @@ class Proven:
     who_name: str = ""
     reason: str = ""
 
-    def restated(self, by: timedelta) -> "Proven":
+    def restated(self, by: timedelta) -> Self:
         """Return the same proof by a clock that was set by so much."""
         return replace(self, at=self.at + by, since=self.since and self.since + by)

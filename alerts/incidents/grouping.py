@@ -116,7 +116,7 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
     before = known.get(alert.id)
     others = [one for one in incident.members if incident.stands(one)]
     member = member_of(alert, rule, others)
-    if member.is_worse:
+    if member.is_logged and member.severity is Severity.CRITICAL:
         member = with_volume(member, others, grouping.topology)
     member = carried(member, before)
     if before is None and len(known) >= MAX_MEMBERS:

@@ -34,11 +34,9 @@ NO_FACTS = ProofFacts()
 
 
 def proofs_of(alert: Alert, rule: Rule, severity: Severity) -> tuple[Proof, ...]:
-    """Return what may prove that the alert's fault is over; empty if its end is proof enough.
-
-    An alert of severity info is context for others, so it keeps nothing open.
-    """
-    if rule.template.resolve_when is not ResolveWhen.PROVEN or severity is Severity.INFO:
+    """Return what may prove that the alert's fault is over; empty if its end is proof enough."""
+    template = rule.template
+    if template.resolve_when is not ResolveWhen.PROVEN or severity.rank < template.proof_severity.rank:
         return ()
     words = alert.annotations.get("proof", "").split()
     return tuple(proof for proof in Proof if proof in words) or ((Proof.WORD,) if words else ())

@@ -19,6 +19,7 @@ OWN = (
     "impact",
     "presence",
     "proof_expr",
+    "proof_severity",
     "resolve_when",
     "worse_after",
 )  # become fields of the rule, not annotations
@@ -122,6 +123,7 @@ def _own(
             runbook=annotations["runbook"][0].strip() if "runbook" in annotations else "",
             resolve_when=resolving.when,
             proof_query=resolving.proof_query,
+            proof_severity=resolving.proof_severity,
             impact=_impact(reader, annotations.get("impact"), before),
             worse_after=_worse_after(reader, annotations, before),
         ),

@@ -1,4 +1,4 @@
-"""The annotations that say what resolves an incident: `resolve_when`, `proof` and `proof_expr`."""
+"""The annotations that say what resolves an incident: `resolve_when`, and `proof` with its details."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
 from alerts.loading.yaml_nodes import Node
-from alerts.rules import Proof, ResolveWhen
+from alerts.rules import Proof, ResolveWhen, Severity
 from collectors.facts.queries import PromQLQuery
 
 _TEMPLATE_ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -20,11 +20,12 @@ class Resolving:
     """What resolves the incidents of a rule's alerts. The proofs themselves are a template, and stay an annotation."""
 
     when: ResolveWhen = ResolveWhen.CLEARED
+    proof_severity: Severity = Severity.WARNING
     proof_query: PromQLQuery | None = None
 
 
 def read_resolving(reader: NodeReader, annotations: Mapping[str, Entry], before: str) -> Resolving:
-    """Read the three annotations. Each error names what belongs together."""
+    """Read these annotations. Each error names what belongs together."""
     when = _when(reader, annotations.get("resolve_when"), before)
     needs_proof = when is ResolveWhen.PROVEN or (when is None and "proof" in annotations)
     known = ", ".join(Proof)
@@ -32,7 +33,7 @@ def read_resolving(reader: NodeReader, annotations: Mapping[str, Entry], before:
     if needs_proof and not words:
         node = annotations[("proof" if "proof" in annotations else "resolve_when")][1]
         reader.error(node, f"{before}proof: with `resolve_when: proven` it must be set, of {known}")
-    for name in ("proof", "proof_expr"):
+    for name in ("proof", "proof_expr", "proof_severity"):
         if name in annotations and not needs_proof:
             reader.error(annotations[name][1], f"{before}{name}: it is only used with `resolve_when: proven`")
     for word in words:
@@ -48,7 +49,8 @@ def read_resolving(reader: NodeReader, annotations: Mapping[str, Entry], before:
         reader.error(
             annotations["proof_expr"][1], f"{before}proof_expr: `proof` must name `metric`, or it is not used"
         )
-    return Resolving(when=when or ResolveWhen.CLEARED, proof_query=query)
+    severity = _severity(reader, annotations.get("proof_severity"), before)
+    return Resolving(when=when or ResolveWhen.CLEARED, proof_severity=severity, proof_query=query)
 
 
 def _when(reader: NodeReader, entry: Entry | None, before: str) -> ResolveWhen | None:
@@ -61,6 +63,15 @@ def _when(reader: NodeReader, entry: Entry | None, before: str) -> ResolveWhen |
         known = ", ".join(kind.value for kind in ResolveWhen)
         reader.error(entry[1], f"{before}resolve_when: `{entry[0].strip()[:40]}` must be one of {known}")
         return None
+
+
+def _severity(reader: NodeReader, entry: Entry | None, before: str) -> Severity:
+    """Return the lowest severity that needs a proof. One of info is context for others, and keeps nothing open."""
+    word = entry[0].strip() if entry is not None else Severity.WARNING.value
+    if entry is not None and word not in ("critical", "warning"):
+        reader.error(entry[1], f"{before}proof_severity: `{word[:40]}` must be critical or warning")
+        return Severity.WARNING
+    return Severity(word)
 
 
 def _words(entry: Entry) -> list[str]:

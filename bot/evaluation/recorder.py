@@ -123,10 +123,7 @@ class IncidentRecorder:
         """Return the ids of the rules of alerts that need such a proof, of the incidents that are open."""
         incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
         return frozenset(
-            member.rule
-            for incident in incidents
-            for member in incident.unproven
-            if proof in member.proofs
+            member.rule for incident in incidents for member in incident.unproven if proof in member.proofs
         )
 
     @property

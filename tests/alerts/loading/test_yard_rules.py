@@ -93,6 +93,11 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
         ),
         ("closes: proof", (7, 15), "closes: this annotation is not supported; remove it"),
         ("resolve_when: proven", (7, 21), "proof: with `resolve_when: proven` it must be set, of gpus-"),
+        (
+            "resolve_when: proven\n  proof: word\n  proof_severity: info",
+            (9, 23),
+            "proof_severity: `info` must be critical or warning",
+        ),
         ("proof: word", (7, 14), "proof: it is only used with `resolve_when: proven`"),
         (
             "resolve_when: proven\n  proof: gpus-allocated",
