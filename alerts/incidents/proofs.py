@@ -132,7 +132,7 @@ def has_all_gpus(node: NodeFacts, evidence: Evidence) -> bool:
 def _volume(
     member: Member, evidence: Evidence, members: Iterable[Member], topology: Topology, now: datetime
 ) -> tuple[Evidence, Proven | None]:
-    """A pod that waited for the volume on the alert's node runs. Without the claim's name, no pod can be told."""
+    """A pod that waited for the volume on the alert's node runs. Without the name of the claim, it may be any pod."""
     claim = claim_of(member, members, topology)
     if claim is None:
         return evidence, None

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
-from alerts.loading.resolving import read_resolving
+from alerts.loading.resolve_conditions import read_resolving
 from alerts.loading.yaml_nodes import Node, ScalarNode
 from alerts.rules import AlertTemplate, FileLocation, ImpactScope, Severity, Symbols
 from alerts.templates import TemplateError, parse
