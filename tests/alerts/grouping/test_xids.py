@@ -25,7 +25,15 @@ LOGGED = replace(
     query=LogQuery(match="x", by=("node",), over=minutes(5), extract="(?P<xid>x)"),
 )
 RULES: dict[str, Rule] = {rule.id: rule for rule in (COUNTED, LOGGED)}
-SEVERITY = {79: "critical", 48: "critical", 95: "critical", 119: "critical", 31: "info", 45: "info", 43: "info"}
+SEVERITY = {
+    79: "critical",
+    48: "critical",
+    95: "critical",
+    119: "critical",
+    31: "info",
+    45: "info",
+    43: "info",
+}
 
 
 def counted(number: int, *, gpu: str = "3", node: str = "gpu-a01", after: float = 0) -> Alert:
@@ -84,7 +92,9 @@ def incident_of(*alerts: Alert) -> Incident:
             Recovery.RESET_GPU,
             id="what the driver says of another GPU",
         ),
-        pytest.param([logged(149, **{"class": "Nonfatal"})], Recovery.NOTHING, id="an error that is not fatal"),
+        pytest.param(
+            [logged(149, **{"class": "Nonfatal"})], Recovery.NOTHING, id="an error that is not fatal"
+        ),
     ],
 )
 def test_the_action_that_wins(alerts: list[Alert], expected: Recovery) -> None:
@@ -175,7 +185,10 @@ def absorbed(*alerts: Alert, known: Topology | None = None) -> tuple[Effects, ..
 
 def _is_known(book: IncidentBook, alert: Alert, grouping: GroupingContext) -> bool:
     effects = book.absorb(
-        [(alert, alert.life.since)], grouping=grouping, channels_of=lambda _alert: ("C1",), now=alert.life.since
+        [(alert, alert.life.since)],
+        grouping=grouping,
+        channels_of=lambda _alert: ("C1",),
+        now=alert.life.since,
     )
     return not effects.opened
 
