@@ -46,12 +46,20 @@ def counted(number: int, *, gpu: str = "3", node: str = "gpu-a01", after: float 
     )
 
 
-def logged(number: int, *, pci: str = "0000:5d:00", after: float = 0, **labels: str) -> Alert:
+def logged(
+    number: int, *, pci: str = "0000:5d:00", after: float = 0, class_: str = "", recovery: str = ""
+) -> Alert:
+    labels = {"class": class_, "recovery": recovery}
     return an_alert(
         "GPUXIDLogged",
         severity=SEVERITY.get(number, "warning"),
         at=NOON + timedelta(seconds=after),
-        on={"node": "gpu-a01", "pci": pci, "xid": str(number), **labels},
+        on={
+            "node": "gpu-a01",
+            "pci": pci,
+            "xid": str(number),
+            **{name: text for name, text in labels.items() if text},
+        },
     )
 
 
@@ -92,9 +100,7 @@ def incident_of(*alerts: Alert) -> Incident:
             Recovery.RESET_GPU,
             id="what the driver says of another GPU",
         ),
-        pytest.param(
-            [logged(149, **{"class": "Nonfatal"})], Recovery.NOTHING, id="an error that is not fatal"
-        ),
+        pytest.param([logged(149, class_="Nonfatal")], Recovery.NOTHING, id="an error that is not fatal"),
     ],
 )
 def test_the_action_that_wins(alerts: list[Alert], expected: Recovery) -> None:
