@@ -20,6 +20,7 @@ class Measure:
     title: str
     file: str
     run: Callable[[Path], Awaitable[tuple[Row, ...]]]
+    needs_prometheus: bool = False
     limit: timedelta = timedelta(seconds=90)
 
 
