@@ -45,10 +45,10 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
     silenced = [
         alert.id for alert in found if any(silence.covers(alert.labels, context.now) for silence in silences)
     ]
-    muted = {
-        silence.incident for silence in silences if silence.covers_incident(silence.incident, context.now)
-    }
-    silenced += [member.alert for one in incidents if one.id in muted for member in one.members]
+    muted = [
+        one for one in incidents if any(silence.covers_incident(one, context.now) for silence in silences)
+    ]
+    silenced += [member.alert for one in muted for member in one.members]
     groups = grouped(found, silenced)
     table = Table(
         heading=("alert", "for", "state"),
