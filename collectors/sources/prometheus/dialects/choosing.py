@@ -9,7 +9,7 @@ from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
-from collectors.sources.prometheus.dialects.selectors import Matcher
+from collectors.sources.prometheus.dialects.selectors import LabelMatcher
 
 INSTANCE = "instance"  # the target's address: it tells exporters apart where nothing names their nodes
 _GENERATED = re.compile(
@@ -22,7 +22,7 @@ Overrides = Mapping[Role, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How a family's series name things. `problem` says why its node cannot be told; its rules are blind then."""
+    """How a family's series name things. `problem` says why its node is not known; its rules are blind then."""
 
     groups: tuple[SeriesGroup, ...] = (SeriesGroup(),)
     problem: str = ""
@@ -176,13 +176,13 @@ def _groups(found: Sequence[_JobDialect]) -> tuple[SeriesGroup, ...]:
     """Return the groups of series; the first has all jobs that no other has, so that a new job is in it."""
     first, *others = found
     named = sorted(job for one in others for job in one.jobs)
-    rest = (Matcher("job", "!~", json.dumps("|".join(map(re.escape, named)))),) if others else ()
+    rest = (LabelMatcher("job", "!~", json.dumps("|".join(map(re.escape, named)))),) if others else ()
     return (
         SeriesGroup(labels=first.labels, matchers=rest),
         *(
             SeriesGroup(
                 labels=one.labels,
-                matchers=(Matcher("job", "=~", json.dumps("|".join(map(re.escape, sorted(one.jobs))))),),
+                matchers=(LabelMatcher("job", "=~", json.dumps("|".join(map(re.escape, sorted(one.jobs))))),),
             )
             for one in others
         ),

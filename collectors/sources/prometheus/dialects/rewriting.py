@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from collectors.sources.prometheus.dialects.selectors import Matcher, Selector, selectors
+from collectors.sources.prometheus.dialects.selectors import LabelMatcher, Selector, selectors
 
 AUXILIARY = "yardmaster_from_"  # begins the labels that a rewritten expression adds; no result keeps them
 _FIRST = ";*([^;]*).*"  # of joined values
@@ -43,7 +43,7 @@ class SeriesGroup:
     """Series with the same sources of labels. `matchers` select them among those of their exporters."""
 
     labels: tuple[LabelSource, ...] = ()
-    matchers: tuple[Matcher, ...] = ()
+    matchers: tuple[LabelMatcher, ...] = ()
 
     def only(self, needed: Collection[str]) -> "SeriesGroup":
         """Return the group with the labels that are needed."""
@@ -73,7 +73,7 @@ class MetricForms:
 
     names: tuple[MetricName, ...]
     groups: tuple[SeriesGroup, ...] = (SeriesGroup(),)
-    replaced: tuple[tuple[str, tuple[Matcher, ...]], ...] = ()
+    replaced: tuple[tuple[str, tuple[LabelMatcher, ...]], ...] = ()
 
 
 FormsOf = Callable[[str], MetricForms | None]
@@ -107,14 +107,14 @@ def _in_forms(selector: Selector, forms: MetricForms, needed: Collection[str] | 
 
 
 def _in_group(selector: Selector, name: MetricName, group: SeriesGroup, forms: MetricForms) -> str:
-    inside: list[Matcher] = []
-    later: list[Matcher] = []
+    inside: list[LabelMatcher] = []
+    later: list[LabelMatcher] = []
     for matcher in _replaced(selector.matchers, forms):
         source = group.source_of(matcher.label)
         if source is None:
             inside.append(matcher)
         elif len(source.names) == 1 and not source.never and not source.beside:
-            inside.append(Matcher(source.names[0], matcher.operator, matcher.value))
+            inside.append(LabelMatcher(source.names[0], matcher.operator, matcher.value))
         else:
             later.append(matcher)
     text = selector.with_(name.name, (*inside, *group.matchers))
@@ -128,7 +128,7 @@ def _in_group(selector: Selector, name: MetricName, group: SeriesGroup, forms: M
     return text if name.factor == 1 else f"({text} * {name.factor:g})"
 
 
-def _replaced(matchers: Sequence[Matcher], forms: MetricForms) -> list[Matcher]:
+def _replaced(matchers: Sequence[LabelMatcher], forms: MetricForms) -> list[LabelMatcher]:
     instead = dict(forms.replaced)
     found = [one for one in matchers if one.label not in instead]
     for label in dict.fromkeys(one.label for one in matchers if one.label in instead):
@@ -152,7 +152,7 @@ def _given(text: str, source: LabelSource) -> str:
     return f'label_replace({text}, "{source.label}", "", "{source.beside}", "")' if source.beside else text
 
 
-def _filtered(text: str, matcher: Matcher, mark: str) -> str:
+def _filtered(text: str, matcher: LabelMatcher, mark: str) -> str:
     """Return the part of the result that a matcher would select if it were a label of the series."""
     keeps = matcher.operator in ("=", "=~")
     word = "and" if keeps else "unless"

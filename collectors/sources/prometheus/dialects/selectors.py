@@ -19,7 +19,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True, slots=True)
-class Matcher:
+class LabelMatcher:
     """A label matcher; `value` is quoted as in the expression."""
 
     label: str
@@ -40,7 +40,7 @@ class Selector:
     """
 
     metric: str
-    matchers: tuple[Matcher, ...]
+    matchers: tuple[LabelMatcher, ...]
     start: int
     end: int
     before: str
@@ -48,7 +48,7 @@ class Selector:
     function: str = ""  # that takes the range; empty without one
     is_aggregated: bool = False
 
-    def with_(self, metric: str, matchers: tuple[Matcher, ...]) -> str:
+    def with_(self, metric: str, matchers: tuple[LabelMatcher, ...]) -> str:
         """Return the text for another metric name and other matchers."""
         inner = "{" + ", ".join(str(one) for one in matchers) + "}" if matchers else ""
         return f"{self.before}{metric}{inner}{self.after}"
@@ -122,7 +122,7 @@ def _selector(
 ) -> tuple[Selector | None, int]:
     """Return the selector that begins with this piece, and the number of the piece after it."""
     name = pieces[number]
-    matchers: tuple[Matcher, ...] = ()
+    matchers: tuple[LabelMatcher, ...] = ()
     last = number
     if number + 1 < len(pieces) and pieces[number + 1].text == "{":
         last = _closing(pieces, number + 1)
@@ -158,10 +158,10 @@ def _modifiers_end(pieces: list[_Piece], last: int) -> int:
     return last
 
 
-def _matchers(pieces: list[_Piece]) -> Iterator[Matcher]:
+def _matchers(pieces: list[_Piece]) -> Iterator[LabelMatcher]:
     for label, operator, value in zip(pieces, pieces[1:], pieces[2:], strict=False):
         if label.kind == "word" and operator.text in ("=", "!=", "=~", "!~") and value.kind == "string":
-            yield Matcher(label.text, operator.text, value.text)
+            yield LabelMatcher(label.text, operator.text, value.text)
 
 
 def _closing(pieces: list[_Piece], opening: int) -> int:

@@ -70,7 +70,7 @@ class Dialects:
         self.nodes: NodeNames | None = None
 
     async def prepare(self, query: PromQLQuery, *, at: datetime, force: bool = False) -> Prepared | Blind:
-        """Return the query in the dialect of its series, as of now; Blind when their node cannot be told."""
+        """Return the query in the dialect of its series, as of now; Blind when their node is not known."""
         texts = [query.expr, *([query.presence] if query.presence is not None else [])]
         metrics = {selector.metric for text in texts for selector in selectors(text)}
         families = [one for one in self._families if any(one.has(metric) for metric in metrics)]
