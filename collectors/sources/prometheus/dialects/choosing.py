@@ -195,7 +195,7 @@ def _problem(family: Family, series: Sequence[Labels], ranks: "_Ranks", override
     example = series[0]
     names = [name for name in (*family.roles[Role.NODE].names, INSTANCE) if name in example]
     shown = " and ".join(f'{name}="{example[name]}"' for name in names)
-    return f"no label of {family.name}'s series names a node" + (f": they have {shown}" if shown else "")
+    return f"no label of {family.name}'s series names a node, only {shown}: set prometheus.labels"
 
 
 def _shown(family: Family, found: Sequence[_JobDialect]) -> Mapping[Role, tuple[str, ...]]:

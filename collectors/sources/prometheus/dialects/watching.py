@@ -129,14 +129,13 @@ class Dialects:
     def _problem(self, family: Family) -> str:
         look = self._looks[family.name]
         if look.dialect.problem:
-            role = Role.NODE.value
-            return (
-                f"{look.dialect.problem}; name one in the settings: prometheus.labels, {family.name}, {role}"
-            )
+            return look.dialect.problem
         waits = family.is_on_node and self.nodes is not None and not look.has_nodes
         label = family.roles[Role.NODE].label
         if waits and any(group.source_of(label) for group in look.dialect.groups):
-            return f"the nodes that {family.name}'s series are of are not known before the cluster's objects are listed"
+            return (
+                f"the nodes of {family.name}'s series are not known before the cluster's objects are listed"
+            )
         return ""
 
     def _forms(self, metric: str) -> MetricForms | None:
