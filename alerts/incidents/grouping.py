@@ -115,9 +115,10 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
     known = {one.alert: one for one in incident.members}
     before = known.get(alert.id)
     others = [one for one in incident.members if incident.stands(one)]
-    member = member_of(alert, rule, others)
-    if member.is_logged and member.severity is Severity.CRITICAL:
-        member = with_volume(member, others, grouping.topology)
+    concerning = member_of(alert, rule, others)
+    member = with_volume(concerning, others, grouping.topology) if concerning.is_logged else concerning
+    if member.is_worse:
+        concerning = member
     member = carried(member, before)
     if before is None and len(known) >= MAX_MEMBERS:
         least = min(incident.members, key=_weight)
@@ -136,7 +137,7 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
         resolve_when=ResolveWhen.ACKNOWLEDGED if _asks_for_somebody(member, rule) else incident.resolve_when,
         gpus=node.gpus if node else incident.gpus,
     )
-    after = with_impacts(after, member, grouping.topology)
+    after = with_impacts(after, concerning, grouping.topology)
     was_firing = before is not None and before.is_firing
     became_worse = member.is_worse and before is not None and not before.is_worse
     if reopens:
