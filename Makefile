@@ -3,10 +3,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup parts demo test lint quick fix bench soak packaging docs lock
+.PHONY: help setup parts demo test lint quick fix bench bench-quality soak packaging docs lock
 
 help:  ## Show the recipes
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 $(BIN)/python: requirements-dev.lock pyproject.toml demo/pyproject.toml
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -45,6 +45,9 @@ fix: $(BIN)/python  ## Format the code and apply the linter's fixes
 
 bench: $(BIN)/python  ## Run the benchmarks beside their peers and limits
 	$(BIN)/python -m benchmarks
+
+bench-quality: $(BIN)/python  ## Score the decisions on the public data sets in ../shared/data
+	$(BIN)/python -m benchmarks.quality
 
 soak: $(BIN)/python  ## Run the long tests; prints the seed
 	$(BIN)/python -m tests.soak

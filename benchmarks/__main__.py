@@ -45,9 +45,7 @@ def main(ids: tuple[str, ...], file: Path, record: bool, strict: bool) -> None:
     report.write(file, written)
     if record:
         report.write(DOCS / "benchmarks.json", written)
-        page = DOCS / "benchmarks.md"
-        text = report.put_between_markers(page.read_text(encoding="utf-8"), report.markdown(rows, facts, now))
-        report.write(page, text.encode())
+        report.put_in_page(DOCS / "benchmarks.md", report.markdown(rows, facts, now))
     if strict and any(row.met is False for row in rows):
         sys.exit(1)
 

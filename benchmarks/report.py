@@ -1,4 +1,4 @@
-"""Reports of rows: a table for the terminal, JSON, and the part of docs/benchmarks.md between the markers."""
+"""Reports of rows: a table for the terminal, JSON, and the part of a page of the docs between the markers."""
 
 import os
 import platform
@@ -13,6 +13,15 @@ from rich.table import Table
 from benchmarks.row import Goal, Row
 
 COLUMNS = ("id", "measure", "value", "unit", "peer", "ratio", "goal", "met")
+QUALITY_COLUMNS = (
+    "id",
+    "measure",
+    "value",
+    "unit",
+    "baseline",
+    "goal",
+    "met",
+)  # counts, compared with no ratio
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 
@@ -27,25 +36,30 @@ def machine() -> dict[str, str]:
     }
 
 
-def cells(row: Row) -> tuple[str, ...]:
-    """Return the texts of one row, in the order of COLUMNS."""
-    return (
-        row.id,
-        row.measure,
-        _figure(row.value) if not row.missing or row.value is not None else f"not run: {row.missing}",
-        row.unit,
-        f"{row.peer.name}: {_figure(row.peer.value)}" if row.peer else "",
-        "" if row.ratio is None else f"{row.ratio:.2f}",
-        _goal(row.goal),
-        {True: "yes", False: "NO", None: ""}[row.met],
-    )
+def cells(row: Row, columns: Sequence[str] = COLUMNS) -> tuple[str, ...]:
+    """Return the texts of one row, in the order of the columns."""
+    peer = f"{row.peer.name}: {_figure(row.peer.value)}" if row.peer else ""
+    texts = {
+        "id": row.id,
+        "measure": row.measure,
+        "value": _figure(row.value)
+        if not row.missing or row.value is not None
+        else f"not run: {row.missing}",
+        "unit": row.unit,
+        "peer": peer,
+        "baseline": peer,
+        "ratio": "" if row.ratio is None else f"{row.ratio:.2f}",
+        "goal": _goal(row.goal),
+        "met": {True: "yes", False: "NO", None: ""}[row.met],
+    }
+    return tuple(texts[column] for column in columns)
 
 
-def table(rows: Sequence[Row], facts: Mapping[str, str]) -> Table:
+def table(rows: Sequence[Row], facts: Mapping[str, str], columns: Sequence[str] = COLUMNS) -> Table:
     """Return the table for the terminal."""
-    shown = Table(*COLUMNS, caption=_text(facts), show_lines=False)
+    shown = Table(*columns, caption=_text(facts), show_lines=False)
     for row in rows:
-        texts = cells(row)
+        texts = cells(row, columns)
         shown.add_row(*(_plain(text) for text in texts), style="red" if row.met is False else None)
     return shown
 
@@ -59,10 +73,14 @@ def as_json(rows: Sequence[Row], facts: Mapping[str, str], at: datetime) -> byte
     return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
 
 
-def markdown(rows: Sequence[Row], facts: Mapping[str, str], at: datetime) -> str:
+def markdown(
+    rows: Sequence[Row], facts: Mapping[str, str], at: datetime, columns: Sequence[str] = COLUMNS
+) -> str:
     """Return the table as Markdown."""
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
-    lines += ["| " + " | ".join(text.replace("|", "\\|") for text in cells(row)) + " |" for row in rows]
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines += [
+        "| " + " | ".join(text.replace("|", "\\|") for text in cells(row, columns)) + " |" for row in rows
+    ]
     lines += ["", f"Run on {at:%Y-%m-%d}; {_text(facts)}."]
     return "\n".join(lines)
 
@@ -74,6 +92,11 @@ def put_between_markers(page: str, text: str) -> str:
     if not begin or not end:
         raise ValueError(f"the page has no {BEGIN} … {END}")
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
+
+
+def put_in_page(path: Path, text: str) -> None:
+    """Replace the text between the markers of the file. Raises ValueError without markers."""
+    write(path, put_between_markers(path.read_text(encoding="utf-8"), text).encode())
 
 
 def write(path: Path, content: bytes) -> None:

@@ -34,12 +34,14 @@ LARGEST = 200_000  # bytes
 
 async def take_pictures(into: Path) -> list[Path]:
     """Start the demo, play the scenario, and take the screenshots. Return their files."""
+    scenarios = load_scenarios()
+    idle = {fault.fault: fault.parameters for fault in scenarios["idle-gpus"].initial_faults}
     with TemporaryDirectory(prefix="yardmaster-pictures-") as folder:
         async with (
-            start_environment(EnvironmentOptions(folder=Path(folder))) as environment,
+            start_environment(EnvironmentOptions(folder=Path(folder), initial_faults=idle)) as environment,
             _page(environment) as page,
         ):
-            for fault in load_scenarios()["hot-gpu"].faults:
+            for fault in scenarios["hot-gpu"].faults:
                 environment.start_fault(fault)
             first = _message(page, "is hot")
             await expect(first).to_be_visible(timeout=TIMEOUT)
@@ -70,7 +72,39 @@ async def take_pictures(into: Path) -> list[Path]:
             usage = _message(page, "Available commands")
             files.append(await _picture(usage, into / "help.png", width=MIDDLE))
             files.append(await _picture(await _home(page), into / "home.png", width=WIDE, height=600))
+            files.append(await _launch(page, environment, into / "launch.png"))
+            files.append(await _request(page, environment, into / "request.png"))
+            for fault in scenarios["volume-format"].faults:
+                environment.start_fault(fault)
+            await _open(page, environment, "dana", "gpu-alerts")
+            lost = page.get_by_role("main").get_by_test_id("message").filter(has_text="DATA LOSS").first
+            await expect(lost).to_contain_text("Stop vision-detr/detr", timeout=TIMEOUT)
+            files.append(await _picture(lost, into / "data-loss.png"))
             return files
+
+
+async def _launch(page: Page, environment: Environment, file: Path) -> Path:
+    await _open(page, environment, "ana", "vision")
+    line = "training launch vision-mnist --image registry.local/train:1 --workers 1 --gpus 8 -- --epochs 3"
+    await _type(page, f"/yard {line}")
+    await _message(page, "Launch vision-mnist").get_by_role("button", name="Confirm").click()
+    running = _message(page, "vision-mnist: running")
+    await expect(running).to_contain_text("1 of 1 run", timeout=TIMEOUT)
+    return await _picture(running, file, width=MIDDLE)
+
+
+async def _request(page: Page, environment: Environment, file: Path) -> Path:
+    await _open(page, environment, "bo", "speech")
+    await _message(page, "speech-tts/tts").get_by_role("button", name="Free speech-tts/tts").click()
+    await _message(page, "Request 8 idle GPUs").get_by_role("button", name="Confirm").click()
+    return await _picture(_message(page, "still needed?"), file, width=MIDDLE)
+
+
+async def _open(page: Page, environment: Environment, person: str, channel: str) -> None:
+    await page.set_viewport_size({"width": 1200, "height": HIGH})
+    await page.goto(f"{environment.slack.page}?as={person}")
+    await page.wait_for_selector("body[data-ready]")
+    await page.get_by_role("button", name=channel).first.click()
 
 
 async def _type(page: Page, line: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from alerts.cards.message import Block, Color, Context, Message, Paragraph
-from alerts.cards.text import bold, markup, text
+from alerts.cards.text import Span, bold, markup, text
 from commands.core.command import EVERY_SOURCE, Answer, AnyCommand
 from commands.core.context import NOT_CONNECTED, CommandContext
 
@@ -41,8 +41,8 @@ def _blind(unseen: Mapping[str, str]) -> list[Block]:
     if not blind:
         return []
     said = "; ".join(f"{source}: {reason}" for source, reason in sorted(blind.items()))
-    was_seen = ". What was seen before is shown as it was."
-    return [Paragraph(text=text("⚪ ", bold("Cannot see it now: "), markup(said), was_seen))]
+    was_seen = Span("What was seen before is shown as it was.")
+    return [Paragraph(text=text("⚪ ", bold("Cannot see it now: "), markup(said), Span("\n"), was_seen))]
 
 
 def _not_connected(unseen: Mapping[str, str]) -> list[Block]:

@@ -65,12 +65,8 @@ def reclaim_card(reclaim: ReclaimRequest, now: datetime, *, plan: str = "") -> M
 
     `plan`: the id of the plan that freed its GPUs, if it is known.
     """
-    idle = text(
-        f"{reclaim.gpus:g} GPUs of ",
-        code(reclaim.training),
-        f" were idle: {reclaim.evidence}." if reclaim.evidence else " were idle.",
-    )
-    blocks: list[Block] = [Paragraph(text=idle), Paragraph(text=_state(reclaim, now, plan))]
+    measured = [Paragraph(text=text("Measured: ", reclaim.evidence, "."))] if reclaim.evidence else []
+    blocks: list[Block] = [*measured, Paragraph(text=_state(reclaim, now, plan))]
     if reclaim.state in OPEN:
         blocks.append(Buttons(buttons=answer_buttons(reclaim)))
     elif reclaim.state is ReclaimState.FREED and (buttons := start_again(reclaim, plan)):

@@ -1,0 +1,1 @@
+"""One file for each measure, by the name of its data set."""
