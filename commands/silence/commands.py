@@ -92,9 +92,12 @@ async def of_incident(action: SilenceIncident, context: CommandContext) -> Answe
         if (same := await same_silence((), incident.id, unit, context)) is not None:
             is_longer = action.lasting is None and not same.is_until_over
             ends_at = context.now + (action.lasting or LONGEST)
-            longer = await extended(
-                replace(same, is_until_over=same.is_until_over or is_longer), ends_at, unit
+            wider = replace(
+                same,
+                is_until_over=same.is_until_over or is_longer,
+                gravity=max(same.gravity, incident.gravity),
             )
+            longer = await extended(wider, ends_at, unit)
             return _added(longer, already_text(longer))
         silence = Silence(
             id=f"s{await unit.next_number('silence')}",
@@ -106,11 +109,18 @@ async def of_incident(action: SilenceIncident, context: CommandContext) -> Answe
             by_name=context.actor.name,
             comment=action.reason,
             incident=incident.id,
+            gravity=incident.gravity,
             is_until_over=action.lasting is None,
         )
         await unit.rows(Silence).put(silence)
     lasting = "until it is over" if action.lasting is None else f"for {humanize(action.lasting)}"
-    title = text("Silence ", code(silence.id), " mutes incident ", code(incident.id), f" {lasting}.")
+    title = text(
+        "Silence ",
+        code(silence.id),
+        " mutes incident ",
+        code(incident.id),
+        f" {lasting}, unless it becomes worse.",
+    )
     return _added(silence, title)
 
 
@@ -215,7 +225,7 @@ COMMANDS = (
     Command(
         noun="silence",
         verb="incident",
-        summary="Mute an incident for a while, or until it is over.",
+        summary="Mute an incident for a while, or until it is over; not when it becomes worse.",
         action=SilenceIncident,
         parameters=(
             click.Argument(["name"], metavar="INCIDENT"),
