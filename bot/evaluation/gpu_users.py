@@ -15,7 +15,7 @@ from collectors.gpu_pods import MOST_GPUS, pods_by_gpu, pods_query
 GpuKey = tuple[str, str]
 
 ASK_AGAIN = timedelta(minutes=5)  # another workload may have come
-PATIENCE = 5.0  # seconds: without an answer the card names all on the node
+ANSWER_WITHIN = 5.0  # seconds: without an answer the card names all on the node
 
 
 class GpuUsers:
@@ -41,7 +41,7 @@ class GpuUsers:
         if (query := pods_query(new)) is not None:
             self._asked |= dict.fromkeys(new, elapsed)
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(ANSWER_WITHIN):
                     answer = await self._cluster.query(query, at=at)
             except TimeoutError:
                 return replace(topology, gpu_pods=self._found)
