@@ -47,7 +47,7 @@ CHAINS = [
         [made(ReplicaSet, "serve-1", owned("Deployment", "serve")), made(Deployment, "serve")],
     ),
     ("a kind with an operator", "PyTorchJob", "resnet", by("PyTorchJob", "resnet", "kubeflow.org/v1"), []),
-    ("a kind nobody has heard of", "Sparkle", "s", by("Sparkle", "s", "example.com/v1"), []),
+    ("a kind that nobody knows", "Sparkle", "s", by("Sparkle", "s", "example.com/v1"), []),
     (
         "an operator that marks no controller",
         "RayCluster",
