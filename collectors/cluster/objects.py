@@ -1,4 +1,4 @@
-"""The objects of all cached kinds; pods and workloads are defined in their own files."""
+"""The objects of all cached kinds; pods, workloads and volumes are defined in their own files."""
 
 from datetime import datetime
 
@@ -22,6 +22,12 @@ from collectors.cluster.pods import (
     Pod,
     PodSpec,
     PodStatus,
+)
+from collectors.cluster.storage import (
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
 )
 from collectors.cluster.workloads import (
     DaemonSet,
@@ -57,6 +63,7 @@ __all__ = [
     "NodeStatus",
     "ObjectMeta",
     "OwnerReference",
+    "PersistentVolume",
     "PersistentVolumeClaim",
     "Pod",
     "PodSpec",
@@ -66,7 +73,9 @@ __all__ = [
     "ResourceRequirements",
     "Service",
     "StatefulSet",
+    "StorageClass",
     "Taint",
+    "VolumeAttachment",
     "Workload",
 ]
 
@@ -153,11 +162,3 @@ class Event(KubernetesObject, frozen=True):
 
 class ConfigMap(KubernetesObject, frozen=True):
     data: dict[str, str] | None = None
-
-
-class PersistentVolumeClaimSpec(ApiStruct, frozen=True):
-    volume_name: str = ""
-
-
-class PersistentVolumeClaim(KubernetesObject, frozen=True):
-    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
