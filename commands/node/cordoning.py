@@ -8,6 +8,7 @@ from alerts.incidents.incident import Incident
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from collectors.facts.subjects import Subject
+from collectors.facts.topology import shown_name
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordons import BY, against_uncordoning, annotations_of, cordoned_by, lost_gpu
@@ -66,16 +67,16 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
 
 
 async def _training_notes(node: Node, incidents: Sequence[Incident], context: CommandContext) -> list[str]:
-    """Return what becomes of each training on a node that is cordoned."""
+    """Return what becomes of each training and workload with GPUs on a node that is cordoned."""
     name, lost = node.metadata.name, lost_gpu(node, incidents)
     notes = []
     for training in context.cluster.topology().affected_by(Subject(node=name)):
         owner = f" of {training.owner}" if training.owner else ""
-        who = f"{training.id}{owner} ({training.gpus:g} GPUs)"
+        who = f"{shown_name(training.id)}{owner} ({training.gpus:g} GPUs)"
         if lost:
             work = await _lost_work(training.id, context)
             notes.append(
-                f"{who} is on {name} and will probably die ({lost}): a cordon does not move it. {work}"
+                f"{who} is on {name} and will probably die ({lost}): a cordon does not move it. {work}".rstrip()
             )
         else:
             notes.append(f"{who} runs on {name} and continues: a cordon evicts nothing.")
