@@ -1,43 +1,16 @@
 """Cases of the check rules: inputs that fire them, inputs that leave them quiet, and why."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import timedelta
 
-from collectors.checks.check import CheckInput, SourceState
-from collectors.cluster.inventory import Inventory
-from collectors.cluster.objects import Service
+from collectors.checks.check import SourceState
 from collectors.facts.clock import ClockStep
-from collectors.facts.results import Blind
 from collectors.trainings.training import Training, TrainingState
+from tests.alerts.packs.check_case import CheckCase
+from tests.alerts.packs.check_case import check_input as _check_input
+from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
-from tests.support.objects import NOW, inventory, node, read
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckCase:
-    rule: str
-    description: str
-    inputs: CheckInput
-    fired: tuple[Fired, ...] = ()
-
-
-def _check_input(
-    seen: Inventory | Blind | None = None,
-    *,
-    trainings: Sequence[Training] | Blind = (),
-    configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
-    sources: Sequence[SourceState] = (),
-    clock_step: ClockStep | None = None,
-) -> CheckInput:
-    return CheckInput(
-        at=NOW,
-        inventory=inventory() if seen is None else seen,
-        trainings=trainings,
-        configs={} if configs is None else configs,
-        sources=sources,
-        clock_step=clock_step,
-    )
+from tests.support.objects import NOW, inventory, node
 
 
 def _ready(status: str, reason: str = "", message: str = "") -> dict[str, object]:
@@ -64,71 +37,8 @@ def _a_training(state: TrainingState, name: str = "detr") -> Training:
     )
 
 
-def _cluster_of(count: int, *, services: int = 3, cordoned: int = 0) -> Inventory:
-    nodes = [node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(count)]
-    found = [
-        read(Service, {"metadata": {"name": f"s{number}", "namespace": "default"}})
-        for number in range(services)
-    ]
-    return inventory(*nodes, *found)
-
-
-def _autoscaler(max: int, **more: object) -> dict[str, dict[str, str]]:
-    extra = "".join(f', "{name}": {str(value).lower()}' for name, value in more.items())
-    return {
-        "kube-system/kube-dns-autoscaler": {
-            "linear": f'{{"nodesPerReplica": 10, "min": 1, "max": {max}{extra}}}'
-        }
-    }
-
-
-_CAPPED = {
-    "component": "dns",
-    "namespace": "kube-system",
-    "configmap": "kube-dns-autoscaler",
-    "severity": "warning",
-}
-
 CHECK_CASES: Sequence[CheckCase] = (
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="61 nodes need seven replicas, but five are allowed",
-        inputs=_check_input(_cluster_of(61), configs=_autoscaler(5)),
-        fired=(
-            Fired(
-                labels=_CAPPED,
-                summary="The DNS autoscaler is at its maximum, but 7 replicas are needed.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="few nodes, but 700 Services: names are the load of a name server",
-        inputs=_check_input(_cluster_of(20, services=700), configs=_autoscaler(2)),
-        fired=(
-            Fired(
-                labels=_CAPPED,
-                summary="The DNS autoscaler is at its maximum, but 3 replicas are needed.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="exactly as many replicas are needed as are allowed",
-        inputs=_check_input(_cluster_of(50), configs=_autoscaler(5)),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="the autoscaler does not count cordoned nodes",
-        inputs=_check_input(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="a maximum of 0 is no maximum, and an invalid document limits nothing",
-        inputs=_check_input(
-            _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
-        ),
-    ),
+    *DNS_CHECK_CASES,
     CheckCase(
         rule="GPUUnhealthy",
         description="the device plugin removed one of eight",

@@ -13,7 +13,8 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import SERVICES
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, QueryResult, Seen
-from tests.alerts.packs.check_cases import CHECK_CASES, CheckCase
+from tests.alerts.packs.check_case import CheckCase
+from tests.alerts.packs.check_cases import CHECK_CASES
 from tests.alerts.packs.evaluated import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW, hide
