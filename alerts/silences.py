@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from alerts.incidents.incident import Incident
 from alerts.matching import Matcher, matches
 from alerts.store import stored
 from collectors.facts.labels import Labels
@@ -13,7 +14,8 @@ from collectors.facts.labels import Labels
 class Silence:
     """From `starts_at` until `ends_at`, alerts that match all `matchers` are recorded but do not notify.
 
-    One of an `incident` has no matchers: it covers whatever belongs to the incident, also what joins it later.
+    One of an `incident` has no matchers: it covers whatever belongs to the incident, also what joins it later, as
+    long as the incident is no worse than its `gravity` was when somebody silenced it.
     `is_until_over`: it ends when the incident is resolved, and `ends_at` is its last moment.
     """
 
@@ -26,6 +28,7 @@ class Silence:
     by_name: str = ""
     comment: str
     incident: str = ""
+    gravity: int = 4  # of the incident then: what is graver is not covered
     is_until_over: bool = False
     expired_at: datetime | None = None  # when somebody ended it early
 
@@ -35,6 +38,6 @@ class Silence:
     def covers(self, labels: Labels, now: datetime) -> bool:
         return not self.incident and self.is_active(now) and matches(self.matchers, labels)
 
-    def covers_incident(self, incident: str, now: datetime) -> bool:
-        """Whether it is a silence of this whole incident."""
-        return self.incident == incident and self.is_active(now)
+    def covers_incident(self, incident: Incident, now: datetime) -> bool:
+        """Whether it is a silence of this whole incident, as bad as that is."""
+        return self.incident == incident.id and incident.gravity <= self.gravity and self.is_active(now)

@@ -20,6 +20,7 @@ import commands.runbook.commands as runbook
 import commands.silence.commands as silence
 import commands.team.commands as team
 import commands.training.commands as training
+import commands.volume.commands as volume
 from commands.core.command import Command
 from commands.core.matching.lexicon import Lexicon
 from commands.help.commands import help_command
@@ -31,6 +32,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *node.COMMANDS,
     *gpu.COMMANDS,
     *training.COMMANDS,
+    *volume.COMMANDS,
     *dns.COMMANDS,
     *plan.COMMANDS,
     *ask.COMMANDS,

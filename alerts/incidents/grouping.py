@@ -112,9 +112,10 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
     known = {one.alert: one for one in incident.members}
     before = known.get(alert.id)
     others = [one for one in incident.members if incident.stands(one)]
-    member = member_of(alert, rule, others)
+    concerning = member_of(alert, rule, others)
+    member = with_volume(concerning, others, grouping.topology) if concerning.is_logged else concerning
     if member.is_worse:
-        member = with_volume(member, others, grouping.topology)
+        concerning = member
     if before is None and len(known) >= MAX_MEMBERS:
         least = min(incident.members, key=_weight)
         if _weight(member)[:2] <= _weight(least)[:2]:
@@ -133,7 +134,7 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
         resolve_when=max(incident.resolve_when, resolve_when, key=list(ResolveWhen).index),
         gpus=node.gpus if node else incident.gpus,
     )
-    after = with_impacts(after, member, grouping.topology)
+    after = with_impacts(after, concerning, grouping.topology)
     was_firing = before is not None and before.is_firing
     became_worse = member.is_worse and before is not None and not before.is_worse
     if reopens:

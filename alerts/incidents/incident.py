@@ -172,6 +172,11 @@ class Incident:
         return (self.events[-1].number if self.events else 0, self.resolved_at)
 
     @property
+    def gravity(self) -> int:
+        """How bad it is: 1 for info to 3 for critical, 4 once an alert is worse for what stands beside it."""
+        return self.severity.rank + self.lead.is_worse
+
+    @property
     def firing(self) -> tuple[Member, ...]:
         """The firing alerts, most severe and oldest first."""
         live = (member for member in self.members if member.is_firing)

@@ -9,15 +9,18 @@ from collectors.facts.topology import Topology
 
 
 def with_volume(member: Member, others: Iterable[Member], topology: Topology) -> Member:
-    """Return the alert with its volume's claim and the training that writes to it, where lines name them.
+    """Return the alert with its volume's claim, and, if data is lost, with the training that writes to it.
 
     One line names the device, another the volume on that device, a third its claim: what they have in common connects
-    them. A training is only named if no other may be meant, since it may be stopped for it.
+    them. A training is only named if no other may be meant, since it may be stopped for it. While the volume is only
+    in danger, its claim is what an action is about, and whom the alert concerns stays as its rule says.
     """
     named = _connected(member, list(others))
     claim = next((topology.claims[name] for name in named if name in topology.claims), None)
     if claim is None:
         return member
+    if not member.is_worse:
+        return replace(member, subject=replace(member.subject, volume=claim.name))
     only = claim.writers if len(claim.writers) == 1 else claim.trainings
     training = only[0] if len(only) == 1 else ""
     subject = replace(

@@ -1,6 +1,6 @@
 """The list of measures. To add one, add a file in `rows/` and a line here."""
 
 from benchmarks.quality.measure import Measure
-from benchmarks.quality.rows import cpa_linear, rule_eval
+from benchmarks.quality.rows import cpa_linear, rule_eval, xid_lines
 
-MEASURES: tuple[Measure, ...] = (cpa_linear.MEASURE, rule_eval.MEASURE)
+MEASURES: tuple[Measure, ...] = (cpa_linear.MEASURE, rule_eval.MEASURE, xid_lines.MEASURE)

@@ -83,6 +83,30 @@ PERSISTENT_VOLUME_CLAIMS = _cache(
         indexes=(by_namespace,),
     )
 )
+PERSISTENT_VOLUMES = _cache(
+    ResourceKind(
+        name="persistentvolumes",
+        path="/api/v1/persistentvolumes",
+        type=objects.PersistentVolume,
+        is_namespaced=False,
+    )
+)
+STORAGE_CLASSES = _cache(
+    ResourceKind(
+        name="storageclasses",
+        path="/apis/storage.k8s.io/v1/storageclasses",
+        type=objects.StorageClass,
+        is_namespaced=False,
+    )
+)
+VOLUME_ATTACHMENTS = _cache(
+    ResourceKind(
+        name="volumeattachments",
+        path="/apis/storage.k8s.io/v1/volumeattachments",
+        type=objects.VolumeAttachment,
+        is_namespaced=False,
+    )
+)
 DEPLOYMENTS = _cache(
     ResourceKind(
         name="deployments",

@@ -1,4 +1,4 @@
-"""The objects of all cached kinds; pods and workloads are defined in their own files."""
+"""The objects of all cached kinds; pods, workloads and volumes are defined in their own files."""
 
 from datetime import datetime
 
@@ -24,6 +24,12 @@ from collectors.cluster.pods import (
     Pod,
     PodSpec,
     PodStatus,
+)
+from collectors.cluster.storage import (
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
 )
 from collectors.cluster.workloads import (
     DaemonSet,
@@ -59,6 +65,7 @@ __all__ = [
     "NodeStatus",
     "ObjectMeta",
     "OwnerReference",
+    "PersistentVolume",
     "PersistentVolumeClaim",
     "Pod",
     "PodSpec",
@@ -68,7 +75,9 @@ __all__ = [
     "ResourceRequirements",
     "Service",
     "StatefulSet",
+    "StorageClass",
     "Taint",
+    "VolumeAttachment",
     "Workload",
 ]
 
@@ -156,11 +165,3 @@ class Event(KubernetesObject, frozen=True):
 
 class ConfigMap(KubernetesObject, frozen=True):
     data: dict[str, str] | None = None
-
-
-class PersistentVolumeClaimSpec(ApiStruct, frozen=True):
-    volume_name: str = ""
-
-
-class PersistentVolumeClaim(KubernetesObject, frozen=True):
-    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()

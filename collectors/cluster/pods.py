@@ -14,11 +14,17 @@ from collectors.cluster.base import (
 )
 
 
+class VolumeMount(ApiStruct, frozen=True):
+    name: str
+    mount_propagation: str = ""  # empty is None: what the host unmounts later stays mounted in the container
+
+
 class Container(ApiStruct, frozen=True):
     name: str
     image: str = ""
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""  # an init container with Always is a sidecar
+    volume_mounts: tuple[VolumeMount, ...] | None = None
 
 
 class ContainerStateRunning(ApiStruct, frozen=True):
@@ -55,8 +61,14 @@ class ClaimSource(ApiStruct, frozen=True):
     read_only: bool = False
 
 
+class HostPathSource(ApiStruct, frozen=True):
+    path: str
+
+
 class PodVolume(ApiStruct, frozen=True):
+    name: str = ""
     persistent_volume_claim: ClaimSource | None = None
+    host_path: HostPathSource | None = None
 
 
 class PodSpec(ApiStruct, frozen=True):

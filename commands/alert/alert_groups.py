@@ -1,12 +1,14 @@
 """Alerts of one rule about one place, as one line: `8× GPUThermalThrottling on gpu-b03, 63-66 %`. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
+from types import MappingProxyType
 
 from alerts.alert import Alert
 from alerts.incidents.grouping import place_of
+from alerts.incidents.incident import Member
 from alerts.incidents.members import summary_of
 from alerts.lifecycle import AlertState
 from alerts.rules import Severity
@@ -16,11 +18,16 @@ _MEASURED = re.compile(r"(?P<number>-?\d+(?:\.\d+)?) ?(?P<unit>%|°[CF]|[kKMGT]i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertGroup:
-    """Alerts of one name, place, state and severity, oldest first."""
+    """Alerts of one name, place, state and severity, oldest first.
+
+    `worse` is what the oldest one is in its incident, if that makes it worse than it is alone.
+    """
 
     alerts: tuple[Alert, ...]
     place: str
+    severity: Severity
     is_silenced: bool
+    worse: Member | None = None
 
     @property
     def oldest(self) -> Alert:
@@ -31,25 +38,34 @@ class AlertGroup:
         """One alert in its own words; several by their rule, place and range of values."""
         name = self.oldest.name
         if len(self.alerts) == 1:
-            return f"{name}: {summary_of(self.oldest)}"
+            return f"{name}: {self.worse.summary if self.worse else summary_of(self.oldest)}"
         values = value_range(self.alerts)
         return f"{len(self.alerts)}× {name} on {self.place}" + (f", {values}" if values else "")
 
 
-def grouped(alerts: Iterable[Alert], silenced: Iterable[str]) -> list[AlertGroup]:
+def grouped(
+    alerts: Iterable[Alert], silenced: Iterable[str], worse: Mapping[str, Member] = MappingProxyType({})
+) -> list[AlertGroup]:
     """Return the groups: firing before pending, then most severe, then oldest; silenced ones are last.
 
-    `silenced` are ids of alerts.
+    `silenced` are ids of alerts, `worse` those that are worse in their incident than alone, by id.
     """
     quiet = frozenset(silenced)
     found: dict[tuple[str, str, AlertState, Severity, bool], list[Alert]] = {}
     for alert in sorted(alerts, key=lambda alert: alert.life.since):
         place = place_of(replace(alert.subject, gpu=""))
-        key = (alert.name, place, alert.life.state, alert.severity, alert.id in quiet)
+        severity = worse[alert.id].severity if alert.id in worse else alert.severity
+        key = (alert.name, place, alert.life.state, severity, alert.id in quiet)
         found.setdefault(key, []).append(alert)
     groups = [
-        AlertGroup(alerts=tuple(members), place=place, is_silenced=is_silenced)
-        for (_, place, _, _, is_silenced), members in found.items()
+        AlertGroup(
+            alerts=tuple(members),
+            place=place,
+            severity=severity,
+            is_silenced=is_silenced,
+            worse=worse.get(members[0].id),
+        )
+        for (_, place, _, severity, is_silenced), members in found.items()
     ]
     return sorted(groups, key=_order)
 
@@ -86,7 +102,7 @@ def _order(group: AlertGroup) -> tuple[object, ...]:
     return (
         group.is_silenced,
         not group.oldest.is_firing,
-        -group.oldest.severity.rank,
+        -group.severity.rank,
         group.oldest.life.since,
         group.oldest.id,
     )

@@ -45,11 +45,12 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
     silenced = [
         alert.id for alert in found if any(silence.covers(alert.labels, context.now) for silence in silences)
     ]
-    muted = {
-        silence.incident for silence in silences if silence.covers_incident(silence.incident, context.now)
-    }
-    silenced += [member.alert for one in incidents if one.id in muted for member in one.members]
-    groups = grouped(found, silenced)
+    muted = [
+        one for one in incidents if any(silence.covers_incident(one, context.now) for silence in silences)
+    ]
+    silenced += [member.alert for one in muted for member in one.members]
+    worse = {member.alert: member for one in incidents for member in one.members if member.is_worse}
+    groups = grouped(found, silenced, worse)
     table = Table(
         heading=("alert", "for", "state"),
         rows=tuple(_row(group, context) for group in groups[:SHOWN]),
@@ -62,7 +63,7 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
 
 def _row(group: AlertGroup, context: CommandContext) -> tuple[str, ...]:
     state = "silenced" if group.is_silenced else group.oldest.life.state.value
-    return (group.text, _since(group.oldest, context), f"{group.oldest.severity.value}, {state}")
+    return (group.text, _since(group.oldest, context), f"{group.severity.value}, {state}")
 
 
 async def reason(action: AlertName, context: CommandContext) -> Answer:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from alerts.rules import Rule
+from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
 from collectors.facts.results import SourceError
 from commands.core.context import Cluster
 from commands.core.matching.known_names import KnownNames
@@ -10,12 +11,13 @@ from commands.core.parameter_types import NameKind
 
 
 def names_of(cluster: Cluster | None, rules: Mapping[str, Rule], teams: Iterable[str]) -> KnownNames:
-    """Return the names of nodes, racks, trainings, alerts and teams. What cannot be seen has none."""
+    """Return the names of nodes, racks, trainings, volumes, alerts and teams. What cannot be seen has none."""
     return KnownNames(
         {
             NameKind.NODE: _nodes(cluster),
             NameKind.RACK: _racks(cluster),
             NameKind.TRAINING: _trainings(cluster),
+            NameKind.VOLUME: _volumes(cluster),
             NameKind.ALERT: tuple(dict.fromkeys(rule.name for rule in rules.values())),
             NameKind.TEAM: tuple(teams),
         }
@@ -34,6 +36,16 @@ def _nodes(cluster: Cluster | None) -> Sequence[str]:
 def _racks(cluster: Cluster | None) -> Sequence[str]:
     nodes = cluster.topology().nodes.values() if cluster is not None else ()
     return tuple(dict.fromkeys(node.rack for node in nodes if node.rack))
+
+
+def _volumes(cluster: Cluster | None) -> Sequence[str]:
+    """Return the claims: people know their volume by it."""
+    if cluster is None:
+        return ()
+    try:
+        return tuple(cluster.inventory().all(PERSISTENT_VOLUME_CLAIMS))
+    except SourceError:
+        return ()
 
 
 def _trainings(cluster: Cluster | None) -> Sequence[str]:

@@ -20,6 +20,7 @@ class NameKind(StrEnum):
     NODE = "node"
     TRAINING = "training"
     RACK = "rack"
+    VOLUME = "volume"
     TEAM = "team"
     ALERT = "alert"
     INCIDENT = "incident"
@@ -122,6 +123,7 @@ MATCHERS = MatchersType()
 NODE = NameType(NameKind.NODE)
 TRAINING = NameType(NameKind.TRAINING)
 RACK = NameType(NameKind.RACK)
+VOLUME = NameType(NameKind.VOLUME)
 TEAM = NameType(NameKind.TEAM)
 INCIDENT = NameType(NameKind.INCIDENT)
 PLAN = NameType(NameKind.PLAN)

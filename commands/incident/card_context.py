@@ -34,7 +34,7 @@ async def incident_context(
         context,
         silenced_until=silenced_until(incident, alerts, silences, now=now),
         is_silenced_until_over=any(
-            one.is_until_over and one.covers_incident(incident.id, now) for one in silences
+            one.is_until_over and one.covers_incident(incident, now) for one in silences
         ),
         still_open=() if incident.is_open else left,
         asked=await _asked(incident, snapshot) if incident.is_open else (),
@@ -117,7 +117,7 @@ def still_silenced(
         for one in silences
         if not one.is_until_over
         and (
-            one.covers_incident(incident.id, now)
+            one.covers_incident(incident, now)
             or any(one.covers(alert.labels, now) for alert in alerts.values())
         )
     ]
@@ -135,7 +135,7 @@ def silenced_until(
     `alerts` are the stored alerts of its members by id, `silences` the active ones. Once no alert fires, all
     former ones count.
     """
-    if whole := [one.ends_at for one in silences if one.covers_incident(incident.id, now)]:
+    if whole := [one.ends_at for one in silences if one.covers_incident(incident, now)]:
         return max(whole)
     until: datetime | None = None
     for member in (incident.firing or incident.members) if silences else ():

@@ -13,6 +13,7 @@ from commands.plans.object_refs import Json, ObjectRef, ref_of
 _KINDS: dict[tuple[str, str], tuple[str, bool]] = {
     **{(one.api, one.kind): (one.path.rpartition("/")[2], one.is_namespaced) for one in DEFAULT_KINDS},
     ("v1", "Secret"): ("secrets", True),
+    ("batch/v1", "CronJob"): ("cronjobs", True),
     ("autoscaling/v2", "HorizontalPodAutoscaler"): ("horizontalpodautoscalers", True),
     ("scheduling.k8s.io/v1", "PriorityClass"): ("priorityclasses", False),
 }

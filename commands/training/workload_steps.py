@@ -1,6 +1,6 @@
 """The steps that stop or suspend the workloads of a training, of any kind, and the rights that they need."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -23,9 +23,13 @@ DELETE_RIGHTS: tuple[Right, ...] = (
     *Delete.rights("apps", "deployments", "statefulsets"),
     *(right for kind in KINDS.values() for right in kind.delete_rights),
 )
-SUSPEND_RIGHTS: tuple[Right, ...] = (
+HOLD_RIGHTS: tuple[Right, ...] = (
     *Scale.rights("apps", "deployments", "statefulsets"),
-    *(right for kind in KINDS.values() for right in (*kind.suspend_rights, *kind.delete_rights)),
+    *(right for kind in KINDS.values() for right in kind.suspend_rights),
+)
+SUSPEND_RIGHTS: tuple[Right, ...] = (
+    *HOLD_RIGHTS,
+    *(right for kind in KINDS.values() for right in kind.delete_rights),  # what Kueue would resume
 )
 
 
@@ -38,7 +42,8 @@ def stop_steps(
     """
     kind_of(training)
     steps: list[Step] = [
-        Delete(ref=ref, description=f"delete {ref} and its pods") for ref, _ in _tops(training, inventory)
+        Delete(ref=ref, description=f"delete {ref} and its pods")
+        for ref, _ in _objects(training.workloads, inventory)
     ]
     for one in left:
         meta = one["metadata"]
@@ -56,8 +61,18 @@ def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
     only be read.
     """
     kind_of(training)
+    return suspended(training.workloads, inventory)
+
+
+def can_suspend(workload: str) -> bool:
+    """Whether `suspended` knows the kind of this workload, `namespace/Kind/name`."""
+    return workload.split("/")[1] in _OBJECTS
+
+
+def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...]:
+    """Return the steps that suspend or scale to 0 these workloads, `namespace/Kind/name`; none for other kinds."""
     steps: list[Step] = []
-    for ref, found in _tops(training, inventory):
+    for ref, found in _objects(workloads, inventory):
         if not isinstance(found, Workload) and KINDS[ref.kind].has_ended(found):
             continue  # it holds nothing; what Kueue manages would lose its logs and how it ended
         if isinstance(found, Workload):
@@ -96,10 +111,10 @@ def _suspension(ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -
     return step
 
 
-def _tops(training: Training, inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
-    """Return its current top objects, with references by uid."""
+def _objects(workloads: Iterable[str], inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
+    """Return those of the workloads that exist, with references by uid."""
     found: list[tuple[ObjectRef, KubernetesObject]] = []
-    for workload in training.workloads:
+    for workload in workloads:
         namespace, kind, name = workload.split("/", 2)
         objects = _OBJECTS.get(kind)
         if objects is not None and (one := inventory.all(objects).get(f"{namespace}/{name}")) is not None:

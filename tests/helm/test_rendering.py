@@ -172,7 +172,8 @@ def test_an_empty_rule_file_is_left_out(one: One, tmp_path: Path) -> None:
 
 def test_the_look_role_has_exactly_these_rights(one: One) -> None:
     watch = ["get", "list", "watch"]
-    core = ["events", "namespaces", "nodes", "persistentvolumeclaims", "pods", "services"]
+    volumes = ["persistentvolumeclaims", "persistentvolumes"]
+    core = ["events", "namespaces", "nodes", *volumes, "pods", "services"]
     apps = ["daemonsets", "deployments", "replicasets", "statefulsets"]
     scalers = ["coredns-autoscaler", "dns-autoscaler", "kube-dns-autoscaler"]
     rules = one("ClusterRole", name="-look")["rules"]

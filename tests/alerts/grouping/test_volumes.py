@@ -22,10 +22,11 @@ MOUNT = {"volume": "pvc-1", "claim": "vision/ckpt"}
 DETR = ClaimFacts(name="vision/ckpt", trainings=("vision/detr",), writers=("vision/detr",))
 
 
-def incident_of(topology: Topology, **lines: dict[str, str]) -> Incident:
+def incident_of(topology: Topology, *, formatted: bool = True, **lines: dict[str, str]) -> Incident:
     """Return the incident of alerts of the shipped rules, by name, with the labels that each extracts."""
     incident = None
-    for name, labels in {**lines, "VolumeFormatted": {"device": "/dev/rbd1"}}.items():
+    last = {"VolumeFormatted": {"device": "/dev/rbd1"}} if formatted else {}
+    for name, labels in {**lines, **last}.items():
         rule = shipped_rules()[name]
         sample = Sample(labels=Labels({"node": "gpu-a01", **labels}), value=1)
         rendered = a_renderer(topology)
@@ -49,7 +50,7 @@ def claims(**named: ClaimFacts) -> Topology:
     return replace(a_topology(), claims={"vision/ckpt": DETR, **named})
 
 
-def test_data_loss_names_the_volume_its_claim_and_its_training_and_offers_to_stop_it_first() -> None:
+def test_data_loss_names_the_volume_its_claim_and_its_training_and_offers_to_freeze_it_first() -> None:
     incident = incident_of(claims(), VolumeUnmapFailed=UNMAP, VolumeMountFailed=MOUNT)
 
     said = words(incident)
@@ -59,8 +60,27 @@ def test_data_loss_names_the_volume_its_claim_and_its_training_and_offers_to_sto
     assert "device /dev/rbd1, volume pvc-1, claim vision/ckpt." in said
     card = incident_card(incident, context=IncidentContext(rules=RULES), now=NOON)
     (row,) = [block for block in card.blocks if isinstance(block, Buttons)]
-    stop = row.buttons[0]
+    freeze, stop = row.buttons[:2]
+    assert freeze.line.startswith("volume freeze vision/ckpt --node gpu-a01 --reason ")
     assert (stop.line, stop.style) == ("training stop vision/detr --keep-namespace", ButtonStyle.DANGER)
+
+
+def test_the_card_of_a_failed_unmap_offers_to_freeze_the_volume_and_affects_nobody_yet() -> None:
+    incident = incident_of(claims(**{"pvc-1": DETR}), formatted=False, VolumeUnmapFailed=UNMAP)
+
+    card = incident_card(incident, context=IncidentContext(rules=RULES), now=NOON)
+    (row,) = [block for block in card.blocks if isinstance(block, Buttons)]
+    assert row.buttons[0].label == "Freeze vision/ckpt"
+    assert row.buttons[0].line.startswith("volume freeze vision/ckpt --node gpu-a01 --reason ")
+    assert "Affects" not in words(incident)
+
+
+def test_a_volume_that_no_line_names_is_not_offered_to_be_frozen() -> None:
+    incident = incident_of(claims(), formatted=False, VolumeUnmapFailed={"device": "/dev/rbd1"})
+
+    card = incident_card(incident, context=IncidentContext(rules=RULES), now=NOON)
+    (row,) = [block for block in card.blocks if isinstance(block, Buttons)]
+    assert row.buttons[0].label == "Cordon gpu-a01"
 
 
 def test_the_claim_is_found_by_the_name_of_its_volume() -> None:

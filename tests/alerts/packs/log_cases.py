@@ -91,12 +91,55 @@ LOG_CASES: Sequence[LogCase] = (
         ),
         fired=(
             Fired(
-                labels={"node": "gpu-a01", "pci": "0000:01:00", "xid": "94", "severity": "warning"},
+                labels={
+                    "node": "gpu-a01",
+                    "pci": "0000:01:00",
+                    "gi": "05",
+                    "xid": "94",
+                    "severity": "warning",
+                },
                 summary="The kernel of gpu-a01 logged XID 94 for the GPU at 0000:01:00.",
             ),
             Fired(
-                labels={"node": "gpu-a02", "pci": "0000:03:00", "xid": "14", "severity": "warning"},
+                labels={"node": "gpu-a02", "pci": "0000:03:00", "xid": "14", "severity": "info"},
                 summary="The kernel of gpu-a02 logged XID 14 for the GPU at 0000:03:00.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="GPUXIDLogged",
+        description="an NVLink error says its class, and the driver what it wants",
+        events=(
+            LogEvent(
+                text="NVRM: Xid (PCI:0009:01:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x0)",
+                level="error",
+            ),
+            LogEvent(
+                text="NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
+                "(Node Reboot Required)",
+                level="error",
+            ),
+        ),
+        fired=(
+            Fired(
+                labels={
+                    "node": "gpu-a01",
+                    "pci": "0009:01:00",
+                    "xid": "149",
+                    "class": "Fatal",
+                    "severity": "critical",
+                },
+                summary="The kernel of gpu-a01 logged XID 149 for the GPU at 0009:01:00.",
+            ),
+            Fired(
+                labels={
+                    "node": "gpu-a01",
+                    "pci": "0009:01:00",
+                    "xid": "154",
+                    "recovery": "Node Reboot Required",
+                    "severity": "critical",
+                },
+                summary="The kernel of gpu-a01 logged XID 154 for the GPU at 0009:01:00.",
             ),
         ),
     ),

@@ -27,7 +27,7 @@ SAMPLES = {
     "GPUTemperatureHigh": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
     "GPUThermalThrottling": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
     "GPUXIDError": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
-    "GPUXIDChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
+    "GPUXIDChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
     "GPUMissing": {"node": "gpu-b03"},
     "GPUIdle": {"Hostname": "gpu-b03", "exported_namespace": "a", "exported_pod": "b"},
     "NodeCPUHighUsage": {"instance": "10.0.1.13:9100"},

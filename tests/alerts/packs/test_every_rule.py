@@ -195,7 +195,8 @@ def _labels_of(rule: Rule) -> set[str]:
     match rule.query:
         case PromQLQuery(expr=expr):
             grouped = re.findall(r"\bby \(([^)]*)\)", expr)
-            return {name.strip() for names in grouped for name in names.split(",")}
+            counted = re.findall(r'\bcount_values by \([^)]*\) \("(\w+)"', expr)
+            return {*counted, *(name.strip() for names in grouped for name in names.split(","))}
         case LogQuery() as search:
             named = set(re.findall(r"\(\?P<(\w+)>", search.extract or ""))
             return {*search.by, *named, *({"pattern"} if search.novel else ())}

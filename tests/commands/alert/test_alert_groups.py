@@ -8,6 +8,7 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.lifecycle import AlertState
+from alerts.rules import Severity
 from commands.alert.alert_groups import grouped, value_range
 from tests.support.alerting import NOON, an_alert
 from tests.support.incident_yard import yard_with
@@ -82,3 +83,15 @@ async def test_the_answer_counts_the_alerts_and_lists_the_groups(tmp_path: Path)
         assert "| warning, firing" in reply
         await yard.say("silence incident i1")
         assert "| warning, silenced" in await yard.say("alert list")
+
+
+async def test_what_is_worse_in_its_incident_is_listed_as_there(tmp_path: Path) -> None:
+    formatted = an_alert("VolumeFormatted", severity="info")
+    incident = an_open_incident(formatted)
+    lost = replace(
+        incident.members[0], is_worse=True, severity=Severity.CRITICAL, summary="DATA LOSS on gpu-a01."
+    )
+    async with yard_with(tmp_path, replace(incident, members=(lost,)), formatted) as yard:
+        reply = await yard.say("alert list")
+    assert "VolumeFormatted: DATA LOSS on gpu-a01." in reply
+    assert "| critical, firing" in reply

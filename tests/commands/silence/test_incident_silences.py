@@ -1,9 +1,12 @@
 """A silence of an incident covers whatever belongs to it, for a while or until it is over."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from alerts.cards.incident_card import incident_card
+from alerts.incidents.incident import Incident
+from alerts.rules import Severity
 from alerts.silences import Silence
 from commands.incident.card_context import incident_context
 from tests.support.alerting import an_alert
@@ -45,8 +48,19 @@ async def test_its_alerts_are_listed_as_before_and_others_are_not_covered(tmp_pa
         async with yard.store.read() as snapshot:
             (silence,) = await snapshot.rows(Silence).find()
         assert not silence.covers(ALERT.labels, yard.clock.now())
-        assert silence.covers_incident("i1", yard.clock.now())
-        assert not silence.covers_incident("i2", yard.clock.now())
+        assert silence.covers_incident(INCIDENT, yard.clock.now())
+        assert not silence.covers_incident(replace(INCIDENT, id="i2"), yard.clock.now())
+
+
+async def test_a_worse_incident_is_no_longer_silenced(tmp_path: Path) -> None:
+    async with yard_with(tmp_path, INCIDENT, ALERT) as yard:
+        said = await yard.say("silence incident i1")
+        assert "unless it becomes worse" in said
+        async with yard.store.unit() as unit:
+            await unit.rows(Incident).put(replace(INCIDENT, severity=Severity.CRITICAL))
+        assert "silenced" not in await shown(yard)
+        await yard.say("silence incident i1")  # somebody who has seen it may silence it again
+        assert "silenced until it is over" in await shown(yard)
 
 
 async def test_it_is_expired_like_any_other(tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""XID errors of the kernel: the number, address and class that a line reports, and lines that report none."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from benchmarks.quality.measure import Measure
+from benchmarks.row import Goal, Peer, Row
+from collectors.facts.kernel_lines import xid_line
+
+_GREEDY = re.compile(r"Xid.*?([0-9A-Fa-f:]{7,}).*?([0-9]+)|Xid[^0-9]*([0-9]+)")
+
+
+async def run(file: Path) -> tuple[Row, ...]:
+    lines = _lines(file)
+    true = [line for line in lines if line["xid"] is not None]
+    decoys = [line["line"] for line in lines if line["xid"] is None]
+    return (
+        Row(
+            id="gpu_kmsg",
+            measure=f"of {len(true)} XID lines, number, address and class exact",
+            value=sum(_is_exact(line) for line in true),
+            peer=Peer(name="the first number after `Xid`", value=sum(_by_search(line) for line in true)),
+            goal=Goal(limit=len(true), of_value=True, at_least=True),
+        ),
+        Row(
+            id="gpu_kmsg",
+            measure=f"of {len(decoys)} other lines, taken for an XID",
+            value=sum(xid_line(line) is not None for line in decoys),
+            peer=Peer(
+                name="the first number after `Xid`", value=sum(bool(_GREEDY.search(line)) for line in decoys)
+            ),
+            goal=Goal(limit=0, of_value=True),
+        ),
+    )
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _is_exact(line: dict[str, Any]) -> bool:
+    found = xid_line(line["line"])
+    if found is None:
+        return False
+    severity = "FATAL" if found.xid.is_fatal else "NONFATAL"
+    ours = (found.number, found.pci, found.xid.bucket, severity)
+    return ours == (line["xid"], line["pci"], line["action"], line["severity"])
+
+
+def _by_search(line: dict[str, Any]) -> bool:
+    """Whether the first number after `Xid` and the first address are the line's. It knows no classes."""
+    found = _GREEDY.search(line["line"])
+    return found is not None and (found[2], found[1]) == (str(line["xid"]), line["pci"])
+
+
+MEASURE = Measure(id="gpu_kmsg", title="XID errors in kernel lines", file="gpu_kmsg/xid_lines.jsonl", run=run)

@@ -1,0 +1,1 @@
+"""`volume`: show who uses a volume, and freeze one that is in danger."""

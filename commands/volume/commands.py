@@ -1,0 +1,116 @@
+"""The commands `volume show|freeze`."""
+
+from dataclasses import dataclass
+
+import click
+
+from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message
+from alerts.cards.text import Text, bold, code, text
+from collectors.volume_use import VolumeUser
+from commands.core.command import Answer, Command
+from commands.core.context import CommandContext
+from commands.core.parameter_types import DURATION, NODE, VOLUME
+from commands.plans.plan import Risk
+from commands.plans.rights import Right
+from commands.plans.steps import Evict, Patch
+from commands.training.workload_steps import HOLD_RIGHTS
+from commands.volume.freeze import FreezeVolume, freeze
+from commands.volume.volume_names import unseen_notes, volume_named
+
+SHOWN = 20  # pods
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowVolume:
+    volume: str
+
+
+async def show(action: ShowVolume, context: CommandContext) -> Answer:
+    """Return the claims of one image, the pods that use it, and the nodes that hold it."""
+    inventory = context.cluster.inventory()
+    use = volume_named(action.volume, inventory)
+    rows: list[tuple[str, Text]] = [("claim", text(code(claim))) for claim in use.claims]
+    rows += [("volume", text(code(volume))) for volume in use.volumes]
+    if use.rbd:
+        rows.append(("image", text(code(use.rbd))))
+    rows += [("writer" if user.may_write else "reader", _user(user)) for user in use.users[:SHOWN]]
+    if len(use.users) > SHOWN:
+        rows.append(("more", text(f"{len(use.users) - SHOWN} more pods")))
+    rows += [
+        ("may write", text(code(workload)))
+        for workload in use.templates
+        if not any(inventory.workload_of(user.pod) == workload for user in use.writers)
+    ]
+    used = {user.node for user in use.users}
+    rows += [
+        ("attached to", text(node if node in used else f"{node}, where no pod uses it"))
+        for node in use.attached
+    ]
+    blocks: list[Block] = [Fields(rows=tuple(rows))]
+    blocks += [Context(text=text(f"⚠ {note}")) for note in unseen_notes(inventory)]
+    if context.may.get("volume freeze", False) and use.claims:
+        blocks.append(Buttons(buttons=(Button(label="Freeze", line=f"volume freeze {use.claims[0]}"),)))
+    title = text(bold(f"Volume {', '.join(use.claims) or use.image}"))
+    return Answer(message=Message(title=title, blocks=tuple(blocks)))
+
+
+def _user(user: VolumeUser) -> Text:
+    return text(f"{user.name} on {user.node}" if user.node else f"{user.name}, not placed yet")
+
+
+_VOLUME = click.Argument(["volume"], type=VOLUME)
+
+COMMANDS = (
+    Command(
+        noun="volume",
+        verb="show",
+        summary="Show a volume: its claims, who writes and reads it, and the nodes that hold it.",
+        action=ShowVolume,
+        parameters=(_VOLUME,),
+        read=show,
+        example="volume show vision/checkpoints",
+    ),
+    Command(
+        noun="volume",
+        verb="freeze",
+        summary="Freeze a volume in danger: stop what writes to it, and cordon the nodes that hold it.",
+        action=FreezeVolume,
+        parameters=(
+            _VOLUME,
+            click.Option(
+                ["--node", "nodes"],
+                type=NODE,
+                multiple=True,
+                metavar="NODE",
+                help="a node that holds the image too, such as one that could not unmap it; can be given again",
+            ),
+            click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordons"),
+            click.Option(
+                ["--for", "lasting"],
+                type=DURATION,
+                default=None,
+                metavar="DURATION",
+                help="how long the leases of the cordons last; default: 4h, or the settings",
+            ),
+        ),
+        plan=freeze,
+        risk=Risk.TOUCH,
+        rights=(
+            *Patch.rights("", "nodes"),
+            *Patch.rights("batch", "cronjobs"),
+            Right(group="batch", resources=("cronjobs",), verbs=("list",)),
+            *Evict.rights("", "pods"),
+            *HOLD_RIGHTS,
+        ),
+        example='volume freeze vision/checkpoints --node gpu-a04 --reason "its unmap failed"',
+        details=(
+            "The volume is named by a claim, by its PersistentVolume, or as pool/image; other claims of the same image "
+            "are frozen with it. CronJobs and trainings that may write are suspended, Deployments and StatefulSets "
+            "scaled to 0, and pods without a controller evicted, for good. Nodes are cordoned where a writer is, and "
+            "where the image is attached although no pod uses it. Readers go on, and the preview names them. "
+            "A pod with the claim that somebody creates later on another node is not held; the preview also names what "
+            "only its own controller can stop. Yardmaster runs nothing in Ceph: the preview shows the commands for a "
+            "storage admin. Undo lifts the cordons and starts the writers again."
+        ),
+    ),
+)

@@ -1,0 +1,118 @@
+"""Planning of `volume freeze`: no new writer, no writer left, and no new pod where the image is held."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from collectors.cluster.inventory import Inventory
+from collectors.volume_use import VolumeUse, VolumeUser
+from commands.core.command import PlanDraft
+from commands.core.context import CommandContext
+from commands.core.cordons import cordoned_by
+from commands.core.lookups import node_named
+from commands.node.cordon import cordon_steps
+from commands.plans.plan import Stage, in_order
+from commands.plans.steps import Patch, Record
+from commands.volume.volume_names import unseen_notes, volume_named
+from commands.volume.writers import hold_schedules, stop_writers
+
+AT_ONCE = 10  # writers that are being stopped at the same time
+NAMED = 8  # readers in a note
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreezeVolume:
+    volume: str
+    nodes: tuple[str, ...]
+    reason: str
+    lasting: timedelta | None
+
+
+async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
+    """Plan to cordon the nodes that hold the image, to hold schedules, and to stop what may write. Readers stay.
+
+    A cordon comes first: it is harmless, and then no replaced pod starts there. The writers are stopped side by side,
+    so that one that cannot be stopped does not keep the others.
+    """
+    inventory = context.cluster.inventory()
+    use = volume_named(action.volume, inventory)
+    name = _name(use)
+    cordons, notes = _cordons(action, use, inventory, context)
+    schedules, unknown = await hold_schedules(use, context)
+    writers = await stop_writers(use, context)
+    stages = [
+        *in_order(*cordons),
+        *in_order(*schedules),
+        *([Stage(steps=tuple(writers.steps), at_once=AT_ONCE)] if writers.steps else []),
+    ]
+    left = [*writers.left, *unknown, *unseen_notes(inventory)]
+    if not stages:
+        return PlanDraft(
+            title="", nothing_to_do=" ".join((f"Nothing that can be held writes to {name}.", *left))
+        )
+    return PlanDraft(
+        title=f"Freeze {name}",
+        stages=tuple(stages),
+        disrupts=tuple(writers.disrupts),
+        decided=(f"freeze {use.image} of {', '.join(use.claims)}",),
+        notes=(
+            *writers.notes,
+            *notes,
+            *left,
+            *_reader_notes(use.readers),
+            "A new pod with this claim on another node is not held: tell the team not to start one.",
+            *_ceph_notes(use),
+            "Undo it only after somebody has looked at the file system: it starts the writers again.",
+        ),
+    )
+
+
+def _name(use: VolumeUse) -> str:
+    return ", ".join(use.claims) or use.image
+
+
+def _cordons(
+    action: FreezeVolume, use: VolumeUse, inventory: Inventory, context: CommandContext
+) -> tuple[list[Patch | Record], list[str]]:
+    """Return the cordons of the nodes where a writer is, or that hold the image without a pod, and notes on them."""
+    named = list(action.nodes)
+    used = {user.node for user in use.users if user.node}
+    written = {user.node for user in use.writers if user.node}
+    notes = []
+    if use.is_shared:
+        notes.append(
+            "It is a file system of many writers, which nothing formats: no node is cordoned for it."
+        )
+    else:
+        named += sorted(written | (set(use.attached) - used))
+    lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
+    steps: list[Patch | Record] = []
+    for name in dict.fromkeys(named):
+        if name not in inventory.nodes and name not in action.nodes:
+            continue  # it was removed, and its attachment was not
+        node = node_named(name, inventory)
+        if node.spec.unschedulable:
+            notes.append(
+                f"{name} is already cordoned by {cordoned_by(node)}: that stays, also after an undo."
+            )
+        else:
+            steps += cordon_steps(node, action.reason or f"volume {_name(use)} is frozen", context, lasting)
+    return steps, notes
+
+
+def _reader_notes(readers: Sequence[VolumeUser]) -> list[str]:
+    if not readers:
+        return []
+    more = f" and {len(readers) - NAMED} more" if len(readers) > NAMED else ""
+    shown = ", ".join(f"{one.name}{f' on {one.node}' if one.node else ''}" for one in readers[:NAMED])
+    return [f"These only read and go on: {shown}{more}."]
+
+
+def _ceph_notes(use: VolumeUse) -> list[str]:
+    """Return what a storage admin runs: shown, as Yardmaster never runs it."""
+    if not use.rbd:
+        return []
+    return [
+        f"For a storage admin, before anything mounts it again: `rbd status {use.rbd}`, `rbd lock ls {use.rbd}`, "
+        f"`rbd snap create {use.rbd}@before-repair`. Yardmaster runs none of them."
+    ]

@@ -1,0 +1,47 @@
+"""Volumes by the name of a claim, of a volume or of an RBD image."""
+
+from collections.abc import Mapping
+
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
+from collectors.volume_use import VolumeUse, volume_uses
+from commands.core.command import UnusableError
+from commands.core.lookups import known_name
+
+
+def volume_named(name: str, inventory: Inventory) -> VolumeUse:
+    """Return the image by `namespace/claim`, by the claim alone if only one matches, by its volume, or as pool/image.
+
+    Raises UnusableError that lists the matches, or the closest names.
+    """
+    uses = volume_uses(inventory)
+    named = _names(uses)
+    if name in named:
+        return uses[named[name]]
+    matches = {
+        claim: image for image, use in uses.items() for claim in use.claims if claim.endswith(f"/{name}")
+    }
+    if len(set(matches.values())) == 1:
+        return uses[next(iter(matches.values()))]
+    if matches:
+        ids = ", ".join(f"`{claim}`" for claim in sorted(matches)[:8])
+        raise UnusableError(f"`{name}` is ambiguous: {ids}. Use the full name.")
+    return uses[named[known_name(name, named, "volume")]]
+
+
+def _names(uses: Mapping[str, VolumeUse]) -> dict[str, str]:
+    return {
+        name: image for image, use in uses.items() for name in (*use.claims, *use.volumes, use.rbd) if name
+    }
+
+
+def unseen_notes(inventory: Inventory) -> list[str]:
+    """Return what cannot be known of a volume while kinds of objects cannot be seen."""
+    notes = []
+    if reason := inventory.missing_reason(PERSISTENT_VOLUMES):
+        notes.append(f"Volumes cannot be seen, so other claims of the same image are not known: {reason}.")
+    if reason := inventory.missing_reason(VOLUME_ATTACHMENTS):
+        notes.append(
+            f"Attachments cannot be seen, so nodes that hold the image without a pod are not known: {reason}."
+        )
+    return notes

@@ -1,0 +1,164 @@
+"""What may write to a volume, and how each of it is stopped: the steps, whom they disrupt, and what cannot be held."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from collectors.cluster.indexes import controller_of, workload_name
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Pod
+from collectors.cluster.resources import gpus_held
+from collectors.facts.results import SourceError
+from collectors.trainings.training import Training
+from collectors.volume_use import VolumeUse
+from commands.core.command import UnusableError
+from commands.core.context import CommandContext
+from commands.plans.disruption import Disruption
+from commands.plans.object_refs import ObjectRef
+from commands.plans.steps import Delete, Evict, Patch, Step
+from commands.training.stop import disruption_of, lost_work
+from commands.training.workload_steps import can_suspend, suspend_steps, suspended
+
+EVICTED_WITHIN = 600.0  # seconds: a pod's grace period, and a disruption budget
+_MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which only its kubelet can end
+
+
+@dataclass(slots=True, kw_only=True)
+class Stopped:
+    """The steps that stop what writes. `left`: what goes on writing, each with the reason."""
+
+    steps: list[Step] = field(default_factory=list)
+    disrupts: list[Disruption] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+async def stop_writers(use: VolumeUse, context: CommandContext) -> Stopped:
+    """Return how everything that may write to the volume is stopped, whether it has pods yet or not."""
+    inventory = context.cluster.inventory()
+    made = Stopped()
+    held: dict[str, list[Pod]] = {workload: [] for workload in use.templates}
+    bare: list[Pod] = []
+    for user in use.writers:
+        if holder := _holder(user.pod, inventory):
+            held.setdefault(holder, []).append(user.pod)
+        else:
+            bare.append(user.pod)
+    by_workload = _trainings_by_workload(context.cluster.trainings())
+    stopped: dict[str, Training] = {}
+    for workload, pods in held.items():
+        if (training := by_workload.get(workload)) is not None:
+            stopped[training.id] = training
+        else:
+            _stop_workload(workload, pods, inventory, made)
+    for training in stopped.values():
+        await _stop_training(training, context, made)
+    for pod in bare:
+        _stop_pod(pod, made)
+    return made
+
+
+async def hold_schedules(use: VolumeUse, context: CommandContext) -> tuple[list[Step], list[str]]:
+    """Return the steps that suspend the CronJobs that would start a writer, and what is not known of them."""
+    if (reader := context.cluster.reader) is None:
+        return [], []
+    steps: list[Step] = []
+    for namespace in sorted({claim.partition("/")[0] for claim in use.claims}):
+        try:
+            found = await reader.listing(
+                ObjectRef(api="batch/v1", kind="CronJob", namespace=namespace, name="")
+            )
+        except SourceError as error:
+            return steps, [f"CronJobs cannot be listed, so one of them may start a writer: {error}."]
+        for one in found:
+            spec = one["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+            claims = {
+                f"{namespace}/{source['claimName']}"
+                for volume in spec.get("volumes") or ()
+                if (source := volume.get("persistentVolumeClaim")) and not source.get("readOnly")
+            }
+            if claims & set(use.claims) and not one["spec"].get("suspend"):
+                meta = one["metadata"]
+                ref = ObjectRef(
+                    api="batch/v1", kind="CronJob", namespace=namespace, name=meta["name"], uid=meta["uid"]
+                )
+                steps.append(
+                    Patch(
+                        ref=ref,
+                        description=f"suspend {ref}: it starts no new writer",
+                        body={"spec": {"suspend": True}},
+                        undo={"spec": {"suspend": False}},
+                        undo_text=f"resume {ref}",
+                    )
+                )
+    return steps, []
+
+
+def _holder(pod: Pod, inventory: Inventory) -> str:
+    """Return the workload that is stopped to stop the pod: its top controller, or the Job of a CronJob's."""
+    top = inventory.workload_of(pod)
+    owner = controller_of(pod)
+    if owner is not None and top.split("/")[1:2] == ["CronJob"]:
+        return workload_name(pod.metadata.namespace, owner)
+    return top
+
+
+def _trainings_by_workload(trainings: Sequence[Training]) -> Mapping[str, Training]:
+    return {
+        workload: training
+        for training in trainings
+        for workload in (*training.owned, *training.workloads)
+        if not training.state.is_over
+    }
+
+
+async def _stop_training(training: Training, context: CommandContext, made: Stopped) -> None:
+    try:
+        steps = suspend_steps(training, context.cluster.inventory())
+    except UnusableError as error:
+        made.left.append(str(error))
+        return
+    if _refused(training.id, steps, made) or not steps:
+        return
+    made.steps += steps
+    made.disrupts.append(disruption_of(training))
+    if training.ranks:
+        made.notes.append(f"{training.id}: {await lost_work(training, context)}")
+
+
+def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped) -> None:
+    namespace, kind, name = workload.split("/", 2)
+    if not can_suspend(workload):
+        reason = "it cannot be scaled" if kind == "DaemonSet" else "only its own controller can stop it"
+        made.left.append(f"{kind.lower()} {namespace}/{name} goes on writing: {reason}.")
+        return
+    steps = suspended((workload,), inventory)
+    if _refused(workload, steps, made) or not steps:
+        return
+    made.steps += steps
+    if pods:
+        made.disrupts.append(
+            Disruption(
+                name=workload,
+                gpus=sum(gpus_held(pod) for pod in pods),
+                text=f"{len(pods)} pod{'s' if len(pods) != 1 else ''}",
+            )
+        )
+
+
+def _refused(name: str, steps: Sequence[Step], made: Stopped) -> bool:
+    """Whether it could only be deleted, which is no freeze: Kueue resumes what others suspend."""
+    if not any(isinstance(step, Delete) for step in steps):
+        return False
+    made.left.append(f"{name} goes on writing: Kueue would resume it. Set `active: false` in its Workload.")
+    return True
+
+
+def _stop_pod(pod: Pod, made: Stopped) -> None:
+    meta = pod.metadata
+    if _MIRROR in (meta.annotations or {}):
+        made.left.append(f"pod {pod.key} goes on writing: it is static, and only its kubelet can end it.")
+        return
+    ref = ObjectRef(api="v1", kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid)
+    made.steps.append(Evict(ref=ref, description=f"evict {pod.key}", seconds=EVICTED_WITHIN))
+    made.disrupts.append(Disruption(name=f"{meta.namespace}/Pod/{meta.name}", gpus=gpus_held(pod)))
+    made.notes.append(f"No controller recreates pod {pod.key}: it is gone for good.")

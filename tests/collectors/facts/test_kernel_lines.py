@@ -1,0 +1,167 @@
+"""Lines of the kernel about GPUs and NVSwitches, in the forms of many drivers, and lines that are not such lines."""
+
+import json
+
+import pytest
+
+from benchmarks.quality.measure import DATA
+from collectors.facts.kernel_lines import (
+    SXIDS,
+    SxidClass,
+    XidLine,
+    pci_address,
+    recovery_of,
+    sxid_line,
+    xid_line,
+)
+from collectors.facts.xid_catalogue import Recovery
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "NVRM: Xid (PCI:0000:b3:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+            XidLine(number=79, pci="0000:b3:00"),
+            id="the usual form",
+        ),
+        pytest.param(
+            "NVRM: Xid (PCI:0000:01:00 GPU-I:05): 94, pid=7194, Contained: CE User Channel (0x9).",
+            XidLine(number=94, pci="0000:01:00", instance="05"),
+            id="of a MIG instance",
+        ),
+        pytest.param(
+            "[...] NVRM: Xid (0000:03:00): 14, Channel 00000001",
+            XidLine(number=14, pci="0000:03:00"),
+            id="of an old driver, without PCI:",
+        ),
+        pytest.param(
+            "NVRM: Xid (PCI:0000:B3:00.0): 31, pid=1, Ch 00000010",
+            XidLine(number=31, pci="0000:b3:00"),
+            id="in capitals, with the function of the device",
+        ),
+        pytest.param(
+            '{"MESSAGE":"NVRM: Xid (PCI:0009:f1:00): 95, pid=\\"7\\", x"}',
+            XidLine(number=95, pci="0009:f1:00"),
+            id="inside JSON",
+        ),
+        pytest.param(
+            "NVRM: Xid (PCI:0009:01:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x0)",
+            XidLine(number=149, pci="0009:01:00", class_="Fatal"),
+            id="an NVLink error with its class",
+        ),
+        pytest.param(
+            "NVRM: Xid (PCI:0000:1a:00): 158, GPU Fatal Timeout",
+            XidLine(number=158, pci="0000:1a:00"),
+            id="a word of the text that is no class",
+        ),
+        pytest.param(
+            "NVRM: Xid (PCI:0019:01:00): 154, GPU recovery action changed from 0x4 (Drain and Reset) "
+            "to 0x1 (GPU Reset Required)",
+            XidLine(number=154, pci="0019:01:00", action="GPU Reset Required"),
+            id="the driver's recovery action",
+        ),
+        pytest.param("NVRM: Xid error: xyz, invalid data", None, id="a line without a number"),
+        pytest.param("user wrote: seen Xid 85 before?", None, id="somebody speaks of one"),
+        pytest.param("NVRM: GPU at PCI:0000:00:08: GPU-1234", None, id="an address alone"),
+        pytest.param(
+            "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32", None, id="of an NVSwitch"
+        ),
+        pytest.param("XidCriticalError: Xid=79 on Device=GPU-1", None, id="of the device plugin"),
+    ],
+)
+def test_a_line_names_its_xid_in_every_form(text: str, expected: XidLine | None) -> None:
+    assert xid_line(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "class_", "action", "expected"),
+    [
+        (79, "", "", Recovery.RESTART_NODE),
+        (149, "Fatal", "", Recovery.RESET_GPU),
+        (149, "Nonfatal", "", Recovery.NOTHING),
+        (154, "", "None", Recovery.NOTHING),
+        (154, "", "Node Reboot Required", Recovery.RESTART_NODE),
+        (154, "", "Drain and Reset", Recovery.RESET_GPU),
+        (154, "", "a word of a later driver", Recovery.RESET_GPU),
+    ],
+)
+def test_the_line_decides_where_it_says_more_than_its_number(
+    number: int, class_: str, action: str, expected: Recovery
+) -> None:
+    assert recovery_of(number, class_=class_, action=action) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "link", "class_"),
+    [
+        (
+            "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 egress",
+            12028,
+            "32",
+            SxidClass.NON_FATAL,
+        ),
+        (
+            "nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 20034, Fatal, Link 30 LTSSM",
+            20034,
+            "30",
+            SxidClass.FATAL,
+        ),
+        ("SXid (PCI:0000:a9:00.0): 23001, Fatal, Link 00 x", 23001, "00", SxidClass.FABRIC),
+        ("SXid (PCI:0000:a9:00.0): 10004, temperature", 10004, "", SxidClass.NOTABLE),
+        ("SXid (PCI:0000:a9:00.0): 11111, Data {0x50610002, 0x10100030}", 11111, "", SxidClass.NON_FATAL),
+        ("SXid (PCI:0000:a9:00.0): 11112, Fatal, Link 07 x", 11112, "07", SxidClass.FATAL),
+    ],
+)
+def test_an_nvswitch_error_has_the_class_of_its_number(
+    text: str, number: int, link: str, class_: SxidClass
+) -> None:
+    found = sxid_line(text)
+    assert found is not None
+    assert (found.number, found.link, found.class_) == (number, link, class_)
+
+
+def test_a_number_of_an_nvswitch_has_one_class() -> None:
+    assert sum(map(len, SXIDS.values())) == len(frozenset().union(*SXIDS.values()))
+
+
+def test_a_line_of_an_nvswitch_needs_a_number() -> None:
+    assert sxid_line("nvidia-nvswitch0: SXid (PCI:0000:00:00.0): xyz, Fatal error") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("00000000:B3:00.0", "0000:b3:00"),
+        ("PCI:0000:18:00  ", "0000:18:00"),
+        ("0000:18:00", "0000:18:00"),
+        ("PCI:", ""),
+        ("invalid-bdf.0", ""),
+    ],
+)
+def test_an_address_is_written_as_the_kernel_writes_it(text: str, expected: str) -> None:
+    assert pci_address(text) == expected
+
+
+def test_lines_of_other_tools_tests_are_read_as_they_read_them() -> None:
+    file = DATA / "gpu_kmsg/cases.jsonl"
+    if not file.exists():
+        pytest.skip("the shared data set is not next to the checkout")
+    cases = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    asked = [
+        case
+        for case in cases
+        if case["component"].endswith(("/xid", "/sxid")) and case["matcher"] != "NormalizePCIBDF"
+    ]
+    wrong = []
+    for case in asked:
+        expected = case["expect"]
+        wanted = expected.get("expectedXid", expected.get("expectedSXid", expected.get("expected", 0))) or 0
+        found = sxid_line(case["line"]) if "/sxid" in case["component"] else xid_line(case["line"])
+        got: int | str = found.number if found else 0
+        if isinstance(wanted, str):  # an address
+            got, wanted = (found.pci if found else ""), pci_address(wanted)
+        if got != wanted:
+            wrong.append((case, got))
+    assert len(asked) > 10
+    assert wrong == []
