@@ -215,6 +215,7 @@ def _training(training: Training) -> TrainingFacts:
         team=training.team,
         gpus=training.gpus,
         ranks=len(training.ranks),
+        nodes=tuple(sorted({rank.node for rank in training.ranks if rank.node})),
         failed_at=first.finished if first else None,
         failure=_failure(first) if first else "",
     )

@@ -13,6 +13,10 @@ def detail_of(incident: Incident) -> Text:
     """What follows from the lead, what its log line names, and when it was logged if that is over."""
     lead = incident.lead
     says = lead.description if incident.is_open else ""  # what to do is over, too
+    if incident.crash_of and incident.is_open:
+        says = (
+            "The same XID on every node is a fault of the training or of what it shares, not of so many GPUs."
+        )
     parts = [text(" ".join(says.split()))] if says else []
     if lead.is_worse and (names := named_by_logs(incident)):
         named = joined(", ", (text(f"{word} ", code(it)) for word, it in names.items()))

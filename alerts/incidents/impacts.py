@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from alerts.incidents.incident import Impact, Incident, IncidentEventType, Member
 from alerts.rules import ImpactScope
-from collectors.facts.topology import Topology
+from collectors.facts.topology import Topology, TrainingFacts
 
 _NAMESPACED = re.compile(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*")
 JOINS_WITHIN = timedelta(minutes=5)  # a training fails before or after the alert of what killed it
@@ -52,10 +52,9 @@ def with_impacts(incident: Incident, member: Member, topology: Topology) -> Inci
 
 def with_failures(incident: Incident, topology: Topology) -> Incident:
     """Return the incident with the trainings that have failed on its node since it began."""
-    node = incident.subject.node
-    if not incident.is_open or not node:
+    if not incident.is_open:
         return incident
-    for failed in topology.failed_on.get(node, ()):
+    for failed in _failed(incident, topology):
         known = {impact.training: impact for impact in incident.impacts}
         impact = known.get(failed.id) or Impact(training=failed.id, owner=failed.owner, team=failed.team)
         if failed.failed_at is None or failed.failed_at < incident.began_at - JOINS_WITHIN:
@@ -67,6 +66,14 @@ def with_failures(incident: Incident, topology: Topology) -> Incident:
                 IncidentEventType.TRAINING_FAILED, failed.failed_at, text=said
             )
     return incident
+
+
+def _failed(incident: Incident, topology: Topology) -> tuple[TrainingFacts, ...]:
+    """Return the trainings that failed on the incident's node, or the training whose crash it is if that has failed."""
+    if not incident.crash_of:
+        return topology.failed_on.get(incident.subject.node, ())
+    crashed = topology.trainings.get(incident.crash_of)
+    return (crashed,) if crashed is not None and crashed.failed_at is not None else ()
 
 
 def _ordered(impacts: Iterable[Impact]) -> tuple[Impact, ...]:

@@ -9,6 +9,7 @@ from alerts.lifecycle import AlertState
 from alerts.rules import ImpactScope, ResolveWhen, Severity
 from alerts.store import stored
 from collectors.facts.subjects import Subject
+from collectors.facts.xid_catalogue import Recovery
 
 
 class IncidentEventType(StrEnum):
@@ -79,15 +80,22 @@ class Member:
     is_worse: bool = False  # what stands beside it makes it the worst that the incident has
     scope: ImpactScope = ImpactScope.SUBJECT
     labels: Mapping[str, str] = field(default_factory=dict)  # of a logged one: what its line names
+    xid: int = 0  # the XID that it is about
+    recovery: Recovery | None = None  # what that XID calls for
 
     @property
     def is_firing(self) -> bool:
         return self.state is AlertState.FIRING
 
     @property
-    def weight(self) -> tuple[bool, int, bool]:
-        """How much it explains: more than another alert of its severity if it says what follows from it."""
-        return self.is_worse, self.severity.rank, bool(self.description)
+    def weight(self) -> tuple[bool, int, int, bool]:
+        """How much it explains: more than another of its severity if its XID calls for more, or if it is described."""
+        return (
+            self.is_worse,
+            self.severity.rank,
+            self.recovery.rank if self.recovery else 0,
+            bool(self.description),
+        )
 
     def restated(self, by: timedelta) -> "Member":
         """Return the same alert by a clock that was set by so much."""
@@ -156,6 +164,7 @@ class Incident:
     earlier: str = ""  # id of the last incident of the same object, if that one was not reopened
     earlier_ended_at: datetime | None = None
     is_repeat: bool = False  # the earlier one was opened by the same rule
+    crash_of: str = ""  # the training whose nodes all reported the same XID
 
     @property
     def is_open(self) -> bool:
@@ -230,7 +239,7 @@ class Incident:
         return self.stood_before + (self.resolved_at or now) - self.began_at
 
 
-def _explains_most(member: Member) -> tuple[bool, int, bool, datetime, str]:
+def _explains_most(member: Member) -> tuple[bool, int, int, bool, datetime, str]:
     """The order of alerts that explain an incident: what weighs most, then the oldest."""
-    is_worse, rank, is_described = member.weight
-    return not is_worse, -rank, not is_described, member.since, member.name
+    is_worse, rank, recovery, is_described = member.weight
+    return not is_worse, -rank, -recovery, not is_described, member.since, member.name

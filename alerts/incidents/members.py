@@ -6,6 +6,7 @@ from dataclasses import replace
 from alerts.alert import Alert
 from alerts.incidents.incident import Member
 from alerts.incidents.wording import readable
+from alerts.incidents.xid_advice import with_advice
 from alerts.rules import ImpactScope, Rule, Severity
 from collectors.facts.queries import LogQuery
 
@@ -32,6 +33,7 @@ def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) ->
         unseen_since=alert.unseen_since,
         ended_reason=alert.ended_reason,
     )
+    member = with_advice(member, alert.labels)
     if rule is None:
         return replace(member, scope=scope_of(alert, rule))
     is_logged = _is_fact(rule)

@@ -136,10 +136,15 @@ class EventSeries(ApiStruct, frozen=True):
     last_observed_time: datetime | None = None
 
 
+class EventSource(ApiStruct, frozen=True):
+    host: str = ""  # the node of a kubelet
+
+
 class Event(KubernetesObject, frozen=True):
     """A core/v1 Event in either style: `count` and `last_timestamp`, or `series` and `event_time`."""
 
     involved_object: ObjectReference = ObjectReference()
+    source: EventSource = EventSource()
     type: str = ""
     reason: str = ""
     message: str = ""

@@ -44,6 +44,7 @@ class TrainingFacts:
     team: str = ""
     gpus: float = 0
     ranks: int = 0
+    nodes: tuple[str, ...] = ()  # of its ranks, sorted; also of those that have ended
     failed_at: datetime | None = None  # when its first task failed, if the training has failed
     failure: str = ""  # what is known of it
 

@@ -1,4 +1,4 @@
-"""A case of a check rule, and the input that it gives to checks."""
+"""A case of a check rule: inputs, and the alerts that they fire."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

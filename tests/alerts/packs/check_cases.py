@@ -6,10 +6,10 @@ from datetime import timedelta
 from collectors.checks.check import SourceState
 from collectors.facts.clock import ClockStep
 from collectors.trainings.training import Training, TrainingState
-from tests.alerts.packs.check_case import CheckCase
-from tests.alerts.packs.check_case import check_input as _check_input
+from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
+from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
 from tests.support.objects import NOW, inventory, node
 
 
@@ -42,7 +42,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="GPUUnhealthy",
         description="the device plugin removed one of eight",
-        inputs=_check_input(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
+        inputs=check_input(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
         fired=(
             Fired(
                 labels={"node": "gpu-a01", "resource": "nvidia.com/gpu", "severity": "warning"},
@@ -53,7 +53,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="GPUUnhealthy",
         description="CPUs reserved for the system are not GPUs out of service; a host without GPUs misses none",
-        inputs=_check_input(
+        inputs=check_input(
             inventory(
                 node("gpu-a01", status=_gpus(8, 8)),
                 node("infra-01", status={"capacity": {"cpu": "16"}, "allocatable": {"cpu": "15"}}),
@@ -63,7 +63,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="KubeNodeNotReady",
         description="one kubelet does not report, another reports a reason",
-        inputs=_check_input(
+        inputs=check_input(
             inventory(
                 node("gpu-a01", status=_ready("Unknown", "NodeStatusUnknown", "Kubelet stopped posting.")),
                 node("gpu-a02", status=_ready("False", "KubeletNotReady", "PLEG is not healthy")),
@@ -78,7 +78,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="KubeNodeNotReady",
         description="a cordoned node, a node under disk pressure, and a new node that has not reported yet",
-        inputs=_check_input(
+        inputs=check_input(
             inventory(
                 node("gpu-a01", spec={"unschedulable": True}),
                 node("gpu-a02", status=_ready("True", "KubeletReady")),
@@ -89,7 +89,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterSourceBlind",
         description="Prometheus does not answer, Elasticsearch does",
-        inputs=_check_input(
+        inputs=check_input(
             sources=(
                 SourceState(
                     source="prometheus", blind_for=timedelta(seconds=45), reason="connection refused"
@@ -107,14 +107,14 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterSourceBlind",
         description="one rule whose query fails does not make its source blind",
-        inputs=_check_input(
+        inputs=check_input(
             sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
         ),
     ),
     CheckCase(
         rule="YardmasterRuleBlind",
         description="the query of one rule fails although its source answers",
-        inputs=_check_input(
+        inputs=check_input(
             sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
         ),
         fired=(
@@ -132,7 +132,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterRuleBlind",
         description="its source is blind: that is one alert, not one per rule",
-        inputs=_check_input(
+        inputs=check_input(
             sources=(
                 SourceState(
                     source="prometheus",
@@ -145,7 +145,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterClockSet",
         description="the clock was set back by an hour",
-        inputs=_check_input(clock_step=ClockStep(by=timedelta(hours=-1), at=NOW)),
+        inputs=check_input(clock_step=ClockStep(by=timedelta(hours=-1), at=NOW)),
         fired=(
             Fired(
                 labels={"component": "yardmaster", "direction": "back", "severity": "warning"},
@@ -156,7 +156,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterClockSet",
         description="the clock was set forward by a day",
-        inputs=_check_input(clock_step=ClockStep(by=timedelta(days=1), at=NOW)),
+        inputs=check_input(clock_step=ClockStep(by=timedelta(days=1), at=NOW)),
         fired=(
             Fired(
                 labels={"component": "yardmaster", "direction": "forward", "severity": "warning"},
@@ -164,11 +164,11 @@ CHECK_CASES: Sequence[CheckCase] = (
             ),
         ),
     ),
-    CheckCase(rule="YardmasterClockSet", description="nobody set the clock lately", inputs=_check_input()),
+    CheckCase(rule="YardmasterClockSet", description="nobody set the clock lately", inputs=check_input()),
     CheckCase(
         rule="TrainingPending",
         description="its pods are waiting for GPUs",
-        inputs=_check_input(
+        inputs=check_input(
             trainings=(_a_training(TrainingState.QUEUED), _a_training(TrainingState.RUNNING, "segment"))
         ),
         fired=(
@@ -185,7 +185,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="TrainingPending",
         description="suspended, starting, running and ended trainings are not waiting for resources",
-        inputs=_check_input(
+        inputs=check_input(
             trainings=tuple(
                 _a_training(state)
                 for state in (
@@ -198,4 +198,5 @@ CHECK_CASES: Sequence[CheckCase] = (
             )
         ),
     ),
+    *NODE_CHECK_CASES,
 )

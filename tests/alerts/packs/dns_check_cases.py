@@ -5,8 +5,7 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Deployment, Pod, Service
-from tests.alerts.packs.check_case import CheckCase
-from tests.alerts.packs.check_case import check_input as _check_input
+from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.expected import Fired
 from tests.support.objects import inventory, node, owned, pod, read
 
@@ -90,7 +89,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerCapped",
         description="61 nodes need seven replicas, but five are allowed",
-        inputs=_check_input(_cluster_of(61), configs=_autoscaler(5)),
+        inputs=check_input(_cluster_of(61), configs=_autoscaler(5)),
         fired=(
             Fired(
                 labels=_CAPPED,
@@ -101,7 +100,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerCapped",
         description="few nodes, but 700 Services: names are the load of a name server",
-        inputs=_check_input(_cluster_of(20, services=700), configs=_autoscaler(2)),
+        inputs=check_input(_cluster_of(20, services=700), configs=_autoscaler(2)),
         fired=(
             Fired(
                 labels=_CAPPED,
@@ -112,24 +111,24 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerCapped",
         description="exactly as many replicas are needed as are allowed",
-        inputs=_check_input(_cluster_of(50), configs=_autoscaler(5)),
+        inputs=check_input(_cluster_of(50), configs=_autoscaler(5)),
     ),
     CheckCase(
         rule="DNSAutoscalerCapped",
         description="the autoscaler does not count cordoned nodes",
-        inputs=_check_input(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
+        inputs=check_input(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
     ),
     CheckCase(
         rule="DNSAutoscalerCapped",
         description="a maximum of 0 is no maximum, and an invalid document limits nothing",
-        inputs=_check_input(
+        inputs=check_input(
             _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
         ),
     ),
     CheckCase(
         rule="DNSAutoscalerShrunk",
         description="60 of 100 nodes are cordoned: their pods ask on",
-        inputs=_check_input(_cluster_of(100, cordoned=60), configs=_TEN),
+        inputs=check_input(_cluster_of(100, cordoned=60), configs=_TEN),
         fired=(
             Fired(
                 labels={**_CAPPED, "severity": "warning"},
@@ -140,19 +139,19 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerShrunk",
         description="20 of 100 are cordoned: most replicas are left",
-        inputs=_check_input(_cluster_of(100, cordoned=20), configs=_TEN),
+        inputs=check_input(_cluster_of(100, cordoned=20), configs=_TEN),
     ),
     CheckCase(
         rule="DNSAutoscalerShrunk",
         description="cordoned nodes are counted",
-        inputs=_check_input(
+        inputs=check_input(
             _cluster_of(100, cordoned=60), configs=_autoscaler(50, includeUnschedulableNodes=True)
         ),
     ),
     CheckCase(
         rule="DNSAutoscalerShrunk",
         description="60 of 100 nodes are not Ready",
-        inputs=_check_input(inventory(_dns(4), _scaler(), *_HALF_LOST), configs=_TEN),
+        inputs=check_input(inventory(_dns(4), _scaler(), *_HALF_LOST), configs=_TEN),
         fired=(
             Fired(
                 labels={**_CAPPED, "severity": "warning"},
@@ -163,12 +162,12 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerShrunk",
         description="an old autoscaler counts nodes that are not Ready",
-        inputs=_check_input(inventory(_dns(4), _scaler("1.8.9"), *_HALF_LOST), configs=_TEN),
+        inputs=check_input(inventory(_dns(4), _scaler("1.8.9"), *_HALF_LOST), configs=_TEN),
     ),
     CheckCase(
         rule="DNSAutoscalerConfigRejected",
         description="a maximum below the minimum",
-        inputs=_check_input(configs=_config('{"nodesPerReplica": 10, "min": 5, "max": 3}')),
+        inputs=check_input(configs=_config('{"nodesPerReplica": 10, "min": 5, "max": 3}')),
         fired=(
             Fired(
                 labels={**_CAPPED, "severity": "warning"},
@@ -179,7 +178,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerConfigRejected",
         description="`servicesPerReplica` alone is no document",
-        inputs=_check_input(configs=_config('{"servicesPerReplica": 300}')),
+        inputs=check_input(configs=_config('{"servicesPerReplica": 300}')),
         fired=(
             Fired(
                 labels={**_CAPPED, "severity": "warning"},
@@ -190,7 +189,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerConfigRejected",
         description="a second key beside the document",
-        inputs=_check_input(configs=_config('{"nodesPerReplica": 10}', note="ours")),
+        inputs=check_input(configs=_config('{"nodesPerReplica": 10}', note="ours")),
         fired=(
             Fired(
                 labels={**_CAPPED, "severity": "warning"},
@@ -201,7 +200,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerConfigIgnored",
         description="`servicesPerReplica` beside a key that is known does nothing",
-        inputs=_check_input(configs=_autoscaler(50, servicesPerReplica=300)),
+        inputs=check_input(configs=_autoscaler(50, servicesPerReplica=300)),
         fired=(
             Fired(
                 labels={**_CAPPED, "severity": "info"},
@@ -212,12 +211,12 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerConfigRejected",
         description="a valid document, and one of another mode",
-        inputs=_check_input(configs={**_TEN, "kube-system/dns-autoscaler": {"ladder": "{}"}}),
+        inputs=check_input(configs={**_TEN, "kube-system/dns-autoscaler": {"ladder": "{}"}}),
     ),
     CheckCase(
         rule="DNSReplicasLow",
         description="9 of 10 that the autoscaler computes",
-        inputs=_check_input(_cluster_of(100, _dns(9, replicas=10), _scaler()), configs=_TEN),
+        inputs=check_input(_cluster_of(100, _dns(9, replicas=10), _scaler()), configs=_TEN),
         fired=(
             Fired(
                 labels={**_TARGET, "severity": "warning"},
@@ -228,7 +227,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSReplicasLow",
         description="the autoscaler has not raised the Deployment to what it computes",
-        inputs=_check_input(_cluster_of(100, _dns(4, replicas=4), _scaler()), configs=_TEN),
+        inputs=check_input(_cluster_of(100, _dns(4, replicas=4), _scaler()), configs=_TEN),
         fired=(
             Fired(
                 labels={**_TARGET, "severity": "warning"},
@@ -239,27 +238,27 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSReplicasLow",
         description="all 10 are ready",
-        inputs=_check_input(_cluster_of(100, _dns(10, replicas=10), _scaler()), configs=_TEN),
+        inputs=check_input(_cluster_of(100, _dns(10, replicas=10), _scaler()), configs=_TEN),
     ),
     CheckCase(
         rule="DNSReplicasLow",
         description="no autoscaler runs: the Deployment has what it requests",
-        inputs=_check_input(_cluster_of(100, _dns(4, replicas=4)), configs=_TEN),
+        inputs=check_input(_cluster_of(100, _dns(4, replicas=4)), configs=_TEN),
     ),
     CheckCase(
         rule="DNSReplicasLow",
         description="the autoscaler rejects its document and leaves the Deployment as it is",
-        inputs=_check_input(_cluster_of(100, _dns(4, replicas=4), _scaler()), configs=_config("{")),
+        inputs=check_input(_cluster_of(100, _dns(4, replicas=4), _scaler()), configs=_config("{")),
     ),
     CheckCase(
         rule="DNSReplicasLow",
         description="another Deployment is none of its business",
-        inputs=_check_input(_cluster_of(100, _dns(0, name="web", labels={"app": "web"}))),
+        inputs=check_input(_cluster_of(100, _dns(0, name="web", labels={"app": "web"}))),
     ),
     CheckCase(
         rule="DNSReplicasCritical",
         description="4 of 10",
-        inputs=_check_input(_cluster_of(100, _dns(4, replicas=10), _scaler()), configs=_TEN),
+        inputs=check_input(_cluster_of(100, _dns(4, replicas=10), _scaler()), configs=_TEN),
         fired=(
             Fired(
                 labels={**_TARGET, "severity": "critical"},
@@ -270,12 +269,12 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSReplicasCritical",
         description="half of them are ready",
-        inputs=_check_input(_cluster_of(100, _dns(5, replicas=10), _scaler()), configs=_TEN),
+        inputs=check_input(_cluster_of(100, _dns(5, replicas=10), _scaler()), configs=_TEN),
     ),
     CheckCase(
         rule="DNSDown",
         description="none of two is ready",
-        inputs=_check_input(_cluster_of(2, _dns(0))),
+        inputs=check_input(_cluster_of(2, _dns(0))),
         fired=(
             Fired(
                 labels={**_TARGET, "severity": "critical"},
@@ -286,7 +285,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSDown",
         description="it was scaled to nothing",
-        inputs=_check_input(_cluster_of(2, _dns(0, replicas=0))),
+        inputs=check_input(_cluster_of(2, _dns(0, replicas=0))),
         fired=(
             Fired(
                 labels={**_TARGET, "severity": "critical"},
@@ -297,17 +296,17 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSDown",
         description="it was scaled to nothing, as other pods answer",
-        inputs=_check_input(_cluster_of(2, _dns(0, replicas=0), _replica(1, "gpu-000"))),
+        inputs=check_input(_cluster_of(2, _dns(0, replicas=0), _replica(1, "gpu-000"))),
     ),
     CheckCase(
         rule="DNSDown",
         description="one of two is ready",
-        inputs=_check_input(_cluster_of(2, _dns(1))),
+        inputs=check_input(_cluster_of(2, _dns(1))),
     ),
     CheckCase(
         rule="DNSOnOneNode",
         description="both are on one node",
-        inputs=_check_input(_cluster_of(2, _dns(2), _replica(1, "gpu-000"), _replica(2, "gpu-000"))),
+        inputs=check_input(_cluster_of(2, _dns(2), _replica(1, "gpu-000"), _replica(2, "gpu-000"))),
         fired=(
             Fired(
                 labels={**_TARGET, "severity": "info"},
@@ -318,19 +317,19 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSOnOneNode",
         description="they are on two nodes",
-        inputs=_check_input(_cluster_of(2, _dns(2), _replica(1, "gpu-000"), _replica(2, "gpu-001"))),
+        inputs=check_input(_cluster_of(2, _dns(2), _replica(1, "gpu-000"), _replica(2, "gpu-001"))),
     ),
     CheckCase(
         rule="DNSOnOneNode",
         description="a single replica has no other node to be on",
-        inputs=_check_input(
+        inputs=check_input(
             _cluster_of(2, _dns(1), _replica(1, "gpu-000"), _replica(2, "gpu-001", is_ready=False))
         ),
     ),
     CheckCase(
         rule="DNSMemoryShort",
         description="40,000 names of Services and the default limit of a small cluster",
-        inputs=_check_input(_cluster_of(2, _dns(1), _replica(1, "gpu-000", memory="70Mi"), services=40_000)),
+        inputs=check_input(_cluster_of(2, _dns(1), _replica(1, "gpu-000", memory="70Mi"), services=40_000)),
         fired=(
             Fired(
                 labels={**_TARGET, "severity": "warning"},
@@ -341,12 +340,12 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSMemoryShort",
         description="a limit that suffices",
-        inputs=_check_input(_cluster_of(2, _dns(1), _replica(1, "gpu-000"), services=40_000)),
+        inputs=check_input(_cluster_of(2, _dns(1), _replica(1, "gpu-000"), services=40_000)),
     ),
     CheckCase(
         rule="DNSMemoryShort",
         description="no limit",
-        inputs=_check_input(
+        inputs=check_input(
             _cluster_of(
                 2,
                 _dns(1),
@@ -358,7 +357,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="DNSAutoscalerConfigIgnored",
         description="every key is known, or the document is rejected as a whole",
-        inputs=_check_input(
+        inputs=check_input(
             configs={**_TEN, "kube-system/dns-autoscaler": {"linear": '{"servicesPerReplica": 300}'}}
         ),
     ),
