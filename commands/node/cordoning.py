@@ -11,8 +11,8 @@ from collectors.facts.subjects import Subject
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordons import BY, against_uncordoning, annotations_of, cordoned_by, lost_gpu
+from commands.core.dns_after_cordon import notes_on_cordon
 from commands.core.lookups import node_named
-from commands.dns.advice import notes_on_cordon
 from commands.models import CordonLease
 from commands.node.cordon import cordon_steps, extension_steps, forgotten_steps, uncordon_step
 from commands.plans.plan import in_order

@@ -9,7 +9,7 @@ import pytest
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import ConfigMap, Deployment, Service
 from commands.core.context import Defaults
-from commands.dns.advice import notes_on_cordon
+from commands.core.dns_after_cordon import notes_on_cordon
 from tests.support.objects import inventory, node, read
 
 LINEAR = {"nodesPerReplica": 10, "max": 50}
