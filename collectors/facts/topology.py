@@ -80,7 +80,7 @@ class Topology:
 
         An address, a host name or the name of an exporter's pod becomes the node's name.
         """
-        node = self._node_named(subject.node)
+        node = self.node_named(subject.node)
         known = replace(subject, node=node, cluster=subject.cluster or self.cluster)
         if pod := self.pods.get((known.namespace, known.pod)):
             if self.nodes and known.node not in self.nodes:
@@ -94,8 +94,8 @@ class Topology:
             known = known.or_else(Subject(rack=node_facts.rack))
         return known
 
-    def _node_named(self, text: str) -> str:
-        """Find the node by its name or address, either with a port, its full host name, or an exporter's pod."""
+    def node_named(self, text: str) -> str:
+        """Find the node by its name or address, either with a port, or by its full host name; else the host itself."""
         host, colon, port = text.rpartition(":")
         host = host.strip("[]") if colon and port.isdigit() else text
         short = host.partition(".")[0]
