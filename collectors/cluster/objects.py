@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+import msgspec
+
 from collectors.cluster.base import (
     ApiStruct,
     Condition,
@@ -114,6 +116,7 @@ class Namespace(KubernetesObject, frozen=True):
 
 class ServiceSpec(ApiStruct, frozen=True):
     type: str = ""
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")  # "None" of a headless one
     selector: dict[str, str] | None = None
 
 
