@@ -13,6 +13,7 @@ from alerts.incidents.proofs import NO_FACTS, ProofFacts
 from alerts.lifecycle import AlertState
 from alerts.rules import Proof, Rule
 from bot.evaluation.blind_view import BlindView
+from bot.evaluation.gpu_users import GpuUsers
 from bot.evaluation.node_alarm import NodeAlarm
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import IncidentRecorder
@@ -76,6 +77,7 @@ class Evaluator:
         self.has_evaluated = False
         self._awake_at = 0.0
         self._node_alarm = NodeAlarm()
+        self._gpu_users = GpuUsers(cluster, clock)
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -235,8 +237,9 @@ class Evaluator:
         self.has_evaluated = True
 
     async def _record(self, cycle: EvaluationCycle, facts: ProofFacts = NO_FACTS) -> None:
-        rules, topology = self._scheduler.rules, self._cluster.topology()
-        await self._recorder.record(cycle, rules=rules, topology=topology, facts=facts)
+        alerts = [*(change.alert for change in cycle.changes), *cycle.standing]
+        topology = await self._gpu_users.added_to(self._cluster.topology(), alerts, at=cycle.at)
+        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=topology, facts=facts)
 
     async def _proof_facts(self, blind: Container[str], now: datetime) -> ProofFacts:
         """Return what may prove now that faults are over which time does not heal."""

@@ -1,6 +1,15 @@
 """The list of checks. To add a check, add a file and a line here."""
 
-from collectors.checks import dns, evictions, node_capacity, node_conditions, nodes, sources, trainings
+from collectors.checks import (
+    dns_autoscaler,
+    dns_replicas,
+    evictions,
+    node_capacity,
+    node_conditions,
+    nodes,
+    sources,
+    trainings,
+)
 from collectors.checks.check import ClusterCheck
 
 CHECKS: dict[str, ClusterCheck] = {
@@ -10,7 +19,8 @@ CHECKS: dict[str, ClusterCheck] = {
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,
-        *dns.CHECKS,
+        *dns_autoscaler.CHECKS,
+        *dns_replicas.CHECKS,
         *trainings.CHECKS,
         *sources.CHECKS,
     )

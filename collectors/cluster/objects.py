@@ -121,6 +121,7 @@ class Namespace(KubernetesObject, frozen=True):
 
 class ServiceSpec(ApiStruct, frozen=True):
     type: str = ""
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")  # "None" of a headless one
     selector: dict[str, str] | None = None
 
 
