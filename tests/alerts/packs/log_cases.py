@@ -3,55 +3,15 @@
 The demo writes the lines of each event. Times are seconds before the query.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from demo.world.logs.event_lines import lines_of
-from demo.world.logs.line import Line
-from demo.world.state import State, WorldEvent
 from tests.alerts.packs.expected import Fired
-from tests.support.objects import NOW
+from tests.alerts.packs.log_case import LogCase, LogEvent
+from tests.alerts.packs.node_log_cases import NODE_LOG_CASES
+from tests.alerts.packs.storage_log_cases import STORAGE_LOG_CASES
 
 DAY = 86_400.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEvent:
-    """An event `ago` seconds before the query, repeated `times` times a second apart; or a literal line."""
-
-    what: str = ""
-    ago: float = 60
-    times: int = 1
-    node: str = "gpu-a01"
-    gpu: int | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
-    text: str = ""  # instead of `what`: a line that the demo does not write
-    unit: str = "kernel"
-    level: str = "info"
-
-    def lines(self, state: State) -> list[Line]:
-        found: list[Line] = []
-        for number in range(self.times):
-            at = NOW - timedelta(seconds=self.ago + number)
-            if self.text:
-                found.append(Line(at=at, text=self.text, level=self.level, node=self.node, unit=self.unit))
-            else:
-                happened = WorldEvent(
-                    at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)
-                )
-                found += lines_of(happened, state)
-        return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogCase:
-    rule: str
-    description: str
-    events: tuple[LogEvent, ...]
-    fired: tuple[Fired, ...] = ()  # empty: the rule stays quiet
-
 
 _XID = {"pci": "0000:5d:00", "pid": "4711", "busy": "1"}
 _FELL = LogEvent(what="xid", gpu=3, facts={**_XID, "xid": "79"})
@@ -59,142 +19,6 @@ _IMAGE = {"image": "csi-vol-coco-images", "namespace": "vision-detr", "claim": "
 _ERROR = {"component": "kubelet"}
 _NEW = {"component": "kubelet", "text": "volume manager lost its desired state of the world"}
 _NEW_PATTERN = "manager.go:… volume manager lost its desired state of the world"
-
-
-def _kubelet(text: str, **more: Any) -> LogEvent:
-    return LogEvent(
-        text=f"E0302 08:00:00.1 1 x.go:1] {text}", **{"unit": "kubelet", "level": "error", **more}
-    )
-
-
-def _on(summary: str, severity: str, **labels: str) -> Fired:
-    return Fired(labels={"node": "gpu-a01", "severity": severity, **labels}, summary=summary)
-
-
-def _cases(
-    rule: str, fired: Fired, fires: Sequence[tuple[str, LogEvent]], quiet: tuple[str, LogEvent]
-) -> Iterator[LogCase]:
-    """One case for each event that fires the alert, and one that leaves it quiet."""
-    for why, event in fires:
-        yield LogCase(rule=rule, description=why, events=(event,), fired=(fired,))
-    yield LogCase(rule=rule, description=quiet[0], events=(quiet[1],))
-
-
-_CEPHFS = "mount: /x/globalmount: can't read superblock on 10.99.61.167:6789,10.98.7.1:6789:/volumes/csi/x."
-_STORAGE: tuple[LogCase, ...] = (
-    *_cases(
-        "VolumeProbeFailed",
-        _on(
-            "The kubelet on gpu-a01 found no file system on a volume, and has not formatted it.",
-            "warning",
-            device="/dev/rbd1",
-        ),
-        (
-            (
-                "a reader's mount of a disk without a file system",
-                _kubelet(
-                    "cannot mount unformatted disk /dev/rbd1 as we are manipulating it in read-only mode"
-                ),
-            ),
-            ("the probe failed", _kubelet("failed to get disk format of disk /dev/rbd1: exit status 4")),
-        ),
-        ("a disk that is formatted is another alert", LogEvent(what="format", facts=_IMAGE)),
-    ),
-    *_cases(
-        "VolumeStillMounted",
-        _on("A volume of a pod that has ended is still mounted on gpu-a01.", "warning"),
-        (
-            (
-                "the kubelet finds paths of a pod that is gone",
-                _kubelet('orphaned pod "4-5" found, but volume paths are still present on disk'),
-            ),
-        ),
-        ("volumes that are cleaned up", _kubelet('Cleaned up orphaned pod volumes dir podUID="4-5"')),
-    ),
-    *_cases(
-        "VolumeMapFailed",
-        _on("gpu-a01 cannot get a volume, 3 times in ten minutes.", "warning"),
-        (
-            (
-                "it cannot be mapped",
-                _kubelet(
-                    "rbd: map failed with error exit status 6, rbd output: rbd: sysfs write failed", times=3
-                ),
-            ),
-            (
-                "another node has it",
-                _kubelet(
-                    'Multi-Attach error for volume "pvc-1" Volume is already exclusively attached', times=3
-                ),
-            ),
-            (
-                "an attempt that does not end",
-                _kubelet("an operation with the given Volume ID 0001-x already exists", times=3),
-            ),
-        ),
-        (
-            "a slow first attempt",
-            _kubelet("an operation with the given Volume ID 0001-x already exists", times=2),
-        ),
-    ),
-    *_cases(
-        "CephFSMountFailed",
-        _on("gpu-a01 cannot mount CephFS: its servers do not answer.", "critical", component="ceph"),
-        (
-            ("a superblock that no server sends", _kubelet(_CEPHFS)),
-            ("a timeout", _kubelet("mount error(110): timed out")),
-        ),
-        (
-            "the same about a block device is a danger for its data",
-            _kubelet("mount: /x/globalmount: can't read superblock on /dev/rbd1."),
-        ),
-    ),
-    *_cases(
-        "CephFSClientRefused",
-        _on("Ceph refuses gpu-a01: every CephFS mount on it fails.", "critical"),
-        (
-            ("the node is blocklisted", LogEvent(text="ceph: mds0 session blocklisted")),
-            ("the server has too many clients", LogEvent(text="ceph: mds0 rejected session")),
-        ),
-        ("a session that is found again", LogEvent(text="ceph: mds0 reconnect success")),
-    ),
-    *_cases(
-        "CephClientSessionLost",
-        _on("gpu-a01 loses its connection to Ceph again and again.", "warning", component="ceph"),
-        (
-            (
-                "the kernel says so at level info",
-                LogEvent(text="libceph: mon0 10.0.9.1:6789 session lost, hunting for new mon", times=4),
-            ),
-        ),
-        (
-            "one monitor restarts",
-            LogEvent(text="libceph: mon0 10.0.9.1:6789 session lost, hunting for new mon"),
-        ),
-    ),
-    *_cases(
-        "NFSServerNotResponding",
-        _on(
-            "The NFS server 10.0.9.20 does not answer gpu-a01.",
-            "critical",
-            component="nfs",
-            server="10.0.9.20",
-        ),
-        (("the kernel waits", LogEvent(text="nfs: server 10.0.9.20 not responding, still trying")),),
-        ("the server is back", LogEvent(text="nfs: server 10.0.9.20 OK")),
-    ),
-    *_cases(
-        "HDFSSafeMode",
-        _on("HDFS is in safe mode: nothing can be written.", "critical", component="hdfs"),
-        (
-            (
-                "a client's write is refused",
-                LogEvent(text="SafeModeException: Cannot create file /ckpt/7. Name node is in safe mode."),
-            ),
-        ),
-        ("it leaves it after a start", LogEvent(text="STATE* Leaving safe mode after 31 secs")),
-    ),
-)
 
 LOG_CASES: Sequence[LogCase] = (
     LogCase(
@@ -496,5 +320,6 @@ LOG_CASES: Sequence[LogCase] = (
             ),
         ),
     ),
-    *_STORAGE,
+    *NODE_LOG_CASES,
+    *STORAGE_LOG_CASES,
 )

@@ -1,0 +1,188 @@
+"""The commands `silence add|incident`: what mutes alerts, and for how long."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import click
+
+from alerts.alert import Alert
+from alerts.cards.message import Button, Buttons, Color, Message
+from alerts.cards.text import Text, code, text
+from alerts.incidents.incident import Incident
+from alerts.matching import Matcher, parse_matchers
+from alerts.silences import Silence
+from collectors.facts.clock import humanize
+from commands.core.command import Answer, Command, DeniedError, UnusableError
+from commands.core.context import CommandContext
+from commands.core.incidents import check_namespace, incident_named
+from commands.core.own_namespaces import are_within, matcher_of
+from commands.core.parameter_types import DURATION, MATCHERS
+from commands.silence.existing import already_text, check_names, extended, same_silence, shown_matchers
+
+LONGEST = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddSilence:
+    matchers: tuple[str, ...]
+    lasting: timedelta
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SilenceIncident:
+    name: str
+    lasting: timedelta | None
+    reason: str
+
+
+async def add(action: AddSilence, context: CommandContext) -> Answer:
+    """Add a silence, and return how many firing alerts it matches."""
+    matchers = _read(action.matchers)
+    _check_duration(action.lasting)
+    check_namespaces("silence add", matchers, context)
+    async with context.store.unit() as unit:
+        await check_names(matchers, unit, context)
+        if (same := await same_silence(matchers, "", unit, context)) is not None:
+            longer = await extended(same, context.now + action.lasting, unit)
+            return _added(longer, already_text(longer))
+        silence = Silence(
+            id=f"s{await unit.next_number('silence')}",
+            cluster=context.cluster.name,
+            matchers=matchers,
+            starts_at=context.now,
+            ends_at=context.now + action.lasting,
+            by=context.actor.id,
+            by_name=context.actor.name,
+            comment=action.reason,
+        )
+        await unit.rows(Silence).put(silence)
+        firing = await unit.rows(Alert).find(cluster=context.cluster.name, state="firing")
+    hidden = [alert for alert in firing if silence.covers(alert.labels, context.now)]
+    matched = f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "no firing alerts"
+    title = text(
+        "Silence ",
+        code(silence.id),
+        f" matches {matched}, for {humanize(action.lasting)}: ",
+        shown_matchers(silence),
+    )
+    return _added(silence, title)
+
+
+async def of_incident(action: SilenceIncident, context: CommandContext) -> Answer:
+    """Add a silence of all that belongs to an incident, for a while or until it is over."""
+    if action.lasting is not None:
+        _check_duration(action.lasting)
+    async with context.store.unit() as unit:
+        incident = await incident_named(action.name, unit, context)
+        check_namespace("silence incident", incident, context)
+        if not incident.is_open:
+            raise UnusableError(f"Incident `{incident.id}` is already resolved.")
+        if (same := await same_silence((), incident.id, unit, context)) is not None:
+            is_longer = action.lasting is None and not same.is_until_over
+            ends_at = context.now + (action.lasting or LONGEST)
+            wider = replace(
+                same,
+                is_until_over=same.is_until_over or is_longer,
+                gravity=max(same.gravity, incident.gravity),
+            )
+            longer = await extended(wider, ends_at, unit)
+            return _added(longer, already_text(longer))
+        silence = Silence(
+            id=f"s{await unit.next_number('silence')}",
+            cluster=incident.cluster,
+            matchers=(),
+            starts_at=context.now,
+            ends_at=context.now + (action.lasting or LONGEST),
+            by=context.actor.id,
+            by_name=context.actor.name,
+            comment=action.reason,
+            incident=incident.id,
+            gravity=incident.gravity,
+            is_until_over=action.lasting is None,
+        )
+        await unit.rows(Silence).put(silence)
+    lasting = "until it is over" if action.lasting is None else f"for {humanize(action.lasting)}"
+    title = text(
+        "Silence ",
+        code(silence.id),
+        " mutes incident ",
+        code(incident.id),
+        f" {lasting}, unless it becomes worse.",
+    )
+    return _added(silence, title)
+
+
+def _added(silence: Silence, title: Text) -> Answer:
+    undo = Buttons(buttons=(Button(label="Expire", line=f"silence expire {silence.id}"),))
+    return Answer(message=Message(title=title, color=Color.QUIET, blocks=(undo,)))
+
+
+def _check_duration(lasting: timedelta) -> None:
+    if not timedelta() < lasting <= LONGEST:
+        raise UnusableError(
+            f"A silence lasts at most {humanize(LONGEST)}; `--for {humanize(lasting)}` is out of range."
+        )
+
+
+def check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandContext) -> None:
+    """Raise DeniedError if the actor has only some namespaces and the silence is not limited to them."""
+    granted = context.granted(name)
+    if not are_within(matchers, granted):
+        raise DeniedError(
+            f"You may run `{name}` only for alerts of your team's namespaces: "
+            f"the silence needs the matcher `{matcher_of(granted)}`, or one for some of them."
+        )
+
+
+def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
+    try:
+        matchers = tuple(matcher for word in words for matcher in parse_matchers(word))
+    except ValueError as error:
+        raise UnusableError(str(error)) from error
+    if all(matcher.fits({}) for matcher in matchers):
+        raise UnusableError("These matchers match every alert: give at least one label with a value.")
+    return matchers
+
+
+COMMANDS = (
+    Command(
+        noun="silence",
+        verb="add",
+        summary="Mute alerts for a while; they are still evaluated and recorded.",
+        action=AddSilence,
+        parameters=(
+            click.Argument(["matchers"], type=MATCHERS, nargs=-1, required=True),
+            click.Option(
+                ["--for", "lasting"],
+                type=DURATION,
+                required=True,
+                metavar="DURATION",
+                help="how long, such as 2h or 1d",
+            ),
+            click.Option(["--reason"], required=True, metavar="TEXT", help="why, shown in `silence list`"),
+        ),
+        record=add,
+        example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',
+    ),
+    Command(
+        noun="silence",
+        verb="incident",
+        summary="Mute an incident for a while, or until it is over; not when it becomes worse.",
+        action=SilenceIncident,
+        parameters=(
+            click.Argument(["name"], metavar="INCIDENT"),
+            click.Option(
+                ["--for", "lasting"],
+                type=DURATION,
+                default=None,
+                metavar="DURATION",
+                help="1h, 4h; without it until the incident is over",
+            ),
+            click.Option(["--reason"], default="", metavar="TEXT", help="shown in `silence list`"),
+        ),
+        record=of_incident,
+        table=Incident,
+        example="silence incident i12 --for 4h",
+    ),
+)
