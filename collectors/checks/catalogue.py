@@ -1,6 +1,7 @@
 """The list of checks. To add a check, add a file and a line here."""
 
 from collectors.checks import (
+    claims,
     dns_autoscaler,
     dns_replicas,
     evictions,
@@ -9,6 +10,7 @@ from collectors.checks import (
     nodes,
     sources,
     trainings,
+    volume_danger,
 )
 from collectors.checks.check import ClusterCheck
 
@@ -22,6 +24,8 @@ CHECKS: dict[str, ClusterCheck] = {
         *dns_autoscaler.CHECKS,
         *dns_replicas.CHECKS,
         *trainings.CHECKS,
+        *claims.CHECKS,
+        *volume_danger.CHECKS,
         *sources.CHECKS,
     )
 }
