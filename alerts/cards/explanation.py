@@ -39,7 +39,10 @@ def named_by_logs(incident: Incident) -> Mapping[str, str]:
 
 
 def other_alerts(incident: Incident) -> Text:
-    """The alerts of other rules: one example and a count for each rule, those that stand first."""
+    """The alerts of other rules: one example and a count for each rule, those that stand first.
+
+    A milder rule over what the lead measures is left out: it would say the headline again.
+    """
     lead = incident.lead
     by_rule: dict[str, list[Member]] = {}
     for member in sorted(
@@ -51,13 +54,19 @@ def other_alerts(incident: Incident) -> Text:
             member.since,
         ),
     ):
-        if member.name != lead.name:
+        if member.name != lead.name and not _measures_the_same(member, lead):
             by_rule.setdefault(member.name, []).append(member)
     if not by_rule:
         return ()
     shown = [_rule_example(incident, members) for members in list(by_rule.values())[:MEMBERS_SHOWN]]
     more = f"; and {len(by_rule) - len(shown)} more rules" if len(by_rule) > len(shown) else ""
     return text(bold("Also: "), joined("; ", shown), more)
+
+
+def _measures_the_same(member: Member, lead: Member) -> bool:
+    """Whether both rules measure one thing of one subject. Two counts may be equal by chance, two fractions are not."""
+    is_alike = member.subject == lead.subject and member.is_firing == lead.is_firing
+    return is_alike and member.value == lead.value and not member.value.is_integer()
 
 
 def _rule_example(incident: Incident, members: list[Member]) -> Text:

@@ -109,14 +109,18 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impact:
-    """A training that the incident concerns. `gpus` are those that it held; `failed_at`: it died of the incident."""
+    """A training or workload that the incident concerns. `gpus` are those that it held; `failed_at`: it died of it.
 
-    training: str
+    `is_on_gpu`: for alerts about a GPU, whether it runs on it; if not, it is only known to hold GPUs of the node.
+    """
+
+    training: str  # namespace/name; namespace/Kind/name of a workload that is no training
     owner: str = ""
     team: str = ""
     gpus: float = 0
     scope: ImpactScope = ImpactScope.SUBJECT
     is_named: bool = False  # a log line of the incident names it
+    is_on_gpu: bool | None = None  # None: an alert concerns it that is not about a GPU
     failed_at: datetime | None = None
 
 

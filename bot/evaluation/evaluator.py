@@ -12,6 +12,7 @@ from alerts.engine import AlertChange
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from bot.evaluation.blind_view import BlindView
+from bot.evaluation.gpu_users import GpuUsers
 from bot.evaluation.node_alarm import NodeAlarm
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rule_objects
@@ -73,6 +74,7 @@ class Evaluator:
         self.has_evaluated = False
         self._awake_at = 0.0
         self._node_alarm = NodeAlarm()
+        self._gpu_users = GpuUsers(cluster, clock)
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -232,7 +234,9 @@ class Evaluator:
         self.has_evaluated = True
 
     async def _record(self, cycle: EvaluationCycle) -> None:
-        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=self._cluster.topology())
+        alerts = [*(change.alert for change in cycle.changes), *cycle.standing]
+        topology = await self._gpu_users.added_to(self._cluster.topology(), alerts, at=cycle.at)
+        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=topology)
 
 
 def _ended(alert: Alert, now: datetime) -> Alert:

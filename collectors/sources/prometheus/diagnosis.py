@@ -11,8 +11,12 @@ from collectors.facts.findings import Finding, broken, ok, warning
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.sources.prometheus.client import PrometheusClient
+<<<<<<< HEAD
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.exporters import exporter_of
+=======
+from collectors.sources.prometheus.exporters import OPTIONAL, exporter_of
+>>>>>>> main
 from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
 
 _NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
@@ -93,7 +97,23 @@ def _findings(
     for metric in blind:
         by_exporter[exporter_of(metric)].add(metric)
     found = [ok(f"{sum(not one for one in missing.values())} of {len(expressions)} rules have series")]
+    absent = {
+        exporter
+        for exporter, _mend in by_exporter
+        if exporter in OPTIONAL and not any(exporter_of(name)[0] == exporter for name in present)
+    }
+    if absent:
+        waiting = [
+            rule for rule, needed in missing.items() if any(exporter_of(one)[0] in absent for one in needed)
+        ]
+        found.append(
+            ok(
+                f"{len(waiting)} rules wait until there are metrics of {_some(sorted(absent))}, if you use them"
+            )
+        )
     for (exporter, mend), metrics in sorted(by_exporter.items()):
+        if exporter in absent:
+            continue
         rules = sorted(rule for rule, needed in missing.items() if needed & metrics)
         text = f"{_some(rules)} can see nothing: there is no series of {_some(sorted(metrics))}"
         given = [name for name in names if exporter_of(name)[0] == exporter]

@@ -22,6 +22,8 @@ LATER = NOW + timedelta(hours=2)
 RULES = {name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, PromQLQuery)}
 EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
+_HOST = {"instance": "10.0.1.13:9100"}
+
 # The labels of each rule's samples. The presence query returns the same target, and another one.
 SAMPLES = {
     "GPUTemperatureHigh": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
@@ -34,6 +36,23 @@ SAMPLES = {
     "NodeMemoryHighUtilization": {"instance": "10.0.1.13:9100"},
     "NodeOOMKill": {"instance": "10.0.1.13:9100"},
     "NodeFilesystemSpaceFillingUp": {"instance": "10.0.1.13:9100", "mountpoint": "/"},
+    "NodeCPUOverload": _HOST,
+    "NodeSystemSaturation": _HOST,
+    "NodeMemoryMajorPageFaults": _HOST,
+    "NodeIOPressureHigh": _HOST,
+    "NodeClockSkewDetected": _HOST,
+    "NodeClockNotSynchronising": _HOST,
+    "NodeMemoryUncorrectableErrors": _HOST,
+    "NodeMemoryCorrectableErrors": _HOST,
+    "NodeFilesystemFullSoon": {**_HOST, "mountpoint": "/"},
+    "NodeFilesystemAlmostOutOfSpace": {**_HOST, "mountpoint": "/"},
+    "NodeFilesystemAlmostOutOfFiles": {**_HOST, "mountpoint": "/"},
+    "NodeFilesystemReadOnly": {**_HOST, "mountpoint": "/"},
+    "NodeFilesystemDeviceError": {**_HOST, "mountpoint": "/"},
+    "NodeDiskIOSaturation": {**_HOST, "device": "nvme0n1"},
+    "NodeProblemCounted": {**_HOST, "reason": "TaskHung"},
+    "GPUsStarveOnData": {"node": "gpu-b03"},
+    "KubeNodeReadinessFlapping": {"node": "gpu-b03"},
     "CoreDNSErrorsHigh": {},
     "CoreDNSErrorsCritical": {},
     "CoreDNSLatencyHigh": {},
