@@ -11,12 +11,8 @@ from collectors.facts.findings import Finding, broken, ok, warning
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.sources.prometheus.client import PrometheusClient
-<<<<<<< HEAD
 from collectors.sources.prometheus.dialects.watching import Dialects
-from collectors.sources.prometheus.exporters import exporter_of
-=======
 from collectors.sources.prometheus.exporters import OPTIONAL, exporter_of
->>>>>>> main
 from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
 
 _NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
@@ -53,8 +49,9 @@ async def diagnose(
         ]
     found = [ok(f"{await _version(client)} answers at {client.where}, and scrapes")]
     expressions, blind = await _expressions(dialects, queries, at)
-    if problems := sorted({one.reason for one in blind.values()}):
-        found += [broken(f"{_some(sorted(blind))} can see nothing: {one}", _NAME_LABELS) for one in problems]
+    for reason in sorted(set(blind.values())):
+        rules = sorted(rule for rule, one in blind.items() if one == reason)
+        found.append(broken(f"{_some(rules)} can see nothing: {reason}", _NAME_LABELS))
     found += [ok(line) for line in dialects.described()]
     names = frozenset().union(*(metric_names(expr) for expr in expressions.values()))
     present = await _present(ask, names, at)
@@ -71,16 +68,16 @@ async def diagnose(
 
 async def _expressions(
     dialects: Dialects, queries: Mapping[str, Query], at: datetime
-) -> tuple[dict[str, str], dict[str, Blind]]:
-    """Return the expressions as they are asked here, and the rules that cannot be asked, by the rule's name."""
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the expressions as they are asked here, and why rules cannot be asked, by the rule's name."""
     expressions: dict[str, str] = {}
-    blind: dict[str, Blind] = {}
+    blind: dict[str, str] = {}
     for name, query in queries.items():
         if not isinstance(query, PromQLQuery):
             continue
         prepared = await dialects.prepare(query, at=at) if query.of_pack else query
         if isinstance(prepared, Blind):
-            blind[name] = prepared
+            blind[name] = prepared.reason
         else:
             expressions[name] = prepared.expr
     return expressions, blind
