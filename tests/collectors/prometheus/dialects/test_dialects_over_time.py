@@ -1,4 +1,4 @@
-"""Dialects that cannot be told, that the settings name, and that change while alerts stand, on a real Prometheus."""
+"""Dialects that are not known, that the settings name, and that change while alerts stand, on a real Prometheus."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -44,7 +44,7 @@ def capacities() -> Iterator[str]:
             yield f"kube_node_status_capacity{{{labels}}} {count} {at.timestamp():.3f}"
 
 
-async def test_what_cannot_be_told_is_blind_and_what_the_settings_name_is_not(
+async def test_an_unclear_dialect_is_blind_and_what_the_settings_name_is_not(
     start_prometheus: StartPrometheus,
 ) -> None:
     samples = (*scraped(HOUR), *capacities(), *recorded((NAMELESS,), end=END))
