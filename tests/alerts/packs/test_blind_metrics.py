@@ -56,6 +56,14 @@ SAMPLES = {
     "CoreDNSErrorsHigh": {},
     "CoreDNSErrorsCritical": {},
     "CoreDNSLatencyHigh": {},
+    "CoreDNSLatencyCritical": {},
+    "CoreDNSNXDomainSurge": {},
+    "CoreDNSProgrammingSlow": {"service_kind": "headless_with_selector"},
+    "CoreDNSForwardBroken": {},
+    "CoreDNSUpstreamFailing": {"to": "10.0.9.2:53"},
+    "CoreDNSForwardRejects": {},
+    "CoreDNSPanic": {"namespace": "kube-system", "pod": "coredns-0"},
+    "CoreDNSReloadFailed": {"namespace": "kube-system", "pod": "coredns-0"},
 }
 
 
