@@ -66,7 +66,7 @@ def other_alerts(incident: Incident) -> Text:
 def _measures_the_same(member: Member, lead: Member) -> bool:
     """Whether both rules measure one thing of one subject. Two counts may be equal by chance, two fractions are not."""
     is_alike = member.subject == lead.subject and member.is_firing == lead.is_firing
-    return is_alike and member.value == lead.value and not member.value.is_integer()
+    return is_alike and member.value == lead.value and not float(member.value).is_integer()
 
 
 def _rule_example(incident: Incident, members: list[Member]) -> Text:
