@@ -10,7 +10,7 @@ from bot.settings.schema import RulesSettings
 from collectors.facts.clock import SystemClock
 from collectors.facts.findings import Finding, FindingLevel
 from collectors.facts.queries import PromQLQuery
-from collectors.sources.prometheus.dcgm_counters import COUNTERS
+from collectors.sources.prometheus.dcgm_counters import counters
 from collectors.sources.prometheus.exporters import exporter_of
 from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
 from collectors.sources.prometheus.options import PrometheusOptions
@@ -122,7 +122,7 @@ async def test_the_stock_counters_leave_rules_blind_and_the_lines_that_they_need
     at = SystemClock().now() - timedelta(minutes=10)
     stamp = f"{at.timestamp() - 5:.3f}"
     gpu = {name: query for name, query in SHIPPED.items() if "DCGM_" in query.expr}
-    others = {name for query in gpu.values() for name in metric_names(query.expr)} - set(COUNTERS)
+    others = {name for query in gpu.values() for name in metric_names(query.expr)} - set(counters())
     there = ("up", *STOCK, *sorted(others))
     lines = [line for name in there for line in (f"# TYPE {name} gauge", f'{name}{{Hostname="a"}} 1 {stamp}')]
     source = PrometheusSource(PrometheusOptions(url=start_prometheus(samples=lines).url))
@@ -142,7 +142,7 @@ async def test_the_stock_counters_leave_rules_blind_and_the_lines_that_they_need
 
 def test_every_metric_of_dcgm_exporter_has_its_line() -> None:
     names = {name for query in SHIPPED.values() for name in metric_names(query.expr)}
-    assert {name for name in names if name.startswith("DCGM_")} <= set(COUNTERS)
+    assert {name for name in names if name.startswith("DCGM_")} <= set(counters())
 
 
 async def test_rules_for_what_a_cluster_does_not_use_are_one_line(start_prometheus: StartPrometheus) -> None:
