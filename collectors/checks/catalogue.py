@@ -1,6 +1,16 @@
 """The list of checks. To add a check, add a file and a line here."""
 
-from collectors.checks import dns, evictions, node_capacity, node_conditions, nodes, sources, trainings
+from collectors.checks import (
+    agents,
+    dns,
+    evictions,
+    leftovers,
+    node_capacity,
+    node_conditions,
+    nodes,
+    sources,
+    trainings,
+)
 from collectors.checks.check import ClusterCheck
 
 CHECKS: dict[str, ClusterCheck] = {
@@ -10,6 +20,8 @@ CHECKS: dict[str, ClusterCheck] = {
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,
+        *agents.CHECKS,
+        *leftovers.CHECKS,
         *dns.CHECKS,
         *trainings.CHECKS,
         *sources.CHECKS,
