@@ -13,7 +13,7 @@ from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import humanize
-from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
+from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, PromQLQuery, Query
 from collectors.trainings import catalogue as trainings_read
 from collectors.trainings.reading_kind import ReadingKind
 from commands.command_catalogue import CATALOGUE
@@ -118,6 +118,8 @@ def _query(query: Query) -> str:
     match query:
         case PromQLQuery():
             return "Prometheus"
+        case LogQuery(level=LogLevel() as level, match="*"):
+            return f"logs of level {level.name.lower()} or worse"
         case LogQuery():
             return f"logs: {_code(query.match)}"
         case CheckQuery():

@@ -8,9 +8,10 @@ from alerts.loading.node_reader import NodeReader, described, did_you_mean, is_n
 from alerts.loading.yaml_nodes import MapNode, Node
 from alerts.rules import Symbols
 from collectors.facts.patterns import compile_pattern
-from collectors.facts.queries import CheckQuery, LogQuery, TimesUsual
+from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, TimesUsual
 
-_LOGS = ("match", "by", "over", "above", "novel", "times_usual", "extract")
+_LOGS = ("match", "level", "by", "over", "above", "novel", "times_usual", "extract")
+_LEVELS = {level.name.lower(): level for level in LogLevel if level is not LogLevel.INFO}
 _LOG_FIELDS = ("level",)  # fields of log lines, besides those of subjects
 
 
@@ -21,7 +22,10 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
         reader.error(node, f"{before}`logs` must be a mapping with `match` and `over`")
         return None
     fields = reader.fields(node, _LOGS, f"{before}logs")
+    level = _level(reader, fields.get("level"), before)
     match = reader.text(fields.get("match"), f"{before}logs.match")
+    if match is None and level is not None:
+        match = "*"
     if not (match or "").strip():
         reader.error(
             fields.get("match", node), f"{before}logs: `match` must be set: an Elasticsearch query string"
@@ -43,8 +47,24 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
     if len(reader.found) > known or match is None or over is None:
         return None
     return LogQuery(
-        match=match, by=by, over=over, above=above, novel=novel or None, times_usual=usual, extract=extract
+        match=match,
+        level=level,
+        by=by,
+        over=over,
+        above=above,
+        novel=novel or None,
+        times_usual=usual,
+        extract=extract,
     )
+
+
+def _level(reader: NodeReader, node: Node | None, before: str) -> LogLevel | None:
+    if node is None or is_null(node):
+        return None
+    name = reader.text(node, f"{before}logs.level") or ""
+    if name not in _LEVELS:
+        reader.error(node, f"{before}logs: `level` must be {', '.join(_LEVELS)}, not `{name}`")
+    return _LEVELS.get(name)
 
 
 def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) -> tuple[str, ...]:

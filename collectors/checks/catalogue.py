@@ -2,7 +2,8 @@
 
 from collectors.checks import (
     agents,
-    dns,
+    dns_autoscaler,
+    dns_replicas,
     evictions,
     leftovers,
     node_capacity,
@@ -22,7 +23,8 @@ CHECKS: dict[str, ClusterCheck] = {
         *evictions.CHECKS,
         *agents.CHECKS,
         *leftovers.CHECKS,
-        *dns.CHECKS,
+        *dns_autoscaler.CHECKS,
+        *dns_replicas.CHECKS,
         *trainings.CHECKS,
         *sources.CHECKS,
     )

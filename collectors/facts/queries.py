@@ -3,17 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from enum import IntEnum
 from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromQLQuery:
-    """An instant query. `presence` is a query whose result names everything that is watched."""
+    """An instant query. `presence` is a query whose result names everything that is watched.
+
+    `of_pack`: it is written for the labels of the packs; the source asks it in the dialect of what it has.
+    """
 
     asks_for: ClassVar[str] = "metrics"
 
     expr: str
     presence: str | None = None
+    of_pack: bool = False
 
     def without_presence(self) -> "PromQLQuery":
         """Return the query for a rule without alerts: there is no alert whose subject could be missing."""
@@ -28,15 +33,24 @@ class TimesUsual:
     season: timedelta = timedelta(days=1)
 
 
+class LogLevel(IntEnum):
+    """How bad a log line is, as its header or its shipper says; debug and trace are INFO."""
+
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+    FATAL = 3
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogQuery:
     """A count of log lines, grouped by labels.
 
-    `match` is an Elasticsearch query string. `by` are fields of a subject, or `level`, which the source maps to
-    document fields. A group counts when more than `above` lines fell into the last `over`. `novel`: only message
-    patterns count that were not seen in this long before the window. `times_usual`: the count must also exceed the
-    usual count. `extract`: a regular expression with named groups, applied to the lines read; each named group
-    becomes a label, so that one search gives one sample per GPU or XID number.
+    `match` is an Elasticsearch query string; with `level`, only lines of it or a worse one match. `by` are fields of
+    a subject, or `level`, which the source maps to document fields. A group counts when more than `above` lines fell
+    into the last `over`. `novel`: only message patterns count that were not seen in this long before the window.
+    `times_usual`: the count must also exceed the usual count. `extract`: a regular expression with named groups,
+    applied to the lines read; each named group becomes a label, so that one search gives one sample per GPU or XID.
     """
 
     asks_for: ClassVar[str] = "logs"
@@ -44,6 +58,7 @@ class LogQuery:
     match: str
     by: tuple[str, ...]
     over: timedelta
+    level: LogLevel | None = None
     above: float = 0
     novel: timedelta | None = None
     times_usual: TimesUsual | None = None

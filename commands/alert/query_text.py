@@ -20,6 +20,8 @@ def query_lines(query: Query) -> tuple[str, ...]:
 
 def _log_lines(query: LogQuery) -> Iterator[str]:
     yield f"logs.match: {query.match}"
+    if query.level is not None:
+        yield f"logs.level: {query.level.name.lower()}"
     yield f"logs.by: {', '.join(query.by)}"
     yield f"logs.over: {format_duration(query.over)}"
     yield f"logs.above: {query.above:g}"

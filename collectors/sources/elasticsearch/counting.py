@@ -10,7 +10,6 @@ from collectors.sources.elasticsearch.bodies import (
     Combination,
     Window,
     composite,
-    in_all,
     in_any,
     in_window,
     of_combination,
@@ -73,7 +72,7 @@ class Counting:
         would be missing.
         """
         search, by = self._search, self._search.by
-        query = in_all([search.match, self._in_any_window()])
+        query = search.within(self._windows)
         if not by:
             total = LineGroup(labels=Labels(), counts=await self._ungrouped(query))
             return (total,) if total.count else ()

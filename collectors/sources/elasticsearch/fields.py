@@ -9,7 +9,8 @@ from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.wire import Capabilities, FieldCapability
 
 _CACHED_FOR = timedelta(minutes=5)  # a new index may add a field
-_TEXTS = ("text", "match_only_text", "annotated_text", "semantic_text")
+_TEXTS = frozenset({"text", "match_only_text", "annotated_text", "semantic_text"})
+_KEYWORDS = frozenset({"keyword", "constant_keyword", "wildcard"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,14 +18,18 @@ class FieldMap:
     """The document fields behind each label.
 
     `exact`: fields to filter and group by; the first one that a document has gives the label's value. `read`: fields
-    to search in and to show. `unusable`: why a label has no exact field. `without_phrases`: fields of `message` that
-    match whole values only, so that a phrase finds nothing in them.
+    to search in and to show. `unusable`: why a label has no exact field. `texts`: fields of `message` whose words can
+    be searched in every index; `spans`: those where also a word's place can. `without_phrases`: those that match whole
+    values only, so that a phrase finds nothing in them. `numbers`: fields that hold a number in some index.
     """
 
     exact: Mapping[str, tuple[str, ...]]
     read: Mapping[str, tuple[str, ...]]
     unusable: Mapping[str, str]
     without_phrases: frozenset[str]
+    texts: frozenset[str]
+    spans: frozenset[str]
+    numbers: frozenset[str]
 
     def grouping(self, label: str) -> tuple[str, ...]:
         """Return the fields to group by for a label. Raises SourceError that says what to set when there is none."""
@@ -88,10 +93,17 @@ def fields_in(caps: Capabilities, names: Mapping[str, Sequence[str]], index: str
             exact[label] = tuple(usable)
         else:
             unusable[label] = _reason(label, candidates, caps, index)
-    keyword_only = (
-        name for name in read.get("message", ()) if not any(kind in _TEXTS for kind in caps.get(name, {}))
+    kinds = {name: set(_leaves(caps, name)) for names in read.values() for name in names}
+    messages = read.get("message", ())
+    return FieldMap(
+        exact=exact,
+        read=read,
+        unusable=unusable,
+        without_phrases=frozenset(name for name in messages if kinds[name].isdisjoint(_TEXTS)),
+        texts=frozenset(name for name in messages if kinds[name] <= _TEXTS),
+        spans=frozenset(name for name in messages if kinds[name] == {"text"}),
+        numbers=frozenset(name for name, types in kinds.items() if not types <= _TEXTS | _KEYWORDS),
     )
-    return FieldMap(exact=exact, read=read, unusable=unusable, without_phrases=frozenset(keyword_only))
 
 
 def _leaves(caps: Capabilities, name: str) -> Mapping[str, FieldCapability]:

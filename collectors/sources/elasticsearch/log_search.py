@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from collectors.facts.queries import LogLevel
 from collectors.facts.results import SourceError, TooLargeError
 from collectors.sources.elasticsearch.bodies import (
     Window,
@@ -16,6 +17,7 @@ from collectors.sources.elasticsearch.bodies import (
 )
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
+from collectors.sources.elasticsearch.levels import at_level
 from collectors.sources.elasticsearch.log_lines import StoredLine, line_of
 from collectors.sources.elasticsearch.wire import Filters, Hit, Json, hit_of
 
@@ -36,8 +38,8 @@ class LogPage:
 class LogSearch:
     """The lines of a window that match, read through one client.
 
-    `match` is the filter of the lines; `by` are their labels; `redact` removes secrets from texts; `skip` is called
-    with the reason for each hit that cannot be read.
+    `match` is the filter of the lines, `level` their lowest level, if any; `by` are their labels; `redact` removes
+    secrets from texts; `skip` is called with the reason for each hit that cannot be read.
     """
 
     client: ElasticsearchClient
@@ -47,12 +49,19 @@ class LogSearch:
     redact: Callable[[str], str]
     skip: Callable[[str], None]
     by: tuple[str, ...] = ()
+    level: LogLevel | None = None
     skipped: list[str] = field(default_factory=list)  # the reasons, so far
 
     @property
     def query(self) -> Json:
         """The query of the matching lines in the window."""
-        return in_all([self.match, in_window(self.fields, self.window)])
+        return self.within([self.window])
+
+    def within(self, windows: Sequence[Window]) -> Json:
+        """Return the query of the matching lines in any of these windows."""
+        if self.level is None:
+            return in_all([self.match, in_any([in_window(self.fields, window) for window in windows])])
+        return in_all([self.match, at_level(self.level, self.fields, windows)])
 
     async def newest(
         self, filters: Sequence[Json], *, size: int, by: Sequence[str] = ()

@@ -14,7 +14,8 @@ DEFAULT_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "time": ("@timestamp",),
         "message": ("message", "log", "MESSAGE"),
-        "level": ("log.level", "level", "severity"),
+        "level": ("log.level", "level", "severity", "severity_label", "severity_text", "levelname", "lvl"),
+        "priority": ("PRIORITY", "syslog.priority", "log.syslog.severity.code", "severity"),
         "node": (
             "kubernetes.node.name",
             "kubernetes.host",

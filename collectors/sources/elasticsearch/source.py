@@ -9,7 +9,7 @@ from typing import TypeVar
 from collectors.facts.clock import humanize
 from collectors.facts.findings import Finding
 from collectors.facts.labels import Labels
-from collectors.facts.queries import LogQuery, Query
+from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
@@ -164,7 +164,13 @@ class ElasticsearchSource:
             raise
 
     async def _search(
-        self, match: str, window: Window, *, at: datetime, by: tuple[str, ...] = ()
+        self,
+        match: str,
+        window: Window,
+        *,
+        at: datetime,
+        by: tuple[str, ...] = (),
+        level: LogLevel | None = None,
     ) -> LogSearch:
         fields = await self._finder.at(at)
         return LogSearch(
@@ -175,12 +181,13 @@ class ElasticsearchSource:
             redact=self._options.redact,
             skip=lambda reason: self._unreadable.skip(self._options.name, reason),
             by=by,
+            level=level,
         )
 
     async def _answer(self, query: LogQuery, at: datetime) -> Seen:
         until = at - self._options.lag
         window = Window(since=until - query.over, until=until)
-        search = await self._search(query.match, window, at=at, by=query.by)
+        search = await self._search(query.match, window, at=at, by=query.by, level=query.level)
         if query.extract is not None:
             _must_be_alone(query, "extract")
             samples = await extracted(search, query.extract, above=query.above, cap=self._options.lines_cap)

@@ -4,6 +4,7 @@ from typing import Any
 
 from demo.lookalikes.elasticsearch.indices import TIME
 from demo.lookalikes.elasticsearch.mappings import Json, millis_of
+from demo.lookalikes.elasticsearch.positions import intervals_test, span_first_test
 from demo.lookalikes.elasticsearch.query_strings import query_string_test
 from demo.lookalikes.elasticsearch.refusals import RefusalError, not_imitated, only
 from demo.lookalikes.elasticsearch.value_tests import (
@@ -18,6 +19,7 @@ from demo.lookalikes.elasticsearch.value_tests import (
     nothing,
     phrase,
     ranged,
+    regexp,
 )
 
 _EVER = (float("-inf"), float("inf"))
@@ -54,6 +56,15 @@ def query_test(body: Json, kinds: Kinds) -> Test:
         case "query_string":
             only(inside, {"query", "fields", "lenient", "allow_leading_wildcard"}, name)
             return query_string_test(inside["query"], inside["fields"], kinds)
+        case "regexp":
+            ((field, options),) = inside.items()
+            only(options, {"value", "case_insensitive"}, name)
+            return regexp(field, options["value"], kinds, ignores_case=options.get("case_insensitive", False))
+        case "intervals":
+            ((field, rule),) = inside.items()
+            return intervals_test(field, rule, kinds)
+        case "span_first":
+            return span_first_test(inside, kinds)
         case _:
             raise not_imitated(f"the query `{name}`")
 

@@ -98,6 +98,16 @@ def wildcard(field: str, pattern: str, kinds: Kinds) -> Test:
     return nothing
 
 
+def regexp(field: str, pattern: str, kinds: Kinds, *, ignores_case: bool) -> Test:
+    """A regular expression: for a text each word, for a keyword the whole value."""
+    shape = re.compile(pattern, re.DOTALL | (re.IGNORECASE if ignores_case else 0))
+    if kinds.get(field) == "text":
+        return _with_words(field, lambda words: any(shape.fullmatch(word) for word in words), [])
+    if kinds.get(field) == "keyword":
+        return lambda document: any(shape.fullmatch(value) for value in document.values.get(field, ()))
+    return nothing
+
+
 def ranged(field: str, limits: Mapping[str, object], kinds: Kinds) -> Test:
     """A range of numbers, dates or keywords: gte, gt, lte, lt."""
     kind = kinds.get(field)
