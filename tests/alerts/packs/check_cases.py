@@ -7,6 +7,7 @@ from collectors.checks.check import SourceState
 from collectors.facts.clock import ClockStep
 from collectors.trainings.training import Training, TrainingState
 from tests.alerts.packs.check_case import CheckCase, check_input
+from tests.alerts.packs.cluster_check_cases import CLUSTER_CHECK_CASES
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
@@ -199,4 +200,5 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     *NODE_CHECK_CASES,
+    *CLUSTER_CHECK_CASES,
 )
