@@ -48,7 +48,9 @@ def workloads_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Seq
     for id, pods in pods_waiting_for_gpus(inputs.inventory, waiting).items():
         namespace, kind, name = id.split("/")
         of_pod = {"pod": name} if kind == BARE else {"workload": name, "workload_type": kind}
-        oldest = min((one.metadata.creation_timestamp for one in pods if one.metadata.creation_timestamp), default=None)
+        oldest = min(
+            (one.metadata.creation_timestamp for one in pods if one.metadata.creation_timestamp), default=None
+        )
         found.append(
             Sample(
                 labels=Labels({"namespace": namespace, **of_pod}),

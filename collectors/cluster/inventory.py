@@ -79,7 +79,9 @@ class Inventory:
     def pods_waiting(self) -> Iterator[Pod]:
         """Iterate over the pods that are not bound to a node."""
         snapshot = self.snapshots.get(PODS.name)
-        return chain.from_iterable(snapshot.indexes[by_waiting].values()) if snapshot is not None else iter(())
+        return (
+            chain.from_iterable(snapshot.indexes[by_waiting].values()) if snapshot is not None else iter(())
+        )
 
     def pods_of(self, workload: str) -> tuple[Pod, ...]:
         """Return the pods that a controller, `namespace/Kind/name`, owns, directly or through others that it owns."""

@@ -97,7 +97,9 @@ def by_training(
             others.setdefault(workload or f"{pod.namespace}/{BARE}/{pod.pod}", []).append(pod)
     found = [TrainingGpus(training=by_id[id], pods=tuple(pods)) for id, pods in groups.items()]
     found += [
-        TrainingGpus(training=None, workload=topology.workloads.get(id) or WorkloadFacts(id=id), pods=tuple(pods))
+        TrainingGpus(
+            training=None, workload=topology.workloads.get(id) or WorkloadFacts(id=id), pods=tuple(pods)
+        )
         for id, pods in others.items()
     ]
     return tuple(sorted(found, key=lambda one: (one.training is None, -one.idle, -one.count)))

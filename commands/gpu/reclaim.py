@@ -134,7 +134,7 @@ def _workload_named(name: str, found: tuple[TrainingGpus, ...]) -> TrainingGpus 
     """Return the workload that is no training by its name, alone, with its namespace, or as it is listed."""
     trainings = {word for one in found if one.training for word in (one.training.id, one.training.name)}
     others = [one for one in found if one.training is None] if name not in trainings else []
-    return next((one for one in others if name in one.names), None)
+    return next((one for one in others if name.casefold() in {each.casefold() for each in one.names}), None)
 
 
 def _permitted(selected: list[TrainingGpus], context: CommandContext) -> tuple[list[TrainingGpus], list[str]]:

@@ -10,6 +10,7 @@ from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
+from tests.alerts.packs.workload_check_cases import WORKLOAD_CHECK_CASES
 from tests.support.objects import NOW, inventory, node
 
 
@@ -39,6 +40,7 @@ def _a_training(state: TrainingState, name: str = "detr") -> Training:
 
 CHECK_CASES: Sequence[CheckCase] = (
     *DNS_CHECK_CASES,
+    *WORKLOAD_CHECK_CASES,
     CheckCase(
         rule="GPUUnhealthy",
         description="the device plugin removed one of eight",
