@@ -9,7 +9,7 @@ from collectors.cluster.indexes import by_address
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PODS
 from collectors.cluster.objects import Node, Pod
-from collectors.cluster.resources import gpus_held, holds_resources, is_ready, whole_gpus
+from collectors.cluster.resources import gpus_held, gpus_out_of_service, holds_resources, is_ready, whole_gpus
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
 from collectors.gpu_workloads import GpuWorkloads
 from collectors.trainings.training import Rank, Training, TrainingState
@@ -198,6 +198,8 @@ def _node(node: Node, racks: Sequence[str], products: Sequence[str]) -> NodeFact
         gpu_product=next((labels[key] for key in products if labels.get(key)), ""),
         is_ready=is_ready(node),
         is_cordoned=node.spec.unschedulable,
+        boot_id=node.status.node_info.boot_id,
+        gpus_out=_or_none(lambda: sum(counts.unhealthy for counts in gpus_out_of_service(node).values())),
     )
 
 

@@ -30,7 +30,7 @@ def named_by_logs(incident: Incident) -> Mapping[str, str]:
     """Return what the log lines of the incident name besides its subject, where they agree."""
     found: dict[str, set[str]] = {}
     for member in incident.standing or incident.members:
-        for word, it in member.labels.items():
+        for word, it in member.labels.items() if member.is_logged else ():
             found.setdefault(word, set()).add(it)
     if incident.lead.subject.volume:
         found["claim"] = {incident.lead.subject.volume}
@@ -66,14 +66,15 @@ def other_alerts(incident: Incident) -> Text:
 def _measures_the_same(member: Member, lead: Member) -> bool:
     """Whether both rules measure one thing of one subject. Two counts may be equal by chance, two fractions are not."""
     is_alike = member.subject == lead.subject and member.is_firing == lead.is_firing
-    return is_alike and member.value == lead.value and not member.value.is_integer()
+    return is_alike and member.value == lead.value and not float(member.value).is_integer()
 
 
 def _rule_example(incident: Incident, members: list[Member]) -> Text:
     first = members[0]
     mark: Text = ()
     if incident.is_open and not first.is_firing:
-        mark = text("logged ", moment(first.since), ": ") if incident.stands(first) else text("✓ ")
+        word = "logged " if first.is_logged else "not proven over, since "
+        mark = text(word, moment(first.since), ": ") if incident.stands(first) else text("✓ ")
     alike = [one for one in members if one.is_firing == first.is_firing]
     if (said := group_headline(incident, alike)) is not None:
         return text(mark, said)

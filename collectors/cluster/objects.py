@@ -98,11 +98,16 @@ class NodeSpec(ApiStruct, frozen=True):
     taints: tuple[Taint, ...] | None = None
 
 
+class NodeSystemInfo(ApiStruct, frozen=True):
+    boot_id: str = msgspec.field(default="", name="bootID")
+
+
 class NodeStatus(ApiStruct, frozen=True):
     capacity: Quantities | None = None
     allocatable: Quantities | None = None
     conditions: tuple[Condition, ...] | None = None
     addresses: tuple[NodeAddress, ...] | None = None
+    node_info: NodeSystemInfo = NodeSystemInfo()
 
 
 class Node(KubernetesObject, frozen=True):

@@ -21,6 +21,8 @@ class NodeFacts:
     gpu_product: str = ""
     is_ready: bool | None = None
     is_cordoned: bool = False
+    boot_id: str = ""  # another one after each boot
+    gpus_out: float = 0  # devices and slices that are in its capacity and not allocatable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +85,16 @@ def shown_name(user: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimFacts:
-    """A claim of a volume. `name` is namespace/name; `writers` are those of its trainings that may write."""
+    """A claim of a volume. `name` is namespace/name; `writers` are those of its trainings that may write.
+
+    Its pods are namespace/name, those that wait to start with the node that they are bound to.
+    """
 
     name: str
     trainings: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
+    waiting: Mapping[str, str] = field(default_factory=dict)
+    running: tuple[str, ...] = ()
 
 
 def gpu_keys(subject: Subject, pci: str = "") -> tuple[tuple[str, str], ...]:
