@@ -152,8 +152,6 @@ def recorded(
     moments = [end - number * STEP for number in range(lasted // STEP, -1, -1)]
     metrics = ("GPU_TEMP", "GPU_UTIL", "XID_ERRORS")
     known = (*(f"DCGM_FI_DEV_{name}" for name in metrics), "DCGM_FI_PROF_GR_ENGINE_ACTIVE")
-    yield "# TYPE up gauge"
-    yield from (f'up{{job="{job}"}} 1 {at.timestamp():.3f}' for at in moments)
     for metric in known:
         name = (names or {}).get(metric, metric)
         yield f"# TYPE {name} gauge"

@@ -119,7 +119,9 @@ class PrometheusSource:
 
     async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> Sequence[Finding]:
         """Return whether it answers and scrapes, and which rules have no series to see."""
-        return await diagnose(self._client, self._instant, await self.health(at=at), queries, at)
+        return await diagnose(
+            self._client, self.dialects, self._instant, await self.health(at=at), queries, at
+        )
 
     async def _stale(self, at: datetime, limit: timedelta) -> Blind | None:
         """Return Blind when the newest scrape as of that moment is older than `limit`."""

@@ -58,7 +58,7 @@ def choose(
     never = _never(family, series, known)
     merged: list[_JobDialect] = []
     for job, own in sorted(by_job.items(), key=lambda item: -len(item[1])):
-        found = _of_job(family, job, own, ranks, never, overrides)
+        found = _of_job(family, job, own, _Ranks(family, own, known), never, overrides)
         for number, other in enumerate(merged):
             if joined := _joined(other, found, ranks):
                 merged[number] = joined
@@ -68,7 +68,7 @@ def choose(
     return Dialect(
         groups=_groups(merged),
         problem=_problem(family, series, ranks, overrides) if known else "",
-        labels=_shown(family, merged),
+        labels=_shown(family, merged, series),
     )
 
 
@@ -198,14 +198,19 @@ def _problem(family: Family, series: Sequence[Labels], ranks: "_Ranks", override
     return f"no label of {family.name}'s series names a node, only {shown}: set prometheus.labels"
 
 
-def _shown(family: Family, found: Sequence[_JobDialect]) -> Mapping[Role, tuple[str, ...]]:
+def _shown(
+    family: Family, found: Sequence[_JobDialect], series: Sequence[Labels]
+) -> Mapping[Role, tuple[str, ...]]:
+    """Return the labels in use, without those that no series has."""
+    used = {name for labels in series for name in labels}
     roles = {known.label: role for role, known in family.roles.items()}
     shown: dict[Role, tuple[str, ...]] = {}
     for one in found:
         for source in one.labels:
             role = roles[source.label]
-            shown[role] = tuple(dict.fromkeys((*shown.get(role, ()), *source.names)))
-    return shown
+            names = (name for name in source.names if name in used)
+            shown[role] = tuple(dict.fromkeys((*shown.get(role, ()), *names)))
+    return {role: names for role, names in shown.items() if names}
 
 
 class _Ranks:

@@ -122,9 +122,13 @@ class Dialects:
         asked = [name for name in prepared.node_labels if name in prepared.expr]
         return any(name not in sample.labels for sample in found.samples for name in asked)
 
-    def chosen(self) -> Mapping[str, Dialect]:
-        """Return the dialects in use, by family; only those that were needed and have series."""
-        return {name: look.dialect for name, look in self._looks.items() if look.series}
+    def described(self) -> list[str]:
+        """Return a line for each exporter that was needed and has series: which labels name what."""
+        return [
+            f"{name}: " + ", ".join(_described(role, names) for role, names in look.dialect.labels.items())
+            for name, look in self._looks.items()
+            if look.series
+        ]
 
     def _problem(self, family: Family) -> str:
         look = self._looks[family.name]
@@ -201,6 +205,10 @@ class Dialects:
             overrides=self._overrides.get(family.name),
         )
         return None
+
+
+def _described(role: Role, names: Sequence[str]) -> str:
+    return f"{role} from " + " or ".join(f"`{name}`" for name in names)
 
 
 class _Restoring:
