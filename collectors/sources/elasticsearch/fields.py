@@ -10,6 +10,7 @@ from collectors.sources.elasticsearch.wire import Capabilities, FieldCapability
 
 _CACHED_FOR = timedelta(minutes=5)  # a new index may add a field
 _TEXTS = frozenset({"text", "match_only_text", "annotated_text", "semantic_text"})
+_TIME = "time"
 _KEYWORDS = frozenset({"keyword", "constant_keyword", "wildcard"})
 
 
@@ -45,7 +46,7 @@ class FieldMap:
 
     @property
     def time(self) -> str:
-        return self.grouping("time")[0]
+        return self.grouping(_TIME)[0]
 
 
 class FieldFinder:
@@ -70,7 +71,7 @@ class FieldFinder:
             )
         found = fields_in(caps.fields, self._names, self._index)
         # The next document may add missing fields, so only a mapping with time and message is cached.
-        if "time" in found.exact and "message" in found.read:
+        if _TIME in found.exact and "message" in found.read:
             self._known = moment, found
         return found
 
@@ -88,6 +89,8 @@ def fields_in(caps: Capabilities, names: Mapping[str, Sequence[str]], index: str
         if readable := [name for name in candidates if _leaves(caps, name)]:
             read[label] = tuple(readable)
         usable = [found for name in candidates if (found := _exact_of(name, caps))]
+        if label == _TIME and usable:
+            candidates = usable = usable[:1]  # of the time only one is used
         # Grouping by a field that only some indices can aggregate would silently lose the lines of the others.
         if usable and not any(_is_inconsistent(_leaves(caps, name)) for name in candidates):
             exact[label] = tuple(usable)

@@ -12,6 +12,7 @@ from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.wire import Hit, Scalar
 
 _TEXTS = 3  # of a sample
+UNIT = ".service"  # the journal says the unit of a component, syslog its program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +44,8 @@ def labels_of(values: Mapping[str, Scalar], fields: FieldMap, by: Sequence[str])
     found: dict[str, str] = {}
     for label in by:
         candidates = (values.get(name) for name in fields.exact.get(label, ()))
-        found[label] = next(
-            (one_line(str(value), IDENTITY) for value in candidates if value not in (None, "")), ""
-        )
+        value = next((one_line(str(value), IDENTITY) for value in candidates if value not in (None, "")), "")
+        found[label] = value.removesuffix(UNIT) if label == "component" else value
     return Labels(found)
 
 

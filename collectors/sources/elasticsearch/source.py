@@ -17,6 +17,7 @@ from collectors.sources.elasticsearch.counting import Counting, LineGroup, texts
 from collectors.sources.elasticsearch.diagnosis import diagnose
 from collectors.sources.elasticsearch.extracting import extracted
 from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
+from collectors.sources.elasticsearch.filled_fields import filled_fields
 from collectors.sources.elasticsearch.log_lines import StoredLine
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.novelty import novel
@@ -25,6 +26,7 @@ from collectors.sources.source_port import query_each_step
 from collectors.unreadable_items import UnreadableItems
 
 _SEASONS = 7
+_RECENT = timedelta(hours=1)  # whose lines show which fields are filled
 _CLOCKS_DIFFER = timedelta(days=1)  # a line with a time in the future counts too
 _MOST_VALUES = 1_000  # of one label in one search
 
@@ -102,8 +104,15 @@ class ElasticsearchSource:
             fields = await self._finder.at(at)
         except SourceError as error:
             fields = error
-        health = None if isinstance(fields, SourceError) else await self.health(at=at)
-        return await diagnose(self._client, self._options.index, fields, health, queries)
+        if isinstance(fields, SourceError):
+            return await diagnose(self._client, self._options.index, fields, {}, None, queries)
+        recent = Window(since=at - _RECENT, until=at + _CLOCKS_DIFFER)
+        try:
+            filled = await self._within_time(lambda: filled_fields(self._client, fields, recent))
+        except SourceError:
+            filled = {}  # the health says why
+        health = await self.health(at=at)
+        return await diagnose(self._client, self._options.index, fields, filled, health, queries)
 
     async def hole(self, *, at: datetime) -> Blind | None:
         """Return None: lines keep their own time and arrive later, so nothing is missing of the past."""

@@ -7,11 +7,14 @@ import pytest
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, Seen
 from collectors.sources.elasticsearch import fields_with
-from tests.contract.elasticsearch.own_logs import NOW, Logs
+from tests.contract.elasticsearch.own_logs import FIXTURES, NOW, Logs
 
 REAL_ONLY = pytest.mark.parametrize(  # what the look-alike does not imitate
     "logs",
-    [pytest.param("real", marks=[pytest.mark.real, pytest.mark.xdist_group("real_elasticsearch")])],
+    [
+        pytest.param(kind, marks=[pytest.mark.real, pytest.mark.xdist_group(fixture)])
+        for kind, fixture in FIXTURES.items()
+    ],
     indirect=True,
 )
 ALL = LogQuery(match="*", by=("node",), over=timedelta(minutes=5))
