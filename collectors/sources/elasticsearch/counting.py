@@ -1,11 +1,11 @@
 """Counts of log lines by group. The server counts; only the texts of the largest groups are fetched."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from collectors.facts.labels import Labels
-from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.results import Sample, SourceError, TooLargeError
 from collectors.sources.elasticsearch.bodies import (
     Combination,
     Window,
@@ -15,13 +15,13 @@ from collectors.sources.elasticsearch.bodies import (
     of_combination,
     per_window,
 )
-from collectors.sources.elasticsearch.log_lines import distinct, labels_of
+from collectors.sources.elasticsearch.log_lines import LineTally, StoredLine, labels_of
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.wire import CombinationBucket, Combinations, Json, Windows
 
 _PAGE = 2_000  # buckets of one request
 _COUNTS = ("key", "doc_count", "windows.buckets.*.doc_count")
-_TEXTS = 3  # of a group
+_READ = 10  # lines of a group
 _AT_ONCE = 50  # groups of one request for texts
 _WITH_TEXTS = 200  # groups with texts, the largest first; the others are only counted
 
@@ -123,10 +123,15 @@ class Counting:
         return {"aggs": {"windows": per_window(self._search.fields, self._windows)}}
 
     def _group(self, bucket: CombinationBucket, names: Sequence[str]) -> LineGroup:
-        combination = tuple((name, bucket.key.get(str(number))) for number, name in enumerate(names))
+        values = {name: bucket.key.get(str(number)) for number, name in enumerate(names)}
+        # Elasticsearch says of an object that it exists if any field of it does: `host` of another shipper, a name.
+        parents = self._search.fields.parents
+        combination = tuple(
+            (name, value) for name, value in values.items() if value is not None or name not in parents
+        )
         windows = len(self._windows)
         return LineGroup(
-            labels=labels_of(dict(combination), self._search.fields, self._search.by),
+            labels=labels_of(values, self._search.fields, self._search.by),
             counts=(bucket.doc_count,) if windows == 1 else (bucket.windows or Windows()).counts(windows),
             combinations=(combination,),
         )
@@ -141,20 +146,33 @@ def usual_of(group: LineGroup, totals: Sequence[int]) -> float:
     return float(median(known)) if known else 0.0
 
 
-async def texts_of(search: LogSearch, groups: Sequence[LineGroup]) -> dict[Labels, tuple[str, ...]]:
-    """Return up to three of the newest lines of each of the largest groups, for people.
+async def samples_of(search: LogSearch, groups: Sequence[LineGroup], *, above: float) -> tuple[Sample, ...]:
+    """Return the groups as samples, with up to three of the newest lines of each of the largest, for people.
 
-    Lines that are too large to fetch are replaced by a note; the group's count is still valid.
+    Of a small group each line is read: what was delivered twice counts once, and what was replayed not at all. Lines
+    that are too large to fetch are replaced by a note; the group's count is still valid.
     """
-    found: dict[Labels, tuple[str, ...]] = {}
+    found: dict[Labels, Sample] = {
+        group.labels: Sample(labels=group.labels, value=float(group.count)) for group in groups
+    }
     largest = sorted(groups, key=lambda group: -group.count)[:_WITH_TEXTS]
     for start in range(0, len(largest), _AT_ONCE):
         batch = largest[start : start + _AT_ONCE]
         try:
-            lines = await search.newest([group.filter() for group in batch], size=_TEXTS)
+            lines = await search.newest([group.filter() for group in batch], size=_READ)
         except TooLargeError:
-            found |= {group.labels: ("(these lines are too large to show)",) for group in batch}
+            note = ("(these lines are too large to show)",)
+            found |= {group.labels: replace(found[group.labels], texts=note) for group in batch}
             continue
         for group, own in zip(batch, lines, strict=True):
-            found[group.labels] = distinct(line.shown().text for line in own)
-    return found
+            found[group.labels] = _with_lines(group, own)
+    return tuple(sample for sample in found.values() if sample.value > above)
+
+
+def _with_lines(group: LineGroup, lines: Sequence[StoredLine]) -> Sample:
+    tally = LineTally()
+    for line in lines:
+        tally.add(group.labels, line)
+    (read,) = tally.samples(above=0) or (Sample(labels=group.labels, value=0),)
+    is_exact = len(lines) >= group.count or (lines and not read.value)
+    return read if is_exact else replace(read, value=float(group.count))

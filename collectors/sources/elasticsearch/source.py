@@ -13,7 +13,7 @@ from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.counting import Counting, LineGroup, texts_of, usual_of
+from collectors.sources.elasticsearch.counting import Counting, LineGroup, samples_of, usual_of
 from collectors.sources.elasticsearch.diagnosis import diagnose
 from collectors.sources.elasticsearch.extracting import extracted
 from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
@@ -207,11 +207,7 @@ class ElasticsearchSource:
             samples = await novel(search, past, above=query.above)
             return self._seen(samples, at, has_skipped=bool(search.skipped))
         groups = await self._counted(query, search)
-        texts = await texts_of(search, groups)
-        samples = tuple(
-            Sample(labels=group.labels, value=float(group.count), texts=texts.get(group.labels, ()))
-            for group in groups
-        )
+        samples = await samples_of(search, groups, above=query.above)
         return self._seen(samples, at, has_skipped=False)  # the server counts; lines are only shown
 
     def _seen(self, samples: tuple[Sample, ...], at: datetime, *, has_skipped: bool) -> Seen:

@@ -3,6 +3,7 @@
 The demo writes the lines of each event. Times are seconds before the query.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -14,6 +15,7 @@ from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW
 
 DAY = 86_400.0
+_KLOG = re.compile(r"(?<=^[IWEF])\d{4} ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,8 @@ class LogEvent:
         for number in range(self.times):
             at = NOW - timedelta(seconds=self.ago + number)
             if self.text:
-                found.append(Line(at=at, text=self.text, level=self.level, node=self.node, unit=self.unit))
+                text = _KLOG.sub(f"{at:%m%d} ", self.text)  # one of another day would be a replayed line
+                found.append(Line(at=at, text=text, level=self.level, node=self.node, unit=self.unit))
             else:
                 happened = WorldEvent(
                     at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)

@@ -12,7 +12,7 @@ LINES = {
     "snake": "nf_conntrack: table full, dropping packet",
     "han": "训练任务失败：显存不足",
     "quote": 'unable to mount "/var/lib/kubelet/pods": can\'t read superblock',
-    "klog": "E0916 12:34:56.789012    1234 reflector.go:138] Failed to watch *v1.Pod: unknown",
+    "klog": "E0110 12:34:56.789012    1234 reflector.go:138] Failed to watch *v1.Pod: unknown",
     "plain": "OR AND NOT are words too",
 }
 
