@@ -12,6 +12,12 @@ _PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 def headline(incident: Incident) -> str:
     """Return what is wrong in one sentence without its full stop, or what was wrong."""
     alike = alike_of(incident)
+    if incident.crash_of and incident.lead.xid:
+        return (
+            f"{incident.crash_of} crashed: XID {incident.lead.xid} on all of its nodes"
+            if incident.is_open
+            else f"{incident.crash_of} had crashed: XID {incident.lead.xid} on all of its nodes"
+        )
     if (said := group_headline(incident, alike)) is not None:
         return said
     more = f" (+{len(alike) - 1} more)" if len(alike) > 1 else ""

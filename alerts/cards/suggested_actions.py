@@ -4,11 +4,13 @@ import re
 from collections.abc import Mapping
 
 from alerts.incidents.incident import Incident
+from alerts.incidents.xid_advice import keeps_node
 from alerts.rules import Rule
 from collectors.facts.subjects import WORDS, Subject
 
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
 _NOUNS = {"dns": "DNS", "gpu": "GPUs"}  # as people write them
+_EMPTIES = "node cordon "  # what begins so keeps work away from a node
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 
 
@@ -17,7 +19,10 @@ def suggested_actions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[st
     found: dict[str, None] = {}
     for member in incident.standing or (incident.lead,):
         rule = rules.get(member.rule)
+        keeps = keeps_node(incident, member)
         for action in rule.template.actions if rule else ():
+            if keeps and action.startswith(_EMPTIES):
+                continue
             if (line := fill(action, member.subject.or_else(incident.subject))) is not None:
                 found.setdefault(line)
     return tuple(found)

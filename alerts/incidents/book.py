@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from alerts.alert import Alert
 from alerts.cards.desired import desired_cards
 from alerts.cards.posted import CardId, CardKind, PostedCard
+from alerts.incidents.crashes import Crashes, joins_crash, may_be_crash, with_crash
 from alerts.incidents.grouping import (
     GroupingContext,
     add_alert,
@@ -17,6 +18,7 @@ from alerts.incidents.grouping import (
 )
 from alerts.incidents.impacts import with_failures
 from alerts.incidents.incident import Incident
+from alerts.incidents.proofs import with_proofs
 from alerts.lifecycle import AlertState
 from alerts.rules import Severity
 from alerts.silences import Silence
@@ -129,17 +131,18 @@ class IncidentBook:
         An alert stays with the incident that has it, whatever its group key is now. One of severity info is
         context for an open incident and opens none.
         """
-        draft = _Draft(self._incidents, self._by_group, self._by_alert, grouping.reopens_within)
+        draft = _Draft(self._incidents, self._by_group, self._by_alert, grouping)
         for alert, at in updates:
             if alert.life.state is not AlertState.PENDING:
                 channels = channels_of(alert)
                 incident = draft.incident_of(alert, channels, at)
                 if incident is not None:
-                    draft.put(add_alert(incident, alert, grouping, at), alert)
+                    draft.put(with_crash(add_alert(incident, alert, grouping, at), grouping.topology), alert)
         opened: list[Incident] = []
         changed: dict[str, Incident] = {}
         for id, incident in {**{one.id: one for one in self.open}, **draft.touched}.items():
-            updated = resolve_if_over(with_failures(incident, grouping.topology), now)
+            seen = with_proofs(with_failures(incident, grouping.topology), grouping.facts, now)
+            updated = resolve_if_over(seen, now)
             stored = self._incidents.get(id)
             if stored is None:
                 opened.append(updated)
@@ -190,9 +193,11 @@ class _Draft:
         incidents: Mapping[str, Incident],
         by_group: Mapping[str, Mapping[str, None]],
         by_alert: Mapping[str, str],
-        reopens_within: timedelta,
+        grouping: GroupingContext,
     ) -> None:
-        self._reopens_within = reopens_within
+        self._reopens_within = grouping.reopens_within
+        self._topology = grouping.topology
+        self._crashes: Crashes | None = None
         self.touched: dict[str, Incident] = {}
         self._incidents = incidents
         self._by_group = by_group
@@ -203,12 +208,14 @@ class _Draft:
     def put(self, incident: Incident, alert: Alert) -> None:
         self.touched[incident.id] = incident
         self._homes[alert.id] = incident.id
+        if self._crashes is not None:
+            self._crashes.add(incident)
 
     def incident_of(self, alert: Alert, channels: tuple[str, ...], at: datetime) -> Incident | None:
         """Return the incident that has the alert already, else its group's, else a new one; None for none."""
         home = self._homes.get(alert.id) or self._by_alert.get(alert.id)
         of_group = self._of_group(alert) if home is None else []
-        known = self._get(home) if home else self._belonging(alert, of_group, at)
+        known = self._get(home) if home else self._crash(alert, at) or self._belonging(alert, of_group, at)
         if alert.is_firing and known is not None and (over := resolve_if_over(known, at)) is not known:
             self.touched[over.id] = over  # it ended within this cycle, before the alert fired
             of_group = self._of_group(alert)
@@ -232,6 +239,15 @@ class _Draft:
 
     def _belonging(self, alert: Alert, of_group: Iterable[Incident], at: datetime) -> Incident | None:
         return next((one for one in of_group if belongs(one, alert, at, self._reopens_within)), None)
+
+    def _crash(self, alert: Alert, at: datetime) -> Incident | None:
+        """Return the incident of the crash of a training that the alert belongs to."""
+        if not may_be_crash(alert):
+            return None
+        if self._crashes is None:
+            self._crashes = Crashes(self._topology, map(self._get, {**self._incidents, **self.touched}))
+        found = map(self._get, self._crashes.candidates(alert))
+        return next((one for one in found if joins_crash(one, alert, at)), None)
 
     def _of_group(self, alert: Alert) -> list[Incident]:
         """Return the incidents of the alert's object, the latest first."""

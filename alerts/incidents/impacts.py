@@ -1,4 +1,4 @@
-"""Whom an incident concerns: trainings that its alerts affect, that hold its subject, or that are only near. Pure."""
+"""Whom an incident concerns: whom its alerts affect, who holds its subject, or who is only near. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from alerts.incidents.incident import Impact, Incident, IncidentEventType, Member
 from alerts.rules import ImpactScope
-from collectors.facts.topology import Topology
+from collectors.facts.topology import GpuUser, Topology, TrainingFacts, gpu_keys
 
 _NAMESPACED = re.compile(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*")
 JOINS_WITHIN = timedelta(minutes=5)  # a training fails before or after the alert of what killed it
@@ -26,7 +26,8 @@ def with_impacts(incident: Incident, member: Member, topology: Topology) -> Inci
         return replace(incident, dependants=running)
     known = {impact.training: impact for impact in incident.impacts}
     named = _named_in(member.texts, topology) if member.scope is ImpactScope.BYSTANDERS else frozenset()
-    for training in topology.affected_by(member.subject):
+    users, is_on_gpu = _users(member, topology)
+    for training in users:
         before = known.get(training.id)
         known[training.id] = Impact(
             training=training.id,
@@ -35,6 +36,7 @@ def with_impacts(incident: Incident, member: Member, topology: Topology) -> Inci
             gpus=training.gpus or (before.gpus if before else 0),
             scope=min(member.scope, before.scope, key=_STRONGEST.index) if before else member.scope,
             is_named=training.id in named or (before is not None and before.is_named),
+            is_on_gpu=_or_stronger(is_on_gpu, before),
             failed_at=before.failed_at if before else None,
         )
     for id in named - known.keys():
@@ -50,12 +52,27 @@ def with_impacts(incident: Incident, member: Member, topology: Topology) -> Inci
     return replace(incident, impacts=_ordered(known.values()))
 
 
+def _users(member: Member, topology: Topology) -> tuple[tuple[GpuUser, ...], bool | None]:
+    """Return whom the alert concerns; and for one about a GPU, whether they run on it or are only on its node."""
+    pci = member.labels.get("pci", "")
+    if not gpu_keys(member.subject, pci):
+        return topology.affected_by(member.subject), None
+    if users := topology.on_gpu(member.subject, pci):
+        return users, True
+    return topology.affected_by(member.subject, holding_gpus=True), False
+
+
+def _or_stronger(is_on_gpu: bool | None, before: Impact | None) -> bool | None:
+    if before is None or is_on_gpu is None:
+        return is_on_gpu
+    return None if before.is_on_gpu is None else is_on_gpu or before.is_on_gpu
+
+
 def with_failures(incident: Incident, topology: Topology) -> Incident:
     """Return the incident with the trainings that have failed on its node since it began."""
-    node = incident.subject.node
-    if not incident.is_open or not node:
+    if not incident.is_open:
         return incident
-    for failed in topology.failed_on.get(node, ()):
+    for failed in _failed(incident, topology):
         known = {impact.training: impact for impact in incident.impacts}
         impact = known.get(failed.id) or Impact(training=failed.id, owner=failed.owner, team=failed.team)
         if failed.failed_at is None or failed.failed_at < incident.began_at - JOINS_WITHIN:
@@ -67,6 +84,14 @@ def with_failures(incident: Incident, topology: Topology) -> Incident:
                 IncidentEventType.TRAINING_FAILED, failed.failed_at, text=said
             )
     return incident
+
+
+def _failed(incident: Incident, topology: Topology) -> tuple[TrainingFacts, ...]:
+    """Return the trainings that failed on the incident's node, or the training whose crash it is if that has failed."""
+    if not incident.crash_of:
+        return topology.failed_on.get(incident.subject.node, ())
+    crashed = topology.trainings.get(incident.crash_of)
+    return (crashed,) if crashed is not None and crashed.failed_at is not None else ()
 
 
 def _ordered(impacts: Iterable[Impact]) -> tuple[Impact, ...]:

@@ -1,8 +1,27 @@
 """The list of checks. To add a check, add a file and a line here."""
 
-from collectors.checks import dns, nodes, sources, trainings
+from collectors.checks import (
+    dns_autoscaler,
+    dns_replicas,
+    evictions,
+    node_capacity,
+    node_conditions,
+    nodes,
+    sources,
+    trainings,
+)
 from collectors.checks.check import ClusterCheck
 
 CHECKS: dict[str, ClusterCheck] = {
-    check.name: check for check in (*nodes.CHECKS, *dns.CHECKS, *trainings.CHECKS, *sources.CHECKS)
+    check.name: check
+    for check in (
+        *nodes.CHECKS,
+        *node_conditions.CHECKS,
+        *node_capacity.CHECKS,
+        *evictions.CHECKS,
+        *dns_autoscaler.CHECKS,
+        *dns_replicas.CHECKS,
+        *trainings.CHECKS,
+        *sources.CHECKS,
+    )
 }

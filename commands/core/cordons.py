@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from alerts.incidents.incident import Incident
+from alerts.incidents.xid_advice import keeps_node
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import gpus_out_of_service, is_ready
 
@@ -11,7 +12,9 @@ BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yard
 UNTIL, INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
 
 # Alerts of these names say that a GPU is lost: what runs on it fails.
-GPU_LOST = frozenset({"GPUXIDError", "GPUXIDLogged", "GPUFellOffBusLogged", "GPUUnhealthy", "GPUMissing"})
+GPU_LOST = frozenset(
+    {"GPUXIDError", "GPUXIDChanged", "GPUXIDLogged", "GPUFellOffBusLogged", "GPUUnhealthy", "GPUMissing"}
+)
 
 _HARDWARE = re.compile(
     r"\b(gpus?|xid|bus|nvlink|nvswitch|ecc|dimms?|memory|fans?|hot|heat|overheat\w*|thermal|power|psu|disks?|nvme|ssd"
@@ -61,7 +64,11 @@ def lost_gpu(node: Node, incidents: Iterable[Incident]) -> str:
     """Return why what runs on the node's GPUs will probably die; empty if no GPU is known to be lost."""
     for incident in incidents:
         for member in incident.firing:
-            if incident.subject.node == node.metadata.name and member.name in GPU_LOST:
+            if (
+                incident.subject.node == node.metadata.name
+                and member.name in GPU_LOST
+                and not keeps_node(incident, member)
+            ):
                 return member.summary.rstrip(".")
     broken = sum(counts.unhealthy for counts in gpus_out_of_service(node).values())
     return f"{broken:g} of its GPUs {'is' if broken == 1 else 'are'} out of service" if broken else ""

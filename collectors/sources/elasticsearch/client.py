@@ -154,6 +154,8 @@ class ElasticsearchClient:
         match status:
             case 401:
                 return f"{where} rejected the credentials (401): check api_key_file or basic_auth"
+            case 403 if "blocked by" in reason:  # 7.17 says so of a closed index
+                return f"{where} rejected the query (403): {reason}"
             case 403:
                 return f"{where} denied access (403): grant `read` and `view_index_metadata` on `{index}`"
             case 404:

@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _KLOG = re.compile(r"[IWEF](?P<month>\d\d)(?P<day>\d\d) (?P<time>\d\d:\d\d:\d\d)\.\d+ +\d+ \S+\] ")
 _SYSLOG = re.compile(
-    rf"(?:<\d+>)?(?P<name>{'|'.join(_MONTHS)}) +(?P<day>\d\d?) (?P<time>\d\d:\d\d:\d\d) \S+ [\w./-]+(?:\[\d+\])?: "
+    rf"(?:<\d+>)?(?P<name>{_MONTHS}) +(?P<day>\d\d?) (?P<time>\d\d:\d\d:\d\d) \S+ [\w./-]+(?:\[\d+\])?: "
 )
 _DATED = re.compile(
     r"(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)[T ](?P<time>\d\d:\d\d:\d\d)\S* "
@@ -53,7 +53,7 @@ def _decoded(numbers: str) -> str:
 
 def _is_far(header: re.Match[str], shipped: datetime) -> bool:
     parts = header.groupdict()
-    month = int(parts["month"]) if "month" in parts else 1 + _MONTHS.index(parts["name"])
+    month = int(parts["month"]) if "month" in parts else 1 + _MONTHS.split("|").index(parts["name"])
     years = [int(parts["year"])] if "year" in parts else [shipped.year + step for step in (-1, 0, 1)]
     hour, minute, second = (int(number) for number in parts["time"].split(":"))
     found: list[timedelta] = []

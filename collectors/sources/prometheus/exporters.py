@@ -7,6 +7,10 @@ _MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to
         "dcgm-exporter",
         "install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
     ),
+    "dcgm_": (
+        "dcgm-exporter",
+        "install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
+    ),
     "node_": (
         "node_exporter",
         "install node_exporter on every node, and let Prometheus scrape it (port 9100)",
@@ -16,11 +20,25 @@ _MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to
     "container_": ("cAdvisor", "let Prometheus scrape the kubelets' /metrics/cadvisor"),
     "kubelet_": ("the kubelet", "let Prometheus scrape the kubelets' /metrics"),
     "apiserver_": ("the API server", "let Prometheus scrape the API server's /metrics"),
+    "problem_": (
+        "node-problem-detector",
+        "install node-problem-detector on every node, and let Prometheus scrape it (port 20257)",
+    ),
+    "felix_": ("Calico", "set prometheusMetricsEnabled for Felix, and let Prometheus scrape it (port 9091)"),
+    "ipam_": ("Calico's controllers", "let Prometheus scrape calico-kube-controllers (port 9094)"),
+    "metallb_": ("MetalLB", "let Prometheus scrape MetalLB's controller and speakers (port 7472)"),
+    "etcd_": ("etcd", "let Prometheus scrape etcd's /metrics; a managed control plane may not give it"),
+    "scheduler_": ("the scheduler", "let Prometheus scrape kube-scheduler (port 10259)"),
+    "workqueue_": ("the controllers", "let Prometheus scrape kube-controller-manager (port 10257)"),
+    "volcano_": ("Volcano", "let Prometheus scrape Volcano's scheduler (port 8080)"),
     "ceph_": (
         "Ceph's manager",
         "enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)",
     ),
 }
+
+# Clusters without these lack nothing: the rules for them wait until one appears.
+OPTIONAL = frozenset({"node-problem-detector", "Calico", "Calico's controllers", "MetalLB", "Volcano"})
 
 
 def exporter_of(metric: str) -> tuple[str, str]:

@@ -1,43 +1,16 @@
 """Cases of the check rules: inputs that fire them, inputs that leave them quiet, and why."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import timedelta
 
-from collectors.checks.check import CheckInput, SourceState
-from collectors.cluster.inventory import Inventory
-from collectors.cluster.objects import Service
+from collectors.checks.check import SourceState
 from collectors.facts.clock import ClockStep
-from collectors.facts.results import Blind
 from collectors.trainings.training import Training, TrainingState
+from tests.alerts.packs.check_case import CheckCase, check_input
+from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
-from tests.support.objects import NOW, inventory, node, read
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckCase:
-    rule: str
-    description: str
-    inputs: CheckInput
-    fired: tuple[Fired, ...] = ()
-
-
-def _check_input(
-    seen: Inventory | Blind | None = None,
-    *,
-    trainings: Sequence[Training] | Blind = (),
-    configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
-    sources: Sequence[SourceState] = (),
-    clock_step: ClockStep | None = None,
-) -> CheckInput:
-    return CheckInput(
-        at=NOW,
-        inventory=inventory() if seen is None else seen,
-        trainings=trainings,
-        configs={} if configs is None else configs,
-        sources=sources,
-        clock_step=clock_step,
-    )
+from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
+from tests.support.objects import NOW, inventory, node
 
 
 def _ready(status: str, reason: str = "", message: str = "") -> dict[str, object]:
@@ -64,75 +37,12 @@ def _a_training(state: TrainingState, name: str = "detr") -> Training:
     )
 
 
-def _cluster_of(count: int, *, services: int = 3, cordoned: int = 0) -> Inventory:
-    nodes = [node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(count)]
-    found = [
-        read(Service, {"metadata": {"name": f"s{number}", "namespace": "default"}})
-        for number in range(services)
-    ]
-    return inventory(*nodes, *found)
-
-
-def _autoscaler(max: int, **more: object) -> dict[str, dict[str, str]]:
-    extra = "".join(f', "{name}": {str(value).lower()}' for name, value in more.items())
-    return {
-        "kube-system/kube-dns-autoscaler": {
-            "linear": f'{{"nodesPerReplica": 10, "min": 1, "max": {max}{extra}}}'
-        }
-    }
-
-
-_CAPPED = {
-    "component": "dns",
-    "namespace": "kube-system",
-    "configmap": "kube-dns-autoscaler",
-    "severity": "warning",
-}
-
 CHECK_CASES: Sequence[CheckCase] = (
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="61 nodes need seven replicas, but five are allowed",
-        inputs=_check_input(_cluster_of(61), configs=_autoscaler(5)),
-        fired=(
-            Fired(
-                labels=_CAPPED,
-                summary="The DNS autoscaler is at its maximum, but 7 replicas are needed.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="few nodes, but 700 Services: names are the load of a name server",
-        inputs=_check_input(_cluster_of(20, services=700), configs=_autoscaler(2)),
-        fired=(
-            Fired(
-                labels=_CAPPED,
-                summary="The DNS autoscaler is at its maximum, but 3 replicas are needed.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="exactly as many replicas are needed as are allowed",
-        inputs=_check_input(_cluster_of(50), configs=_autoscaler(5)),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="the autoscaler does not count cordoned nodes",
-        inputs=_check_input(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="a maximum of 0 is no maximum, and an invalid document limits nothing",
-        inputs=_check_input(
-            _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
-        ),
-    ),
+    *DNS_CHECK_CASES,
     CheckCase(
         rule="GPUUnhealthy",
         description="the device plugin removed one of eight",
-        inputs=_check_input(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
+        inputs=check_input(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
         fired=(
             Fired(
                 labels={"node": "gpu-a01", "resource": "nvidia.com/gpu", "severity": "warning"},
@@ -143,7 +53,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="GPUUnhealthy",
         description="CPUs reserved for the system are not GPUs out of service; a host without GPUs misses none",
-        inputs=_check_input(
+        inputs=check_input(
             inventory(
                 node("gpu-a01", status=_gpus(8, 8)),
                 node("infra-01", status={"capacity": {"cpu": "16"}, "allocatable": {"cpu": "15"}}),
@@ -153,7 +63,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="KubeNodeNotReady",
         description="one kubelet does not report, another reports a reason",
-        inputs=_check_input(
+        inputs=check_input(
             inventory(
                 node("gpu-a01", status=_ready("Unknown", "NodeStatusUnknown", "Kubelet stopped posting.")),
                 node("gpu-a02", status=_ready("False", "KubeletNotReady", "PLEG is not healthy")),
@@ -168,7 +78,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="KubeNodeNotReady",
         description="a cordoned node, a node under disk pressure, and a new node that has not reported yet",
-        inputs=_check_input(
+        inputs=check_input(
             inventory(
                 node("gpu-a01", spec={"unschedulable": True}),
                 node("gpu-a02", status=_ready("True", "KubeletReady")),
@@ -179,7 +89,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterSourceBlind",
         description="Prometheus does not answer, Elasticsearch does",
-        inputs=_check_input(
+        inputs=check_input(
             sources=(
                 SourceState(
                     source="prometheus", blind_for=timedelta(seconds=45), reason="connection refused"
@@ -197,14 +107,14 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterSourceBlind",
         description="one rule whose query fails does not make its source blind",
-        inputs=_check_input(
+        inputs=check_input(
             sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
         ),
     ),
     CheckCase(
         rule="YardmasterRuleBlind",
         description="the query of one rule fails although its source answers",
-        inputs=_check_input(
+        inputs=check_input(
             sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
         ),
         fired=(
@@ -222,7 +132,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterRuleBlind",
         description="its source is blind: that is one alert, not one per rule",
-        inputs=_check_input(
+        inputs=check_input(
             sources=(
                 SourceState(
                     source="prometheus",
@@ -235,7 +145,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterClockSet",
         description="the clock was set back by an hour",
-        inputs=_check_input(clock_step=ClockStep(by=timedelta(hours=-1), at=NOW)),
+        inputs=check_input(clock_step=ClockStep(by=timedelta(hours=-1), at=NOW)),
         fired=(
             Fired(
                 labels={"component": "yardmaster", "direction": "back", "severity": "warning"},
@@ -246,7 +156,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="YardmasterClockSet",
         description="the clock was set forward by a day",
-        inputs=_check_input(clock_step=ClockStep(by=timedelta(days=1), at=NOW)),
+        inputs=check_input(clock_step=ClockStep(by=timedelta(days=1), at=NOW)),
         fired=(
             Fired(
                 labels={"component": "yardmaster", "direction": "forward", "severity": "warning"},
@@ -254,11 +164,11 @@ CHECK_CASES: Sequence[CheckCase] = (
             ),
         ),
     ),
-    CheckCase(rule="YardmasterClockSet", description="nobody set the clock lately", inputs=_check_input()),
+    CheckCase(rule="YardmasterClockSet", description="nobody set the clock lately", inputs=check_input()),
     CheckCase(
         rule="TrainingPending",
         description="its pods are waiting for GPUs",
-        inputs=_check_input(
+        inputs=check_input(
             trainings=(_a_training(TrainingState.QUEUED), _a_training(TrainingState.RUNNING, "segment"))
         ),
         fired=(
@@ -275,7 +185,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="TrainingPending",
         description="suspended, starting, running and ended trainings are not waiting for resources",
-        inputs=_check_input(
+        inputs=check_input(
             trainings=tuple(
                 _a_training(state)
                 for state in (
@@ -288,4 +198,5 @@ CHECK_CASES: Sequence[CheckCase] = (
             )
         ),
     ),
+    *NODE_CHECK_CASES,
 )

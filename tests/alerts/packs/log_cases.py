@@ -3,57 +3,15 @@
 The demo writes the lines of each event. Times are seconds before the query.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import replace
 
-from demo.world.logs.event_lines import lines_of
-from demo.world.logs.line import Line
-from demo.world.state import State, WorldEvent
 from tests.alerts.packs.expected import Fired
-from tests.support.objects import NOW
+from tests.alerts.packs.log_case import LogCase, LogEvent
+from tests.alerts.packs.node_log_cases import NODE_LOG_CASES
+from tests.alerts.packs.storage_log_cases import STORAGE_LOG_CASES
 
 DAY = 86_400.0
-_KLOG = re.compile(r"(?<=^[IWEF])\d{4} ")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEvent:
-    """An event `ago` seconds before the query, repeated `times` times a second apart; or a literal line."""
-
-    what: str = ""
-    ago: float = 60
-    times: int = 1
-    node: str = "gpu-a01"
-    gpu: int | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
-    text: str = ""  # instead of `what`: a line that the demo does not write
-    unit: str = "kernel"
-    level: str = "info"
-
-    def lines(self, state: State) -> list[Line]:
-        found: list[Line] = []
-        for number in range(self.times):
-            at = NOW - timedelta(seconds=self.ago + number)
-            if self.text:
-                text = _KLOG.sub(f"{at:%m%d} ", self.text)  # one of another day would be a replayed line
-                found.append(Line(at=at, text=text, level=self.level, node=self.node, unit=self.unit))
-            else:
-                happened = WorldEvent(
-                    at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)
-                )
-                found += lines_of(happened, state)
-        return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogCase:
-    rule: str
-    description: str
-    events: tuple[LogEvent, ...]
-    fired: tuple[Fired, ...] = ()  # empty: the rule stays quiet
-
 
 _XID = {"pci": "0000:5d:00", "pid": "4711", "busy": "1"}
 _FELL = LogEvent(what="xid", gpu=3, facts={**_XID, "xid": "79"})
@@ -362,4 +320,6 @@ LOG_CASES: Sequence[LogCase] = (
             ),
         ),
     ),
+    *NODE_LOG_CASES,
+    *STORAGE_LOG_CASES,
 )

@@ -13,7 +13,8 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import SERVICES
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, QueryResult, Seen
-from tests.alerts.packs.check_cases import CHECK_CASES, CheckCase
+from tests.alerts.packs.check_case import CheckCase
+from tests.alerts.packs.check_cases import CHECK_CASES
 from tests.alerts.packs.evaluated import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW, hide
@@ -48,12 +49,17 @@ async def test_a_case_fires_exactly_its_alerts(case: CheckCase) -> None:
 
 @pytest.mark.parametrize("case", FIRING, ids=lambda case: f"{case.rule}: {case.description}")
 async def test_an_alert_keeps_its_labels_as_time_passes(case: CheckCase) -> None:
+    """Some count what happened lately, and end in between: then there is no alert, but never another one."""
     first = await query_result(case)
+    soon = await query_result(case, at=NOW + timedelta(minutes=1))
     later = await query_result(case, at=NOW + timedelta(hours=3))
 
     assert isinstance(first, Seen)
+    assert isinstance(soon, Seen)
     assert isinstance(later, Seen)
-    assert [sample.labels for sample in first.samples] == [sample.labels for sample in later.samples]
+    labels = [sample.labels for sample in first.samples]
+    assert [sample.labels for sample in soon.samples] == labels
+    assert [sample.labels for sample in later.samples] in ([], labels)
 
 
 def _needs() -> list[tuple[str, str]]:

@@ -200,7 +200,9 @@ def _labels_of(rule: Rule) -> set[str]:
         case LogQuery() as search:
             named = set(re.findall(r"\(\?P<(\w+)>", search.extract or ""))
             return {*search.by, *named, *({"pattern"} if search.novel else ())}
-        case CheckQuery(name=name):
+        case CheckQuery(name=name, parameters=parameters):
             cases = [case for case in CHECK_CASES if case.rule == rule.name]
-            found = [CHECKS[name].run(case.inputs, {**CHECKS[name].parameters}) for case in cases]
+            found = [
+                CHECKS[name].run(case.inputs, {**CHECKS[name].parameters, **parameters}) for case in cases
+            ]
             return {label for samples in found for sample in samples for label in sample.labels}

@@ -16,7 +16,8 @@ from demo.world.logs.line import Document, document
 from demo.world.logs.shipper import INDEX, TEMPLATE, bulk
 from demo.world.state import State, initial_state
 from tests.alerts.packs.evaluated import fired, once
-from tests.alerts.packs.log_cases import LOG_CASES, LogCase, LogEvent
+from tests.alerts.packs.log_case import LogCase, LogEvent
+from tests.alerts.packs.log_cases import LOG_CASES
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW
 

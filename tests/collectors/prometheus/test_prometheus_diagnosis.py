@@ -99,3 +99,19 @@ async def test_a_metric_that_only_some_exporters_have_is_a_warning(start_prometh
         await source.close()
     (one,) = of_level(found, FindingLevel.WARNING)
     assert one.text == "B can see nothing: there is no series of DCGM_B, though dcgm-exporter gives others"
+
+
+async def test_rules_for_what_a_cluster_does_not_use_are_one_line(start_prometheus: StartPrometheus) -> None:
+    at = SystemClock().now() - timedelta(minutes=10)
+    lines = ["# TYPE up gauge", f"up 1 {at.timestamp() - 5:.3f}"]
+    source = PrometheusSource(PrometheusOptions(url=start_prometheus(samples=lines).url))
+    expressions = ("felix_a > 1", "felix_b > 1", "metallb_a > 1", "problem_counter > 0", "volcano_a > 1")
+    try:
+        queries = {expr: PromQLQuery(expr=expr) for expr in expressions}
+        found = await source.diagnose(queries, at=at)
+    finally:
+        await source.close()
+    assert {one.level for one in found} == {FindingLevel.OK}
+    assert [one.text for one in found[2:]] == [
+        "5 rules wait until there are metrics of Calico, MetalLB, Volcano, node-problem-detector, if you use them"
+    ]

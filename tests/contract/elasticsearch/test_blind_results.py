@@ -133,7 +133,7 @@ async def test_a_closed_index_is_blind_when_it_is_named(logs: Logs) -> None:
     await logs.index(logs.host("x"), into="logs-old")
     await logs.client.indices.close(index=f"{logs.prefix}-logs-old", wait_for_active_shards=1)
     reason = await logs.blind_reason(settings={"index": f"{logs.prefix}-logs,{logs.prefix}-logs-old"})
-    assert "(400): closed" in reason
+    assert "closed" in reason
     assert await logs.counts() == {"gpu-a01": 1}  # a pattern matches only open indices
 
 

@@ -1,0 +1,78 @@
+"""Checks of pods that a kubelet evicted: because its node ran short, or because the pod was over its own limit."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.objects import Pod
+from collectors.facts.labels import Labels
+from collectors.facts.results import Blind, Sample
+
+_TEXTS = 3  # messages of one sample
+_NODE_IS_SHORT = ("The node was low on resource", "The node had condition")
+
+
+def by_node_pressure(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each node that evicted pods lately because it ran short: how many pods."""
+    texts: dict[str, list[str]] = defaultdict(list)
+    for pod in _evicted(inputs, parameters):
+        if pod.spec.node_name and pod.status.message.startswith(_NODE_IS_SHORT):
+            texts[pod.spec.node_name].append(f"{pod.key}: {pod.status.message}")
+    return [
+        Sample(labels=Labels({"node": node}), value=len(lines), texts=tuple(lines[:_TEXTS]))
+        for node, lines in texts.items()
+    ]
+
+
+def by_own_limit(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each pod that was evicted lately because it wrote more to local disk than it may."""
+    return [
+        Sample(
+            labels=Labels({"namespace": pod.metadata.namespace, "pod": pod.metadata.name}),
+            value=1,
+            texts=(pod.status.message,) if pod.status.message else (),
+        )
+        for pod in _evicted(inputs, parameters)
+        if not pod.status.message.startswith(_NODE_IS_SHORT)
+    ]
+
+
+def _evicted(inputs: CheckInput, parameters: Mapping[str, Any]) -> Iterator[Pod]:
+    """Yield the pods evicted in the last minutes. The objects stay until somebody or their owner removes them."""
+    assert not isinstance(inputs.inventory, Blind)
+    start = inputs.at - timedelta(minutes=float(parameters["over_minutes"]))
+    for pod in inputs.inventory.pods.values():
+        if pod.status.reason == "Evicted" and (ended := _ended(pod)) is not None and ended >= start:
+            yield pod
+
+
+def _ended(pod: Pod) -> datetime | None:
+    """Return when its last container or its last condition changed; without either, when it was created."""
+    moments = [one.last_transition_time for one in pod.status.conditions or ()]
+    moments += [
+        one.state.terminated.finished_at
+        for one in pod.status.container_statuses or ()
+        if one.state.terminated
+    ]
+    known = [moment for moment in moments if moment is not None]
+    return max(known) if known else pod.metadata.creation_timestamp
+
+
+CHECKS = (
+    ClusterCheck(
+        name="node-evicting",
+        summary="a kubelet evicted pods because its node ran short of memory or disk",
+        needs=frozenset({"inventory"}),
+        run=by_node_pressure,
+        parameters={"over_minutes": 30.0},
+    ),
+    ClusterCheck(
+        name="pod-over-local-storage",
+        summary="a pod was evicted because it wrote more to local disk than its limit",
+        needs=frozenset({"inventory"}),
+        run=by_own_limit,
+        parameters={"over_minutes": 30.0},
+    ),
+)

@@ -1,0 +1,103 @@
+"""Checks of what a node's kubelet and its problem detector report of it: conditions, and repeated events."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import EVENTS
+from collectors.cluster.objects import Event
+from collectors.facts.labels import Labels
+from collectors.facts.patterns import compile_pattern
+from collectors.facts.results import Blind, Sample
+
+_TEXTS = 3  # messages of one sample
+
+
+def has_condition(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each node and condition that is True, with its reason and message: for how many seconds.
+
+    `conditions`: their types, separated by spaces. All of them are reports of something wrong.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    wanted = str(parameters["conditions"]).split()
+    found = []
+    for name, node in inputs.inventory.nodes.items():
+        for one in node.status.conditions or ():
+            if one.type not in wanted or one.status != "True":
+                continue
+            since = one.last_transition_time
+            text = ": ".join(part for part in (one.type, one.reason, one.message) if part)
+            labels = Labels({"node": name, "condition": one.type})
+            seconds = (inputs.at - since).total_seconds() if since else 0
+            found.append(Sample(labels=labels, value=seconds, texts=(text,)))
+    return found
+
+
+def has_events(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each node with more than `above` of these events in the last minutes: how many.
+
+    They are about the node or a pod on it. `reasons`: separated by spaces. `match`: an expression for the message.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    reasons = str(parameters["reasons"]).split()
+    pattern = compile_pattern(str(parameters["match"]))
+    window = timedelta(minutes=float(parameters["over_minutes"]))
+    counted: dict[str, float] = defaultdict(float)
+    texts: dict[str, dict[str, None]] = defaultdict(dict)
+    for event in inputs.inventory.all(EVENTS).values():
+        if event.reason not in reasons or pattern.search(event.message) is None:
+            continue
+        times = _times_since(event, inputs.at - window)
+        if times and (node := _node_of(event, inputs.inventory)):
+            counted[node] += times
+            texts[node][f"{event.involved_object.name}: {event.message}"] = None
+    return [
+        Sample(labels=Labels({"node": node}), value=round(count), texts=tuple(texts[node])[:_TEXTS])
+        for node, count in counted.items()
+        if round(count) > float(parameters["above"])
+    ]
+
+
+def _times_since(event: Event, start: datetime) -> float:
+    """Return how often it happened since then: of one that began before, its share of the times."""
+    last = event.last_seen
+    if last is None or last < start:
+        return 0
+    first = event.first_timestamp or event.event_time or last
+    share = 1.0 if first >= start else (last - start) / (last - first)
+    return max(1.0, event.times * share)
+
+
+def _node_of(event: Event, inventory: Inventory) -> str:
+    about = event.involved_object
+    if about.kind == "Node":
+        return about.name
+    pod = inventory.pods.get(f"{about.namespace}/{about.name}") if about.kind == "Pod" else None
+    return event.source.host or (pod.spec.node_name if pod else "")
+
+
+CHECKS = (
+    ClusterCheck(
+        name="node-condition",
+        summary="a node has a condition that reports a problem",
+        needs=frozenset({"inventory"}),
+        run=has_condition,
+        parameters={"conditions": "DiskPressure MemoryPressure PIDPressure"},
+    ),
+    ClusterCheck(
+        name="node-events",
+        summary="events of one kind repeat on a node or its pods",
+        needs=frozenset({"inventory"}),
+        run=has_events,
+        parameters={
+            "reasons": "FailedCreatePodSandBox FailedKillPod ContainerGCFailed",
+            "match": "",
+            "over_minutes": 10.0,
+            "above": 4.0,
+        },
+        kinds=frozenset({"events"}),
+    ),
+)

@@ -1,0 +1,38 @@
+"""A case of a check rule: inputs, and the alerts that they fire."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from collectors.checks.check import CheckInput, SourceState
+from collectors.cluster.inventory import Inventory
+from collectors.facts.clock import ClockStep
+from collectors.facts.results import Blind
+from collectors.trainings.training import Training
+from tests.alerts.packs.expected import Fired
+from tests.support.objects import NOW, inventory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCase:
+    rule: str
+    description: str
+    inputs: CheckInput
+    fired: tuple[Fired, ...] = ()
+
+
+def check_input(
+    seen: Inventory | Blind | None = None,
+    *,
+    trainings: Sequence[Training] | Blind = (),
+    configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
+    sources: Sequence[SourceState] = (),
+    clock_step: ClockStep | None = None,
+) -> CheckInput:
+    return CheckInput(
+        at=NOW,
+        inventory=inventory() if seen is None else seen,
+        trainings=trainings,
+        configs={} if configs is None else configs,
+        sources=sources,
+        clock_step=clock_step,
+    )

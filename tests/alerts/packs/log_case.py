@@ -1,0 +1,51 @@
+"""A case of a log rule: lines, and the alerts that they fire. Times are seconds before the query."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from demo.world.logs.event_lines import lines_of
+from demo.world.logs.line import Line
+from demo.world.state import State, WorldEvent
+from tests.alerts.packs.expected import Fired
+from tests.support.objects import NOW
+
+_KLOG_DAY = re.compile(r"(?<=^[IWEF])\d{4} ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEvent:
+    """An event `ago` seconds before the query, repeated `times` times a second apart; or a literal line."""
+
+    what: str = ""
+    ago: float = 60
+    times: int = 1
+    node: str = "gpu-a01"
+    gpu: int | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""  # instead of `what`: a line that the demo does not write
+    unit: str = "kernel"
+    level: str = "info"
+
+    def lines(self, state: State) -> list[Line]:
+        found: list[Line] = []
+        for number in range(self.times):
+            at = NOW - timedelta(seconds=self.ago + number)
+            if self.text:
+                text = _KLOG_DAY.sub(f"{at:%m%d} ", self.text)  # one of another day would be a replayed line
+                found.append(Line(at=at, text=text, level=self.level, node=self.node, unit=self.unit))
+            else:
+                happened = WorldEvent(
+                    at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)
+                )
+                found += lines_of(happened, state)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogCase:
+    rule: str
+    description: str
+    events: tuple[LogEvent, ...]
+    fired: tuple[Fired, ...] = ()  # empty: the rule stays quiet

@@ -1,0 +1,271 @@
+"""Cases of the rules on nodes, and on what is placed on them, as the API shows it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from collectors.cluster.objects import Event, Node, Pod
+from collectors.trainings.training import Training, TrainingState
+from tests.alerts.packs.check_case import CheckCase, check_input
+from tests.alerts.packs.expected import Fired
+from tests.support.objects import NOW, gpus, inventory, node, pod, read
+
+_SHORT = "The node was low on resource: ephemeral-storage. Container main was using 91Gi, request is 0."
+_OVER = "Pod ephemeral local storage usage exceeds the total limit of containers 2Gi. "
+
+
+def _stamp(ago: timedelta) -> str:
+    return (NOW - ago).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _with(name: str, *types: str, status: str = "True") -> Node:
+    found = [{"type": one, "status": status, "reason": "Reported", "message": "in words"} for one in types]
+    return node(name, status={"conditions": [{"type": "Ready", "status": "True"}, *found]})
+
+
+def _evicted(name: str, message: str, *, ago: timedelta = timedelta(minutes=3)) -> Pod:
+    ended = {"type": "DisruptionTarget", "status": "True", "lastTransitionTime": _stamp(ago)}
+    status = {"phase": "Failed", "reason": "Evicted", "message": message, "conditions": [ended]}
+    return pod(name, "vision-detr", spec={"nodeName": "gpu-a01"}, status=status)
+
+
+def _event(name: str, count: int, *, reason: str = "FailedCreatePodSandBox", **parts: Any) -> Event:
+    tree = {
+        "metadata": {"name": name, "namespace": "default"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": name},
+        "source": {"component": "kubelet", "host": "gpu-a01"},
+        "type": "Warning",
+        "reason": reason,
+        "message": "failed to create containerd task",
+        "count": count,
+        "firstTimestamp": _stamp(timedelta(minutes=9)),
+        "lastTimestamp": _stamp(timedelta(minutes=1)),
+        **parts,
+    }
+    return read(Event, tree)
+
+
+def _sized(name: str, **quantities: str) -> Node:
+    return node(name, status={"capacity": quantities, "allocatable": quantities})
+
+
+def _limited(name: str, limits: dict[str, str], requests: dict[str, str]) -> Pod:
+    main = {"name": "main", "resources": {"limits": limits, "requests": requests}}
+    return pod(name, spec={"nodeName": "infra-01", "containers": [main]})
+
+
+def _waiting(
+    name: str, *, tasks: int, each: int = 8, state: TrainingState = TrainingState.QUEUED
+) -> Training:
+    return Training(
+        id=f"vision-{name}/{name}",
+        kind="Job",
+        namespace=f"vision-{name}",
+        name=name,
+        state=state,
+        wanted=tasks,
+        gpus_wanted=tasks * each,
+        created=NOW - timedelta(hours=1),
+    )
+
+
+def _holding(name: str, on: str, count: int) -> Pod:
+    return pod(name, spec={"nodeName": on, "containers": [gpus(count)]})
+
+
+def _idle_case(description: str, *trainings: Training, pods: Sequence[Pod] = (), **parts: Any) -> CheckCase:
+    nodes = [node(f"gpu-a0{number}") for number in (1, 2, 3)]
+    return CheckCase(
+        rule="NodesIdleWhileGangWaits",
+        description=description,
+        inputs=check_input(inventory(*nodes, *pods), trainings=trainings),
+        **parts,
+    )
+
+
+def _on(name: str, severity: str, summary: str, **labels: str) -> Fired:
+    return Fired(labels={"node": name, "severity": severity, **labels}, summary=summary)
+
+
+_GANG = Fired(
+    labels={"namespace": "vision-big", "training": "vision-big/big", "severity": "warning"},
+    summary="2 GPU nodes are idle while vision-big/big waits for more.",
+)
+
+NODE_CHECK_CASES: Sequence[CheckCase] = (
+    CheckCase(
+        rule="KubeNodePressure",
+        description="two kinds of pressure are two alerts of one node",
+        inputs=check_input(inventory(_with("gpu-a01", "DiskPressure", "MemoryPressure"), node("gpu-a02"))),
+        fired=tuple(
+            _on("gpu-a01", "warning", f"gpu-a01 reports {kind}.", condition=kind)
+            for kind in ("DiskPressure", "MemoryPressure")
+        ),
+    ),
+    CheckCase(
+        rule="KubeNodePressure",
+        description="conditions that are False, unknown to a silent kubelet, or about something else",
+        inputs=check_input(
+            inventory(
+                _with("gpu-a01", "DiskPressure", status="False"),
+                _with("gpu-a02", "PIDPressure", status="Unknown"),
+                _with("gpu-a03", "NetworkUnavailable"),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="KubeNodeProblem",
+        description="some conditions of the problem detector are worse than others",
+        inputs=check_input(inventory(_with("gpu-a01", "KernelDeadlock", "FrequentContainerdRestart"))),
+        fired=(
+            _on(
+                "gpu-a01",
+                "critical",
+                "The problem detector of gpu-a01 reports KernelDeadlock.",
+                condition="KernelDeadlock",
+            ),
+            _on(
+                "gpu-a01",
+                "warning",
+                "The problem detector of gpu-a01 reports FrequentContainerdRestart.",
+                condition="FrequentContainerdRestart",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="KubeNodeProblem",
+        description="a condition of some other controller may mean that all is well",
+        inputs=check_input(inventory(_with("gpu-a01", "GpuDriverReady", "SriovConfigured"))),
+    ),
+    CheckCase(
+        rule="NodePressureEviction",
+        description="the kubelet evicted two pods for disk space",
+        inputs=check_input(inventory(node("gpu-a01"), _evicted("a", _SHORT), _evicted("b", _SHORT))),
+        fired=(
+            _on("gpu-a01", "critical", "The kubelet of gpu-a01 evicted pods because the node ran short."),
+        ),
+    ),
+    CheckCase(
+        rule="NodePressureEviction",
+        description="objects of old evictions stay for days, and a pod over its own limit is not the node's fault",
+        inputs=check_input(
+            inventory(
+                node("gpu-a01"),
+                _evicted("a", _SHORT, ago=timedelta(hours=5)),
+                _evicted("b", _OVER),
+                pod("c", spec={"nodeName": "gpu-a01"}, status={"phase": "Failed", "reason": "NodeLost"}),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="PodEphemeralStorageExceeded",
+        description="a worker wrote its checkpoints into emptyDir",
+        inputs=check_input(inventory(node("gpu-a01"), _evicted("detr-worker-0", _OVER))),
+        fired=(
+            Fired(
+                labels={"namespace": "vision-detr", "pod": "detr-worker-0", "severity": "warning"},
+                summary="vision-detr/detr-worker-0 was evicted: it wrote more to local disk than it may.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="PodEphemeralStorageExceeded",
+        description="a pod that its node evicted, and one that was evicted long ago",
+        inputs=check_input(
+            inventory(node("gpu-a01"), _evicted("a", _SHORT), _evicted("b", _OVER, ago=timedelta(hours=5)))
+        ),
+    ),
+    CheckCase(
+        rule="KubeletTooManyPods",
+        description="20 of 20 pods",
+        inputs=check_input(
+            inventory(
+                _sized("infra-01", pods="20"),
+                *(pod(f"p{number}", spec={"nodeName": "infra-01"}) for number in range(20)),
+            )
+        ),
+        fired=(_on("infra-01", "info", "infra-01 has 100% of the pods that its kubelet takes."),),
+    ),
+    CheckCase(
+        rule="KubeletTooManyPods",
+        description="19 of 20, besides finished pods that take no place",
+        inputs=check_input(
+            inventory(
+                _sized("infra-01", pods="20"),
+                *(pod(f"p{number}", spec={"nodeName": "infra-01"}) for number in range(19)),
+                *(
+                    pod(f"q{number}", spec={"nodeName": "infra-01"}, status={"phase": "Succeeded"})
+                    for number in range(9)
+                ),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="NodeOvercommitted",
+        description="the limits of two pods are four times the CPUs, and fit its memory",
+        inputs=check_input(
+            inventory(
+                _sized("infra-01", cpu="16", memory="64Gi"),
+                *(
+                    _limited(name, {"cpu": "32", "memory": "32Gi"}, {"cpu": "4", "memory": "8Gi"})
+                    for name in ("a", "b")
+                ),
+            )
+        ),
+        fired=(
+            _on(
+                "infra-01",
+                "info",
+                "The limits of the pods on infra-01 are 4.0 times its cpu.",
+                resource="cpu",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="NodeOvercommitted",
+        description="within reason: three times the CPUs and half more than the memory",
+        inputs=check_input(
+            inventory(
+                _sized("infra-01", cpu="16", memory="64Gi"),
+                _limited("a", {"cpu": "48", "memory": "96Gi"}, {"cpu": "4", "memory": "8Gi"}),
+                _limited("no-limits", {}, {"cpu": "4"}),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="ContainerRuntimeFailing",
+        description="events of several pods, and of one pod again and again",
+        inputs=check_input(
+            inventory(node("gpu-a01"), _event("a", 3), _event("b", 2, reason="FailedKillPod"))
+        ),
+        fired=(_on("gpu-a01", "warning", "The container runtime of gpu-a01 fails: 5 events in 10 minutes."),),
+    ),
+    CheckCase(
+        rule="ContainerRuntimeFailing",
+        description="four events, other reasons, and one that has repeated for a day and is rare",
+        inputs=check_input(
+            inventory(
+                node("gpu-a01"),
+                _event("a", 3),
+                _event("b", 90, reason="Pulled"),
+                _event("c", 90, firstTimestamp=_stamp(timedelta(days=2))),
+            )
+        ),
+    ),
+    _idle_case(
+        "a gang of three waits: one of the nodes has a small pod",
+        _waiting("big", tasks=3),
+        pods=[_holding("notebook", "gpu-a03", 1)],
+        fired=(_GANG,),
+    ),
+    _idle_case(
+        "no node is idle, nothing waits, or a single task waits for something else",
+        _waiting("one", tasks=1),
+        _waiting("runs", tasks=9, state=TrainingState.RUNNING),
+    ),
+    _idle_case(
+        "all nodes are used",
+        _waiting("big", tasks=3),
+        pods=[_holding(f"w-{number}", f"gpu-a0{number}", 4) for number in (1, 2, 3)],
+    ),
+)

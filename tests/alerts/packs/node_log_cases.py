@@ -1,0 +1,146 @@
+"""Cases of the rules on kernel and runtime logs of nodes."""
+
+from collections.abc import Sequence
+
+from tests.alerts.packs.expected import Fired
+from tests.alerts.packs.log_case import LogCase, LogEvent
+
+_HUNG = "INFO: task ceph-msgr:1234 blocked for more than 120 seconds."
+_SHIM = (
+    'E0302 08:00:00.1 1 remote_runtime.go:222] "StartContainer from runtime service failed" err="rpc error: failed to '
+    'create containerd task: failed to create shim task: OCI runtime create failed: hook exited with code 1"'
+)
+_STUCK = "unregister_netdevice: waiting for eth0 to become free. Usage count = 1"
+
+
+def _fired(severity: str, summary: str, **labels: str) -> Fired:
+    return Fired(labels={"node": "gpu-a01", "severity": severity, **labels}, summary=summary)
+
+
+def _kernel(*texts: str, ago: float = 60, times: int = 1, unit: str = "kernel") -> tuple[LogEvent, ...]:
+    return tuple(LogEvent(text=text, ago=ago, times=times, unit=unit, level="warning") for text in texts)
+
+
+NODE_LOG_CASES: Sequence[LogCase] = (
+    LogCase(
+        rule="NodeKernelOops",
+        description="a null pointer in a driver",
+        events=_kernel("BUG: unable to handle kernel NULL pointer dereference at 0000000000000008"),
+        fired=(_fired("critical", "The kernel of gpu-a01 crashed in one of its parts."),),
+    ),
+    LogCase(
+        rule="NodeKernelOops",
+        description="a soft lockup also begins with BUG, and has a rule of its own",
+        events=_kernel("watchdog: BUG: soft lockup - CPU#18 stuck for 27s! [python3:51877]"),
+    ),
+    LogCase(
+        rule="NodeHardwareErrorLogged",
+        description="the firmware reports a fatal error",
+        events=_kernel("{1}[Hardware Error]: event severity: fatal"),
+        fired=(_fired("critical", "The hardware of gpu-a01 reported a fatal error."),),
+    ),
+    LogCase(
+        rule="NodeHardwareErrorLogged",
+        description="corrected and recoverable errors are not fatal",
+        events=_kernel(
+            "{1}[Hardware Error]: event severity: corrected",
+            "{2}[Hardware Error]: event severity: recoverable, section is non-fatal",
+        ),
+    ),
+    LogCase(
+        rule="NodeFilesystemReadOnlyLogged",
+        description="ext4 and XFS stop in their own words",
+        events=_kernel(
+            "EXT4-fs (sda1): Remounting filesystem read-only",
+            "XFS (dm-0): Filesystem has been shut down due to log error (0x2).",
+        ),
+        fired=(
+            _fired("critical", "The kernel of gpu-a01 stopped writing to sda1.", device="sda1"),
+            _fired("critical", "The kernel of gpu-a01 stopped writing to dm-0.", device="dm-0"),
+        ),
+    ),
+    LogCase(
+        rule="NodeFilesystemReadOnlyLogged",
+        description="a file system that is mounted to be read is not in trouble",
+        events=_kernel(
+            "EXT4-fs (rbd3): mounted filesystem 6c1f ro with ordered data mode. Quota mode: none."
+        ),
+    ),
+    LogCase(
+        rule="NodeDiskErrorsLogged",
+        description="the file system, the block layer and the driver each name the device",
+        events=_kernel(
+            "EXT4-fs error (device sda1): ext4_find_entry:1455: inode #2: comm ls: reading directory lblock 0",
+            "Buffer I/O error on dev sdb, logical block 0, async page read",
+            "nvme nvme0: I/O 123 QID 4 timeout, reset controller",
+        ),
+        fired=tuple(
+            _fired("warning", f"The kernel of gpu-a01 logged errors of the disk {device}.", device=device)
+            for device in ("sda1", "sdb", "nvme0")
+        ),
+    ),
+    LogCase(
+        rule="NodeDiskErrorsLogged",
+        description="a driver that starts, and errors that have left the window",
+        events=(
+            *_kernel("nvme nvme0: 32/0/0 default/read/poll queues"),
+            *_kernel("Buffer I/O error on dev sdb, logical block 0, async page read", ago=1200),
+        ),
+    ),
+    LogCase(
+        rule="NodeSoftLockup",
+        description="the watchdog reports it",
+        events=_kernel("watchdog: BUG: soft lockup - CPU#18 stuck for 27s! [python3:51877]"),
+        fired=(_fired("critical", "A CPU of gpu-a01 is stuck in the kernel."),),
+    ),
+    LogCase(
+        rule="NodeSoftLockup",
+        description="the watchdog only starts",
+        events=_kernel("NMI watchdog: Enabled. Permanently consumes one hw-PMU counter."),
+    ),
+    LogCase(
+        rule="NodeTasksHung",
+        description="three reports in ten minutes",
+        events=_kernel(_HUNG, times=3),
+        fired=(_fired("warning", "Processes on gpu-a01 hang in the kernel: 3 reports in 10 minutes."),),
+    ),
+    LogCase(rule="NodeTasksHung", description="two reports", events=_kernel(_HUNG, times=2)),
+    LogCase(
+        rule="NodeNetworkDeviceStuck",
+        description="the kernel waits for a device again and again",
+        events=_kernel(_STUCK, times=3),
+        fired=(
+            _fired(
+                "warning",
+                "The kernel of gpu-a01 cannot remove a network device; pods there start and end no more.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="NodeNetworkDeviceStuck", description="it waits for a moment", events=_kernel(_STUCK, times=2)
+    ),
+    LogCase(
+        rule="NodeOutOfMemoryLogged",
+        description="the host is out of memory",
+        events=_kernel(
+            "Out of memory: Killed process 51877 (python3) total-vm:98566144kB, anon-rss:61865984kB"
+        ),
+        fired=(_fired("critical", "gpu-a01 ran out of memory, and its kernel killed processes."),),
+    ),
+    LogCase(
+        rule="NodeOutOfMemoryLogged",
+        description="a container is over its own limit",
+        events=_kernel("Memory cgroup out of memory: Killed process 51877 (python3) total-vm:98566144kB"),
+    ),
+    LogCase(
+        rule="ContainerRuntimeErrorsLogged",
+        description="five failures",
+        events=_kernel(_SHIM, times=5, unit="kubelet"),
+        fired=(_fired("warning", "The container runtime of gpu-a01 logged 5 failures in 10 minutes."),),
+    ),
+    LogCase(
+        rule="ContainerRuntimeErrorsLogged",
+        description="four failures: one pod with a bad image",
+        events=_kernel(_SHIM, times=4, unit="kubelet"),
+    ),
+)
