@@ -1,11 +1,11 @@
 """Counts of log lines by group. The server counts; only the texts of the largest groups are fetched."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
 from collectors.facts.labels import Labels
-from collectors.facts.results import Sample, SourceError, TooLargeError
+from collectors.facts.results import SourceError
 from collectors.sources.elasticsearch.bodies import (
     Combination,
     Window,
@@ -15,15 +15,13 @@ from collectors.sources.elasticsearch.bodies import (
     of_combination,
     per_window,
 )
-from collectors.sources.elasticsearch.log_lines import LineTally, StoredLine, labels_of
+from collectors.sources.elasticsearch.log_lines import labels_of
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.wire import CombinationBucket, Combinations, Json, Windows
 
 _PAGE = 2_000  # buckets of one request
 _COUNTS = ("key", "doc_count", "windows.buckets.*.doc_count")
-_READ = 10  # lines of a group
-_AT_ONCE = 50  # groups of one request for texts
-_WITH_TEXTS = 200  # groups with texts, the largest first; the others are only counted
+_VALUES_WITH_TEXTS = 20  # of a group whose different values are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,33 +144,17 @@ def usual_of(group: LineGroup, totals: Sequence[int]) -> float:
     return float(median(known)) if known else 0.0
 
 
-async def samples_of(search: LogSearch, groups: Sequence[LineGroup], *, above: float) -> tuple[Sample, ...]:
-    """Return the groups as samples, with up to three of the newest lines of each of the largest, for people.
+def count_different(groups: Sequence[LineGroup], field: str) -> tuple[LineGroup, ...]:
+    """Return the groups without this label, and as their count how many values of it each has.
 
-    Of a small group each line is read: what was delivered twice counts once, and what was replayed not at all. Lines
-    that are too large to fetch are replaced by a note; the group's count is still valid.
+    Only some of the values are named in a group's filter: it is for texts.
     """
-    found: dict[Labels, Sample] = {
-        group.labels: Sample(labels=group.labels, value=float(group.count)) for group in groups
-    }
-    largest = sorted(groups, key=lambda group: -group.count)[:_WITH_TEXTS]
-    for start in range(0, len(largest), _AT_ONCE):
-        batch = largest[start : start + _AT_ONCE]
-        try:
-            lines = await search.newest([group.filter() for group in batch], size=_READ)
-        except TooLargeError:
-            note = ("(these lines are too large to show)",)
-            found |= {group.labels: replace(found[group.labels], texts=note) for group in batch}
+    found: dict[Labels, LineGroup] = {}
+    for group in groups:
+        if not group.labels.get(field):
             continue
-        for group, own in zip(batch, lines, strict=True):
-            found[group.labels] = _with_lines(group, own)
-    return tuple(sample for sample in found.values() if sample.value > above)
-
-
-def _with_lines(group: LineGroup, lines: Sequence[StoredLine]) -> Sample:
-    tally = LineTally()
-    for line in lines:
-        tally.add(group.labels, line)
-    (read,) = tally.samples(above=0) or (Sample(labels=group.labels, value=0),)
-    is_exact = len(lines) >= group.count or (lines and not read.value)
-    return read if is_exact else replace(read, value=float(group.count))
+        labels = group.labels.without(field)
+        known = found.get(labels, LineGroup(labels=labels, counts=(0,)))
+        shown = group.combinations if known.count < _VALUES_WITH_TEXTS else ()
+        found[labels] = known.and_also(LineGroup(labels=labels, counts=(1,), combinations=shown))
+    return tuple(found.values())

@@ -13,7 +13,7 @@ from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.counting import Counting, LineGroup, samples_of, usual_of
+from collectors.sources.elasticsearch.counting import Counting, LineGroup, count_different, usual_of
 from collectors.sources.elasticsearch.diagnosis import diagnose
 from collectors.sources.elasticsearch.extracting import extracted
 from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
@@ -22,6 +22,7 @@ from collectors.sources.elasticsearch.log_lines import StoredLine
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.novelty import novel
 from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.samples import samples_of
 from collectors.sources.source_port import query_each_step
 from collectors.unreadable_items import UnreadableItems
 
@@ -196,7 +197,7 @@ class ElasticsearchSource:
     async def _answer(self, query: LogQuery, at: datetime) -> Seen:
         until = at - self._options.lag
         window = Window(since=until - query.over, until=until)
-        search = await self._search(query.match, window, at=at, by=query.by, level=query.level)
+        search = await self._search(query.match, window, at=at, by=query.labels, level=query.level)
         if query.extract is not None:
             _must_be_alone(query, "extract")
             samples = await extracted(search, query.extract, above=query.above, cap=self._options.lines_cap)
@@ -207,7 +208,7 @@ class ElasticsearchSource:
             samples = await novel(search, past, above=query.above)
             return self._seen(samples, at, has_skipped=bool(search.skipped))
         groups = await self._counted(query, search)
-        samples = await samples_of(search, groups, above=query.above)
+        samples = await samples_of(search, groups, above=query.above, are_lines=not query.distinct)
         return self._seen(samples, at, has_skipped=False)  # the server counts; lines are only shown
 
     def _seen(self, samples: tuple[Sample, ...], at: datetime, *, has_skipped: bool) -> Seen:
@@ -222,6 +223,8 @@ class ElasticsearchSource:
         earlier = [search.window.before(usual.season * back) for back in seasons if usual is not None]
         counting = Counting(search, earlier=earlier)
         found = await counting.groups(cap=self._options.groups_cap)
+        if query.distinct:
+            found = count_different(found, query.distinct)
         groups = [group for group in found if group.count > query.above]
         if usual is not None and groups:
             totals = await counting.totals()

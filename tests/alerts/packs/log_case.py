@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from demo.world.logs.event_lines import lines_of
 from demo.world.logs.line import Line
+from demo.world.shared_services import PodKey
 from demo.world.state import State, WorldEvent
 from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW
@@ -26,6 +27,7 @@ class LogEvent:
     facts: Mapping[str, str] = field(default_factory=dict)
     text: str = ""  # instead of `what`: a line that the demo does not write
     unit: str = "kernel"
+    pod: PodKey | None = None  # whose container writes the text, instead of the unit
     level: str = "info"
 
     def lines(self, state: State) -> list[Line]:
@@ -34,7 +36,9 @@ class LogEvent:
             at = NOW - timedelta(seconds=self.ago + number)
             if self.text:
                 text = _KLOG_DAY.sub(f"{at:%m%d} ", self.text)  # one of another day would be a replayed line
-                found.append(Line(at=at, text=text, level=self.level, node=self.node, unit=self.unit))
+                unit = self.unit if self.pod is None else None
+                line = Line(at=at, text=text, level=self.level, node=self.node, unit=unit, pod=self.pod)
+                found.append(line)
             else:
                 happened = WorldEvent(
                     at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)
