@@ -1,12 +1,22 @@
 """The list of checks. To add a check, add a file and a line here."""
 
-from collectors.checks import dns, evictions, node_capacity, node_conditions, nodes, sources, trainings
+from collectors.checks import (
+    dns,
+    evictions,
+    gpu_metrics,
+    node_capacity,
+    node_conditions,
+    nodes,
+    sources,
+    trainings,
+)
 from collectors.checks.check import ClusterCheck
 
 CHECKS: dict[str, ClusterCheck] = {
     check.name: check
     for check in (
         *nodes.CHECKS,
+        *gpu_metrics.CHECKS,
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,

@@ -10,6 +10,7 @@ from collectors.facts.clock import ClockStep
 from collectors.trainings.training import Training, TrainingState
 from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.expected import Fired
+from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
 from tests.support.objects import NOW, inventory, node, read
 
@@ -263,4 +264,5 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     *NODE_CHECK_CASES,
+    *GPU_CHECK_CASES,
 )
