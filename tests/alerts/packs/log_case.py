@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from demo.world.logs.event_lines import lines_of
 from demo.world.logs.line import Line
+from demo.world.shared_services import PodKey
 from demo.world.state import State, WorldEvent
 from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW
@@ -24,13 +25,17 @@ class LogEvent:
     text: str = ""  # instead of `what`: a line that the demo does not write
     unit: str = "kernel"
     level: str = "info"
+    pod: PodKey | None = None  # instead of `unit`
 
     def lines(self, state: State) -> list[Line]:
         found: list[Line] = []
         for number in range(self.times):
             at = NOW - timedelta(seconds=self.ago + number)
             if self.text:
-                found.append(Line(at=at, text=self.text, level=self.level, node=self.node, unit=self.unit))
+                unit = None if self.pod else self.unit
+                found.append(
+                    Line(at=at, text=self.text, level=self.level, node=self.node, unit=unit, pod=self.pod)
+                )
             else:
                 happened = WorldEvent(
                     at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.alerts.packs.expected import Fired
+from tests.alerts.packs.gpu_log_cases import GPU_LOG_CASES
 from tests.alerts.packs.log_case import LogCase, LogEvent
 from tests.alerts.packs.node_log_cases import NODE_LOG_CASES
 
@@ -320,4 +321,5 @@ LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     *NODE_LOG_CASES,
+    *GPU_LOG_CASES,
 )
