@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
-from collectors.facts.queries import Query
+from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.subjects import WORDS
 
 
@@ -34,10 +34,23 @@ class Severity(StrEnum):
 
 
 class ResolveWhen(StrEnum):
-    """What resolves an incident: its alerts resolve, or they do and somebody has acknowledged it."""
+    """What resolves an incident: its alerts resolve; they do and somebody has acknowledged it, or a proof was seen."""
 
     CLEARED = "cleared"
     ACKNOWLEDGED = "acknowledged"
+    PROVEN = "proven"
+
+
+class Proof(StrEnum):
+    """What proves that a fault is over which time does not heal. A person's word always does."""
+
+    GPUS_ALLOCATABLE = (
+        "gpus-allocatable"  # all GPUs of the node, after some were not or the node was rebooted
+    )
+    NODE_REBOOTED = "node-rebooted"  # and is ready
+    VOLUME_MOUNTED = "volume-mounted"  # a pod runs that waited for the volume
+    METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and is not any more
+    WORD = "word"  # nothing but a person's word
 
 
 class ImpactScope(StrEnum):
@@ -66,6 +79,8 @@ class AlertTemplate:
     actions: tuple[str, ...] = ()  # command lines with {placeholders}
     runbook: str = ""  # a page of alerts/packs/runbooks
     resolve_when: ResolveWhen = ResolveWhen.CLEARED
+    proof_severity: Severity = Severity.WARNING  # the lowest that needs a proof
+    proof_query: PromQLQuery | None = None  # of the proof `metric`: not 0 for what is well again
     impact: ImpactScope | None = None  # None: by the component that the alert is about
     worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads
 

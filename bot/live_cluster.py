@@ -231,7 +231,7 @@ async def open_cluster(
             errors=parts.errors,
         )
         writer = ClusterWriter(client)
-    return LiveCluster(
+    cluster = LiveCluster(
         settings.name,
         clock=clock,
         cache=cache,
@@ -240,3 +240,6 @@ async def open_cluster(
         writer=writer,
         errors=parts.errors,
     )
+    if cache is not None:
+        cluster.sources.follow(cluster.topology)
+    return cluster

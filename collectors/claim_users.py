@@ -1,6 +1,7 @@
 """The claims of volumes and the trainings that mount them, looked up when a volume is in trouble."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from collectors.cluster.inventory import Inventory
@@ -18,16 +19,16 @@ class Claims(Mapping[str, ClaimFacts]):
 
     @cached_property
     def _by_name(self) -> Mapping[str, ClaimFacts]:
-        users: dict[str, dict[str, bool]] = {}  # claim -> training -> whether it may write
+        users: dict[str, _Users] = {}
         for pod in self._inventory.pods.values():
             for volume in pod.spec.volumes or ():
-                if (source := volume.persistent_volume_claim) and (training := self._training_of(pod)):
-                    claim = users.setdefault(f"{pod.metadata.namespace}/{source.claim_name}", {})
-                    claim[training] = claim.get(training, False) or not source.read_only
-        found = {claim: _facts(claim, trainings) for claim, trainings in users.items()}
+                if source := volume.persistent_volume_claim:
+                    claim = users.setdefault(f"{pod.metadata.namespace}/{source.claim_name}", _Users())
+                    claim.add(pod, self._training_of(pod), writes=not source.read_only)
+        found = {name: claim.facts(name) for name, claim in users.items()}
         if not self._inventory.missing_reason(PERSISTENT_VOLUME_CLAIMS):
             for name, one in self._inventory.all(PERSISTENT_VOLUME_CLAIMS).items():
-                facts = found.setdefault(name, _facts(name, {}))
+                facts = found.setdefault(name, _Users().facts(name))
                 if one.spec.volume_name:
                     found.setdefault(one.spec.volume_name, facts)
         return found
@@ -42,9 +43,27 @@ class Claims(Mapping[str, ClaimFacts]):
         return len(self._by_name)
 
 
-def _facts(name: str, trainings: Mapping[str, bool]) -> ClaimFacts:
-    return ClaimFacts(
-        name=name,
-        trainings=tuple(sorted(trainings)),
-        writers=tuple(sorted(training for training, writes in trainings.items() if writes)),
-    )
+@dataclass(slots=True)
+class _Users:
+    """What mounts one claim: trainings, and whether they may write, and pods by where they stand."""
+
+    trainings: dict[str, bool] = field(default_factory=dict)
+    waiting: dict[str, str] = field(default_factory=dict)
+    running: list[str] = field(default_factory=list)
+
+    def add(self, pod: Pod, training: str, *, writes: bool) -> None:
+        if training:
+            self.trainings[training] = self.trainings.get(training, False) or writes
+        if pod.status.phase == "Running":
+            self.running.append(pod.key)
+        elif pod.status.phase == "Pending" and pod.spec.node_name:
+            self.waiting[pod.key] = pod.spec.node_name
+
+    def facts(self, name: str) -> ClaimFacts:
+        return ClaimFacts(
+            name=name,
+            trainings=tuple(sorted(self.trainings)),
+            writers=tuple(sorted(training for training, writes in self.trainings.items() if writes)),
+            waiting=self.waiting,
+            running=tuple(self.running),
+        )

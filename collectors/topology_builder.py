@@ -9,8 +9,9 @@ from collectors.cluster.indexes import by_address
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PODS
 from collectors.cluster.objects import Node, Pod
-from collectors.cluster.resources import gpus_held, holds_resources, is_ready, whole_gpus
+from collectors.cluster.resources import gpus_held, gpus_out_of_service, holds_resources, is_ready, whole_gpus
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
+from collectors.gpu_workloads import GpuWorkloads
 from collectors.trainings.training import Rank, Training, TrainingState
 
 K = TypeVar("K")
@@ -40,6 +41,7 @@ def build_topology(
             training.id: inventory.memo.get(("facts", training.id), (training,), partial(_training, training))
             for training in trainings
         },
+        workloads=pods.workloads,
         node_of_address=_Addresses(inventory),
         pods_on=_OnDemand(inventory.nodes, pods.on_node),
         training_of={
@@ -101,6 +103,7 @@ class _Pods:
     def __init__(self, inventory: Inventory, trainings: Sequence[Training]) -> None:
         self._inventory = inventory
         self._trainings = trainings
+        self.workloads = GpuWorkloads(inventory, self.training_of)
 
     @cached_property
     def _training_of(self) -> Mapping[PodKey, str]:
@@ -130,7 +133,7 @@ class _Pods:
             address=pod.status.pod_ip,
             phase=pod.status.phase,
             training=self.training_of(pod),
-            workload=self._inventory.workload_of(pod),
+            workload=self.workloads.of(pod) or self._inventory.workload_of(pod),
             gpus=_or_none(lambda: gpus_held(pod)),
         )
 
@@ -195,6 +198,8 @@ def _node(node: Node, racks: Sequence[str], products: Sequence[str]) -> NodeFact
         gpu_product=next((labels[key] for key in products if labels.get(key)), ""),
         is_ready=is_ready(node),
         is_cordoned=node.spec.unschedulable,
+        boot_id=node.status.node_info.boot_id,
+        gpus_out=_or_none(lambda: sum(counts.unhealthy for counts in gpus_out_of_service(node).values())),
     )
 
 

@@ -80,6 +80,8 @@ class ScenarioRunner:
         result.done = self._elapsed()
         await asyncio.sleep(scenario.end_faults_after)
         await self._end_faults(scenario)
+        for act in scenario.after:
+            await self._act(scenario, act, card)
         if incident is not None:
             await self._await_resolved(scenario, incident, card)
             result.resolved = self._elapsed()

@@ -59,6 +59,7 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     done: ExpectedState = ExpectedState()
     end_faults: list[str] = []  # faults to end once `done` holds
     end_faults_after: float = 4  # seconds
+    after: list[Action] = []  # actions once the faults have ended
     card_text: str = ""  # text of the card at the end
     cleanup: list[Action] = []
     also: list[str] = []

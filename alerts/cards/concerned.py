@@ -8,6 +8,7 @@ from alerts.cards.text import Text, bold, code, joined, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Impact, Incident
 from alerts.rules import ImpactScope
+from collectors.facts.topology import shown_name
 
 SHOWN = 2  # trainings: a line on a phone
 
@@ -33,6 +34,8 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
         ran = "trainings run in this cluster" if is_open else "trainings ran in this cluster"
         return text(everybody, f"{incident.dependants} {ran}")
     if found := _of(incident, ImpactScope.SUBJECT):
+        if all(impact.is_on_gpu is not None for impact in found):
+            return _by_gpu(found, incident, context)
         return text(affects, _named(found, context))
     if found := _of(incident, ImpactScope.HOLDER):
         gpus = sum(impact.gpus for impact in found)
@@ -52,6 +55,20 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
     return text(affects, "no known training")
 
 
+def _by_gpu(found: Sequence[Impact], incident: Incident, context: IncidentContext) -> Text:
+    """Return who runs on the GPUs that the alerts are about, as their series say, and who is only on their node."""
+    gpus = {member.subject.gpu or member.subject.uuid for member in incident.standing or incident.members}
+    if incident.is_open:
+        there = bold("Runs on this GPU: ") if len(gpus) == 1 else bold("Runs on these GPUs: ")
+    else:
+        there = bold("Ran on this GPU: ") if len(gpus) == 1 else bold("Ran on these GPUs: ")
+    on_gpu = [impact for impact in found if impact.is_on_gpu]
+    near = [impact for impact in found if not impact.is_on_gpu]
+    parts = [text(there, _named(on_gpu, context))] if on_gpu else []
+    parts += [text(bold("On this node: "), _named(near, context))] if near else []
+    return joined(" · ", parts)
+
+
 def _of(incident: Incident, scope: ImpactScope) -> list[Impact]:
     return [impact for impact in incident.impacts if impact.scope is scope]
 
@@ -68,4 +85,4 @@ def _impact(impact: Impact, context: IncidentContext, *, gpus: bool) -> Text:
     amount = f"{impact.gpus:g} GPUs, " if impact.gpus and gpus else ""
     owner = person(context.people.get(impact.owner, ""), impact.owner) if impact.owner else "owner unknown"
     died = text(", died ", moment(impact.failed_at)) if impact.failed_at else ()
-    return text(code(impact.training), f" {amount}", owner, died)
+    return text(code(shown_name(impact.training)), f" {amount}", owner, died)

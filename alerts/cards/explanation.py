@@ -30,7 +30,7 @@ def named_by_logs(incident: Incident) -> Mapping[str, str]:
     """Return what the log lines of the incident name besides its subject, where they agree."""
     found: dict[str, set[str]] = {}
     for member in incident.standing or incident.members:
-        for word, it in member.labels.items():
+        for word, it in member.labels.items() if member.is_logged else ():
             found.setdefault(word, set()).add(it)
     if incident.lead.subject.volume:
         found["claim"] = {incident.lead.subject.volume}
@@ -39,7 +39,10 @@ def named_by_logs(incident: Incident) -> Mapping[str, str]:
 
 
 def other_alerts(incident: Incident) -> Text:
-    """The alerts of other rules: one example and a count for each rule, those that stand first."""
+    """The alerts of other rules: one example and a count for each rule, those that stand first.
+
+    A milder rule over what the lead measures is left out: it would say the headline again.
+    """
     lead = incident.lead
     by_rule: dict[str, list[Member]] = {}
     for member in sorted(
@@ -51,7 +54,7 @@ def other_alerts(incident: Incident) -> Text:
             member.since,
         ),
     ):
-        if member.name != lead.name:
+        if member.name != lead.name and not _measures_the_same(member, lead):
             by_rule.setdefault(member.name, []).append(member)
     if not by_rule:
         return ()
@@ -60,11 +63,18 @@ def other_alerts(incident: Incident) -> Text:
     return text(bold("Also: "), joined("; ", shown), more)
 
 
+def _measures_the_same(member: Member, lead: Member) -> bool:
+    """Whether both rules measure one thing of one subject. Two counts may be equal by chance, two fractions are not."""
+    is_alike = member.subject == lead.subject and member.is_firing == lead.is_firing
+    return is_alike and member.value == lead.value and not float(member.value).is_integer()
+
+
 def _rule_example(incident: Incident, members: list[Member]) -> Text:
     first = members[0]
     mark: Text = ()
     if incident.is_open and not first.is_firing:
-        mark = text("logged ", moment(first.since), ": ") if incident.stands(first) else text("✓ ")
+        word = "logged " if first.is_logged else "not proven over, since "
+        mark = text(word, moment(first.since), ": ") if incident.stands(first) else text("✓ ")
     alike = [one for one in members if one.is_firing == first.is_firing]
     if (said := group_headline(incident, alike)) is not None:
         return text(mark, said)

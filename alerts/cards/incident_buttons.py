@@ -51,15 +51,23 @@ def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]
     for line in suggested_actions(incident, context.rules):
         if label_of(line) not in started:
             actions.setdefault(label_of(line), line)  # two rules may suggest one action for different reasons
+    last: list[Button] = []
+    if not incident.acknowledged_by:
+        label = "Acknowledge (closes it)" if is_closed_by_acknowledging(incident) else "Acknowledge"
+        last.append(Button(label=label, line=f"alert ack {incident.id}"))
+    if incident.is_only_unproven:
+        last.append(Button(label="It is over", line=f"incident resolve {incident.id}"))
     buttons = [
         Button(label=label, line=line, style=_style(line, is_first=number == 0))
-        for number, (label, line) in enumerate(list(actions.items())[: MAX_BUTTONS - 1])
+        for number, (label, line) in enumerate(list(actions.items())[: MAX_BUTTONS - max(1, len(last))])
     ]
-    if not incident.acknowledged_by:
-        closes = not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED
-        label = "Acknowledge (closes it)" if closes else "Acknowledge"
-        buttons.append(Button(label=label, line=f"alert ack {incident.id}"))
-    return tuple(buttons)
+    return (*buttons, *last)
+
+
+def is_closed_by_acknowledging(incident: Incident) -> bool:
+    """Whether the incident is open only because nobody has acknowledged it."""
+    waits = incident.resolve_when is ResolveWhen.ACKNOWLEDGED and not incident.acknowledged_by
+    return waits and not incident.firing and not incident.is_only_unproven
 
 
 def started_labels(context: IncidentContext) -> set[str]:

@@ -8,6 +8,7 @@ from alerts.cards.explanation import detail_of, other_alerts
 from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import (
     card_buttons,
+    is_closed_by_acknowledging,
     runbook_address,
     runbook_of,
     shipped_runbook,
@@ -16,11 +17,12 @@ from alerts.cards.incident_buttons import (
 from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
 from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Preformatted
+from alerts.cards.proof_text import waits_for
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.cards.text import Text, bold, code, joined, link, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
-from alerts.rules import ResolveWhen, Severity
+from alerts.rules import Severity
 
 EVIDENCE_LINES = 4
 _COLORS = {Severity.CRITICAL: Color.CRITICAL, Severity.WARNING: Color.WARNING, Severity.INFO: Color.INFO}
@@ -34,6 +36,8 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
     if reason := _unseen(incident, context):
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), reason)))
     blocks += [Paragraph(text=part) for part in (detail_of(incident), other_alerts(incident)) if part]
+    if waiting := waits_for(incident):
+        blocks.append(Paragraph(text=waiting))
     if lead.texts:
         blocks.append(Preformatted(lines=lead.texts[:EVIDENCE_LINES]))
     blocks += [Paragraph(text=left.text) for left in context.still_open]
@@ -77,8 +81,8 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     done = [action for action in context.actions if action.state == "done"]
     line = text(bold("Done: "), _done(done[-2:])) if done else ()
     if any(action.explains(incident) for action in done):
-        return text(line, "; waiting for the alerts to resolve")
-    waits = not incident.firing and incident.resolve_when is ResolveWhen.ACKNOWLEDGED
+        return text(line, _waiting(incident))
+    waits = is_closed_by_acknowledging(incident)
     started = started_labels(context)
     left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
     if waits and not left:
@@ -93,12 +97,17 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
             line, " · " if line else (), bold("Next: "), bold(label_of(left[0])), _runbook(incident, context)
         )
     if line:
-        return text(line, "; waiting for the alerts to resolve", _runbook(incident, context))
+        return text(line, _waiting(incident), _runbook(incident, context))
     if shipped := shipped_runbook(incident, context):
         return text(bold("Next: "), "read ", code(f"runbook {shipped}"))
     return text(
         bold("Next: "), "investigate", _runbook(incident, context) or text("; no action is suggested")
     )
+
+
+def _waiting(incident: Incident) -> str:
+    """For what the incident waits once something was done; a line of the card says which proof."""
+    return "; waiting for a proof" if incident.is_only_unproven else "; waiting for the alerts to resolve"
 
 
 def _asked(asked: Asked) -> Text:

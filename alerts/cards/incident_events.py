@@ -1,6 +1,7 @@
 """What happened to an incident, in words: for replies in its thread, its history and its card. Pure."""
 
 from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
+from alerts.cards.proof_text import proved_then, what_proved
 from alerts.cards.text import Text, bold, code, joined, moment, person, text
 from alerts.incidents.incident import Incident, IncidentEvent, IncidentEventType
 from collectors.facts.clock import humanize
@@ -29,6 +30,8 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
             return text("Alert added: ", event.text)
         case IncidentEventType.ALERT_RESOLVED:
             return text("No longer logged: " if _is_logged(incident, event) else "Over: ", event.text)
+        case IncidentEventType.PROVEN:
+            return text("Proven over: ", proved_then(incident, event), ".")
         case IncidentEventType.ACTION_DONE:
             return text("Done: ", code(event.text), " by ", person(event.who, event.who_name))
         case IncidentEventType.TRAINING_FAILED:
@@ -43,6 +46,8 @@ def _is_logged(incident: Incident, event: IncidentEvent) -> bool:
 def resolution(incident: Incident, context: IncidentContext) -> Text:
     """Return how long the incident stood, what ended it, and what was done meanwhile that cannot have ended it."""
     resolved = text(bold("Resolved"), f" after {_duration(incident)}")
+    if proof := what_proved(incident):
+        resolved = text(resolved, ": ", proof)
     if gone := sorted({member.ended_reason for member in incident.members if member.ended_reason}):
         return text(resolved, f": {', '.join(gone)}.", _again(incident))
     done = [action for action in context.actions if action.state == "done"]

@@ -11,7 +11,13 @@ from alerts.incidents.incident import Incident, Member
 from alerts.rules import ImpactScope, Severity
 from collectors.facts.one_line import LONGEST, printable
 
-FOR_CARDS = ("headline", "resolved_headline", "worse_summary", "worse_description")  # they have placeholders
+FOR_CARDS = (
+    "headline",
+    "proof",
+    "resolved_headline",
+    "worse_summary",
+    "worse_description",
+)  # words for cards and for us
 MAX_ALERTS = 100  # of one incident, firing ones first; the receiver gets the number of the others
 
 

@@ -18,6 +18,7 @@ from alerts.incidents.grouping import (
 )
 from alerts.incidents.impacts import with_failures
 from alerts.incidents.incident import Incident
+from alerts.incidents.proofs import with_proofs
 from alerts.lifecycle import AlertState
 from alerts.rules import Severity
 from alerts.silences import Silence
@@ -140,7 +141,8 @@ class IncidentBook:
         opened: list[Incident] = []
         changed: dict[str, Incident] = {}
         for id, incident in {**{one.id: one for one in self.open}, **draft.touched}.items():
-            updated = resolve_if_over(with_failures(incident, grouping.topology), now)
+            seen = with_proofs(with_failures(incident, grouping.topology), grouping.facts, now)
+            updated = resolve_if_over(seen, now)
             stored = self._incidents.get(id)
             if stored is None:
                 opened.append(updated)

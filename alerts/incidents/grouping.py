@@ -8,6 +8,7 @@ from alerts.alert import Alert
 from alerts.incidents.impacts import with_impacts
 from alerts.incidents.incident import Incident, IncidentEventType, Member
 from alerts.incidents.members import member_of, summary_of
+from alerts.incidents.proofs import NO_FACTS, ProofFacts, carried
 from alerts.incidents.volumes import with_volume
 from alerts.rules import ResolveWhen, Rule, Severity
 from collectors.facts.subjects import Subject
@@ -29,9 +30,11 @@ CLUSTER_WIDE = frozenset(
         "dns",
         "elasticsearch",
         "etcd",
+        "hdfs",
         "kube-state-metrics",
         "kueue",
         "metallb",
+        "nfs",
         "prometheus",
         "scheduler",
         "volcano",
@@ -63,11 +66,13 @@ def group_key_of(alert: Alert) -> str:
 class GroupingContext:
     """What grouping needs besides the alerts: the rules by id, and the topology.
 
+    `facts`: what may prove that a fault is over.
     `reopens_within`: how soon after its end an alert of the same rule about the same object is the same incident.
     """
 
     rules: Mapping[str, Rule]
     topology: Topology
+    facts: ProofFacts = NO_FACTS
     reopens_within: timedelta = REOPENS_WITHIN
 
 
@@ -116,6 +121,7 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
     member = with_volume(concerning, others, grouping.topology) if concerning.is_logged else concerning
     if member.is_worse:
         concerning = member
+    member = carried(member, before)
     if before is None and len(known) >= MAX_MEMBERS:
         least = min(incident.members, key=_weight)
         if _weight(member)[:2] <= _weight(least)[:2]:
@@ -125,13 +131,12 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
     reopens = member.is_firing and not incident.is_open
     if reopens:
         incident = _reopened(incident, now)
-    resolve_when = rule.template.resolve_when if rule else ResolveWhen.CLEARED
     node = grouping.topology.nodes.get(incident.subject.node)
     after = replace(
         incident,
         members=tuple(known.values()),
         subject=incident.subject.or_else(_subject_in_group(alert)),
-        resolve_when=max(incident.resolve_when, resolve_when, key=list(ResolveWhen).index),
+        resolve_when=ResolveWhen.ACKNOWLEDGED if _asks_for_somebody(member, rule) else incident.resolve_when,
         gpus=node.gpus if node else incident.gpus,
     )
     after = with_impacts(after, concerning, grouping.topology)
@@ -147,8 +152,15 @@ def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: 
 
 
 def _weight(member: Member) -> tuple[bool, int, datetime]:
-    """The order for dropping members when there are too many: firing outweighs resolved, then severity counts."""
-    return member.is_firing, member.severity.rank, member.since
+    """The order for dropping members when there are too many: what may hold it open outweighs, then severity counts."""
+    is_over = not member.is_firing and (not member.proofs or member.proven is not None)
+    return not is_over, member.severity.rank, member.since
+
+
+def _asks_for_somebody(member: Member, rule: Rule | None) -> bool:
+    """Whether somebody must acknowledge the alert. One of severity info is context, and holds nothing open."""
+    is_asked = rule is not None and rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
+    return is_asked and member.severity is not Severity.INFO
 
 
 def _reopened(incident: Incident, now: datetime) -> Incident:
@@ -177,15 +189,18 @@ def _with_added_event(before: Incident, after: Incident, member: Member, now: da
 
 
 def resolve_if_over(incident: Incident, now: datetime) -> Incident:
-    """Resolve the incident if none of its alerts fires and its resolve condition is met.
+    """Resolve the incident if none of its alerts fires, none waits for a proof, and its resolve condition is met.
 
-    It ends at the time its last alert resolved, also if a backfill reports that late.
+    It ends at the time its last alert resolved or was proven over, also if a backfill reports that late.
     """
     if not incident.is_open or any(member.is_firing for member in incident.members):
         return incident
     if incident.resolve_when is not ResolveWhen.CLEARED and not incident.acknowledged_by:
         return incident
-    resolved = [event.at for event in incident.events if event.type is IncidentEventType.ALERT_RESOLVED]
+    if any(incident.awaits_proof(member) for member in incident.members):
+        return incident
+    ends = (IncidentEventType.ALERT_RESOLVED, IncidentEventType.PROVEN)
+    resolved = [event.at for event in incident.events if event.type in ends]
     ended = max(resolved) if resolved and incident.resolve_when is ResolveWhen.CLEARED else now
     return replace(incident, resolved_at=ended).with_event(IncidentEventType.RESOLVED, ended)
 

@@ -1,4 +1,4 @@
-"""Whom an incident concerns: trainings that its alerts affect, that hold its subject, or that are only near. Pure."""
+"""Whom an incident concerns: whom its alerts affect, who holds its subject, or who is only near. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from alerts.incidents.incident import Impact, Incident, IncidentEventType, Member
 from alerts.rules import ImpactScope
-from collectors.facts.topology import Topology, TrainingFacts
+from collectors.facts.topology import GpuUser, Topology, TrainingFacts, gpu_keys
 
 _NAMESPACED = re.compile(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*")
 JOINS_WITHIN = timedelta(minutes=5)  # a training fails before or after the alert of what killed it
@@ -26,7 +26,8 @@ def with_impacts(incident: Incident, member: Member, topology: Topology) -> Inci
         return replace(incident, dependants=running)
     known = {impact.training: impact for impact in incident.impacts}
     named = _named_in(member.texts, topology) if member.scope is ImpactScope.BYSTANDERS else frozenset()
-    for training in topology.affected_by(member.subject):
+    users, is_on_gpu = _users(member, topology)
+    for training in users:
         before = known.get(training.id)
         known[training.id] = Impact(
             training=training.id,
@@ -35,6 +36,7 @@ def with_impacts(incident: Incident, member: Member, topology: Topology) -> Inci
             gpus=training.gpus or (before.gpus if before else 0),
             scope=min(member.scope, before.scope, key=_STRONGEST.index) if before else member.scope,
             is_named=training.id in named or (before is not None and before.is_named),
+            is_on_gpu=_or_stronger(is_on_gpu, before),
             failed_at=before.failed_at if before else None,
         )
     for id in named - known.keys():
@@ -48,6 +50,22 @@ def with_impacts(incident: Incident, member: Member, topology: Topology) -> Inci
             is_named=True,
         )
     return replace(incident, impacts=_ordered(known.values()))
+
+
+def _users(member: Member, topology: Topology) -> tuple[tuple[GpuUser, ...], bool | None]:
+    """Return whom the alert concerns; and for one about a GPU, whether they run on it or are only on its node."""
+    pci = member.labels.get("pci", "")
+    if not gpu_keys(member.subject, pci):
+        return topology.affected_by(member.subject), None
+    if users := topology.on_gpu(member.subject, pci):
+        return users, True
+    return topology.affected_by(member.subject, holding_gpus=True), False
+
+
+def _or_stronger(is_on_gpu: bool | None, before: Impact | None) -> bool | None:
+    if before is None or is_on_gpu is None:
+        return is_on_gpu
+    return None if before.is_on_gpu is None else is_on_gpu or before.is_on_gpu
 
 
 def with_failures(incident: Incident, topology: Topology) -> Incident:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from alerts.incidents.evidence import Evidence, Proven
 from alerts.lifecycle import AlertState
-from alerts.rules import ImpactScope, ResolveWhen, Severity
+from alerts.rules import ImpactScope, Proof, ResolveWhen, Severity
 from alerts.store import stored
 from collectors.facts.subjects import Subject
 from collectors.facts.xid_catalogue import Recovery
@@ -23,6 +24,7 @@ class IncidentEventType(StrEnum):
     HANDED_OVER = "handed_over"  # `who` has it now, `text` is the name of who gave it
     GIVEN_BACK = "given_back"
     ACTION_DONE = "action_done"
+    PROVEN = "proven"  # by a person, `who`, for the reason in `text`; else by what was seen
     TRAINING_FAILED = "training_failed"
     REOPENED = "reopened"
     RESOLVED = "resolved"
@@ -79,7 +81,10 @@ class Member:
     is_logged: bool = False  # found in a log: that its line left the window is no recovery
     is_worse: bool = False  # what stands beside it makes it the worst that the incident has
     scope: ImpactScope = ImpactScope.SUBJECT
-    labels: Mapping[str, str] = field(default_factory=dict)  # of a logged one: what its line names
+    labels: Mapping[str, str] = field(default_factory=dict)  # of one that is logged, or needs a proof
+    proofs: tuple[Proof, ...] = ()  # any of them ends it, and a person's word; empty: its own end does
+    evidence: Evidence | None = None
+    proven: Proven | None = None
     xid: int = 0  # the XID that it is about
     recovery: Recovery | None = None  # what that XID calls for
 
@@ -104,19 +109,25 @@ class Member:
             since=self.since + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
             unseen_since=self.unseen_since and self.unseen_since + by,
+            evidence=self.evidence and self.evidence.restated(by),
+            proven=self.proven and self.proven.restated(by),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impact:
-    """A training that the incident concerns. `gpus` are those that it held; `failed_at`: it died of the incident."""
+    """A training or workload that the incident concerns. `gpus` are those that it held; `failed_at`: it died of it.
 
-    training: str
+    `is_on_gpu`: for alerts about a GPU, whether it runs on it; if not, it is only known to hold GPUs of the node.
+    """
+
+    training: str  # namespace/name; namespace/Kind/name of a workload that is no training
     owner: str = ""
     team: str = ""
     gpus: float = 0
     scope: ImpactScope = ImpactScope.SUBJECT
     is_named: bool = False  # a log line of the incident names it
+    is_on_gpu: bool | None = None  # None: an alert concerns it that is not about a GPU
     failed_at: datetime | None = None
 
 
@@ -198,10 +209,36 @@ class Incident:
 
     def stands(self, member: Member) -> bool:
         """Whether the alert still explains the incident: it fires, or it was logged and nothing proves it over."""
-        if member.is_firing:
+        if member.is_firing or self.needs_proof(member):
             return True
-        ended = member.resolved_at or member.since
-        return self.is_open and member.is_logged and ended >= self.began_at
+        return self.is_open and member.is_logged and member.proven is None and self._is_current(member)
+
+    def needs_proof(self, member: Member) -> bool:
+        """Whether the end of the alert does not end its fault, and nothing has proved yet that it is over.
+
+        A training that crashed on all its nodes left nothing broken there.
+        """
+        if self.crash_of or not member.proofs or member.proven is not None or member.ended_reason:
+            return False
+        return self.is_open and (member.is_firing or self._is_current(member))
+
+    def awaits_proof(self, member: Member) -> bool:
+        """Whether the alert no longer fires, and nothing has proved yet that its fault is over."""
+        return not member.is_firing and self.needs_proof(member)
+
+    @property
+    def unproven(self) -> tuple[Member, ...]:
+        """The alerts that need a proof and have none yet, those that explain most first."""
+        return tuple(member for member in self.standing if self.needs_proof(member))
+
+    @property
+    def is_only_unproven(self) -> bool:
+        """Whether it is open for nothing but a proof, or an acknowledgement."""
+        return not self.firing and any(self.awaits_proof(member) for member in self.members)
+
+    def _is_current(self, member: Member) -> bool:
+        """Whether the alert ended since the incident was opened, or reopened the last time."""
+        return (member.resolved_at or member.since) >= self.began_at
 
     @property
     def standing(self) -> tuple[Member, ...]:

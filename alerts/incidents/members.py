@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Member
+from alerts.incidents.proofs import proofs_of
 from alerts.incidents.wording import readable
 from alerts.incidents.xid_advice import with_advice
 from alerts.rules import ImpactScope, Rule, Severity
@@ -46,8 +47,8 @@ def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) ->
         labels=alert.labels.without("alertname", "severity") if is_logged else {},
     )
     if not any(_leads_to(other, alert, rule) for other in others):
-        return member
-    return replace(
+        return _with_proofs(member, alert, rule)
+    worse = replace(
         member,
         severity=Severity.CRITICAL,
         summary=said.get("worse_summary", member.summary),
@@ -56,6 +57,13 @@ def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) ->
         resolved_headline="",
         is_worse=True,
     )
+    return _with_proofs(worse, alert, rule)
+
+
+def _with_proofs(member: Member, alert: Alert, rule: Rule) -> Member:
+    if not (proofs := proofs_of(alert, rule, member.severity)):
+        return member
+    return replace(member, proofs=proofs, labels=alert.labels.without("alertname", "severity"))
 
 
 def _is_fact(rule: Rule) -> bool:
@@ -68,7 +76,8 @@ def _leads_to(other: Member, alert: Alert, rule: Rule) -> bool:
     """Whether the other alert makes this one worse: the rule names it, and no word says that it is of another thing."""
     if other.alert == alert.id or other.name not in rule.template.worse_after:
         return False
-    return all(alert.labels.get(name, value) == value for name, value in other.labels.items())
+    named = other.labels.items() if other.is_logged else ()
+    return all(alert.labels.get(name, value) == value for name, value in named)
 
 
 def scope_of(alert: Alert, rule: Rule | None) -> ImpactScope:

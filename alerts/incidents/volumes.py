@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from alerts.incidents.incident import Member
 from alerts.rules import ImpactScope
-from collectors.facts.topology import Topology
+from collectors.facts.topology import ClaimFacts, Topology
 
 
 def with_volume(member: Member, others: Iterable[Member], topology: Topology) -> Member:
@@ -15,8 +15,7 @@ def with_volume(member: Member, others: Iterable[Member], topology: Topology) ->
     them. A training is only named if no other may be meant, since it may be stopped for it. While the volume is only
     in danger, its claim is what an action is about, and whom the alert concerns stays as its rule says.
     """
-    named = _connected(member, list(others))
-    claim = next((topology.claims[name] for name in named if name in topology.claims), None)
+    claim = claim_of(member, others, topology)
     if claim is None:
         return member
     if not member.is_worse:
@@ -31,6 +30,12 @@ def with_volume(member: Member, others: Iterable[Member], topology: Topology) ->
         owner=topology.trainings[training].owner if training in topology.trainings else "",
     )
     return replace(member, subject=subject, scope=ImpactScope.SUBJECT)
+
+
+def claim_of(member: Member, others: Iterable[Member], topology: Topology) -> ClaimFacts | None:
+    """Return the claim of the volume that the alert is about; None where the lines do not name it."""
+    named = _connected(member, [one for one in others if one.alert != member.alert])
+    return next((topology.claims[name] for name in named if name in topology.claims), None)
 
 
 def _connected(member: Member, others: list[Member]) -> list[str]:

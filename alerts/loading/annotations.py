@@ -8,8 +8,9 @@ from difflib import get_close_matches
 
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
+from alerts.loading.resolve_conditions import read_resolving
 from alerts.loading.yaml_nodes import Node, ScalarNode
-from alerts.rules import AlertTemplate, FileLocation, ImpactScope, ResolveWhen, Severity, Symbols
+from alerts.rules import AlertTemplate, FileLocation, ImpactScope, Severity, Symbols
 from alerts.templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
@@ -17,6 +18,8 @@ OWN = (
     "actions",
     "impact",
     "presence",
+    "proof_expr",
+    "proof_severity",
     "resolve_when",
     "worse_after",
 )  # become fields of the rule, not annotations
@@ -111,13 +114,16 @@ def _own(
     for name in _HEADLINES:
         if name in annotations:
             _check_headline(reader, *annotations[name], f"{before}{name}", symbols)
+    resolving = read_resolving(reader, annotations, before)
     return ParsedAnnotations(
         template=AlertTemplate(
             labels=labels,
             annotations={name: text for name, (text, _node) in annotations.items() if name not in OWN},
             actions=actions,
             runbook=annotations["runbook"][0].strip() if "runbook" in annotations else "",
-            resolve_when=_resolve_when(reader, annotations.get("resolve_when"), before),
+            resolve_when=resolving.when,
+            proof_query=resolving.proof_query,
+            proof_severity=resolving.proof_severity,
             impact=_impact(reader, annotations.get("impact"), before),
             worse_after=_worse_after(reader, annotations, before),
         ),
@@ -185,17 +191,6 @@ def _is_action(reader: NodeReader, location: FileLocation, line: str, what: str,
         reader.error_at(location, f"{what}: `{line}`: {error}")
         return False
     return is_valid
-
-
-def _resolve_when(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> ResolveWhen:
-    if entry is None:
-        return ResolveWhen.CLEARED
-    try:
-        return ResolveWhen(entry[0].strip())
-    except ValueError:
-        known = ", ".join(kind.value for kind in ResolveWhen)
-        reader.error(entry[1], f"{before}resolve_when: `{entry[0].strip()[:40]}` must be one of {known}")
-        return ResolveWhen.CLEARED
 
 
 def _impact(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> ImpactScope | None:

@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 from sqlalchemy import Engine, event
 
+from alerts.incidents.proofs import NO_FACTS
 from alerts.rendering import RuleRenderer
 from alerts.store import TABLES, Changed
 from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row
@@ -136,7 +137,7 @@ def _parts(folder: Path, storm: Storm, store: SqlStore) -> tuple[RuleScheduler, 
 
 
 async def _record(recorder: IncidentRecorder, scheduler: RuleScheduler, cycle: EvaluationCycle) -> None:
-    await recorder.record(cycle, rules=scheduler.rules, topology=Topology(cluster=CLUSTER))
+    await recorder.record(cycle, rules=scheduler.rules, topology=Topology(cluster=CLUSTER), facts=NO_FACTS)
 
 
 def _take(found: Recorded, changed: Changed) -> None:

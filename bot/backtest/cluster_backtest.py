@@ -9,6 +9,7 @@ from alerts.engine import AlertRenderer
 from alerts.rules import Rule
 from bot.backtest.range_cursor import Moments, RangeCursor, RangeSource
 from bot.backtest.replay import PastAlert, Replay, ReplayedRule
+from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import SourceError
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.options import PrometheusOptions
@@ -86,11 +87,11 @@ async def _blind_moments(source: RangeSource, moments: Moments, options: Prometh
     if not options.freshness_query:
         return [False] * moments.count
     hours = Moments(start=moments.start, step=_HOUR, count=ceil(moments.count * moments.step / _HOUR) + 1)
-    scrapes = RangeCursor(source, SCRAPES_QUERY, hours)
+    scrapes = RangeCursor(source, PromQLQuery(expr=SCRAPES_QUERY), hours)
     counts = [
         max((sample.value for sample in await scrapes.at(hour)), default=0) for hour in range(hours.count)
     ]
-    newest = RangeCursor(source, options.freshness_query, moments)
+    newest = RangeCursor(source, PromQLQuery(expr=options.freshness_query), moments)
     is_stale: list[bool] = []
     is_blind: list[bool] = []
     for number in range(moments.count):

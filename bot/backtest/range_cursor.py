@@ -30,11 +30,11 @@ class Moments:
 
 
 class RangeCursor:
-    """Reads one expression. Only the window around the last moment is in memory."""
+    """Reads one query, without its presence. Only the window around the last moment is in memory."""
 
-    def __init__(self, source: RangeSource, expr: str, moments: Moments) -> None:
+    def __init__(self, source: RangeSource, query: PromQLQuery, moments: Moments) -> None:
         self._source = source
-        self._expr = expr
+        self._query = query
         self._moments = moments
         self._points = _FIRST_POINTS
         self._window = range(0)
@@ -54,7 +54,7 @@ class RangeCursor:
             self._window, self._samples = range(0), {}
             try:
                 found = await self._source.range(
-                    PromQLQuery(expr=self._expr),
+                    self._query,
                     start=moments[window[0]],
                     end=moments[window[-1]],
                     step=moments.step,

@@ -53,8 +53,11 @@ class Replay:
         self._is_blind = is_blind
         self._cluster = cluster
         self._renderer = renderer
-        self._expr = RangeCursor(source, rule.query.expr, moments)
-        self._presence = rule.query.presence and RangeCursor(source, rule.query.presence, moments)
+        self._expr = RangeCursor(source, rule.query.without_presence(), moments)
+        presence = rule.query.presence
+        self._presence = presence and RangeCursor(
+            source, replace(rule.query, expr=presence, presence=None), moments
+        )
         self._firing: dict[AlertKey, PastAlert] = {}
         self._over: list[PastAlert] = []
 

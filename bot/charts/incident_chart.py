@@ -80,7 +80,7 @@ def plan_chart(
     end = now if incident.resolved_at is None else min(now, incident.resolved_at + LEAD / 5)
     start = min(end - WINDOW, incident.opened_at - LEAD)
     return ChartPlan(
-        query=PromQLQuery(expr=chart_query(of, series)),
+        query=PromQLQuery(expr=chart_query(of, series), of_pack=rule.query.of_pack),
         start=start,
         end=end,
         step=max(timedelta(seconds=round((end - start).total_seconds() / POINTS)), SHORTEST_STEP),

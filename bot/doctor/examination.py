@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.channels.channel_catalogue import DIAGNOSES, Diagnose
 from bot.doctor.kubernetes_access import diagnose_kubernetes
+from bot.doctor.listed_nodes import listed_topology
 from bot.evaluation.rulebook import Rulebook
 from bot.settings.schema import ClusterSettings, Settings
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
@@ -83,6 +84,10 @@ async def _cluster(
         except (SourceError, ValueError) as error:
             add("sources", [broken(str(error), "mend the settings of its sources")])
             return found
+        if cluster.kubernetes is not None:
+            topology = await listed_topology(cluster.kubernetes, cluster=cluster.name)
+            if topology.nodes:
+                opened.follow(lambda: topology)
         for name, findings in (await opened.diagnose(queries, at=clock.now())).items():
             add(name, findings)
     return found

@@ -1,7 +1,7 @@
 """The evaluation cycles of one cluster: the rule scheduler runs each, and it is recorded before the next starts."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -9,15 +9,19 @@ import structlog
 
 from alerts.alert import Alert
 from alerts.engine import AlertChange
+from alerts.incidents.proofs import NO_FACTS, ProofFacts
 from alerts.lifecycle import AlertState
-from alerts.rules import Rule
+from alerts.rules import Proof, Rule
 from bot.evaluation.blind_view import BlindView
+from bot.evaluation.gpu_users import GpuUsers
 from bot.evaluation.node_alarm import NodeAlarm
+from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rule_objects
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
+from collectors.checks.check_runner import KUBERNETES
 from collectors.facts.clock import LARGE_STEP, Clock, ClockSteps
 from collectors.facts.queries import Query
 from collectors.query_router import QueryRouter
@@ -73,6 +77,7 @@ class Evaluator:
         self.has_evaluated = False
         self._awake_at = 0.0
         self._node_alarm = NodeAlarm()
+        self._gpu_users = GpuUsers(cluster, clock)
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -216,7 +221,7 @@ class Evaluator:
         self.blind = blind
         if self._blind_view.follow(blind, self._clock.elapsed()):
             self.on_view_change()  # before the cycle is recorded, which may fail: the next one sees no change
-        await self._record(cycle)
+        await self._record(cycle, await self._proof_facts(blind, now))
         for one in sources:
             self._metrics.source_up.labels(name, one.source).set(one.blind_for is None)
         for kind in self._cluster.cache.status() if self._cluster.cache is not None else ():
@@ -231,8 +236,20 @@ class Evaluator:
         self._metrics.rule_evaluation_duration.labels(name).observe(asyncio.get_running_loop().time() - began)
         self.has_evaluated = True
 
-    async def _record(self, cycle: EvaluationCycle) -> None:
-        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=self._cluster.topology())
+    async def _record(self, cycle: EvaluationCycle, facts: ProofFacts = NO_FACTS) -> None:
+        alerts = [*(change.alert for change in cycle.changes), *cycle.standing]
+        topology = await self._gpu_users.added_to(self._cluster.topology(), alerts, at=cycle.at)
+        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=topology, facts=facts)
+
+    async def _proof_facts(self, blind: Container[str], now: datetime) -> ProofFacts:
+        """Return what may prove now that faults are over which time does not heal."""
+        return await proof_facts(
+            self._scheduler.rules,
+            await self._recorder.unproven_rules(Proof.METRIC),
+            self._router,
+            topology=self._cluster.topology() if KUBERNETES not in blind else None,
+            now=now,
+        )
 
 
 def _ended(alert: Alert, now: datetime) -> Alert:

@@ -10,9 +10,10 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook, Update
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
+from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of
-from alerts.rules import Rule
+from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
 from bot.evaluation.scheduler import EvaluationCycle
@@ -68,6 +69,7 @@ class IncidentRecorder:
         *,
         rules: Mapping[str, Rule],
         topology: Topology,
+        facts: ProofFacts,
     ) -> None:
         """Store the changed alerts, their incidents, cards and replies, in one transaction."""
         changed = {change.alert.id: change.alert for change in cycle.changes}
@@ -78,7 +80,9 @@ class IncidentRecorder:
         latest = {**changed, **fresh}  # an alert that changed in the backfill may have changed again
         updates = [(change.alert, change.at) for change in cycle.changes]
         updates += [(alert, cycle.at) for alert in fresh.values()]
-        grouping = GroupingContext(rules=rules, topology=topology, reopens_within=self._reopens_within)
+        grouping = GroupingContext(
+            rules=rules, topology=topology, facts=facts, reopens_within=self._reopens_within
+        )
         async with self._store.unit() as unit:
             for alert in latest.values():
                 await unit.rows(Alert).put(alert)
@@ -115,10 +119,21 @@ class IncidentRecorder:
             for incident in live.values():
                 await rows.put(incident.restated(by))
 
+    async def unproven_rules(self, proof: Proof) -> frozenset[str]:
+        """Return the ids of the rules of alerts that need such a proof, of the incidents that are open."""
+        incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
+        return frozenset(
+            member.rule for incident in incidents for member in incident.unproven if proof in member.proofs
+        )
+
     @property
     def remembered(self) -> int:
         """The number of alerts in memory."""
         return len(self._written)
+
+    async def _stored_open(self) -> Sequence[Incident]:
+        async with self._store.read() as snapshot:
+            return await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
 
     def _follow(self, changed: Changed) -> None:
         if self._book is not None:

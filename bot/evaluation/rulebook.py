@@ -13,6 +13,7 @@ from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
 from alerts.runbooks import runbook_names
 from bot.settings.schema import RuleOverride, RulesSettings
 from collectors.checks.catalogue import CHECKS
+from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import SourceError
 from collectors.facts.subjects import WORDS
 from collectors.sources.kubernetes.source import KubernetesSource
@@ -73,7 +74,7 @@ def read_rulebook(settings: RulesSettings) -> Rulebook:
     ]
     known_symbols = symbols()
     loaded = [
-        load(file.read_text(encoding="utf-8"), file=file.name, symbols=known_symbols, own=True)
+        _of_pack(load(file.read_text(encoding="utf-8"), file=file.name, symbols=known_symbols, own=True))
         for file in _shipped()
         if diagnostics or _pack(file.name) in wanted  # whose pack is misspelled, an override may still name
     ]
@@ -83,6 +84,19 @@ def read_rulebook(settings: RulesSettings) -> Rulebook:
     return Rulebook(
         groups=changed.groups, diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics)
     )
+
+
+def _of_pack(loaded: Loaded) -> Loaded:
+    """Return a pack's rules, whose queries are asked in the dialect of what a Prometheus has."""
+
+    def marked(rule: Rule) -> Rule:
+        query, proof = rule.query, rule.template.proof_query
+        if proof is not None:
+            rule = replace(rule, template=replace(rule.template, proof_query=replace(proof, of_pack=True)))
+        return replace(rule, query=replace(query, of_pack=True)) if isinstance(query, PromQLQuery) else rule
+
+    groups = (replace(group, rules=tuple(map(marked, group.rules))) for group in loaded.groups)
+    return replace(loaded, groups=tuple(groups))
 
 
 def read_rule_file(path: Path, settings: RulesSettings) -> Rulebook:

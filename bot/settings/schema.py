@@ -16,7 +16,10 @@ from bot.settings.value_types import (
     ChannelName,
     ClusterName,
     CommandPattern,
+    ExporterName,
     GroupId,
+    LabelName,
+    LabelRole,
     Link,
     ListenAddress,
     LogField,
@@ -51,6 +54,7 @@ class PrometheusSettings(Section):
     params: dict[str, str] = Field(default={})
     timeout: Duration = Field(default=duration("8s"), description="timeout of one query")
     stale_after: Duration = Field(default=duration("3m"), description="blind after this long without `up`")
+    labels: dict[ExporterName, dict[LabelRole, LabelName | tuple[LabelName, ...]]] = Field(default={})
     series_cap: int = Field(default=100_000, ge=1)
     byte_cap: int = Field(default=32 << 20, ge=1 << 16, description="of one response, after decompression")
 

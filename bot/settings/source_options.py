@@ -8,6 +8,7 @@ from bot.settings.section import BasicAuth, secret
 from collectors.cluster.cache import ReflectorTiming
 from collectors.facts.redaction import Redactor
 from collectors.sources.elasticsearch.options import Credentials, ElasticsearchOptions, fields_with
+from collectors.sources.prometheus.dialects.families import Role
 from collectors.sources.prometheus.options import PrometheusOptions
 
 
@@ -41,6 +42,12 @@ def prometheus_options(settings: PrometheusSettings) -> PrometheusOptions:
         proxy_url=settings.proxy_url.get_secret_value() if settings.proxy_url else "",
         timeout=settings.timeout,
         stale_after=settings.stale_after,
+        labels={
+            exporter: {
+                Role(role): (names,) if isinstance(names, str) else names for role, names in labels.items()
+            }
+            for exporter, labels in settings.labels.items()
+        },
         series_cap=settings.series_cap,
         byte_cap=settings.byte_cap,
     )

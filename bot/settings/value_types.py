@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from pydantic import AfterValidator, SecretStr
+from pydantic import AfterValidator, SecretStr, StringConstraints
 from yarl import URL
 
 from alerts.loading.node_reader import did_you_mean
@@ -14,6 +14,7 @@ from bot.store.dialects import make_engine
 from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
+from collectors.sources.prometheus.dialects.families import FAMILIES, Role
 from commands.command_catalogue import CATALOGUE
 from commands.gpu.reclaim_card import AUTOMATION
 
@@ -118,6 +119,22 @@ def _log_field(value: str) -> str:
     return value
 
 
+def _exporter(value: str) -> str:
+    names = [family.name for family in FAMILIES]
+    if value not in names:
+        near = did_you_mean(value, names) or f"; known are {', '.join(names)}"
+        raise ValueError(f"`{value}` is not an exporter whose labels are looked up{near}")
+    return value
+
+
+def _label_role(value: str) -> str:
+    roles = [role.value for role in Role]
+    if value not in roles:
+        near = did_you_mean(value, roles) or f"; known are {', '.join(roles)}"
+        raise ValueError(f"`{value}` is not what a label can mean{near}")
+    return value
+
+
 def _link(value: str) -> str:
     for word in _PLACEHOLDER.findall(value):
         if word not in WORDS:
@@ -195,6 +212,9 @@ ListenAddress = Annotated[str, AfterValidator(_listen)]
 CommandPattern = Annotated[str, AfterValidator(_command_pattern)]
 AutomationName = Annotated[str, AfterValidator(_automation)]
 LogField = Annotated[str, AfterValidator(_log_field)]
+ExporterName = Annotated[str, AfterValidator(_exporter)]
+LabelRole = Annotated[str, AfterValidator(_label_role)]
+LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 Link = Annotated[str, AfterValidator(_link)]
 PullSecret = Annotated[str, AfterValidator(_pull_secret)]
 BotToken = Annotated[SecretStr, AfterValidator(_token(is_app=False))]

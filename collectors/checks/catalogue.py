@@ -1,7 +1,8 @@
 """The list of checks. To add a check, add a file and a line here."""
 
 from collectors.checks import (
-    dns,
+    dns_autoscaler,
+    dns_replicas,
     evictions,
     gpu_metrics,
     node_capacity,
@@ -20,7 +21,8 @@ CHECKS: dict[str, ClusterCheck] = {
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,
-        *dns.CHECKS,
+        *dns_autoscaler.CHECKS,
+        *dns_replicas.CHECKS,
         *trainings.CHECKS,
         *sources.CHECKS,
     )

@@ -15,7 +15,8 @@ _NAMES = "Hostname, hostname, node, kubernetes_node, nodename, exported_node, in
 # What every dcgm-exporter has, now and within the last hours: a family that was never there is not missed.
 MEASURED = PromQLQuery(
     expr=f"""count by ({_NAMES}) (DCGM_FI_DEV_GPU_TEMP or DCGM_FI_DEV_GPU_UTIL)
-      or label_replace(count by ({_NAMES}) (last_over_time(DCGM_FI_DEV_GPU_TEMP[6h])), "seen", "before", "", "")"""
+      or label_replace(count by ({_NAMES}) (last_over_time(DCGM_FI_DEV_GPU_TEMP[6h])), "seen", "before", "", "")""",
+    of_pack=True,
 )
 _ALL = 0.5  # of the GPU nodes, and more than a few: then their exporter is missing, and not that many nodes
 

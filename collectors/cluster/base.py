@@ -23,6 +23,7 @@ class ApiStruct(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=T
 class OwnerReference(ApiStruct, frozen=True):
     kind: str
     name: str
+    api_version: str = ""
     uid: str = ""
     controller: bool = False
 

@@ -5,20 +5,39 @@ from collectors.cluster.pods import Pod
 
 Keys = tuple[str, ...]
 
+# The API groups of Kubernetes' own kinds of owners: others have kinds of the same names, as Volcano has its Job.
+_GROUPS = {
+    "Pod": "",
+    "Node": "",
+    "ReplicationController": "",
+    "Deployment": "apps",
+    "ReplicaSet": "apps",
+    "StatefulSet": "apps",
+    "DaemonSet": "apps",
+    "Job": "batch",
+    "CronJob": "batch",
+}
+
 
 def by_namespace(of: KubernetesObject) -> Keys:
     return (of.metadata.namespace,)
 
 
 def by_owner(of: KubernetesObject) -> Keys:
-    """Return the owner that manages the object, as `namespace/Kind/name`."""
-    owner = controller_of(of)
+    """Return the owner of the object, as `namespace/Kind/name`."""
+    owner = owner_of(of)
     return (workload_name(of.metadata.namespace, owner),) if owner is not None else ()
+
+
+def by_leader(of: KubernetesObject) -> Keys:
+    """Return the namespace of an object that a pod owns, as the leader of a LeaderWorkerSet does its workers."""
+    owner = owner_of(of)
+    return (of.metadata.namespace,) if owner is not None and owner.kind == "Pod" else ()
 
 
 def by_owner_of_pod(pod: Pod) -> Keys:
     """Return the pod's owner, and the Deployment of its ReplicaSet, which may not be visible."""
-    owner = controller_of(pod)
+    owner = owner_of(pod)
     if owner is None:
         return ()
     namespace = pod.metadata.namespace
@@ -32,6 +51,11 @@ def by_node(pod: Pod) -> Keys:
     """Return the node that the pod is bound to, or nominated for by preemption."""
     node = pod.spec.node_name or pod.status.nominated_node_name
     return (node,) if node else ()
+
+
+def by_waiting(pod: Pod) -> Keys:
+    """Return the namespace of a pod that is not bound to a node."""
+    return () if pod.spec.node_name or pod.status.phase != "Pending" else (pod.metadata.namespace,)
 
 
 def by_address(pod: Pod) -> Keys:
@@ -51,6 +75,16 @@ def controller_of(of: KubernetesObject) -> OwnerReference | None:
     return None
 
 
+def owner_of(of: KubernetesObject) -> OwnerReference | None:
+    """Return the owner that manages the object, or else one of a kind that is not Kubernetes' own.
+
+    Kubernetes' controllers always mark their references, operators may not.
+    """
+    if (found := controller_of(of)) is not None:
+        return found
+    return next((one for one in of.metadata.owner_references or () if one.kind not in _GROUPS), None)
+
+
 def deployment_of(pod: Pod, owner: OwnerReference) -> OwnerReference | None:
     """Return the Deployment of the pod's ReplicaSet, whose name is the Deployment's and a hash; None for others."""
     if owner.kind != "ReplicaSet":
@@ -67,4 +101,11 @@ def workload_of(controller: KubernetesObject) -> str:
 
 
 def workload_name(namespace: str, owner: OwnerReference) -> str:
-    return f"{namespace}/{owner.kind}/{owner.name}"
+    return f"{namespace}/{kind_of(owner)}/{owner.name}"
+
+
+def kind_of(owner: OwnerReference) -> str:
+    """Return the owner's kind; with its API group, as kubectl takes it, if it only shares the name of another kind."""
+    group = owner.api_version.rpartition("/")[0]
+    is_other = group and owner.kind in _GROUPS and group != _GROUPS[owner.kind]
+    return f"{owner.kind}.{group}" if is_other else owner.kind

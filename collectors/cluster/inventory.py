@@ -9,15 +9,16 @@ from collectors.cluster.base import KubernetesObject, OwnerReference
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.indexes import (
     Keys,
+    by_leader,
     by_node,
     by_owner,
     by_owner_of_pod,
-    controller_of,
     deployment_of,
+    owner_of,
     workload_name,
     workload_of,
 )
-from collectors.cluster.kinds import DEFAULT_KINDS, NODES, PODS, ResourceKind
+from collectors.cluster.kinds import DAEMONSETS, DEFAULT_KINDS, NODES, PODS, STATEFULSETS, ResourceKind
 from collectors.cluster.memo import Memo
 from collectors.cluster.object_store import Snapshot
 from collectors.cluster.objects import Node, Pod
@@ -28,6 +29,7 @@ T = TypeVar("T", bound=KubernetesObject)
 
 _DEEPEST = 8  # owners above a pod; a cycle of references ends here
 _OWNERS = {kind.type.__name__: kind for kind in DEFAULT_KINDS if by_owner in kind.indexes}
+_TOPS = {**_OWNERS, PODS.kind: PODS, DAEMONSETS.kind: DAEMONSETS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +78,13 @@ class Inventory:
         """Return the pods that a controller, `namespace/Kind/name`, owns, directly or through others that it owns."""
         found = self.select(PODS, by_owner_of_pod, workload)
         owners = [workload]
+        led = self._led_by_pods(workload.partition("/")[0])
         for owner in owners:  # it grows
             for kind in _OWNERS.values():
                 owned = (workload_of(one) for one in self.select(kind, by_owner, owner))
                 owners += [name for name in owned if name not in owners]
+            for pod in self.select(PODS, by_owner_of_pod, owner) if led else ():
+                owners += [name for name in led.get(workload_of(pod), ()) if name not in owners]
         if len(owners) == 1:
             return found
         more = (pod for owner in owners for pod in self.select(PODS, by_owner_of_pod, owner))
@@ -87,7 +92,7 @@ class Inventory:
 
     def workload_of(self, pod: Pod) -> str:
         """Return the top controller of a pod as `namespace/Kind/name`; empty for a bare or a static pod."""
-        owner = controller_of(pod)
+        owner = owner_of(pod)
         if owner is None or owner.kind == "Node":
             return ""
         namespace = pod.metadata.namespace
@@ -98,6 +103,12 @@ class Inventory:
             owner = above
         return workload_name(namespace, owner)
 
+    def top_of(self, workload: str) -> KubernetesObject | None:
+        """Return the object of a workload, `namespace/Kind/name`; None for one that is not cached."""
+        namespace, kind, name = workload.split("/", 2)
+        found = _TOPS.get(kind)
+        return self.all(found).get(f"{namespace}/{name}") if found is not None else None
+
     def gpus_on(self, node: str) -> NodeGpus | None:
         """Return the GPUs of a node and how many are held; None for an unknown node."""
         if found := self.nodes.get(node):
@@ -105,9 +116,15 @@ class Inventory:
         return None
 
     def _above(self, namespace: str, owner: OwnerReference, pod: Pod) -> OwnerReference | None:
-        kind = _OWNERS.get(owner.kind)
-        found = self.all(kind).get(f"{namespace}/{owner.name}") if kind is not None else None
-        return controller_of(found) if found is not None else deployment_of(pod, owner)
+        found = self.top_of(workload_name(namespace, owner))
+        return owner_of(found) if found is not None else deployment_of(pod, owner)
+
+    def _led_by_pods(self, namespace: str) -> dict[str, list[str]]:
+        """Return the workloads of a namespace that pods own, by the pod."""
+        found: dict[str, list[str]] = {}
+        for one in self.select(STATEFULSETS, by_leader, namespace):
+            found.setdefault(by_owner(one)[0], []).append(workload_of(one))
+        return found
 
 
 def inventory_of(cache: ClusterCache, previous: Inventory | Blind | None = None) -> Inventory | Blind:

@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from collectors.cluster import objects
-from collectors.cluster.indexes import Keys, by_address, by_namespace, by_node, by_owner, by_owner_of_pod
+from collectors.cluster.indexes import (
+    Keys,
+    by_address,
+    by_leader,
+    by_namespace,
+    by_node,
+    by_owner,
+    by_owner_of_pod,
+    by_waiting,
+)
 
 T = TypeVar("T", bound=objects.KubernetesObject)
 
@@ -65,7 +74,7 @@ PODS = _cache(
         name="pods",
         path="/api/v1/pods",
         type=objects.Pod,
-        indexes=(by_node, by_owner_of_pod, by_address),
+        indexes=(by_node, by_owner_of_pod, by_address, by_waiting),
     )
 )
 NAMESPACES = _cache(
@@ -125,7 +134,7 @@ STATEFULSETS = _cache(
         name="statefulsets",
         path="/apis/apps/v1/statefulsets",
         type=objects.StatefulSet,
-        indexes=(by_namespace, by_owner),
+        indexes=(by_namespace, by_owner, by_leader),
     )
 )
 DAEMONSETS = _cache(ResourceKind(name="daemonsets", path="/apis/apps/v1/daemonsets", type=objects.DaemonSet))

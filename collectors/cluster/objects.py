@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+import msgspec
+
 from collectors.cluster.base import (
     ApiStruct,
     Condition,
@@ -96,11 +98,16 @@ class NodeSpec(ApiStruct, frozen=True):
     taints: tuple[Taint, ...] | None = None
 
 
+class NodeSystemInfo(ApiStruct, frozen=True):
+    boot_id: str = msgspec.field(default="", name="bootID")
+
+
 class NodeStatus(ApiStruct, frozen=True):
     capacity: Quantities | None = None
     allocatable: Quantities | None = None
     conditions: tuple[Condition, ...] | None = None
     addresses: tuple[NodeAddress, ...] | None = None
+    node_info: NodeSystemInfo = NodeSystemInfo()
 
 
 class Node(KubernetesObject, frozen=True):
@@ -114,6 +121,7 @@ class Namespace(KubernetesObject, frozen=True):
 
 class ServiceSpec(ApiStruct, frozen=True):
     type: str = ""
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")  # "None" of a headless one
     selector: dict[str, str] | None = None
 
 

@@ -82,6 +82,8 @@ class PodSpec(ApiStruct, frozen=True):
     restart_policy: str = ""
     node_selector: dict[str, str] | None = None
     volumes: tuple[PodVolume, ...] | None = None
+    hostname: str = ""
+    subdomain: str = ""
 
 
 class PodStatus(Explained, frozen=True):

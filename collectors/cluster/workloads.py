@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from collectors.cluster.base import ApiStruct, Condition, KubernetesObject, LabelSelector
-from collectors.cluster.pods import PodSpec
+from collectors.cluster.pods import Container, PodSpec
 
 
 class PodTemplateSpec(ApiStruct, frozen=True):
@@ -29,8 +29,27 @@ class Workload(KubernetesObject, frozen=True):
     status: WorkloadStatus = WorkloadStatus()
 
 
+class CommandedContainer(Container, frozen=True):
+    """A container of a Deployment, with its command: an autoscaler's says what it scales."""
+
+    command: tuple[str, ...] | None = None
+    args: tuple[str, ...] | None = None
+
+
+class DeploymentPodSpec(PodSpec, frozen=True):
+    containers: tuple[CommandedContainer, ...] | None = None
+
+
+class DeploymentTemplate(PodTemplateSpec, frozen=True):
+    spec: DeploymentPodSpec = DeploymentPodSpec()
+
+
+class DeploymentSpec(WorkloadSpec, frozen=True):
+    template: DeploymentTemplate = DeploymentTemplate()
+
+
 class Deployment(Workload, frozen=True):
-    pass
+    spec: DeploymentSpec = DeploymentSpec()
 
 
 class ReplicaSet(Workload, frozen=True):

@@ -26,6 +26,7 @@ class Exporter:
 
     name: re.Pattern[str]
     scope: ExporterScope
+    words: str = ""  # of the pattern: its names, with `|` between them
     jobs: frozenset[str] = frozenset()  # further names of its job, too common to recognise its pods by
 
     def is_own(self, label: str) -> bool:
@@ -38,7 +39,8 @@ def _matches(pattern: re.Pattern[str], label: str) -> bool:
 
 
 def _exporter(pattern: str, about: ExporterScope, *jobs: str) -> Exporter:
-    return Exporter(name=re.compile(rf"(^|[-/])({pattern})([-/]|$)"), scope=about, jobs=frozenset(jobs))
+    name = re.compile(rf"(^|[-/])({pattern})([-/]|$)")
+    return Exporter(name=name, scope=about, words=pattern, jobs=frozenset(jobs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,28 @@
-"""The arithmetic of cluster-proportional-autoscaler in linear mode, as in its source (v1.10).
+"""The arithmetic of cluster-proportional-autoscaler in linear mode, as in its source (v1.10.3).
 
-https://github.com/kubernetes-sigs/cluster-proportional-autoscaler, linearcontroller/linear_controller.go
+https://github.com/kubernetes-sigs/cluster-proportional-autoscaler, linearcontroller/linear_controller.go and
+plugin/plugin.go. What its Go refuses to decode is refused here.
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import ceil, inf
+from typing import Any, NoReturn
+
+from collectors.facts.one_line import NAME, one_line
 
 _MOST = 2**31 - 1  # replicas: an int32 in Kubernetes
 _LEAST = 1e-9  # per replica: dividing by less may overflow
-TASKS_PER_NODE = 30  # the normal density at vivo: with 10 nodes per replica, 300 Services per replica
+LINEAR = "linear"
+_KEYS = (
+    "coresperreplica",
+    "nodesperreplica",
+    "min",
+    "max",
+    "preventsinglepointfailure",
+    "includeunschedulablenodes",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +45,7 @@ class Linear:
 
     def unbounded(self, *, nodes: int, cores: float) -> int:
         """Return the replica count without `max`. If it exceeds `max`, the autoscaler is at its maximum."""
-        free = Linear(
-            cores_per_replica=self.cores_per_replica,
-            nodes_per_replica=self.nodes_per_replica,
-            min=self.min,
-            prevents_single_point=self.prevents_single_point,
-        )
-        return free.replicas(nodes=nodes, cores=cores)
+        return replace(self, max=0).replicas(nodes=nodes, cores=cores)
 
     def _part(self, count: float, per: float) -> int:
         if per == 0:
@@ -46,26 +53,27 @@ class Linear:
         return int(max(self.min, min(self.max or inf, ceil(count / per))))
 
 
+def read_config(content: Mapping[str, str]) -> Linear:
+    """Read a ConfigMap's `data`. Raises ValueError where the autoscaler rejects it and keeps the old count."""
+    if len(content) != 1:
+        keys = ", ".join(one_line(key, NAME) for key in sorted(content)[:3]) or "none"
+        raise ValueError(f"it must have one key, `linear`, and it has {keys}")
+    if LINEAR not in content:
+        raise ValueError(f"it has no key `linear` but `{one_line(next(iter(content)), NAME)}`")
+    return read_linear(content[LINEAR])
+
+
 def read_linear(text: str) -> Linear:
     """Parse `data.linear`. Raises ValueError where the autoscaler rejects the text and keeps the old count."""
-    try:
-        raw = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"it is not JSON: {error}") from error
-    if not isinstance(raw, dict):
-        raise ValueError("it is not a JSON object")
-    keys = {str(key).lower(): value for key, value in raw.items()}
-    try:
-        linear = Linear(
-            cores_per_replica=float(keys.get("coresperreplica") or 0),
-            nodes_per_replica=float(keys.get("nodesperreplica") or 0),
-            min=int(keys.get("min") or 0) or 1,
-            max=int(keys.get("max") or 0),
-            prevents_single_point=bool(keys.get("preventsinglepointfailure")),
-            counts_unschedulable=bool(keys.get("includeunschedulablenodes")),
-        )
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"a value is not a number: {error}") from error
+    known = {str(key).lower(): value for key, value in _decoded(text).items()}
+    linear = Linear(
+        cores_per_replica=_number(known, "coresperreplica"),
+        nodes_per_replica=_number(known, "nodesperreplica"),
+        min=_whole(known, "min") or 1,
+        max=_whole(known, "max"),
+        prevents_single_point=_flag(known, "preventsinglepointfailure"),
+        counts_unschedulable=_flag(known, "includeunschedulablenodes"),
+    )
     if any(
         not 0 <= per < inf or 0 < per < _LEAST for per in (linear.cores_per_replica, linear.nodes_per_replica)
     ):
@@ -79,6 +87,11 @@ def read_linear(text: str) -> Linear:
     return linear
 
 
+def unknown_keys(text: str) -> tuple[str, ...]:
+    """Return the keys of a valid document that the autoscaler ignores, such as `servicesPerReplica`, each on a line."""
+    return tuple(one_line(str(key), NAME) for key in _decoded(text) if str(key).lower() not in _KEYS)
+
+
 def with_bounds(text: str, *, min: int, max: int) -> str:
     """Return the document with these bounds; every other key keeps its value and its order."""
     raw = json.loads(text)
@@ -90,7 +103,47 @@ def with_bounds(text: str, *, min: int, max: int) -> str:
     return json.dumps(raw)
 
 
-def services_rule(linear: Linear, *, services: int) -> int:
-    """Return the replicas that the number of Services requires: records are the load, not nodes (vivo)."""
-    per = (linear.nodes_per_replica or 10) * TASKS_PER_NODE
-    return max(linear.min, ceil(services / per))
+def _decoded(text: str) -> dict[str, Any]:
+    try:
+        raw = json.loads(text, parse_constant=_refuse)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    except ValueError as error:
+        raise ValueError(f"it is not JSON: {error}") from error
+    if raw is None:  # Go decodes it to nothing
+        return {}
+    if not isinstance(raw, dict):
+        raise ValueError("it is not a JSON object")
+    return raw
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _number(known: Mapping[str, Any], key: str) -> float:
+    value = known.get(key)
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{key} is not a number")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError(f"{key} is too large") from error
+
+
+def _whole(known: Mapping[str, Any], key: str) -> int:
+    value = known.get(key)
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{key} is not a whole number")
+    return value
+
+
+def _flag(known: Mapping[str, Any], key: str) -> bool:
+    value = known.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise ValueError(f"{key} is neither true nor false")
+    return bool(value)

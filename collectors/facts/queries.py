@@ -9,12 +9,16 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromQLQuery:
-    """An instant query. `presence` is a query whose result names everything that is watched."""
+    """An instant query. `presence` is a query whose result names everything that is watched.
+
+    `of_pack`: it is written for the labels of the packs; the source asks it in the dialect of what it has.
+    """
 
     asks_for: ClassVar[str] = "metrics"
 
     expr: str
     presence: str | None = None
+    of_pack: bool = False
 
     def without_presence(self) -> "PromQLQuery":
         """Return the query for a rule without alerts: there is no alert whose subject could be missing."""

@@ -1,10 +1,13 @@
 """The topology: which pods, trainings and nodes depend on each other, for naming and grouping."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from collectors.facts.subjects import Subject
+
+_PCI = re.compile(r"([0-9A-Fa-f]{1,8}):([0-9A-Fa-f]{1,2}):([0-9A-Fa-f]{1,2})(?:\.[0-7])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,11 +21,16 @@ class NodeFacts:
     gpu_product: str = ""
     is_ready: bool | None = None
     is_cordoned: bool = False
+    boot_id: str = ""  # another one after each boot
+    gpus_out: float = 0  # devices and slices that are in its capacity and not allocatable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodFacts:
-    """A pod. `gpus` counts the GPUs it holds of any resource; a finished pod holds none."""
+    """A pod. `gpus` counts the GPUs it holds of any resource; a finished pod holds none.
+
+    `workload` is the top of its owner chain; a pod without an owner that takes GPUs is its own.
+    """
 
     namespace: str
     name: str
@@ -32,6 +40,11 @@ class PodFacts:
     training: str = ""
     workload: str = ""
     gpus: float = 0
+
+    @property
+    def user(self) -> str:
+        """Who holds its GPUs: its training, or else its workload if it holds any."""
+        return self.training or (self.workload if self.gpus else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +63,53 @@ class TrainingFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadFacts:
+    """A workload with GPUs that is no training. `id` is namespace/Kind/name; `gpus` are those it holds now."""
+
+    id: str
+    owner: str = ""
+    team: str = ""
+    gpus: float = 0
+    pods: int = 0  # that take GPUs, also those that wait for them
+
+
+GpuUser = TrainingFacts | WorkloadFacts
+
+
+def shown_name(user: str) -> str:
+    """Return how people read the name of a training or a workload: `PyTorchJob vision/resnet` for the latter."""
+    namespace, _, name = user.partition("/")
+    kind, is_workload, name = name.partition("/")
+    return f"{kind} {namespace}/{name}" if is_workload else user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimFacts:
-    """A claim of a volume. `name` is namespace/name; `writers` are those of its trainings that may write."""
+    """A claim of a volume. `name` is namespace/name; `writers` are those of its trainings that may write.
+
+    Its pods are namespace/name, those that wait to start with the node that they are bound to.
+    """
 
     name: str
     trainings: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
+    waiting: Mapping[str, str] = field(default_factory=dict)
+    running: tuple[str, ...] = ()
+
+
+def gpu_keys(subject: Subject, pci: str = "") -> tuple[tuple[str, str], ...]:
+    """Return the keys of a GPU, the surest first: its UUID, then its address or index on its node."""
+    found = [("", subject.uuid)] if subject.uuid else []
+    if subject.node:
+        found += [(subject.node, address)] if (address := pci_address(pci)) else []
+        found += [(subject.node, subject.gpu)] if subject.gpu else []
+    return tuple(found)
+
+
+def pci_address(text: str) -> str:
+    """Return an address on the bus as `domain:bus:device`, however DCGM or the kernel writes it; empty for others."""
+    found = _PCI.fullmatch(text.strip())
+    return ":".join(f"{int(part, 16):x}" for part in found.groups()) if found else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +123,14 @@ class Topology:
     trainings: Mapping[str, TrainingFacts] = field(default_factory=dict)
     node_of_address: Mapping[str, str] = field(default_factory=dict)
     pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node; no finished pods
+    workloads: Mapping[str, WorkloadFacts] = field(
+        default_factory=dict
+    )  # with GPUs; those that are no training
     training_of: Mapping[str, str] = field(default_factory=dict)  # by workload, or by dedicated namespace
     claims: Mapping[str, ClaimFacts] = field(default_factory=dict)  # by name, and by the volume's
+    gpu_pods: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = field(
+        default_factory=dict
+    )  # the pods on a GPU, as its series say, by each of `gpu_keys`
     failed_on: Mapping[str, tuple[TrainingFacts, ...]] = field(
         default_factory=dict
     )  # by the nodes of the first failures
@@ -80,7 +140,7 @@ class Topology:
 
         An address, a host name or the name of an exporter's pod becomes the node's name.
         """
-        node = self._node_named(subject.node)
+        node = self.node_named(subject.node)
         known = replace(subject, node=node, cluster=subject.cluster or self.cluster)
         if pod := self.pods.get((known.namespace, known.pod)):
             if self.nodes and known.node not in self.nodes:
@@ -90,12 +150,14 @@ class Topology:
             known = known.or_else(Subject(training=owning))
         if training := self.trainings.get(known.training):
             known = known.or_else(Subject(owner=training.owner, team=training.team))
+        elif workload := self.workloads.get(known.workload):
+            known = known.or_else(Subject(owner=workload.owner, team=workload.team))
         if node_facts := self.nodes.get(known.node):
             known = known.or_else(Subject(rack=node_facts.rack))
         return known
 
-    def _node_named(self, text: str) -> str:
-        """Find the node by its name or address, either with a port, its full host name, or an exporter's pod."""
+    def node_named(self, text: str) -> str:
+        """Find the node by its name or address, either with a port, or by its full host name; else the host itself."""
         host, colon, port = text.rpartition(":")
         host = host.strip("[]") if colon and port.isdigit() else text
         short = host.partition(".")[0]
@@ -104,21 +166,54 @@ class Topology:
                 return name
         return self.node_of_address.get(host, host) if host else ""
 
-    def affected_by(self, subject: Subject) -> tuple[TrainingFacts, ...]:
-        """Return the trainings that run on the subject or mount it, the largest first."""
+    def affected_by(self, subject: Subject, *, holding_gpus: bool = False) -> tuple[GpuUser, ...]:
+        """Return the trainings and the workloads with GPUs that run on the subject or mount it, the largest first.
+
+        `holding_gpus`: of a node's, only those that hold GPUs there.
+        """
         if (claim := self.claims.get(subject.volume)) and claim.trainings:
             names = set(claim.trainings)
+        elif subject.pod and (pod := self.pods.get((subject.namespace, subject.pod))):
+            names = {pod.user or subject.training or pod.workload}
         elif subject.training:
             names = {subject.training}
         elif subject.pod:
-            pod = self.pods.get((subject.namespace, subject.pod))
-            names = {pod.training} if pod else set()
+            names = set()
+        elif subject.workload:
+            names = {subject.workload}
         elif subject.node:
-            names = {pod.training for pod in self.pods_on.get(subject.node, ())}
+            names = {pod.user for pod in self.pods_on.get(subject.node, ()) if pod.gpus or not holding_gpus}
         elif subject.rack:
             racked = (node.name for node in self.nodes.values() if node.rack == subject.rack)
-            names = {pod.training for node in racked for pod in self.pods_on.get(node, ())}
+            names = {pod.user for node in racked for pod in self.pods_on.get(node, ())}
         else:
             names = set()
-        found = (self.trainings[name] for name in names if name in self.trainings)
-        return tuple(sorted(found, key=lambda training: (-training.gpus, training.id)))
+        found = (user for name in names if (user := self.user(name)) is not None)
+        return tuple(sorted(found, key=lambda user: (-user.gpus, user.id)))
+
+    def on_gpu(self, subject: Subject, pci: str = "") -> tuple[GpuUser, ...]:
+        """Return those who run on the subject's GPU, as far as that is known; the largest first.
+
+        Its labels or its series say so, or one of them holds all GPUs of the node. `pci`: the address on the bus of a
+        GPU that is known by no other name.
+        """
+        keys = gpu_keys(subject, pci)
+        named = [(subject.namespace, subject.pod)] if keys and subject.pod else []
+        found = next((self.gpu_pods[key] for key in keys if key in self.gpu_pods), ())
+        pods = [pod for key in named or found if (pod := self.pods.get(key)) is not None and pod.gpus]
+        names = {pod.user for pod in pods if subject.node in ("", pod.node)}
+        names = names or (self._holder_of_all(subject.node) if keys else set())
+        users = (user for name in names if (user := self.user(name)) is not None)
+        return tuple(sorted(users, key=lambda user: (-user.gpus, user.id)))
+
+    def _holder_of_all(self, node: str) -> set[str]:
+        """Return who alone holds all GPUs of a node."""
+        facts = self.nodes.get(node)
+        pods = [pod for pod in self.pods_on.get(node, ()) if pod.gpus]
+        users = {pod.user for pod in pods}
+        is_whole = facts is not None and sum(pod.gpus for pod in pods) == facts.gpus
+        return users if is_whole and len(users) == 1 else set()
+
+    def user(self, name: str) -> GpuUser | None:
+        """Return the training, namespace/name, or the workload with GPUs, namespace/Kind/name."""
+        return self.trainings.get(name) or self.workloads.get(name)

@@ -9,8 +9,9 @@ from typing import TypeVar
 from collectors.facts.findings import Finding, broken, ok
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, QueryResult, SourceError
+from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
-from collectors.sources.source_port import Diagnosable, LogReader, Source
+from collectors.sources.source_port import Diagnosable, LogReader, Source, TopologyFollower
 
 T = TypeVar("T")
 
@@ -61,6 +62,12 @@ class ClusterSources:
         """Return the name of the query's source, or of what the settings have no source of."""
         source = self._by_type.get(type(query))
         return query.asks_for if source is None else source.name
+
+    def follow(self, topology: Callable[[], Topology]) -> None:
+        """Give the cluster's topology to the sources that compare with it."""
+        for source in self._sources:
+            if isinstance(source, TopologyFollower):
+                source.follow(topology)
 
     async def query(self, query: Query, *, at: datetime) -> QueryResult:
         """Return the query's result. Without a source for it, it is Blind."""

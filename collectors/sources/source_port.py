@@ -1,12 +1,13 @@
 """The port of sources: a server that answers queries about one cluster, and log lines for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol, runtime_checkable
 
 from collectors.facts.findings import Finding
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Series, SourceError
+from collectors.facts.topology import Topology
 
 
 class Source(Protocol):
@@ -64,6 +65,15 @@ class LogReader(Protocol):
         tail: int = 100,
     ) -> Sequence[LogLine]:
         """Return the newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
+        ...
+
+
+@runtime_checkable
+class TopologyFollower(Protocol):
+    """A source that compares what its series say with the nodes and pods of the cluster."""
+
+    def follow(self, topology: Callable[[], Topology]) -> None:
+        """Use this topology from now on; it is empty while the cluster is not known."""
         ...
 
 

@@ -1,19 +1,17 @@
 """The owner of the replica count of the cluster's DNS: an autoscaler's ConfigMap, an HPA, or none."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
-from collectors.cluster.kinds import DEPLOYMENTS
+from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Deployment
-from collectors.facts.proportional import Linear, read_linear
+from collectors.dns.autoscaler import Autoscaler, autoscaler_of
+from collectors.dns.deployment import dns_deployment, wanted_replicas
+from collectors.facts.proportional import LINEAR, Linear, read_config
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.plans.object_refs import ObjectReader, ObjectRef
 
-_TARGET = re.compile(r"--target[= ](?P<targets>\S+)", re.IGNORECASE)
-_CONFIGMAP = re.compile(r"--configmap[= ](?P<name>\S+)", re.IGNORECASE)
+LADDER = "ladder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +21,7 @@ class Dns:
     ref: ObjectRef
     wanted: int
     ready: int
+    deployment: Deployment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +31,15 @@ class ProportionalOwner:
     config: ObjectRef
     document: str
     linear: Linear
+    autoscaler: Autoscaler = field(default_factory=Autoscaler)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenOwner:
+    """An autoscaler that keeps the replicas as they are, as it cannot use its ConfigMap. `problem` is a sentence."""
+
+    config: ObjectRef
+    problem: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,37 +56,28 @@ class NoOwner:
     managed_by: str = ""
 
 
-Owner = ProportionalOwner | HpaOwner | NoOwner
+Owner = ProportionalOwner | BrokenOwner | HpaOwner | NoOwner
 
 
 def find_dns(context: CommandContext) -> Dns:
     """Return the Deployment of the cluster's DNS, found by its selector and not by its name."""
     policy = context.defaults
-    for deployment in context.cluster.inventory().all(DEPLOYMENTS).values():
-        labels = deployment.spec.selector.match_labels or {}
-        in_namespace = deployment.metadata.namespace == policy.dns_namespace
-        if in_namespace and all(labels.get(key) == value for key, value in policy.dns_selector.items()):
-            return _dns(deployment)
-    wanted = ", ".join(f"{key}={value}" for key, value in policy.dns_selector.items())
-    raise UnusableError(f"There is no Deployment in {policy.dns_namespace} whose selector has {wanted}.")
-
-
-def _dns(deployment: Deployment) -> Dns:
-    meta = deployment.metadata
+    found = dns_deployment(
+        context.cluster.inventory(), namespace=policy.dns_namespace, selector=policy.dns_selector
+    )
+    if found is None:
+        wanted = ", ".join(f"{key}={value}" for key, value in policy.dns_selector.items())
+        raise UnusableError(f"There is no Deployment in {policy.dns_namespace} whose selector has {wanted}.")
+    meta = found.metadata
     ref = ObjectRef(api="apps/v1", kind="Deployment", namespace=meta.namespace, name=meta.name, uid=meta.uid)
-    wanted = 1 if deployment.spec.replicas is None else deployment.spec.replicas
-    return Dns(ref=ref, wanted=wanted, ready=deployment.status.ready_replicas)
+    return Dns(ref=ref, wanted=wanted_replicas(found), ready=found.status.ready_replicas, deployment=found)
 
 
-async def find_owner(dns: Dns, reader: ObjectReader) -> Owner:
+async def find_owner(dns: Dns, inventory: Inventory, reader: ObjectReader) -> Owner:
     """Return what sets the replica count, found by what autoscalers target, not by their names."""
-    for found in await reader.listing(
-        ObjectRef(api="apps/v1", kind="Deployment", namespace=dns.ref.namespace, name="")
-    ):
-        if (config := _config_of(found, dns.ref)) is not None:
-            return await _proportional(
-                ObjectRef(api="v1", kind="ConfigMap", namespace=dns.ref.namespace, name=config), reader
-            )
+    autoscaler = autoscaler_of(inventory, dns.deployment)
+    if autoscaler is not None:
+        return await _proportional(autoscaler, reader)
     scalers = ObjectRef(
         api="autoscaling/v2", kind="HorizontalPodAutoscaler", namespace=dns.ref.namespace, name=""
     )
@@ -101,37 +100,38 @@ async def find_owner(dns: Dns, reader: ObjectReader) -> Owner:
     return NoOwner(managed_by=labels.get("app.kubernetes.io/managed-by", ""))
 
 
-def _config_of(deployment: dict[str, Any], target: ObjectRef) -> str | None:
-    """Return the name of the ConfigMap if this Deployment is a running autoscaler of `target`."""
-    if deployment["spec"].get("replicas", 1) == 0:
-        return None
-    for container in deployment["spec"]["template"]["spec"]["containers"]:
-        line = " ".join([*container.get("command", ()), *container.get("args", ())])
-        targets = _TARGET.search(line)
-        config = _CONFIGMAP.search(line)
-        wanted = f"{target.kind}/{target.name}".lower()
-        if targets and config and wanted in _split(targets["targets"]):
-            return config["name"]
-    return None
-
-
-def _split(targets: str) -> Sequence[str]:
-    return [one.strip().lower() for one in targets.split(",")]
-
-
-async def _proportional(config: ObjectRef, reader: ObjectReader) -> ProportionalOwner:
+async def _proportional(autoscaler: Autoscaler, reader: ObjectReader) -> Owner:
+    namespace, _, name = autoscaler.config.partition("/")
+    config = ObjectRef(api="v1", kind="ConfigMap", namespace=namespace, name=name)
     found = await reader.read(config)
-    data = (found or {}).get("data") or {}
-    if found is None or "linear" not in data:
-        problem = "has mode `ladder`, which is not supported" if "ladder" in data else "has no mode `linear`"
-        raise UnusableError(f"The autoscaler's {config} {problem}: edit it by hand.")
+    if found is None:
+        problem = f"The autoscaler's {config} does not exist, so the autoscaler does nothing."
+        if autoscaler.creates_config:
+            problem = f"The autoscaler's {config} does not exist; the autoscaler creates it at its next poll."
+        return BrokenOwner(config=config, problem=problem)
+    content = found.get("data") or {}
+    if LADDER in content:
+        problem = f"The autoscaler's {config} has mode `ladder`, which is not supported: edit it by hand."
+        return BrokenOwner(config=config, problem=problem)
     try:
-        linear = read_linear(data["linear"])
+        linear = read_config(content)
     except ValueError as error:
-        raise UnusableError(
+        problem = (
             f"The autoscaler's {config} is invalid, so the autoscaler does nothing: {error}. Fix it first."
-        ) from error
-    ref = ObjectRef(
-        api="v1", kind="ConfigMap", namespace=config.namespace, name=config.name, uid=found["metadata"]["uid"]
+        )
+        return BrokenOwner(config=config, problem=problem)
+    return ProportionalOwner(
+        config=ObjectRef(
+            api="v1", kind="ConfigMap", namespace=namespace, name=name, uid=found["metadata"]["uid"]
+        ),
+        document=content[LINEAR],
+        linear=linear,
+        autoscaler=autoscaler,
     )
-    return ProportionalOwner(config=ref, document=data["linear"], linear=linear)
+
+
+def reader_of(context: CommandContext) -> ObjectReader:
+    """Return what reads objects. Raises UnusableError without access to Kubernetes."""
+    if context.cluster.reader is None:
+        raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+    return context.cluster.reader

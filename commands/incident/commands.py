@@ -1,4 +1,4 @@
-"""The commands `incident list|show`."""
+"""The commands `incident list|show`, beside `resolve`."""
 
 from dataclasses import dataclass, replace
 
@@ -17,6 +17,7 @@ from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import INCIDENT
 from commands.incident.card_context import incident_context
+from commands.incident.resolving import COMMANDS as RESOLVING
 
 SHOWN = 20
 
@@ -85,6 +86,7 @@ async def show(action: ShowIncident, context: CommandContext) -> Answer:
 
 
 COMMANDS = (
+    *RESOLVING,
     Command(
         noun="incident",
         verb="list",

@@ -9,6 +9,7 @@ from alerts.cards.message import Block, Button, Buttons, Fields, Message
 from alerts.cards.text import Text, bold, code, moment, text
 from collectors.cluster.objects import Node
 from collectors.facts.subjects import Subject
+from collectors.facts.topology import TrainingFacts, shown_name
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.cordons import BY, REASON, UNTIL, against_uncordoning, annotations_of
@@ -41,7 +42,8 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
             rows.append((condition.type, text(f"{condition.status} {condition.reason}: {condition.message}")))
     rows += _lease_rows(node)
     for one in context.cluster.topology().affected_by(Subject(node=action.node)):
-        rows.append(("training", text(code(one.id), f" of {one.owner or '?'}, {one.gpus:g} GPUs")))
+        kind = "training" if isinstance(one, TrainingFacts) else "workload"
+        rows.append((kind, text(code(shown_name(one.id)), f" of {one.owner or '?'}, {one.gpus:g} GPUs")))
     incidents = await open_incidents(context)
     for incident in incidents:
         if incident.subject.node == action.node:

@@ -8,9 +8,11 @@ from alerts.incidents.incident import Incident
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from collectors.facts.subjects import Subject
+from collectors.facts.topology import shown_name
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordons import BY, against_uncordoning, annotations_of, cordoned_by, lost_gpu
+from commands.core.dns_after_cordon import notes_on_cordon
 from commands.core.lookups import node_named
 from commands.models import CordonLease
 from commands.node.cordon import cordon_steps, extension_steps, forgotten_steps, uncordon_step
@@ -43,10 +45,12 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
     longer: list[Patch | Record] = []
     notes: list[str] = []
     already: list[str] = []
+    newly: list[str] = []
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
     for name in dict.fromkeys(action.nodes):
         node = node_named(name, inventory)
         if not node.spec.unschedulable:
+            newly.append(name)
             new += cordon_steps(node, action.reason, context, lasting)
             notes += await _training_notes(node, incidents, context)
         elif action.lasting is not None and BY in annotations_of(node):
@@ -57,6 +61,7 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
             already.append(f"{name} is already cordoned by {cordoned_by(node)}{hint}.")
     if not new and not longer:
         return PlanDraft(title="", nothing_to_do=" ".join(already))
+    notes += notes_on_cordon(newly, context)
     titles = [f"Cordon {_nodes_of(new)}"] if new else []
     titles += [f"Extend the cordon of {_nodes_of(longer)}"] if longer else []
     notes.append(
@@ -66,16 +71,16 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
 
 
 async def _training_notes(node: Node, incidents: Sequence[Incident], context: CommandContext) -> list[str]:
-    """Return what becomes of each training on a node that is cordoned."""
+    """Return what becomes of each training and workload with GPUs on a node that is cordoned."""
     name, lost = node.metadata.name, lost_gpu(node, incidents)
     notes = []
     for training in context.cluster.topology().affected_by(Subject(node=name)):
         owner = f" of {training.owner}" if training.owner else ""
-        who = f"{training.id}{owner} ({training.gpus:g} GPUs)"
+        who = f"{shown_name(training.id)}{owner} ({training.gpus:g} GPUs)"
         if lost:
             work = await _lost_work(training.id, context)
             notes.append(
-                f"{who} is on {name} and will probably die ({lost}): a cordon does not move it. {work}"
+                f"{who} is on {name} and will probably die ({lost}): a cordon does not move it. {work}".rstrip()
             )
         else:
             notes.append(f"{who} runs on {name} and continues: a cordon evicts nothing.")

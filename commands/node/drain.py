@@ -102,12 +102,12 @@ def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: st
         by_name.setdefault(fact.training or fact.workload or _workload(pod), []).append(fact)
     found: list[Disruption] = []
     for name, members in by_name.items():
-        training = topology.trainings.get(name)
+        training, user = topology.trainings.get(name), topology.user(name)
         count = f"{len(members)} pod{'s' if len(members) != 1 else ''}"
         found.append(
             Disruption(
                 name=name,
-                owner=training.owner if training else "",
+                owner=user.owner if user else "",
                 gpus=sum(member.gpus for member in members),
                 text=f"{len(members)} of {training.ranks} ranks" if training else count,
             )

@@ -91,7 +91,7 @@ def _listed(
     topology = context.cluster.topology()
     name = node.metadata.name
     facts = topology.nodes.get(name)
-    trainings = {pod.training.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.training}
+    trainings = {pod.user.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.user}
     return _Listed(
         name=name,
         state=", ".join((state_of(node), *(one.id for one in incidents))),

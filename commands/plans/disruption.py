@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from collectors.facts.topology import shown_name
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disruption:
@@ -17,7 +19,7 @@ class Disruption:
         owner = f" of {self.owner}" if self.owner else ""
         amounts = [self.text] if self.text else []
         amounts += [f"{self.gpus:g} GPUs"] if self.gpus else []
-        return f"{self.name}{owner}" + (f": {', '.join(amounts)}" if amounts else "")
+        return f"{shown_name(self.name)}{owner}" + (f": {', '.join(amounts)}" if amounts else "")
 
 
 def worse_than_shown(shown: Sequence[Disruption], now: Sequence[Disruption]) -> list[str]:

@@ -1,5 +1,6 @@
 """A person on call handles an incident in a real browser: reads the card, cordons, and sees it resolve."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -87,7 +88,7 @@ async def test_a_person_cordons_from_a_card_and_sees_it_resolve(stage: Environme
 
     summary, affects, next_step = await first_lines(card, 3)
     assert "gpu-b03 is hot" in summary
-    assert affects.startswith("Affects: vision-detr/detr 32 GPUs, @ana")
+    assert re.match(r"Runs on (this GPU|these GPUs): vision-detr/detr 32 GPUs, @ana", affects)
     assert next_step.startswith("Next: Cordon gpu-b03")
 
     await card.get_by_role("button", name="Cordon gpu-b03").click()

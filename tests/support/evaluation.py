@@ -9,8 +9,9 @@ from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.cards.text import plain
 from alerts.incidents.incident import Incident
 from alerts.routing import Route
-from alerts.rules import Rule
+from alerts.rules import Proof, Rule
 from alerts.silences import Silence
+from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.store.memory_store import MemoryStore
@@ -19,6 +20,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
+from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_topology
 from tests.support.routing import QuietSource, a_router
 
@@ -63,6 +65,8 @@ class Yard:
     routes: tuple[Route, ...] = ()
     topology: Topology = field(default_factory=a_topology)
     store: MemoryStore | SqlStore = field(default_factory=MemoryStore)
+    sees_cluster: bool = True
+    router: QueryRouter = field(init=False)
     scheduler: RuleScheduler = field(init=False)
     recorder: IncidentRecorder = field(init=False)
 
@@ -70,8 +74,8 @@ class Yard:
         self.process()
 
     def process(self) -> None:
-        router = a_router(self.metrics)
-        self.scheduler = RuleScheduler(CLUSTER, self.rules, router, a_renderer(self.topology))
+        self.router = a_router(self.metrics)
+        self.scheduler = RuleScheduler(CLUSTER, self.rules, self.router, a_renderer(self.topology))
         self.recorder = IncidentRecorder(CLUSTER, self.store, CardRouting(routes=self.routes, default="C1"))
 
     async def restart(self, minute: float) -> None:
@@ -81,7 +85,14 @@ class Yard:
     async def round(self, minute: float) -> EvaluationCycle:
         self.metrics.asked = NOON + minute * EVERY
         cycle = await self.scheduler.run_cycle(self.metrics.asked)
-        await self.recorder.record(cycle, rules=self.scheduler.rules, topology=self.topology)
+        facts = await proof_facts(
+            self.scheduler.rules,
+            await self.recorder.unproven_rules(Proof.METRIC),
+            self.router,
+            topology=self.topology if self.sees_cluster else None,
+            now=cycle.at,
+        )
+        await self.recorder.record(cycle, rules=self.scheduler.rules, topology=self.topology, facts=facts)
         return cycle
 
     async def run(self, minutes: int, *, start: int = 0) -> None:

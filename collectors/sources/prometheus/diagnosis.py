@@ -11,9 +11,11 @@ from collectors.facts.findings import Finding, broken, ok, warning
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.sources.prometheus.client import PrometheusClient
+from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.exporters import OPTIONAL, exporter_of
 from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
 
+_NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
 _SHOWN = 6  # rules or metrics in one finding
 
 
@@ -30,7 +32,12 @@ class _Ask(Protocol):
 
 
 async def diagnose(
-    client: PrometheusClient, ask: _Ask, health: Blind | None, queries: Mapping[str, Query], at: datetime
+    client: PrometheusClient,
+    dialects: Dialects,
+    ask: _Ask,
+    health: Blind | None,
+    queries: Mapping[str, Query],
+    at: datetime,
 ) -> Sequence[Finding]:
     """Return the findings. `queries` are those of rules, by the rule's name; `health` is the source's own."""
     if health is not None:
@@ -41,7 +48,11 @@ async def diagnose(
             )
         ]
     found = [ok(f"{await _version(client)} answers at {client.where}, and scrapes")]
-    expressions = {name: query.expr for name, query in queries.items() if isinstance(query, PromQLQuery)}
+    expressions, blind = await _expressions(dialects, queries, at)
+    for reason in sorted(set(blind.values())):
+        rules = sorted(rule for rule, one in blind.items() if one == reason)
+        found.append(broken(f"{_some(rules)} can see nothing: {reason}", _NAME_LABELS))
+    found += [ok(line) for line in dialects.described()]
     names = frozenset().union(*(metric_names(expr) for expr in expressions.values()))
     present = await _present(ask, names, at)
     if isinstance(present, Blind):
@@ -53,6 +64,23 @@ async def diagnose(
             ),
         ]
     return [*found, *_findings(expressions, names, present)]
+
+
+async def _expressions(
+    dialects: Dialects, queries: Mapping[str, Query], at: datetime
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the expressions as they are asked here, and why rules cannot be asked, by the rule's name."""
+    expressions: dict[str, str] = {}
+    blind: dict[str, str] = {}
+    for name, query in queries.items():
+        if not isinstance(query, PromQLQuery):
+            continue
+        prepared = await dialects.prepare(query, at=at) if query.of_pack else query
+        if isinstance(prepared, Blind):
+            blind[name] = prepared.reason
+        else:
+            expressions[name] = prepared.expr
+    return expressions, blind
 
 
 def _findings(

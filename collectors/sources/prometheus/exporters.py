@@ -7,6 +7,10 @@ _MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to
         "dcgm-exporter",
         "install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
     ),
+    "dcgm_": (
+        "dcgm-exporter",
+        "install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
+    ),
     "node_": (
         "node_exporter",
         "install node_exporter on every node, and let Prometheus scrape it (port 9100)",

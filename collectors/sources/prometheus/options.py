@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from yarl import URL
 
+from collectors.sources.prometheus.dialects.choosing import Overrides
 from collectors.sources.prometheus.errors import Failure, without_secrets
 
 
@@ -37,6 +38,7 @@ class PrometheusOptions:
     waiting_cap: int = 1000  # queries that run or wait
     freshness_query: str = "max(timestamp(up))"  # the time of the newest scrape, in seconds; empty: no check
     stale_after: timedelta = timedelta(minutes=3)
+    labels: Mapping[str, Overrides] = field(default_factory=dict)  # by exporter, instead of those looked up
 
     def endpoint(self, path: str) -> URL:
         """Return the URL of the API's path, without user and password. Raises SourceError for a bad url."""

@@ -1,7 +1,7 @@
 """The Prometheus source: a query returns Seen or Blind, and never raises for an error outside."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -10,9 +10,12 @@ from collectors.facts.findings import Finding
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series, SourceError
+from collectors.facts.topology import Topology
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.diagnosis import diagnose
+from collectors.sources.prometheus.dialects.node_names import NodeNames
+from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.ranges import RangeReader
@@ -41,16 +44,37 @@ class PrometheusSource:
         self._client = PrometheusClient(settings)
         self._ranges = RangeReader(settings)
         self._presence = SharedQueries(self._instant)
+        self.dialects = Dialects(self._instant, overrides=settings.labels)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._waiting = 0  # queries that run or wait
         self._is_closed = False
         self._gap: tuple[datetime, timedelta] | None = None  # the longest that is no hole, and as of when
 
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
-        """Return the samples at that moment, with their labels exactly as returned, and the presence query's result."""
-        asked = [self._instant(query.expr, at)]
-        if query.presence is not None:  # many rules have the same one
-            asked.append(self._presence.query(query.presence, at))
+        """Return the samples at that moment, and the presence query's result.
+
+        Their labels are exactly as returned, or those that the query of a pack names.
+        """
+        if not query.of_pack:
+            return await self._queried(query.expr, query.presence, at)
+        prepared = await self.dialects.prepare(query, at=at)
+        if isinstance(prepared, Blind):
+            return replace(prepared, source=self.name)
+        found = await self._queried(prepared.expr, prepared.presence, at)
+        if isinstance(found, Seen) and self.dialects.is_unnamed(found, prepared):
+            again = await self.dialects.prepare(query, at=at, force=True)
+            if isinstance(again, Prepared) and again != prepared:  # exporters with other labels have come
+                prepared, found = again, await self._queried(again.expr, again.presence, at)
+        return found if isinstance(found, Blind) else self.dialects.restored(found, prepared)
+
+    def follow(self, topology: Callable[[], Topology]) -> None:
+        """Compare the values of labels with the nodes and pods of the cluster from now on."""
+        self.dialects.nodes = NodeNames(topology)
+
+    async def _queried(self, expr: str, presence: str | None, at: datetime) -> QueryResult:
+        asked = [self._instant(expr, at)]
+        if presence is not None:  # many rules have the same one
+            asked.append(self._presence.query(presence, at))
         found = await asyncio.gather(*asked)
         for one in found:
             if isinstance(one, Blind):
@@ -63,7 +87,13 @@ class PrometheusSource:
         self, query: PromQLQuery, *, start: datetime, end: datetime, step: timedelta
     ) -> tuple[Series, ...]:
         """Return the samples over time, without presence. Raises SourceError, TooLargeError for a shorter range."""
-        return await self._ranges.fetch(query.expr, start=start, end=end, step=step)
+        if not query.of_pack:
+            return await self._ranges.fetch(query.expr, start=start, end=end, step=step)
+        prepared = await self.dialects.prepare(query.without_presence(), at=end)
+        if isinstance(prepared, Blind):
+            raise SourceError(prepared.reason, temporary=not prepared.is_lasting)
+        found = await self._ranges.fetch(prepared.expr, start=start, end=end, step=step)
+        return self.dialects.restored_series(found, prepared)
 
     async def health(self, *, at: datetime) -> Blind | None:
         """Return Blind when the server's results cannot be trusted now. Call it once per cycle.
@@ -89,7 +119,9 @@ class PrometheusSource:
 
     async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> Sequence[Finding]:
         """Return whether it answers and scrapes, and which rules have no series to see."""
-        return await diagnose(self._client, self._instant, await self.health(at=at), queries, at)
+        return await diagnose(
+            self._client, self.dialects, self._instant, await self.health(at=at), queries, at
+        )
 
     async def _stale(self, at: datetime, limit: timedelta) -> Blind | None:
         """Return Blind when the newest scrape as of that moment is older than `limit`."""

@@ -56,7 +56,7 @@ def buttons(shown: Message) -> dict[str, str]:
 def test_the_first_three_lines_say_what_where_who_and_next() -> None:
     assert lines(card_of(incident()))[:3] == [
         "🟠 GPU 3 is hot: 91 °C",
-        "Where: GPU 3 on gpu-a01 · Affects: vision/detr 16 GPUs, ana",
+        "Where: GPU 3 on gpu-a01 · On this node: vision/detr 16 GPUs, ana",
         "Next: Cordon gpu-a01 · runbook",
     ]
 
@@ -64,7 +64,7 @@ def test_the_first_three_lines_say_what_where_who_and_next() -> None:
 def test_a_place_in_the_title_is_not_repeated() -> None:
     shown = card_of(incident(summary="GPU 3 on gpu-a01 is hot: 91 °C."))
 
-    assert lines(shown)[:2] == ["🟠 GPU 3 on gpu-a01 is hot: 91 °C", "Affects: vision/detr 16 GPUs, ana"]
+    assert lines(shown)[:2] == ["🟠 GPU 3 on gpu-a01 is hot: 91 °C", "On this node: vision/detr 16 GPUs, ana"]
     assert "rack-a" in " ".join(plain(b.text) for b in shown.blocks if isinstance(b, Context))
 
 

@@ -92,7 +92,34 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
             "remediation: this annotation is not supported; remove it",
         ),
         ("closes: proof", (7, 15), "closes: this annotation is not supported; remove it"),
-        ("resolve_when: proven", (7, 21), "`proven` must be one of cleared, acknowledged"),
+        ("resolve_when: proven", (7, 21), "proof: with `resolve_when: proven` it must be set, of gpus-"),
+        (
+            "resolve_when: proven\n  proof: word\n  proof_severity: info",
+            (9, 23),
+            "proof_severity: `info` must be critical or warning",
+        ),
+        ("proof: word", (7, 14), "proof: it is only used with `resolve_when: proven`"),
+        (
+            "resolve_when: proven\n  proof: gpus-allocated",
+            (8, 14),
+            "`gpus-allocated` is not one of gpus-allocatable, node-rebooted, volume-mounted, metric, word; did you",
+        ),
+        (
+            "resolve_when: proven\n  proof: '{{ if eq $labels.xid \"79\" }}gpu-back{{ end }}'",
+            (8, 14),
+            "`gpu-back` is not one of",
+        ),
+        ("resolve_when: proven\n  proof: metric", (8, 14), "`metric` needs `proof_expr`"),
+        (
+            "resolve_when: proven\n  proof: word\n  proof_expr: up",
+            (9, 19),
+            "proof_expr: `proof` must name `metric`, or it is not used",
+        ),
+        (
+            "resolve_when: proven\n  proof: metric\n  proof_expr: sum(up",
+            (9, 19),
+            "proof_expr: could not parse expression: 1:4: parse error: unclosed left parenthesis",
+        ),
         (
             "presence: sum(up",
             (7, 17),
@@ -106,7 +133,7 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
             "`{counts}` is not a subject field; did you mean `count`?",
         ),
         ("worse_after: Other", (7, 20), "worse_after: `worse_summary` must be set: what the card then says"),
-        ("resolve_when: maybe", (7, 21), "`maybe` must be one of cleared, acknowledged"),
+        ("resolve_when: maybe", (7, 21), "`maybe` must be one of cleared, acknowledged, proven"),
         (
             'summary: "{{ nope }}"',
             (7, 16),

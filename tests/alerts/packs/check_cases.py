@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from collectors.checks.check import SourceState
-from collectors.cluster.inventory import Inventory
-from collectors.cluster.objects import Service
 from collectors.facts.clock import ClockStep
 from collectors.trainings.training import Training, TrainingState
 from tests.alerts.packs.check_case import CheckCase, check_input
+from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
-from tests.support.objects import NOW, inventory, node, read
+from tests.support.objects import NOW, inventory, node
 
 
 def _ready(status: str, reason: str = "", message: str = "") -> dict[str, object]:
@@ -39,71 +38,8 @@ def _a_training(state: TrainingState, name: str = "detr") -> Training:
     )
 
 
-def _cluster_of(count: int, *, services: int = 3, cordoned: int = 0) -> Inventory:
-    nodes = [node(f"gpu-{number:03d}", spec={"unschedulable": number < cordoned}) for number in range(count)]
-    found = [
-        read(Service, {"metadata": {"name": f"s{number}", "namespace": "default"}})
-        for number in range(services)
-    ]
-    return inventory(*nodes, *found)
-
-
-def _autoscaler(max: int, **more: object) -> dict[str, dict[str, str]]:
-    extra = "".join(f', "{name}": {str(value).lower()}' for name, value in more.items())
-    return {
-        "kube-system/kube-dns-autoscaler": {
-            "linear": f'{{"nodesPerReplica": 10, "min": 1, "max": {max}{extra}}}'
-        }
-    }
-
-
-_CAPPED = {
-    "component": "dns",
-    "namespace": "kube-system",
-    "configmap": "kube-dns-autoscaler",
-    "severity": "warning",
-}
-
 CHECK_CASES: Sequence[CheckCase] = (
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="61 nodes need seven replicas, but five are allowed",
-        inputs=check_input(_cluster_of(61), configs=_autoscaler(5)),
-        fired=(
-            Fired(
-                labels=_CAPPED,
-                summary="The DNS autoscaler is at its maximum, but 7 replicas are needed.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="few nodes, but 700 Services: names are the load of a name server",
-        inputs=check_input(_cluster_of(20, services=700), configs=_autoscaler(2)),
-        fired=(
-            Fired(
-                labels=_CAPPED,
-                summary="The DNS autoscaler is at its maximum, but 3 replicas are needed.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="exactly as many replicas are needed as are allowed",
-        inputs=check_input(_cluster_of(50), configs=_autoscaler(5)),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="the autoscaler does not count cordoned nodes",
-        inputs=check_input(_cluster_of(61, cordoned=30), configs=_autoscaler(5)),
-    ),
-    CheckCase(
-        rule="DNSAutoscalerCapped",
-        description="a maximum of 0 is no maximum, and an invalid document limits nothing",
-        inputs=check_input(
-            _cluster_of(61), configs={**_autoscaler(0), "kube-system/dns-autoscaler": {"linear": "{"}}
-        ),
-    ),
+    *DNS_CHECK_CASES,
     CheckCase(
         rule="GPUUnhealthy",
         description="the device plugin removed one of eight",

@@ -10,6 +10,7 @@ from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.gpu_log_cases import GPU_LOG_CASES
 from tests.alerts.packs.log_case import LogCase, LogEvent
 from tests.alerts.packs.node_log_cases import NODE_LOG_CASES
+from tests.alerts.packs.storage_log_cases import STORAGE_LOG_CASES
 
 DAY = 86_400.0
 
@@ -322,4 +323,5 @@ LOG_CASES: Sequence[LogCase] = (
     ),
     *NODE_LOG_CASES,
     *GPU_LOG_CASES,
+    *STORAGE_LOG_CASES,
 )

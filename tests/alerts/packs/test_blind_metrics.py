@@ -22,6 +22,7 @@ LATER = NOW + timedelta(hours=2)
 RULES = {name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, PromQLQuery)}
 EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
+_CLAIM = {"namespace": "vision", "persistentvolumeclaim": "ckpt"}
 _HOST = {"instance": "10.0.1.13:9100"}
 _GPU = {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"}
 _PORT = {"instance": "10.0.1.13:9100", "device": "mlx5_0", "port": "1"}
@@ -84,6 +85,34 @@ SAMPLES = {
     "CoreDNSErrorsHigh": {},
     "CoreDNSErrorsCritical": {},
     "CoreDNSLatencyHigh": {},
+    "CephOSDFlapping": {"ceph_daemon": "osd.3"},
+    "CephOSDDown": {"ceph_daemon": "osd.3", "hostname": "stor-03"},
+    "CephOSDDownHigh": {},
+    "CephOSDSlowHeartbeats": {"name": "OSD_SLOW_PING_TIME_BACK"},
+    "CephSlowOps": {},
+    "CephMDSSlow": {"name": "MDS_TRIM"},
+    "CephFilesystemDown": {"name": "FS_DEGRADED"},
+    "CephFSClientsHigh": {"ceph_daemon": "mds.a"},
+    "CephHealthError": {},
+    "CephHealthWarning": {},
+    "CephSpaceNearFull": {"name": "OSD_NEARFULL"},
+    "CephSpaceFull": {"name": "OSD_FULL"},
+    "CephPGsInactive": {"pool_id": "2"},
+    "CephPGsDamaged": {"name": "PG_DAMAGED"},
+    "VolumeContentCollapsed": _CLAIM,
+    "KubePersistentVolumeFull": _CLAIM,
+    "KubePersistentVolumeFillingUp": _CLAIM,
+    "KubePersistentVolumeInodesFillingUp": _CLAIM,
+    "VolumeOperationsFailing": {
+        "instance": "10.0.1.13:10250",
+        "volume_plugin": "x",
+        "operation_name": "volume_mount",
+    },
+    "CSIOperationsFailing": {"instance": "10.0.1.13:10250", "driver_name": "x", "method_name": "y"},
+    "NFSRetransmissionsHigh": {"instance": "10.0.1.13:9100"},
+    "HDFSMissingBlocks": {"instance": "nn1:7071"},
+    "HDFSDataNodesDead": {"instance": "nn1:7071"},
+    "HDFSSpaceFillingUp": {"instance": "nn1:7071"},
 }
 
 

@@ -35,7 +35,7 @@ class Source:
 
 
 async def read(source: Source, count: int) -> list[tuple[float, ...]]:
-    cursor = RangeCursor(source, "x", Moments(start=NOON, step=STEP, count=count))
+    cursor = RangeCursor(source, PromQLQuery(expr="x"), Moments(start=NOON, step=STEP, count=count))
     return [tuple(sample.value for sample in await cursor.at(number)) for number in range(count)]
 
 
@@ -61,6 +61,6 @@ async def test_a_single_moment_that_is_too_large_is_an_error() -> None:
 
 async def test_moments_may_be_skipped() -> None:
     source = Source(most=10**9)
-    cursor = RangeCursor(source, "x", Moments(start=NOON, step=STEP, count=20_000))
+    cursor = RangeCursor(source, PromQLQuery(expr="x"), Moments(start=NOON, step=STEP, count=20_000))
     assert [sample.value for sample in await cursor.at(19_999)] == [19_999]
     assert source.sizes == [1]

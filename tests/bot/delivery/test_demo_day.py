@@ -12,6 +12,7 @@ import pytest
 
 from alerts.cards.message import Message
 from alerts.cards.text import Text
+from alerts.incidents.proofs import NO_FACTS
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.delivery.card_entries import REFRESH_EVERY, state_digest_of
@@ -88,7 +89,7 @@ async def test_no_card_is_edited_more_than_once_a_minute_without_a_change_of_sta
         delivery = tasks.create_task(reconciler.run())
         while clock.elapsed() < lasting:
             cycle = await scheduler.run_cycle(clock.now())
-            await recorder.record(cycle, rules=scheduler.rules, topology=topology)
+            await recorder.record(cycle, rules=scheduler.rules, topology=topology, facts=NO_FACTS)
             await asyncio.sleep(EVALUATE_EVERY.total_seconds())
         delivery.cancel()
     await source.close()

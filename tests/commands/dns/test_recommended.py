@@ -1,18 +1,16 @@
 """The recommended number of DNS replicas is never below what the alert about the autoscaler calls for."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check import CheckInput
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Deployment, Service
 from collectors.facts.proportional import read_linear
-from commands.dns.commands import recommended
-from commands.dns.owner import Dns, ProportionalOwner
+from commands.dns.advice import recommended
+from commands.dns.owner import Dns, NoOwner, ProportionalOwner
 from commands.plans.object_refs import ObjectRef
-from tests.support.objects import NOW, inventory, node
+from tests.support.objects import NOW, inventory, node, read
 
 DNS = ObjectRef(api="apps/v1", kind="Deployment", namespace="kube-system", name="coredns")
 CONFIG = ObjectRef(api="v1", kind="ConfigMap", namespace="kube-system", name="dns-autoscaler")
@@ -20,8 +18,12 @@ CONFIG = ObjectRef(api="v1", kind="ConfigMap", namespace="kube-system", name="dn
 
 def proposed(document: str, *, replicas: int, nodes: Inventory) -> int:
     owner = ProportionalOwner(config=CONFIG, document=document, linear=read_linear(document))
-    context: Any = SimpleNamespace(cluster=SimpleNamespace(inventory=lambda: nodes))
-    return recommended(Dns(ref=DNS, wanted=replicas, ready=replicas), owner, context)
+    return recommended(a_dns(replicas), owner, nodes)
+
+
+def a_dns(replicas: int) -> Dns:
+    deployment = read(Deployment, {"metadata": {"name": "coredns", "namespace": "kube-system"}})
+    return Dns(ref=DNS, wanted=replicas, ready=replicas, deployment=deployment)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +55,37 @@ def test_it_is_what_the_alert_calls_for() -> None:
     (sample,) = CHECKS["dns-autoscaler-capped"].run(inputs, {"growth": 1.0})
 
     assert proposed(document, replicas=2, nodes=seen) == sample.value
+
+
+def test_an_alias_of_a_foreign_name_is_counted_by_neither() -> None:
+    document = '{"nodesPerReplica": 10, "max": 2}'
+    aliases = (a_service(f"a{number}", type="ExternalName") for number in range(1200))
+    seen = inventory(*(a_service(f"s{number}") for number in range(700)), *aliases)
+    inputs = CheckInput(
+        at=NOW,
+        inventory=seen,
+        trainings=(),
+        configs={"kube-system/dns-autoscaler": {"linear": document}},
+        sources=(),
+    )
+
+    (sample,) = CHECKS["dns-autoscaler-capped"].run(inputs, {"growth": 1.0})
+
+    assert proposed(document, replicas=1, nodes=seen) == sample.value == 3
+
+
+def test_cordoned_nodes_are_a_load_although_the_autoscaler_does_not_count_them() -> None:
+    nodes = (node(f"gpu-{number}", spec={"unschedulable": number < 60}) for number in range(100))
+
+    assert proposed('{"nodesPerReplica": 10, "max": 50}', replicas=4, nodes=inventory(*nodes)) == 10
+
+
+def test_without_an_autoscaler_names_require_replicas_too() -> None:
+    seen = inventory(*(a_service(f"s{number}") for number in range(1600)))
+
+    assert recommended(a_dns(2), NoOwner(), seen) == 6
+    assert recommended(a_dns(2), NoOwner(), inventory()) == 3
+
+
+def a_service(name: str, **spec: str) -> Service:
+    return read(Service, {"metadata": {"name": name, "namespace": "default"}, "spec": spec})

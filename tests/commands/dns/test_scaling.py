@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from collectors.cluster.kinds import DEPLOYMENTS
+from collectors.dns.autoscaler import cached_configs
 from commands.plans.steps import Patch
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, a_node_tree, yard_before
@@ -56,6 +57,10 @@ def add_hpa(kube: KubernetesLookalike) -> None:
     )
 
 
+async def autoscaler_seen(yard: Yard) -> None:
+    await yard.seen(lambda: "kube-system/scaler" in yard.cluster.inventory().all(DEPLOYMENTS))
+
+
 def add_autoscaler(kube: KubernetesLookalike, **linear: object) -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "dns-autoscaler"}}
     kube.create({**config, "data": {"linear": json.dumps(linear)}}, namespace="kube-system")
@@ -83,5 +88,33 @@ async def test_what_the_autoscaler_computes_does_not_depend_on_the_minimum_that_
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     add_autoscaler(kube, nodesPerReplica=5, min=5, max=50)
+    await autoscaler_seen(yard)
     plan = await yard.plan("dns scale 1")
     assert "With 13 nodes the autoscaler computes 3 replicas and does not go below that." in plan.notes
+
+
+async def test_the_autoscaler_computes_within_its_maximum(yard: Yard, kube: KubernetesLookalike) -> None:
+    add_autoscaler(kube, nodesPerReplica=2, min=5, max=4 + 1)
+    await autoscaler_seen(yard)
+    plan = await yard.plan("dns scale 3")
+    assert "With 13 nodes the autoscaler computes 5 replicas and does not go below that." in plan.notes
+
+
+async def test_a_document_that_the_autoscaler_rejects_is_shown_and_not_changed(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    add_autoscaler(kube, servicesPerReplica=300)
+    await autoscaler_seen(yard)
+    shown = await yard.say("dns show")
+    assert "neither coresPerReplica nor nodesPerReplica is set" in shown
+    assert "the autoscaler does nothing" in await yard.say("dns scale 6")
+
+
+async def test_the_preview_of_a_cordon_says_what_becomes_of_dns(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    add_autoscaler(kube, nodesPerReplica=6)
+    await autoscaler_seen(yard)
+    await yard.seen(lambda: bool(cached_configs(yard.cluster.inventory())))
+    plan = await yard.plan("node cordon n00 --reason fan")
+    assert any("it lowers DNS from 3 to 2 replicas" in note for note in plan.notes)

@@ -290,7 +290,7 @@ async def test_a_workload_or_a_blocking_budget_more_is_shown_before_it_is_confir
     await kube.add_pod("b", NODE)
     await cached(yard, 2)
     answer = await yard.say(f"plan confirm {plan.id} --hash {plan.hash}")
-    assert "It disrupts more than the first preview showed: work/Pod/b: 1 pod." in answer
+    assert "It disrupts more than the first preview showed: Pod work/b: 1 pod." in answer
 
     again = await yard.newest()
     assert again is not None

@@ -92,7 +92,7 @@ async def test_a_drain_waits_for_a_budget_and_goes_on_when_it_lets_the_pods_go(
     assert any("have to wait now: The disruption budget web needs 2" in note for note in plan.notes), (
         plan.notes
     )
-    assert f"{kube.namespace}/Deployment/web: 2 pods" in shown
+    assert f"Deployment {kube.namespace}/web: 2 pods" in shown
 
     confirmed = await yard.confirmed(plan)
     async with asyncio.timeout(90), asyncio.TaskGroup() as tasks:

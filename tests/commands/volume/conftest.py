@@ -86,7 +86,14 @@ class Volumes:
         meta: dict[str, Any] = {"name": name, "namespace": SPACE}
         if owned_by:
             kind, _, owner = owned_by.partition("/")
-            reference = {"apiVersion": "a/v1", "kind": kind, "name": owner, "uid": "u", "controller": True}
+            group = "kubeflow.org" if kind == "PyTorchJob" else "batch" if kind == "Job" else "apps"
+            reference = {
+                "apiVersion": f"{group}/v1",
+                "kind": kind,
+                "name": owner,
+                "uid": "u",
+                "controller": True,
+            }
             meta["ownerReferences"] = [reference]
         self.kube.create(
             {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": self.pod_spec(node, **more)}

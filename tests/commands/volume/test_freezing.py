@@ -33,7 +33,7 @@ async def test_the_writer_is_scaled_to_0_its_node_is_cordoned_and_undo_restores_
         "cordon gpu-a01: no new pods are scheduled there (its unmap failed)",
         "scale deployment vision/samples from 1 to 0",
     ]
-    assert [str(one) for one in plan.disrupts] == ["vision/Deployment/samples: 1 pod"]
+    assert [str(one) for one in plan.disrupts] == ["Deployment vision/samples: 1 pod"]
     assert "These only read and go on: vision/eval on gpu-a02." in notes(plan)
     assert volumes.spec("deployments", "samples")["replicas"] == 0
     assert volumes.spec("nodes", "gpu-a01")["unschedulable"]

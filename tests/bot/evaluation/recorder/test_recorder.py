@@ -12,6 +12,7 @@ from alerts.alert import Alert
 from alerts.cards.posted import PostedCard
 from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
+from alerts.incidents.proofs import NO_FACTS
 from alerts.lifecycle import AlertState
 from alerts.matching import parse_matchers
 from alerts.routing import Route
@@ -336,7 +337,7 @@ async def test_the_values_on_a_card_are_updated_once_a_minute() -> None:
     for quarter in range(20):
         yard.metrics.asked = NOON + minutes(quarter / 4)
         done = await yard.scheduler.run_cycle(yard.metrics.asked)
-        await yard.recorder.record(done, rules=yard.scheduler.rules, topology=yard.topology)
+        await yard.recorder.record(done, rules=yard.scheduler.rules, topology=yard.topology, facts=NO_FACTS)
         seen += [alert.value for alert in await yard.alerts() if alert.is_firing]
 
     assert seen == [88, 88, 88, 88, 92, 92, 92, 92, 96, 96, 96, 96]

@@ -1,0 +1,132 @@
+"""Checks of the DNS autoscaler: at its maximum, shrunk with the nodes that it counts, or with a document of no use."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.inventory import Inventory
+from collectors.dns.autoscaler import Autoscaler, autoscaler_of
+from collectors.dns.deployment import dns_deployment
+from collectors.dns.names import size_of
+from collectors.facts.dns_load import by_names
+from collectors.facts.labels import Labels
+from collectors.facts.proportional import LINEAR, Linear, read_config, unknown_keys
+from collectors.facts.results import Blind, Sample
+
+REJECTED, UNKNOWN_KEY = "rejected", "unknown-key"
+
+
+def autoscaler_capped(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each linear autoscaler whose `max` is below what nodes or names require.
+
+    The value is the number of replicas required. `growth`: the factor by which it must exceed `max`.
+    """
+    found = []
+    for name, autoscaler, linear in _valid(inputs):
+        assert not isinstance(inputs.inventory, Blind)
+        nodes, cores = autoscaler.count(inputs.inventory.nodes.values(), linear)
+        by_size = linear.unbounded(nodes=nodes, cores=cores)
+        names = size_of(inputs.inventory, autoscaler).names
+        wanted = max(by_size, by_names(linear, names))
+        if linear.max and wanted > linear.max * float(parameters["growth"]):
+            driver = f"{names} names" if wanted > by_size else f"{nodes} nodes"
+            text = f"{driver} require {wanted} replicas, `max` is {linear.max}"
+            found.append(Sample(labels=_labels(name), value=wanted, texts=(text,)))
+    return found
+
+
+def autoscaler_shrunk(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each autoscaler that sets fewer replicas as it does not count some nodes.
+
+    It counts no node that is cordoned or not Ready, but the pods of a cordoned one ask on. The value is the number of
+    replicas that it sets. `below`: the share of what all nodes require, under which there is a sample.
+    """
+    found = []
+    for name, autoscaler, linear in _valid(inputs):
+        assert not isinstance(inputs.inventory, Blind)
+        nodes = inputs.inventory.nodes.values()
+        everything, cores = autoscaler.count_all(nodes)
+        counted, _ = autoscaler.count(nodes, linear)
+        of_all = linear.replicas(nodes=everything, cores=cores)
+        sets = autoscaler.replicas(nodes, linear)
+        if sets < of_all * float(parameters["below"]):
+            text = (
+                f"{everything - counted} of {everything} nodes are cordoned or not Ready, so {sets} replicas "
+                f"are set, not {of_all}"
+            )
+            found.append(Sample(labels=_labels(name), value=sets, texts=(text,)))
+    return found
+
+
+def autoscaler_config(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each ConfigMap with this `problem`. A ladder is valid, and has no sample.
+
+    `rejected`: the autoscaler keeps the replicas as they are. `unknown-key`: it ignores a key of the document.
+    """
+    assert not isinstance(inputs.configs, Blind)
+    found = {
+        name: _problem_of(config) for name, config in inputs.configs.items() if set(config) != {"ladder"}
+    }
+    return [
+        Sample(labels=_labels(name), value=1, texts=(text,))
+        for name, (problem, text) in found.items()
+        if problem == parameters["problem"]
+    ]
+
+
+def _problem_of(config: Mapping[str, str]) -> tuple[str, str]:
+    try:
+        read_config(config)
+    except ValueError as error:
+        return REJECTED, f"{error}; the replicas stay as they are"
+    unknown = unknown_keys(config[LINEAR])
+    return (UNKNOWN_KEY, f"the autoscaler ignores {', '.join(unknown[:3])}") if unknown else ("", "")
+
+
+def _valid(inputs: CheckInput) -> Iterator[tuple[str, Autoscaler, Linear]]:
+    """Yield the name of each ConfigMap that is a valid linear document, who reads it, and what it says."""
+    assert not isinstance(inputs.inventory, Blind)
+    assert not isinstance(inputs.configs, Blind)
+    known = _autoscaler(inputs.inventory)
+    for name, config in inputs.configs.items():
+        try:
+            linear = read_config(config)
+        except ValueError:
+            continue  # `autoscaler_config` reports it
+        yield name, known if known.config == name else Autoscaler(config=name), linear
+
+
+def _autoscaler(inventory: Inventory) -> Autoscaler:
+    deployment = dns_deployment(inventory)
+    return (autoscaler_of(inventory, deployment) if deployment is not None else None) or Autoscaler()
+
+
+def _labels(name: str) -> Labels:
+    namespace, _, configmap = name.partition("/")
+    return Labels({"component": "dns", "namespace": namespace, "configmap": configmap})
+
+
+CHECKS = (
+    ClusterCheck(
+        name="dns-autoscaler-capped",
+        summary="the DNS autoscaler's `max` is below what the cluster requires",
+        needs=frozenset({"inventory", "configs"}),
+        run=autoscaler_capped,
+        parameters={"growth": 1.0},
+        kinds=frozenset({"services"}),
+    ),
+    ClusterCheck(
+        name="dns-autoscaler-shrunk",
+        summary="the DNS autoscaler does not count many of the nodes",
+        needs=frozenset({"inventory", "configs"}),
+        run=autoscaler_shrunk,
+        parameters={"below": 0.75},
+    ),
+    ClusterCheck(
+        name="dns-autoscaler-config",
+        summary="the DNS autoscaler rejects its ConfigMap, or ignores a part of it",
+        needs=frozenset({"configs"}),
+        run=autoscaler_config,
+        parameters={"problem": REJECTED},
+    ),
+)

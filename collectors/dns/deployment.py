@@ -1,0 +1,53 @@
+"""The Deployment of the cluster's DNS, found by its selector: it is called coredns, kube-dns, rke2-coredns, …"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import DEPLOYMENTS
+from collectors.cluster.objects import Deployment, Pod
+
+NAMESPACE = "kube-system"
+SELECTOR: Mapping[str, str] = MappingProxyType({"k8s-app": "kube-dns"})  # also of CoreDNS
+
+
+def dns_deployment(
+    inventory: Inventory, *, namespace: str = NAMESPACE, selector: Mapping[str, str] = SELECTOR
+) -> Deployment | None:
+    """Return the Deployment whose pods the DNS Service selects, the largest of several.
+
+    None where DNS is no Deployment, or where Deployments cannot be seen.
+    """
+    found = [
+        deployment
+        for deployment in inventory.all(DEPLOYMENTS).values()
+        if deployment.metadata.namespace == namespace
+        and _has(deployment.spec.selector.match_labels or {}, selector)
+    ]
+    return max(found, key=wanted_replicas, default=None)
+
+
+def wanted_replicas(deployment: Deployment) -> int:
+    """Return `spec.replicas`, which is 1 where it is absent."""
+    return 1 if deployment.spec.replicas is None else deployment.spec.replicas
+
+
+def dns_pods(inventory: Inventory, deployment: Deployment) -> tuple[Pod, ...]:
+    """Return the pods of the Deployment that are not being deleted."""
+    meta = deployment.metadata
+    found = inventory.pods_of(f"{meta.namespace}/Deployment/{meta.name}")
+    return tuple(pod for pod in found if pod.metadata.deletion_timestamp is None)
+
+
+def answers_elsewhere(inventory: Inventory, *, namespace: str = NAMESPACE) -> bool:
+    """Whether some ready pod, such as one of a DaemonSet, has the labels that the DNS Service selects."""
+    pods = (pod for key, pod in inventory.pods.items() if key.startswith(f"{namespace}/"))
+    return any(_has(pod.metadata.labels or {}, SELECTOR) and is_ready(pod) for pod in pods)
+
+
+def is_ready(pod: Pod) -> bool:
+    return any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions or ())
+
+
+def _has(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
+    return all(labels.get(key) == value for key, value in selector.items())

@@ -1,0 +1,90 @@
+"""Workloads with GPUs that are no training, whatever their kind: the pods under the top of their owner chain.
+
+They are read when they are looked up: there may be 50,000 pods.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from collectors.cluster.base import ObjectMeta
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import NAMESPACES
+from collectors.cluster.objects import Pod
+from collectors.cluster.resources import gpus_held, gpus_requested, holds_resources
+from collectors.facts.topology import WorkloadFacts
+from collectors.trainings.training import OWNER_KEYS, TEAM_KEYS, annotation_of
+
+BARE = "Pod"  # the kind of a workload that is a pod without an owner
+
+
+class GpuWorkloads(Mapping[str, WorkloadFacts]):
+    """The workloads with GPUs by `namespace/Kind/name`. `training_of`: a pod's training, empty without one."""
+
+    def __init__(self, inventory: Inventory, training_of: Callable[[Pod], str]) -> None:
+        self._inventory = inventory
+        self._training_of = training_of
+        self._read: dict[str, WorkloadFacts | None] = {}
+
+    def of(self, pod: Pod) -> str:
+        """Return the workload of a pod; empty for one that takes no GPUs, has finished, or is a training's."""
+        if not _takes_gpus(pod) or self._training_of(pod):
+            return ""
+        return workload_of(pod, self._inventory)
+
+    def __getitem__(self, id: str) -> WorkloadFacts:
+        if id not in self._read:
+            self._read[id] = self._facts(id)
+        if (found := self._read[id]) is None:
+            raise KeyError(id)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name for pod in self._inventory.pods.values() if (name := self.of(pod))))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _facts(self, id: str) -> WorkloadFacts | None:
+        if id.count("/") != 2:
+            return None
+        namespace, kind, _ = id.split("/")
+        top = self._inventory.top_of(id)
+        pods = (top,) if isinstance(top, Pod) and kind == BARE else self._inventory.pods_of(id)
+        of_namespace = self._inventory.all(NAMESPACES).get(namespace)
+
+        def read() -> WorkloadFacts | None:
+            own = [pod for pod in pods if self.of(pod) == id]
+            if not own:
+                return None
+            metas = [one.metadata for one in (top, *own, of_namespace) if one is not None]
+            return WorkloadFacts(
+                id=id,
+                owner=_first(metas, OWNER_KEYS),
+                team=_first(metas, TEAM_KEYS),
+                gpus=sum(map(_or_none, own)),
+                pods=len(own),
+            )
+
+        return self._inventory.memo.get(("gpu workload", id), (top, of_namespace, *pods), read)
+
+
+def workload_of(pod: Pod, inventory: Inventory) -> str:
+    """Return the top of a pod's owner chain as `namespace/Kind/name`: the pod itself if it has no owner."""
+    return inventory.workload_of(pod) or f"{pod.metadata.namespace}/{BARE}/{pod.metadata.name}"
+
+
+def _takes_gpus(pod: Pod) -> bool:
+    try:
+        return holds_resources(pod) and bool(gpus_requested(pod.spec))
+    except ValueError:  # a quantity that cannot be read
+        return False
+
+
+def _or_none(pod: Pod) -> float:
+    try:
+        return gpus_held(pod)
+    except ValueError:
+        return 0
+
+
+def _first(metas: Iterable[ObjectMeta], keys: tuple[str, ...]) -> str:
+    return next((value for one in metas if (value := annotation_of(one, keys))), "")

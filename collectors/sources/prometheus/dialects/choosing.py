@@ -1,0 +1,298 @@
+"""The choice of a dialect: which labels of an exporter's series name the node, the GPU and the pod. Pure."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from collectors.facts.labels import Labels
+from collectors.sources.prometheus.dialects.families import Family, Role
+from collectors.sources.prometheus.dialects.node_names import NodeNames
+from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
+from collectors.sources.prometheus.dialects.selectors import LabelMatcher
+
+INSTANCE = "instance"  # the target's address: it tells exporters apart where nothing names their nodes
+_GENERATED = re.compile(
+    r"-([a-z0-9]{8,10}-)?[a-z0-9]{5}$"
+)  # what ends the name of a pod of a DaemonSet or Deployment
+_NO_NODES = frozenset({"__name__", "job", "endpoint", "container", "service", "namespace", INSTANCE})
+
+Overrides = Mapping[Role, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a family's series name things. `problem` says why its node is not known; its rules are blind then."""
+
+    groups: tuple[SeriesGroup, ...] = (SeriesGroup(),)
+    problem: str = ""
+    doubts: tuple[str, ...] = ()
+    labels: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)  # in use, best first, for people
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _JobDialect:
+    """The choice for the series of one scrape job. `rejected` are labels that it has and that mean something else."""
+
+    labels: tuple[LabelSource, ...]
+    jobs: tuple[str, ...]
+    rejected: frozenset[str] = frozenset()
+
+
+def choose(
+    family: Family, series: Sequence[Labels], *, nodes: NodeNames | None, overrides: Overrides | None = None
+) -> Dialect:
+    """Return the dialect of these series; that of the packs when there are none.
+
+    `nodes` finds the nodes that values name, None or unknown while the cluster is. `overrides` are the labels that the
+    settings give; they are not compared with anything.
+    """
+    if not series:
+        return Dialect()
+    known = nodes if nodes is not None and nodes.is_known else None
+    overrides = overrides or {}
+    by_job: dict[str, list[Labels]] = {}
+    for labels in series:
+        by_job.setdefault(labels.get("job", ""), []).append(labels)
+    ranks = _Ranks(family, series, known)
+    never = _never(family, series, known)
+    merged: list[_JobDialect] = []
+    for job, own in sorted(by_job.items(), key=lambda item: -len(item[1])):
+        found = _of_job(family, job, own, _Ranks(family, own, known), never, overrides)
+        for number, other in enumerate(merged):
+            if joined := _joined(other, found, ranks):
+                merged[number] = joined
+                break
+        else:
+            merged.append(found)
+    return Dialect(
+        groups=_groups(merged),
+        problem=_problem(family, series, ranks, overrides) if known else "",
+        labels=_shown(family, merged, series),
+    )
+
+
+def _of_job(
+    family: Family, job: str, series: Sequence[Labels], ranks: "_Ranks", never: str, overrides: Overrides
+) -> _JobDialect:
+    labels: list[LabelSource] = []
+    rejected: frozenset[str] = frozenset()
+    for role, known in family.roles.items():
+        if role in overrides:
+            labels.append(LabelSource(label=known.label, names=overrides[role]))
+        elif role is Role.NODE and family.is_on_node:
+            names = ranks.names(series)
+            rejected = ranks.rejected(series)
+            labels.append(LabelSource(label=known.label, names=names or (known.label,)))
+        else:
+            labels.append(
+                LabelSource(label=known.label, names=_in_use(series, known.names) or (known.label,))
+            )
+    labels = _without_own(family, series, labels, never, overrides)
+    if not family.is_on_node:
+        exported = {one.label for one in labels if one.names[0].startswith("exported_")}
+        labels = [replace(one, names=one.names[:1]) if one.label in exported else one for one in labels]
+        rejected |= exported
+    return _JobDialect(labels=tuple(labels), jobs=(job,), rejected=rejected)
+
+
+def _in_use(series: Iterable[Labels], names: Sequence[str]) -> tuple[str, ...]:
+    used = {name for labels in series for name in names if name in labels}
+    return tuple(name for name in names if name in used)
+
+
+def _without_own(
+    family: Family, series: Sequence[Labels], labels: list[LabelSource], never: str, overrides: Overrides
+) -> list[LabelSource]:
+    """Return the sources of labels, where the exporter's own pod is no workload's."""
+    pod = family.roles.get(Role.POD)
+    if not family.own or pod is None or Role.POD in overrides:
+        return labels
+    plain = pod.names[-1]
+    own = re.compile(never)
+    others = [name for name in pod.names if name != plain]
+    alone = {one[plain] for one in series if plain in one and not any(name in one for name in others)}
+    is_own = {value for value in alone if own.fullmatch(value)}
+    owned = (Role.POD, Role.NAMESPACE, Role.CONTAINER)
+    of_pod = {family.roles[role].label: family.roles[role].names[-1] for role in owned}
+    found: list[LabelSource] = []
+    for one in labels:
+        last = of_pod.get(one.label)
+        if last is None or last not in one.names:
+            found.append(one)
+        elif alone <= is_own:  # the plain labels are the scrape's own here
+            names = tuple(name for name in one.names if name != last)
+            found.append(replace(one, names=names or (one.label,)))
+        elif one.label == pod.label:
+            found.append(replace(one, never=never))
+        else:
+            found.append(replace(one, beside=pod.label))
+    return found
+
+
+def _never(family: Family, series: Sequence[Labels], nodes: NodeNames | None) -> str:
+    """Return the pattern of the exporter's own pods: by the names that they usually have, and those found here."""
+    pod = family.roles.get(Role.POD)
+    if not family.own or pod is None:
+        return ""
+    *others, plain = pod.names
+    found = {
+        labels[plain]
+        for labels in series
+        if plain in labels
+        and (
+            any(labels.get(name, labels[plain]) != labels[plain] for name in others)
+            or (
+                nodes is not None
+                and nodes.is_pod_of(labels.get("namespace", ""), labels[plain], labels.get(INSTANCE, ""))
+            )
+        )
+    }
+    bases = sorted({re.escape(_GENERATED.sub("", name)) for name in found})
+    usual = f"([^;]*[-/])?({family.own})([-/][^;]*)?"
+    return "|".join((usual, *(f"{base}(-[^;]*)?" for base in bases)))
+
+
+def _joined(one: _JobDialect, other: _JobDialect, ranks: "_Ranks") -> _JobDialect | None:
+    """Return the choice for the series of both, each series with the first of its own labels; None if they disagree."""
+    jobs = (*one.jobs, *other.jobs)
+    if one.labels == other.labels:
+        return replace(one, jobs=jobs, rejected=one.rejected | other.rejected)
+    labels: list[LabelSource] = []
+    for mine, theirs in zip(one.labels, other.labels, strict=True):
+        if not (other.rejected.isdisjoint(mine.names) and one.rejected.isdisjoint(theirs.names)):
+            return None
+        labels.append(_union(mine, theirs, ranks))
+    return _JobDialect(labels=tuple(labels), jobs=jobs, rejected=one.rejected | other.rejected)
+
+
+def _union(one: LabelSource, other: LabelSource, ranks: "_Ranks") -> LabelSource:
+    same = one.names == other.names
+    names = one.names if same else ranks.ordered(one.label, (*one.names, *other.names))
+    return replace(one, names=names, never=one.never or other.never, beside=one.beside or other.beside)
+
+
+def _groups(found: Sequence[_JobDialect]) -> tuple[SeriesGroup, ...]:
+    """Return the groups of series; the first has all jobs that no other has, so that a new job is in it."""
+    first, *others = found
+    named = sorted(job for one in others for job in one.jobs)
+    rest = (LabelMatcher("job", "!~", json.dumps("|".join(map(re.escape, named)))),) if others else ()
+    return (
+        SeriesGroup(labels=first.labels, matchers=rest),
+        *(
+            SeriesGroup(
+                labels=one.labels,
+                matchers=(LabelMatcher("job", "=~", json.dumps("|".join(map(re.escape, sorted(one.jobs))))),),
+            )
+            for one in others
+        ),
+    )
+
+
+def _problem(family: Family, series: Sequence[Labels], ranks: "_Ranks", overrides: Overrides) -> str:
+    if not family.is_on_node or Role.NODE in overrides or ranks.names_a_host(series):
+        return ""
+    example = series[0]
+    names = [name for name in (*family.roles[Role.NODE].names, INSTANCE) if name in example]
+    shown = " and ".join(f'{name}="{example[name]}"' for name in names)
+    return f"no label of {family.name}'s series names a node, only {shown}: set prometheus.labels"
+
+
+def _shown(
+    family: Family, found: Sequence[_JobDialect], series: Sequence[Labels]
+) -> Mapping[Role, tuple[str, ...]]:
+    """Return the labels in use, without those that no series has."""
+    used = {name for labels in series for name in labels}
+    roles = {known.label: role for role, known in family.roles.items()}
+    shown: dict[Role, tuple[str, ...]] = {}
+    for one in found:
+        for source in one.labels:
+            role = roles[source.label]
+            names = (name for name in source.names if name in used)
+            shown[role] = tuple(dict.fromkeys((*shown.get(role, ()), *names)))
+    return {role: names for role, names in shown.items() if names}
+
+
+class _Ranks:
+    """The labels that name the node, ranked by how many of their values do.
+
+    A value may be the name of a node, or lead to one; while no node is known, the usual labels are believed.
+    """
+
+    def __init__(self, family: Family, series: Sequence[Labels], nodes: NodeNames | None) -> None:
+        self._family = family
+        self._nodes = nodes
+        role = family.roles[Role.NODE]
+        self._label = role.label
+        self._usual = role.names
+        other = {name for known in family.roles.values() for name in known.names} | _NO_NODES
+        unusual = {name for labels in series for name in labels} - other
+        candidates = (*self._usual, INSTANCE, *sorted(unusual if nodes else ()))
+        self._order = {name: number for number, name in enumerate(candidates)}
+        values = {name: {labels[name] for labels in series if name in labels} for name in candidates}
+        self._share = {name: self._shares(name, found) for name, found in values.items() if found}
+
+    def _shares(self, name: str, values: set[str]) -> tuple[float, float]:
+        """Return the shares of values that are names of nodes, and that lead to one."""
+        if self._nodes is None:
+            own = sum(self.is_own(value) for value in values)
+            return (1.0, 1.0) if name in self._usual and not own else (0.0, 0.0)
+        direct = sum(self._nodes.is_node(value) for value in values)
+        if name not in self._usual and name != INSTANCE:
+            return (1.0, 1.0) if direct == len(values) else (0.0, 0.0)
+        return direct / len(values), sum(bool(self._nodes.of(value)) for value in values) / len(values)
+
+    def is_own(self, value: str) -> bool:
+        """Whether the value is the exporter's own pod, which names a node only where the pod is known."""
+        return (
+            bool(re.fullmatch(f"(.*[-/])?({self._family.own})([-/].*)?", value))
+            if self._family.own
+            else False
+        )
+
+    def ordered(self, label: str, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the names that a label comes from, best first."""
+        if label == self._label:
+            key = self._rank
+            last = [name for name in names if name == INSTANCE][:1]
+            return (*sorted(set(names) - {INSTANCE}, key=key), *last)
+        known = next(one.names for one in self._family.roles.values() if one.label == label)
+        return tuple(sorted(set(names), key=lambda name: known.index(name) if name in known else -1))
+
+    def _rank(self, name: str) -> tuple[float, float, int]:
+        direct, leads = self._share.get(name, (0.0, 0.0))
+        return -round(direct, 1), -round(leads, 1), self._order.get(name, len(self._order))
+
+    def names(self, series: Sequence[Labels]) -> tuple[str, ...]:
+        """Return the labels of these series that name the node, best first; the target's address at the end.
+
+        The label of the packs alone is enough where each series has it with the name of a node.
+        """
+        if all(self._is_named(labels.get(self._label, "")) for labels in series):
+            return (self._label,)
+        accepted = [
+            name for name in self._share if self._accepts(name) and any(name in one for one in series)
+        ]
+        rest = [name for name in self._usual if any(name in one for one in series)] if not accepted else []
+        return self.ordered(self._label, (*accepted, *rest, INSTANCE))
+
+    def rejected(self, series: Sequence[Labels]) -> frozenset[str]:
+        """Return the labels of these series that mean something else than their node."""
+        return frozenset(
+            name for name in self._order if any(name in one for one in series) and not self._accepts(name)
+        ) - {INSTANCE}
+
+    def names_a_host(self, series: Sequence[Labels]) -> bool:
+        """Whether a label names the node of any of the series, or a host that the cluster does not know."""
+        if any(self._accepts(name) for name in self._share):
+            return True
+        values = (labels[name] for labels in series for name in self._usual if name in labels)
+        return any(not self.is_own(value) for value in values)
+
+    def _accepts(self, name: str) -> bool:
+        return self._share.get(name, (0.0, 0.0))[1] >= 0.5
+
+    def _is_named(self, value: str) -> bool:
+        if self._nodes is None:
+            return bool(value) and not self.is_own(value)
+        return self._nodes.is_node(value)

@@ -1,0 +1,128 @@
+"""The exporters whose series come in dialects, as data: the labels that the packs name, and others that mean the same.
+
+The packs are written for the default labels of each exporter's chart.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from collectors.facts.label_mapping import DEFAULT
+
+
+class Role(StrEnum):
+    """What a label means; settings name labels by it."""
+
+    NODE = "node"
+    GPU = "gpu"
+    UUID = "uuid"
+    NAMESPACE = "namespace"
+    POD = "pod"
+    CONTAINER = "container"
+    SERVICE = "service"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleLabels:
+    """The label of the packs for a role, and those that may mean it, best first."""
+
+    label: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricAlias:
+    """Another name of a metric; its values times `factor` are those of the packs' one."""
+
+    name: str
+    factor: float = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """The series of one kind of exporter.
+
+    `prefix` begins its metrics. `probes` are metrics that have its labels. `is_on_node`: it runs on the node that its
+    series are about. `own` are the names of its own pods, with `|` between them.
+    """
+
+    name: str
+    prefix: str
+    probes: tuple[str, ...]
+    roles: Mapping[Role, RoleLabels]
+    is_on_node: bool = False
+    own: str = ""
+    aliases: Mapping[str, tuple[MetricAlias, ...]] = field(default_factory=dict)
+
+    def has(self, metric: str) -> bool:
+        """Whether the packs' metric of this name is of the family."""
+        return metric.startswith(self.prefix)
+
+    @property
+    def probed(self) -> tuple[str, ...]:
+        """The probes by all their names."""
+        others = (alias.name for name in self.probes for alias in self.aliases.get(name, ()))
+        return (*self.probes, *others)
+
+
+def _own(job: str) -> str:
+    return next(one.words for one in DEFAULT.exporters if one.is_own(job))
+
+
+_NODES = ("node", "kubernetes_node", "nodename", "node_name", "Hostname", "hostname", "exported_node", "host")
+
+DCGM = Family(
+    name="dcgm-exporter",
+    prefix="DCGM_",
+    probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
+    roles={
+        Role.NODE: RoleLabels(label="Hostname", names=_NODES),
+        Role.GPU: RoleLabels(label="gpu", names=("gpu", "gpu_index", "minor_number")),
+        Role.UUID: RoleLabels(label="UUID", names=("UUID", "uuid", "gpu_uuid")),
+        Role.POD: RoleLabels(label="exported_pod", names=("exported_pod", "pod_name", "pod")),
+        Role.NAMESPACE: RoleLabels(
+            label="exported_namespace", names=("exported_namespace", "pod_namespace", "namespace")
+        ),
+        Role.CONTAINER: RoleLabels(
+            label="exported_container", names=("exported_container", "container_name", "container")
+        ),
+    },
+    is_on_node=True,
+    own=_own("dcgm-exporter"),
+    aliases={
+        # exporter 1.x, and the next names of DCGM itself
+        "DCGM_FI_DEV_GPU_TEMP": (MetricAlias(name="dcgm_gpu_temp"),),
+        "DCGM_FI_DEV_GPU_UTIL": (
+            MetricAlias(name="dcgm_gpu_utilization"),
+            MetricAlias(name="DCGM_FI_DEV_GPU_UTIL_RATIO", factor=100),
+        ),
+        "DCGM_FI_DEV_XID_ERRORS": (
+            MetricAlias(name="dcgm_xid_errors"),
+            MetricAlias(name="DCGM_FI_DEV_XID_ERROR"),
+        ),
+        "DCGM_FI_DEV_THERMAL_VIOLATION": (MetricAlias(name="dcgm_thermal_violation"),),
+        "DCGM_FI_DEV_FB_USED": (MetricAlias(name="dcgm_fb_used"),),
+        "DCGM_FI_DEV_FB_FREE": (MetricAlias(name="dcgm_fb_free"),),
+        "DCGM_FI_DEV_POWER_USAGE": (MetricAlias(name="dcgm_power_usage"),),
+        "DCGM_FI_DEV_ROW_REMAP_FAILURE": (MetricAlias(name="DCGM_FI_DEV_ROW_REMAP_FAILED"),),
+        "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": (
+            MetricAlias(name="dcgm_pcie_replay_counter"),
+            MetricAlias(name="DCGM_FI_DEV_PCIE_REPLAY_TOTAL"),
+        ),
+    },
+)
+
+
+def _collides(label: str) -> RoleLabels:
+    """A label that the scrape's own one displaces where labels are not honoured."""
+    return RoleLabels(label=label, names=(f"exported_{label}", label))
+
+
+KUBE_STATE_METRICS = Family(
+    name="kube-state-metrics",
+    prefix="kube_",
+    probes=("kube_node_status_capacity", "kube_pod_info", "kube_service_info"),
+    roles={role: _collides(role.value) for role in Role if role not in (Role.GPU, Role.UUID)},
+)
+
+FAMILIES = (DCGM, KUBE_STATE_METRICS)

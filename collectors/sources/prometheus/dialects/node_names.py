@@ -1,0 +1,59 @@
+"""The nodes that label values name: by name, address or host name, or by an exporter's own pod."""
+
+from collections.abc import Callable, Mapping
+
+from collectors.facts.topology import Topology
+
+PodKey = tuple[str, str]  # namespace and name
+
+_REMEMBERED = 50_000  # values
+
+
+class NodeNames:
+    """Finds the node of a value.
+
+    What was found is kept: the pod of an exporter that was replaced still names its node.
+    """
+
+    def __init__(self, topology: Callable[[], Topology]) -> None:
+        self._topology = topology
+        self._found: dict[str, str] = {}
+        self._pods: tuple[Topology, Mapping[str, PodKey | None]] | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the nodes of the cluster are known."""
+        return bool(self._topology().nodes)
+
+    def is_node(self, value: str) -> bool:
+        """Whether the value is the name of a node itself."""
+        return value in self._topology().nodes
+
+    def of(self, value: str) -> str:
+        """Return the name of the node; empty when the value names none."""
+        topology = self._topology()
+        if value in topology.nodes:
+            return value
+        node = topology.node_named(value)
+        if node not in topology.nodes:
+            node = self._node_of_pod(topology, value)
+        if node:
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            self._found[value] = node
+        return node or self._found.get(value, "")
+
+    def is_pod_of(self, namespace: str, pod: str, instance: str) -> bool:
+        """Whether a target's address is the pod's own: then the pod is the exporter, and not a workload."""
+        facts = self._topology().pods.get((namespace, pod))
+        return facts is not None and bool(facts.address) and instance.rpartition(":")[0] == facts.address
+
+    def _node_of_pod(self, topology: Topology, name: str) -> str:
+        """Return the node of the pod with this name, if one pod alone has it."""
+        if self._pods is None or self._pods[0] is not topology:
+            keys: dict[str, PodKey | None] = {}
+            for key in topology.pods:
+                keys[key[1]] = None if key[1] in keys else key
+            self._pods = topology, keys
+        found = self._pods[1].get(name)
+        return topology.pods[found].node if found is not None and found in topology.pods else ""

@@ -1,0 +1,100 @@
+"""The answer of `dns show`: the replicas, what owns their number, the load, and what it requires."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isnan
+
+from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message
+from alerts.cards.text import Text, bold, code, text
+from alerts.incidents.wording import rounded
+from alerts.templates.humanizing import humanize_duration, humanize_percentage
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Seen
+from commands.core.command import Answer
+from commands.core.context import CommandContext
+from commands.dns.advice import recommended
+from commands.dns.owner import (
+    BrokenOwner,
+    HpaOwner,
+    NoOwner,
+    Owner,
+    ProportionalOwner,
+    find_dns,
+    find_owner,
+    reader_of,
+)
+
+_CLUSTER = 'server!~"[a-z]+://[^:].*"'  # as in the rules: NodeLocal DNSCache listens on addresses
+
+# In the units and with the digits of the alerts about them, so that a card and this answer agree.
+_MEASURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("queries", f"sum(rate(coredns_dns_requests_total{{{_CLUSTER}}}[2m]))", "{:.0f}/s".format),
+    (
+        "SERVFAIL",
+        f'(sum(rate(coredns_dns_responses_total{{{_CLUSTER}, rcode="SERVFAIL"}}[2m])) or vector(0)) '
+        f"/ sum(rate(coredns_dns_responses_total{{{_CLUSTER}}}[2m]))",
+        humanize_percentage,
+    ),
+    (
+        "99th percentile",
+        "histogram_quantile(0.99, sum by (le) "
+        f"(rate(coredns_dns_request_duration_seconds_bucket{{{_CLUSTER}}}[2m])))",
+        humanize_duration,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowDns:
+    pass
+
+
+async def show(action: ShowDns, context: CommandContext) -> Answer:
+    """Return the replicas, what owns their number, the load, and a recommended replica count."""
+    dns = find_dns(context)
+    inventory = context.cluster.inventory()
+    owner = await find_owner(dns, inventory, reader_of(context))
+    rows: list[tuple[str, Text]] = [
+        ("deployment", text(code(f"{dns.ref.namespace}/{dns.ref.name}"))),
+        ("replicas", text(f"{dns.ready} ready of {dns.wanted}")),
+        ("owned by", _owned_by(owner)),
+    ]
+    rows += [(name, await _measured(context, query, form)) for name, query, form in _MEASURES]
+    wanted = recommended(dns, owner, inventory)
+    blocks: list[Block] = [Fields(rows=tuple(rows))]
+    if context.may.get("dns scale", False):
+        blocks.append(Buttons(buttons=(Button(label=f"Scale to {wanted}", line=f"dns scale {wanted}"),)))
+    blocks.append(
+        Context(
+            text=text(
+                f"{wanted} is 1.5 times the current number, or what the cluster's size requires if that is higher."
+            )
+        )
+    )
+    return Answer(message=Message(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
+
+
+def _owned_by(owner: Owner) -> Text:
+    match owner:
+        case ProportionalOwner():
+            linear = owner.linear
+            limits = text(f" min {linear.min}, max {linear.max}" if linear.max else f" min {linear.min}")
+            per = f", one replica for {linear.nodes_per_replica:g} nodes" if linear.nodes_per_replica else ""
+            return text(code(str(owner.config)), limits, per)
+        case BrokenOwner():
+            return text(owner.problem)
+        case HpaOwner():
+            return text(code(str(owner.ref)), f" min {owner.min}, max {owner.max}")
+        case NoOwner():
+            return text(
+                f"no autoscaler; managed by {owner.managed_by}" if owner.managed_by else "no autoscaler"
+            )
+
+
+async def _measured(context: CommandContext, query: str, form: Callable[[float], str]) -> Text:
+    seen = await context.cluster.query(PromQLQuery(expr=query), at=context.now)
+    if not isinstance(seen, Seen):
+        return text(f"not known: {seen.reason}")
+    if not seen.samples or isnan(seen.samples[0].value):  # no queries in the window
+        return text("no samples")
+    return text(rounded(form(seen.samples[0].value)))

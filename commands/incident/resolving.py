@@ -1,0 +1,61 @@
+"""The command `incident resolve`: a person's word that an incident is over which time does not heal."""
+
+from dataclasses import dataclass
+
+import click
+
+from alerts.cards.headline import headline
+from alerts.cards.message import Message
+from alerts.cards.text import code, text
+from alerts.incidents.grouping import acknowledge
+from alerts.incidents.incident import Incident
+from alerts.incidents.proofs import say_over
+from alerts.rules import ResolveWhen
+from commands.core.command import Answer, Command, UnusableError
+from commands.core.context import CommandContext
+from commands.core.incidents import check_namespace, incident_named
+from commands.core.parameter_types import INCIDENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveIncident:
+    incident: str
+    reason: str
+
+
+async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
+    """Record the sender's word. The next evaluation cycle resolves the incident."""
+    who, name, now = context.actor.id, context.actor.name, context.now
+    async with context.store.unit() as unit:
+        incident = await incident_named(action.incident, unit, context)
+        check_namespace("incident resolve", incident, context)
+        if not incident.is_open:
+            raise UnusableError(f"Incident `{incident.id}` is already resolved.")
+        if firing := incident.firing:
+            raise UnusableError(
+                f"Incident `{incident.id}` is not over: {firing[0].summary} It resolves once its alerts do; "
+                f"`silence incident {incident.id}` keeps it quiet until then."
+            )
+        said = say_over(incident, who=who, who_name=name, reason=action.reason, now=now)
+        if said.resolve_when is not ResolveWhen.CLEARED and not said.acknowledged_by:
+            said = acknowledge(said, who=who, who_name=name, now=now)
+        await unit.rows(Incident).put(said)
+    title = text("You said that incident ", code(incident.id), f" is over: {headline(incident)}")
+    return Answer(message=Message(title=title))
+
+
+COMMANDS = (
+    Command(
+        noun="incident",
+        verb="resolve",
+        summary="Say that an incident is over that waits for a proof; its card shows who said so.",
+        action=ResolveIncident,
+        parameters=(
+            click.Argument(["incident"], type=INCIDENT),
+            click.Option(["--reason"], default="", metavar="TEXT", help="what was done, shown on the card"),
+        ),
+        record=resolve,
+        table=Incident,
+        example='incident resolve i12 --reason "GPU replaced"',
+    ),
+)

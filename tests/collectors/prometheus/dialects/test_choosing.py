@@ -1,0 +1,124 @@
+"""Which labels are chosen for what the values of series say."""
+
+import pytest
+
+from collectors.facts.labels import Labels
+from collectors.sources.prometheus.dialects.choosing import Dialect, Overrides, choose
+from collectors.sources.prometheus.dialects.families import DCGM, KUBE_STATE_METRICS, Family, Role
+from collectors.sources.prometheus.dialects.node_names import NodeNames
+from tests.support.gpu_dialects import TEN, GpuNode, topology_of
+
+NODES = NodeNames(topology_of)
+BY_NAME = {one.name: one for one in TEN}
+
+
+def series_of(*nodes: GpuNode, job: str = "dcgm-exporter") -> list[Labels]:
+    return [Labels(one.labels(gpu, job=job)) for one in nodes for gpu in (0, 1)]
+
+
+def chosen(series: list[Labels], *, family: Family = DCGM, overrides: Overrides | None = None) -> Dialect:
+    return choose(family, series, nodes=NODES, overrides=overrides)
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "pods"),
+    [
+        ("gpu-std", ("Hostname",), ("pod",)),
+        ("gpu-op", ("Hostname",), ("exported_pod",)),
+        ("gpu-ipp", ("instance",), ("exported_pod",)),
+        ("gpu-iph", ("instance",), ("pod",)),
+        ("gpu-kn", ("kubernetes_node", "Hostname", "instance"), ("pod",)),
+        ("gpu-nl", ("node", "instance"), ("exported_pod",)),
+        ("gpu-hn", ("Hostname", "instance"), ("exported_pod",)),
+        ("gpu-low", ("hostname", "instance"), ("pod",)),
+        ("gpu-fqdn", ("Hostname", "instance"), ("pod_name",)),
+    ],
+)
+def test_the_labels_of_each_dialect(name: str, nodes: tuple[str, ...], pods: tuple[str, ...]) -> None:
+    labels = chosen(series_of(BY_NAME[name])).labels
+    assert (labels[Role.NODE], labels[Role.POD]) == (nodes, pods)
+
+
+def test_the_dialect_of_the_packs_is_left_as_it_is() -> None:
+    (group,) = chosen(series_of(BY_NAME["gpu-op"])).groups
+    assert group.matchers == ()
+    assert all(one.is_plain for one in group.labels)
+
+
+def test_a_label_in_no_list_counts_when_its_values_are_nodes() -> None:
+    series = [one.with_(machine=one["Hostname"], Hostname="") for one in series_of(BY_NAME["gpu-op"])]
+    assert chosen(series).labels[Role.NODE] == ("machine", "instance")
+
+
+def test_a_usual_label_with_another_meaning_does_not_name_the_node() -> None:
+    series = [one.with_(node="eu-west") for one in series_of(BY_NAME["gpu-hn"])]
+    assert chosen(series).labels[Role.NODE] == ("Hostname", "instance")
+
+
+def test_jobs_that_mean_different_things_by_a_label_are_selected_apart() -> None:
+    meant = series_of(BY_NAME["gpu-nl"], job="a")
+    other = [one.with_(node="rack-4") for one in series_of(BY_NAME["gpu-hn"], job="b")]
+    named = {
+        str(group.matchers[0]): next(one.names for one in group.labels if one.label == "Hostname")
+        for group in chosen([*meant, *other]).groups
+    }
+    assert named == {'job!~"b"': ("node", "instance"), 'job=~"b"': ("Hostname", "instance")}
+
+
+def test_the_exporters_own_pod_is_no_workload_whatever_its_name() -> None:
+    series = [one.with_(pod="gpumon-x2x4q") for one in series_of(BY_NAME["gpu-op"])]
+    assert chosen(series).labels[Role.POD] == ("exported_pod",)
+    idle = [one for one in series if "exported_pod" not in one]
+    both = chosen([*idle, *series, *series_of(BY_NAME["gpu-std"])])
+    (never,) = {one.never for group in both.groups for one in group.labels if one.label == "exported_pod"}
+    assert "gpumon" in never
+
+
+def test_series_without_any_name_of_their_node_are_a_problem() -> None:
+    series = [one.with_(instance="172.16.0.1:9400") for one in series_of(BY_NAME["gpu-ipp"])]
+    found = chosen(series)
+    assert found.problem == (
+        'no label of dcgm-exporter\'s series names a node, only instance="172.16.0.1:9400": '
+        "set prometheus.labels"
+    )
+    assert chosen(series, overrides={Role.NODE: ("rack",)}).problem == ""
+
+
+def test_hosts_that_the_cluster_does_not_know_are_no_problem() -> None:
+    series = [
+        one.with_(Hostname="bare-metal-1", instance="172.16.0.1:9400") for one in series_of(BY_NAME["gpu-op"])
+    ]
+    found = chosen(series)
+    assert (found.problem, found.labels[Role.NODE]) == ("", ("Hostname", "instance"))
+
+
+def test_without_a_cluster_the_usual_labels_are_believed_but_not_an_exporters_pod() -> None:
+    series = series_of(BY_NAME["gpu-kn"])
+    assert choose(DCGM, series, nodes=None).labels[Role.NODE] == ("kubernetes_node", "instance")
+    assert choose(DCGM, series_of(BY_NAME["gpu-op"]), nodes=None).labels[Role.NODE] == ("Hostname",)
+
+
+def test_the_labels_of_the_settings_are_not_compared() -> None:
+    found = chosen(
+        series_of(BY_NAME["gpu-std"]), overrides={Role.NODE: ("modelName",), Role.POD: ("device",)}
+    )
+    assert (found.labels[Role.NODE], found.labels[Role.POD]) == (("modelName",), ("device",))
+
+
+KSM = Labels({"job": "k", "namespace": "monitoring", "pod": "kube-state-metrics-0", "node": "gpu-op"})
+
+
+def test_where_labels_are_not_honoured_the_plain_ones_are_the_scrapes_own() -> None:
+    series = [
+        KSM.with_(exported_node="gpu-std"),
+        KSM.with_(exported_namespace="team", exported_pod="train-0"),
+    ]
+    found = chosen(series, family=KUBE_STATE_METRICS).labels
+    assert found[Role.NODE] == ("exported_node",)
+    assert found[Role.POD] == ("exported_pod",)
+
+
+def test_where_labels_are_honoured_nothing_changes() -> None:
+    honoured = Labels({"job": "k", "namespace": "team", "pod": "train-0", "node": "gpu-op"})
+    (group,) = chosen([honoured], family=KUBE_STATE_METRICS).groups
+    assert all(one.is_plain for one in group.labels)

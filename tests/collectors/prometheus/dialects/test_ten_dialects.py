@@ -1,0 +1,47 @@
+"""The rules of the GPU pack on a real Prometheus with every dialect of dcgm-exporter."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from collectors.facts.subjects import Subject
+from tests.real.fixtures import StartPrometheus
+from tests.support.dialect_rules import END, seen, source_of, subjects, summaries
+from tests.support.gpu_dialects import TEN, recorded
+
+
+def by_node(found: Sequence[Subject]) -> Mapping[str, Subject]:
+    assert len({one.node for one in found}) == len(found)
+    return {one.node: one for one in found}
+
+
+@pytest.mark.parametrize("job", ["dcgm-exporter", "dcgm-{node}"], ids=["one job", "a job each"])
+async def test_each_dialect_names_its_node_its_gpu_and_its_pod(
+    start_prometheus: StartPrometheus, job: str
+) -> None:
+    server = start_prometheus(samples=recorded(TEN, end=END, job=job))
+    everything = {one.name for one in TEN}
+    async with source_of(server.url) as source:
+        hot = await seen(source, "GPUTemperatureHigh")
+        found = by_node(subjects("GPUTemperatureHigh", hot))
+        assert set(found) == everything
+        assert {(one.gpu, one.uuid) for one in found.values()} == {("0", one.uuid(0)) for one in TEN}
+        assert {one.node: one.training or one.pod for one in found.values()} == dict.fromkeys(found, "")
+        for name in everything:
+            assert any(f"GPU 0 on {name} is hot" in one for one in summaries("GPUTemperatureHigh", hot))
+
+        xid = await seen(source, "GPUXIDChanged")
+        assert set(by_node(subjects("GPUXIDChanged", xid))) == everything
+
+        idle = await seen(source, "GPUIdle")
+        pods = {(one.namespace, one.pod): one.node for one in subjects("GPUIdle", idle)}
+        assert pods == {one.holder[:2]: one.name for one in TEN}
+
+
+async def test_presence_names_the_same_gpus(start_prometheus: StartPrometheus) -> None:
+    server = start_prometheus(samples=recorded(TEN, end=END))
+    async with source_of(server.url) as source:
+        found = await seen(source, "GPUTemperatureHigh")
+    assert found.present is not None
+    assert {one["Hostname"] for one in found.present} == {one.name for one in TEN}
+    assert len(found.present) == 2 * len(TEN)
