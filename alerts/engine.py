@@ -1,8 +1,8 @@
 """Evaluation of a rule: its known alerts and a query result give its new alerts. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from alerts.alert import Alert
@@ -56,9 +56,19 @@ Known = Mapping[AlertKey, Alert]
 
 
 def evaluate(
-    rule: Rule, known: Known, result: QueryResult, *, cluster: str, renderer: AlertRenderer, now: datetime
+    rule: Rule,
+    known: Known,
+    result: QueryResult,
+    *,
+    cluster: str,
+    renderer: AlertRenderer,
+    now: datetime,
+    proven: Container[str] = frozenset(),
 ) -> RuleEvaluation:
-    """Return the rule's alerts after `result`. A failed query, or samples with equal labels, change nothing."""
+    """Return the rule's alerts after `result`. A failed query, or samples with equal labels, change nothing.
+
+    `proven` are ids of alerts whose fault was proven over: they end although their target has no data any more.
+    """
     if isinstance(result, Blind):
         return RuleEvaluation(alerts=known, blind=result.reason)
     found: dict[AlertKey, tuple[Labels, Sample]] = {}
@@ -90,7 +100,10 @@ def evaluate(
         verdict = _verdict(key, before, found, result.present, unread)
         if verdict is Verdict.UNKNOWN and before is not None and _is_gone(before, renderer):
             verdict, ended_reason = Verdict.INACTIVE, f"{before.subject.node} is no longer in the cluster"
-        life = advance(before.life if before else None, verdict, rule.timing, now)
+        timing = rule.timing
+        if verdict is Verdict.UNKNOWN and before is not None and before.id in proven:
+            verdict, timing = Verdict.INACTIVE, replace(timing, keep_firing_for=timedelta())
+        life = advance(before.life if before else None, verdict, timing, now)
         if life is None:
             continue
         if key in found:

@@ -73,8 +73,9 @@ def query_summary(query: Query) -> str:
             return query.expr
         case LogQuery():
             by = f" by {', '.join(query.by)}" if query.by else ""
+            counted = f" different {query.distinct}" if query.distinct else ""
             level = f" level {query.level.name.lower()}" if query.level is not None else ""
-            return f"logs: {query.match}{level} over {format_duration(query.over)} above {query.above:g}{by}"
+            return f"logs: {query.match}{level} over {format_duration(query.over)} above {query.above:g}{counted}{by}"
         case CheckQuery():
             given = ", ".join(f"{name}: {value}" for name, value in query.parameters.items())
             return f"check: {query.name}" + (f" with {{{given}}}" if given else "")

@@ -1,5 +1,6 @@
 """Queries of `*.yard.yaml` files: log searches and cluster checks."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
@@ -10,7 +11,7 @@ from alerts.rules import Symbols
 from collectors.facts.patterns import compile_pattern
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, TimesUsual
 
-_LOGS = ("match", "level", "by", "over", "above", "novel", "times_usual", "extract")
+_LOGS = ("match", "level", "by", "over", "above", "novel", "times_usual", "extract", "distinct")
 _LEVELS = {level.name.lower(): level for level in LogLevel if level is not LogLevel.INFO}
 _LOG_FIELDS = ("level",)  # fields of log lines, besides those of subjects
 
@@ -44,6 +45,7 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
     by = _by(reader, fields.get("by"), before, symbols)
     usual = _times_usual(reader, fields.get("times_usual"), before)
     extract = _extract(reader, fields.get("extract"), before, by)
+    distinct = _distinct(reader, fields, before, by, symbols)
     if len(reader.found) > known or match is None or over is None:
         return None
     return LogQuery(
@@ -55,6 +57,7 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
         novel=novel or None,
         times_usual=usual,
         extract=extract,
+        distinct=distinct,
     )
 
 
@@ -80,6 +83,24 @@ def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) ->
             reader.error(item, f"{before}logs: `by` has `{field}` twice")
         fields.append(field)
     return tuple(fields)
+
+
+def _distinct(
+    reader: NodeReader, fields: Mapping[str, Node], before: str, by: tuple[str, ...], symbols: Symbols
+) -> str:
+    node = fields.get("distinct")
+    if node is None or is_null(node):
+        return ""
+    field = reader.text(node, f"{before}logs.distinct") or ""
+    if field not in symbols.subject_fields:
+        hint = did_you_mean(field, symbols.subject_fields)
+        reader.error(node, f"{before}logs: `distinct` cannot be `{field}`{hint}")
+    elif field in by:
+        reader.error(node, f"{before}logs: `distinct` and `by` cannot both be `{field}`")
+    for other in ("extract", "novel", "times_usual"):
+        if fields.get(other) is not None:
+            reader.error(node, f"{before}logs: `distinct` and `{other}` cannot be used together")
+    return field
 
 
 def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsual | None:

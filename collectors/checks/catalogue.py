@@ -1,10 +1,12 @@
 """The list of checks. To add a check, add a file and a line here."""
 
 from collectors.checks import (
+    agents,
     dns_autoscaler,
     dns_replicas,
     evictions,
     gpu_metrics,
+    leftovers,
     node_capacity,
     node_conditions,
     nodes,
@@ -21,6 +23,8 @@ CHECKS: dict[str, ClusterCheck] = {
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,
+        *agents.CHECKS,
+        *leftovers.CHECKS,
         *dns_autoscaler.CHECKS,
         *dns_replicas.CHECKS,
         *trainings.CHECKS,

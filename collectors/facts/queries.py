@@ -51,6 +51,7 @@ class LogQuery:
     into the last `over`. `novel`: only message patterns count that were not seen in this long before the window.
     `times_usual`: the count must also exceed the usual count. `extract`: a regular expression with named groups,
     applied to the lines read; each named group becomes a label, so that one search gives one sample per GPU or XID.
+    `distinct`: a field of a subject; its different values in a group are counted, and not the lines.
     """
 
     asks_for: ClassVar[str] = "logs"
@@ -63,6 +64,12 @@ class LogQuery:
     novel: timedelta | None = None
     times_usual: TimesUsual | None = None
     extract: str | None = None
+    distinct: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The fields that its lines must have."""
+        return (*self.by, self.distinct) if self.distinct else self.by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

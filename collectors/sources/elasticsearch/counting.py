@@ -23,6 +23,7 @@ _PAGE = 2_000  # buckets of one request
 _COUNTS = ("key", "doc_count", "windows.buckets.*.doc_count")
 _TEXTS = 3  # of a group
 _AT_ONCE = 50  # groups of one request for texts
+_VALUES_WITH_TEXTS = 20  # of a group whose different values are counted
 _WITH_TEXTS = 200  # groups with texts, the largest first; the others are only counted
 
 
@@ -139,6 +140,22 @@ def usual_of(group: LineGroup, totals: Sequence[int]) -> float:
     """
     known = [count for count, total in zip(group.counts[1:], totals[1:], strict=True) if total]
     return float(median(known)) if known else 0.0
+
+
+def count_different(groups: Sequence[LineGroup], field: str) -> tuple[LineGroup, ...]:
+    """Return the groups without this label, and as their count how many values of it each has.
+
+    Only some of the values are named in a group's filter: it is for texts.
+    """
+    found: dict[Labels, LineGroup] = {}
+    for group in groups:
+        if not group.labels.get(field):
+            continue
+        labels = group.labels.without(field)
+        known = found.get(labels, LineGroup(labels=labels, counts=(0,)))
+        shown = group.combinations if known.count < _VALUES_WITH_TEXTS else ()
+        found[labels] = known.and_also(LineGroup(labels=labels, counts=(1,), combinations=shown))
+    return tuple(found.values())
 
 
 async def texts_of(search: LogSearch, groups: Sequence[LineGroup]) -> dict[Labels, tuple[str, ...]]:

@@ -52,7 +52,7 @@ async def diagnose(
 def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Finding]:
     rules: dict[str, list[str]] = defaultdict(list)
     for name, query in queries.items():
-        for label in query.by if isinstance(query, LogQuery) else ():
+        for label in query.labels if isinstance(query, LogQuery) else ():
             if label not in fields.exact:
                 rules[label].append(name)
     found = [

@@ -13,7 +13,7 @@ from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.counting import Counting, LineGroup, texts_of, usual_of
+from collectors.sources.elasticsearch.counting import Counting, LineGroup, count_different, texts_of, usual_of
 from collectors.sources.elasticsearch.diagnosis import diagnose
 from collectors.sources.elasticsearch.extracting import extracted
 from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
@@ -187,7 +187,7 @@ class ElasticsearchSource:
     async def _answer(self, query: LogQuery, at: datetime) -> Seen:
         until = at - self._options.lag
         window = Window(since=until - query.over, until=until)
-        search = await self._search(query.match, window, at=at, by=query.by, level=query.level)
+        search = await self._search(query.match, window, at=at, by=query.labels, level=query.level)
         if query.extract is not None:
             _must_be_alone(query, "extract")
             samples = await extracted(search, query.extract, above=query.above, cap=self._options.lines_cap)
@@ -217,6 +217,8 @@ class ElasticsearchSource:
         earlier = [search.window.before(usual.season * back) for back in seasons if usual is not None]
         counting = Counting(search, earlier=earlier)
         found = await counting.groups(cap=self._options.groups_cap)
+        if query.distinct:
+            found = count_different(found, query.distinct)
         groups = [group for group in found if group.count > query.above]
         if usual is not None and groups:
             totals = await counting.totals()

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from alerts.loading.listing import query_summary
 from alerts.rules import ImpactScope, ResolveWhen, Timing
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, TimesUsual
 from tests.alerts.loading.conftest import LoadRule
@@ -183,6 +184,17 @@ keep_firing_for: 10m
     )
 
 
+def test_a_search_may_count_different_values(load_rule: LoadRule) -> None:
+    loaded = load_rule(
+        "alert: A\nlogs: {match: x, over: 5m, by: [namespace], distinct: pod}", file="logs.yard.yaml"
+    )
+
+    assert loaded.diagnostics == ()
+    query = loaded.groups[0].rules[0].query
+    assert query == LogQuery(match="x", over=timedelta(minutes=5), by=("namespace",), distinct="pod")
+    assert query_summary(query) == "logs: x over 5m above 0 different pod by namespace"
+
+
 def test_a_check_is_parsed_with_its_parameters(load_rule: LoadRule) -> None:
     loaded = load_rule("alert: A\ncheck: dns-autoscaler-capped\nwith: {growth: 1.5}", file="dns.yard.yaml")
 
@@ -219,6 +231,15 @@ def test_a_check_is_parsed_with_its_parameters(load_rule: LoadRule) -> None:
         ("alert: A\nlogs: {match: x, over: 5m, extract: 'a'}", "`extract` needs a named group"),
         ("alert: A\nlogs: {match: x, over: 5m, above_: 1}", "unknown field `above_`"),
         ("alert: A\nlogs: x", "`logs` must be a mapping"),
+        ("alert: A\nlogs: {match: x, over: 5m, distinct: pods}", "`distinct` cannot be `pods`; did you mean"),
+        (
+            "alert: A\nlogs: {match: x, over: 5m, distinct: pod, by: [pod]}",
+            "`distinct` and `by` cannot both be `pod`",
+        ),
+        (
+            "alert: A\nlogs: {match: x, over: 5m, distinct: pod, novel: 7d}",
+            "`distinct` and `novel` cannot be used together",
+        ),
         (
             "alert: A\ncheck: bare\nannotations: {presence: up}",
             "only a rule with `expr` has a presence query",

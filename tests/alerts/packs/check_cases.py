@@ -7,10 +7,12 @@ from collectors.checks.check import SourceState
 from collectors.facts.clock import ClockStep
 from collectors.trainings.training import Training, TrainingState
 from tests.alerts.packs.check_case import CheckCase, check_input
+from tests.alerts.packs.cluster_check_cases import CLUSTER_CHECK_CASES
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
+from tests.alerts.packs.workload_check_cases import WORKLOAD_CHECK_CASES
 from tests.support.objects import NOW, inventory, node
 
 
@@ -40,6 +42,7 @@ def _a_training(state: TrainingState, name: str = "detr") -> Training:
 
 CHECK_CASES: Sequence[CheckCase] = (
     *DNS_CHECK_CASES,
+    *WORKLOAD_CHECK_CASES,
     CheckCase(
         rule="GPUUnhealthy",
         description="the device plugin removed one of eight",
@@ -201,4 +204,5 @@ CHECK_CASES: Sequence[CheckCase] = (
     ),
     *NODE_CHECK_CASES,
     *GPU_CHECK_CASES,
+    *CLUSTER_CHECK_CASES,
 )

@@ -24,18 +24,17 @@ class LogEvent:
     facts: Mapping[str, str] = field(default_factory=dict)
     text: str = ""  # instead of `what`: a line that the demo does not write
     unit: str = "kernel"
+    pod: PodKey | None = None  # whose container writes the text, instead of the unit
     level: str = "info"
-    pod: PodKey | None = None  # instead of `unit`
 
     def lines(self, state: State) -> list[Line]:
         found: list[Line] = []
         for number in range(self.times):
             at = NOW - timedelta(seconds=self.ago + number)
             if self.text:
-                unit = None if self.pod else self.unit
-                found.append(
-                    Line(at=at, text=self.text, level=self.level, node=self.node, unit=unit, pod=self.pod)
-                )
+                unit = self.unit if self.pod is None else None
+                line = Line(at=at, text=self.text, level=self.level, node=self.node, unit=unit, pod=self.pod)
+                found.append(line)
             else:
                 happened = WorldEvent(
                     at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)

@@ -6,6 +6,7 @@ The demo writes the lines of each event. Times are seconds before the query.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tests.alerts.packs.dns_log_cases import DNS_LOG_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.gpu_log_cases import GPU_LOG_CASES
 from tests.alerts.packs.log_case import LogCase, LogEvent
@@ -22,6 +23,7 @@ _NEW = {"component": "kubelet", "text": "volume manager lost its desired state o
 _NEW_PATTERN = "manager.go:… volume manager lost its desired state of the world"
 
 LOG_CASES: Sequence[LogCase] = (
+    *DNS_LOG_CASES,
     LogCase(
         rule="GPUXIDLogged",
         description="the kernel reports two XIDs, one of which needs a reset",

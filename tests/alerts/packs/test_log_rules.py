@@ -90,7 +90,7 @@ async def test_an_alert_has_a_log_line_as_evidence_and_its_node(case: LogCase, l
 
     for alert in fired(rule, seen, NOW):
         assert alert.texts
-        assert alert.own_subject.node == alert.labels["node"]
+        assert alert.own_subject.node == alert.labels.get("node", "")
 
 
 @pytest.mark.parametrize("name", RULES)

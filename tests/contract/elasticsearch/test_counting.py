@@ -45,6 +45,18 @@ async def test_lines_are_grouped_by_several_labels(logs: Logs) -> None:
     assert found == {"error a": 1, "warning a": 1, "error b": 1}  # labels are sorted by name
 
 
+async def test_different_values_of_a_field_are_counted_instead_of_lines(logs: Logs) -> None:
+    await logs.index(
+        *(logs.pod("x", pod="a", node="gpu-a01") for _ in range(5)),
+        logs.pod("x", pod="b", node="gpu-a01"),
+        *(logs.pod("x", pod="c", node="gpu-a02") for _ in range(9)),
+        logs.host("x", node="gpu-a01"),  # without the field
+    )
+    assert await logs.counts(distinct="pod") == {"gpu-a01": 2, "gpu-a02": 1}
+    assert await logs.counts(distinct="pod", above=1) == {"gpu-a01": 2}
+    assert await logs.counts(distinct="pod", by=()) == {"": 3}
+
+
 async def test_a_label_may_be_in_different_fields_of_different_shippers(logs: Logs) -> None:
     await logs.index(
         logs.pod("x", node="gpu-a01"), logs.host("x", node="gpu-a01"), logs.host("x", node="gpu-a02")
