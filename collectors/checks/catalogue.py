@@ -5,6 +5,7 @@ from collectors.checks import (
     dns_autoscaler,
     dns_replicas,
     evictions,
+    gpu_metrics,
     leftovers,
     node_capacity,
     node_conditions,
@@ -18,6 +19,7 @@ CHECKS: dict[str, ClusterCheck] = {
     check.name: check
     for check in (
         *nodes.CHECKS,
+        *gpu_metrics.CHECKS,
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,
