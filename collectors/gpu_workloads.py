@@ -3,7 +3,7 @@
 They are read when they are looked up: there may be 50,000 pods.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from collectors.cluster.base import ObjectMeta
 from collectors.cluster.inventory import Inventory
@@ -70,6 +70,18 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
 def workload_of(pod: Pod, inventory: Inventory) -> str:
     """Return the top of a pod's owner chain as `namespace/Kind/name`: the pod itself if it has no owner."""
     return inventory.workload_of(pod) or f"{pod.metadata.namespace}/{BARE}/{pod.metadata.name}"
+
+
+def pods_waiting_for_gpus(
+    inventory: Inventory, of_trainings: Container[tuple[str, str]]
+) -> Mapping[str, Sequence[Pod]]:
+    """Return the pods that ask for GPUs and have no node, by their workload; without those of trainings."""
+    found: dict[str, list[Pod]] = {}
+    for pod in inventory.pods_waiting():
+        key = (pod.metadata.namespace, pod.metadata.name)
+        if key not in of_trainings and not pod.metadata.deletion_timestamp and _takes_gpus(pod):
+            found.setdefault(workload_of(pod, inventory), []).append(pod)
+    return found
 
 
 def _takes_gpus(pod: Pod) -> bool:

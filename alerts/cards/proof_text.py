@@ -59,7 +59,7 @@ def _condition(member: Member, proof: Proof) -> Text:
         case Proof.VOLUME_MOUNTED:
             return text("a pod runs that waited for the volume")
         case Proof.METRIC:
-            return text(f"{place_of(member.subject)} reports as before")
+            return text(f"the metrics of {place_of(member.subject)} are well again")
         case Proof.WORD:
             return ()
 
@@ -96,6 +96,6 @@ def _seen(member: Member, proven: Proven) -> Text:
         case Proof.VOLUME_MOUNTED:
             return text(f"{proven.pod}, which waited for the volume, runs")
         case Proof.METRIC:
-            return text(f"{place_of(member.subject)} reports as before")
+            return text(f"the metrics of {place_of(member.subject)} are well again")
         case Proof.WORD:
             return ()

@@ -51,15 +51,21 @@ def group_key_of(alert: Alert) -> str:
         if name := getattr(own, kind):
             return f"{kind}/{name}"
     if own.pod:
-        return (
-            f"training/{alert.subject.training}"
-            if alert.subject.training
-            else f"pod/{own.namespace}/{own.pod}"
-        )
+        return _group_of_pod(alert)
     for kind in ("node", "rack", "service", "component", "namespace"):
         if name := getattr(own, kind):
             return f"{kind}/{getattr(alert.subject, kind) or name}"
     return f"rule/{alert.name}"
+
+
+def _group_of_pod(alert: Alert) -> str:
+    """Return what the pod is a part of: its training, or its workload, unless that has a pod on each node."""
+    of = alert.subject
+    if of.training:
+        return f"training/{of.training}"
+    if of.workload and of.workload.split("/")[1] not in ("DaemonSet", "Pod"):
+        return f"workload/{of.workload}"
+    return f"pod/{alert.own_subject.namespace}/{alert.own_subject.pod}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

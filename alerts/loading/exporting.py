@@ -59,13 +59,14 @@ def _promql(group: RuleGroup) -> list[tuple[int, Fields]]:
 
 def _alert(rule: Rule) -> Fields:
     assert isinstance(rule.query, PromQLQuery)
+    annotations = {name: text for name, text in rule.template.annotations.items() if name != "proof"}
     timing = {"for": rule.timing.for_, "keep_firing_for": rule.timing.keep_firing_for}
     return {
         "alert": rule.name,
         "expr": rule.query.expr,
         **{name: format_duration(span) for name, span in timing.items() if span > timedelta()},
         **({"labels": dict(rule.template.labels)} if rule.template.labels else {}),
-        **({"annotations": dict(rule.template.annotations)} if rule.template.annotations else {}),
+        **({"annotations": annotations} if annotations else {}),
     }
 
 

@@ -103,6 +103,8 @@ def _print_findings(found: "Sequence[PartFinding]") -> None:
         click.echo(f"  {click.style(f'{level:<8}', fg=colors[level])}{one.finding.text}")
         if one.finding.mend:
             click.echo(f"{'':10}To mend it: {one.finding.mend}")
+        for line in one.finding.lines:
+            click.echo(f"{'':12}{line}")
     count = sum(one.is_broken for one in found)
     click.echo(f"{count} of {len(found)} findings are broken." if count else "Nothing is broken.")
 

@@ -32,9 +32,15 @@ class PartFinding:
     def is_broken(self) -> bool:
         return self.finding.level is FindingLevel.BROKEN
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, object]:
         one = self.finding
-        return {"part": self.part, "level": one.level.value, "finding": one.text, "mend": one.mend}
+        return {
+            "part": self.part,
+            "level": one.level.value,
+            "finding": one.text,
+            "mend": one.mend,
+            "lines": list(one.lines),
+        }
 
 
 async def diagnose(

@@ -90,7 +90,9 @@ def _of_pack(loaded: Loaded) -> Loaded:
     """Return a pack's rules, whose queries are asked in the dialect of what a Prometheus has."""
 
     def marked(rule: Rule) -> Rule:
-        query = rule.query
+        query, proof = rule.query, rule.template.proof_query
+        if proof is not None:
+            rule = replace(rule, template=replace(rule.template, proof_query=replace(proof, of_pack=True)))
         return replace(rule, query=replace(query, of_pack=True)) if isinstance(query, PromQLQuery) else rule
 
     groups = (replace(group, rules=tuple(map(marked, group.rules))) for group in loaded.groups)

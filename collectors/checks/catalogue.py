@@ -1,9 +1,11 @@
 """The list of checks. To add a check, add a file and a line here."""
 
 from collectors.checks import (
+    agents,
     dns_autoscaler,
     dns_replicas,
     evictions,
+    leftovers,
     node_capacity,
     node_conditions,
     nodes,
@@ -19,6 +21,8 @@ CHECKS: dict[str, ClusterCheck] = {
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,
+        *agents.CHECKS,
+        *leftovers.CHECKS,
         *dns_autoscaler.CHECKS,
         *dns_replicas.CHECKS,
         *trainings.CHECKS,

@@ -1,12 +1,15 @@
-"""Checks of trainings: those that wait for resources."""
+"""Checks of trainings and other workloads with GPUs: those that wait for resources."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.gpu_workloads import BARE, pods_waiting_for_gpus
+from collectors.trainings.ranks import problem_of
 from collectors.trainings.training import Training, TrainingState
 
 
@@ -28,7 +31,51 @@ def _waited(training: Training, at: datetime) -> float:
     return (at - training.created).total_seconds() if training.created else 0
 
 
+def workloads_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each workload with GPUs, of any kind but trainings, that has pods without a node.
+
+    For how many seconds its first such pod has waited, and the reason from the scheduler.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    assert not isinstance(inputs.trainings, Blind)
+    waiting = {
+        (training.namespace, rank.pod)
+        for training in inputs.trainings
+        for rank in training.ranks
+        if not rank.node
+    }
+    found = []
+    for id, pods in pods_waiting_for_gpus(inputs.inventory, waiting).items():
+        namespace, kind, name = id.split("/")
+        of_pod = {"pod": name} if kind == BARE else {"workload": name, "workload_type": kind}
+        oldest = min(
+            (one.metadata.creation_timestamp for one in pods if one.metadata.creation_timestamp), default=None
+        )
+        found.append(
+            Sample(
+                labels=Labels({"namespace": namespace, **of_pod}),
+                value=(inputs.at - oldest).total_seconds() if oldest else 0,
+                texts=(_waiting_text(pods),),
+            )
+        )
+    return found
+
+
+def _waiting_text(pods: Sequence[Pod]) -> str:
+    """Return how many pods wait, and the first reason that is known."""
+    count = f"{len(pods)} pod{'s' if len(pods) != 1 else ''} without a node"
+    problems = (problem_of(one) for one in pods)
+    reason = next((": ".join(filter(None, problem)) for problem in problems if any(problem)), "")
+    return f"{count}; {reason}" if reason else count
+
+
 CHECKS = (
+    ClusterCheck(
+        name="gpu-workload-pending",
+        summary="pods of a workload with GPUs that is no training have no node",
+        needs=frozenset({"inventory", "trainings"}),
+        run=workloads_pending,
+    ),
     ClusterCheck(
         name="training-pending",
         summary="a training waits for resources",

@@ -1,8 +1,9 @@
 """The inventory: the cluster cache at one moment, with common lookups. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any, TypeVar
 
 from collectors.cluster.base import KubernetesObject, OwnerReference
@@ -13,6 +14,7 @@ from collectors.cluster.indexes import (
     by_node,
     by_owner,
     by_owner_of_pod,
+    by_waiting,
     deployment_of,
     owner_of,
     workload_name,
@@ -73,6 +75,13 @@ class Inventory:
     def pods_nominated_for(self, node: str) -> tuple[Pod, ...]:
         """Return the pods for which preemption made room on a node, and that are not bound yet."""
         return tuple(pod for pod in self.select(PODS, by_node, node) if not pod.spec.node_name)
+
+    def pods_waiting(self) -> Iterator[Pod]:
+        """Iterate over the pods that are not bound to a node."""
+        snapshot = self.snapshots.get(PODS.name)
+        return (
+            chain.from_iterable(snapshot.indexes[by_waiting].values()) if snapshot is not None else iter(())
+        )
 
     def pods_of(self, workload: str) -> tuple[Pod, ...]:
         """Return the pods that a controller, `namespace/Kind/name`, owns, directly or through others that it owns."""

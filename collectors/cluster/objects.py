@@ -125,8 +125,22 @@ class ServiceSpec(ApiStruct, frozen=True):
     selector: dict[str, str] | None = None
 
 
+class LoadBalancerIngress(ApiStruct, frozen=True):
+    ip: str = ""
+    hostname: str = ""
+
+
+class LoadBalancerStatus(ApiStruct, frozen=True):
+    ingress: tuple[LoadBalancerIngress, ...] | None = None
+
+
+class ServiceStatus(ApiStruct, frozen=True):
+    load_balancer: LoadBalancerStatus = LoadBalancerStatus()
+
+
 class Service(KubernetesObject, frozen=True):
     spec: ServiceSpec = ServiceSpec()
+    status: ServiceStatus = ServiceStatus()
 
 
 class ObjectReference(ApiStruct, frozen=True):

@@ -14,19 +14,23 @@ class FindingLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One finding. Both texts are whole sentences or clauses for people; `mend` is empty when nothing is to be done."""
+    """One finding. Both texts are whole sentences or clauses for people; `mend` is empty when nothing is to be done.
+
+    `lines` are to be copied as they are, such as those of a configuration file that `mend` names.
+    """
 
     level: FindingLevel
     text: str
     mend: str = ""
+    lines: tuple[str, ...] = ()
 
 
 def ok(text: str) -> Finding:
     return Finding(level=FindingLevel.OK, text=text)
 
 
-def warning(text: str, mend: str) -> Finding:
-    return Finding(level=FindingLevel.WARNING, text=text, mend=mend)
+def warning(text: str, mend: str, lines: tuple[str, ...] = ()) -> Finding:
+    return Finding(level=FindingLevel.WARNING, text=text, mend=mend, lines=lines)
 
 
 def broken(text: str, mend: str) -> Finding:

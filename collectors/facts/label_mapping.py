@@ -66,6 +66,7 @@ class LabelMapping:
             "replicaset": "ReplicaSet",
         }
     )
+    owner: tuple[str, str] = ("workload", "workload_type")  # of the mixins' recording rules
     claims: Sequence[str] = ("exported_persistentvolumeclaim", "persistentvolumeclaim")
     trainings: Sequence[str] = ("training", "label_yardmaster_io_training", "label_training")
     racks: Sequence[str] = ("rack", "label_topology_kubernetes_io_rack")
@@ -121,7 +122,7 @@ def subject_of(labels: Mapping[str, str], *, mapping: LabelMapping = DEFAULT) ->
     """
     exporter = _exporter_of(labels, mapping)
     namespace, pod, container = _target_pod(labels, exporter, mapping)
-    workload = _first_pair(labels, mapping.workloads)
+    workload = _owner(labels, mapping) or _first_pair(labels, mapping.workloads)
     claim = _first(labels, mapping.claims)
     if not namespace and (pod or workload or claim or exporter is None):
         namespace = labels.get("exported_namespace") or labels.get("namespace", "")
@@ -244,6 +245,12 @@ def _named(label: str, mapping: LabelMapping) -> str:
 
 def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
     return next((labels[name] for name in names if labels.get(name)), "")
+
+
+def _owner(labels: Mapping[str, str], mapping: LabelMapping) -> tuple[str, str] | None:
+    """Return the kind and the name of a workload. The mixins write the kinds of Kubernetes in lower case."""
+    name, kind = (labels.get(label, "") for label in mapping.owner)
+    return (mapping.workloads.get(kind, "Job" if kind == "job" else kind), name) if name and kind else None
 
 
 def _first_pair(labels: Mapping[str, str], kinds: Mapping[str, str]) -> tuple[str, str] | None:

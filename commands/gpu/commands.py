@@ -14,7 +14,7 @@ from commands.core.lookups import known_name
 from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING
 from commands.gpu.gpu_counts import count_gpus, node_table, summary_lines, team_of, team_table
 from commands.gpu.idle_detection import Activity
-from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table
+from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table, ways_to_free
 from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, keep, release, show_request, snooze
 from commands.gpu.reclaim import FreeGpus, find_idle_now, free
 from commands.gpu.unanswered import SettleReclaim, settle
@@ -83,7 +83,7 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
     )
     if look.blind:
         raise UnusableError(f"Whether any GPU is idle is not known: {look.blind}")
-    found = by_training(look, context.cluster.trainings())
+    found = by_training(look, context.cluster.trainings(), context.cluster.topology())
     idle_ones = [one for one in found if one.idle]
     gpus = sum(one.idle for one in idle_ones)
     window = humanize(look.after)
@@ -95,7 +95,7 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
             blocks.append(Paragraph(text=text(partly)))
         if buttons := _button(idle_ones, context, look.after):
             blocks.append(buttons)
-    blocks += [Context(text=text(line)) for line in _not_evaluated(found)]
+    blocks += [Context(text=text(line)) for line in (*ways_to_free(idle_ones), *_not_evaluated(found))]
     title = (
         f"{gpus:g} held GPUs were idle for {window}" if idle_ones else f"All held GPUs were busy ({window})"
     )

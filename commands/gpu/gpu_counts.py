@@ -58,8 +58,8 @@ def count_gpus(
 
 def team_of(pod: tuple[str, str], topology: Topology) -> str:
     facts = topology.pods.get(pod)
-    training = topology.trainings.get(facts.training) if facts else None
-    return (training.team if training else "") or NO_TEAM
+    user = topology.user(facts.user) if facts else None
+    return (user.team if user else "") or NO_TEAM
 
 
 def summary_lines(counted: Mapping[str, Count], *, is_idle_known: bool) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def _holders(node: str, topology: Topology) -> str:
     held: dict[str, float] = defaultdict(float)
     for pod in topology.pods_on.get(node, ()):
         if pod.gpus:
-            held[pod.training or pod.workload or f"{pod.namespace}/{pod.name}"] += pod.gpus
+            held[pod.user] += pod.gpus
     return ", ".join(
         f"{who.rpartition('/')[2]} {gpus:g}"
         for who, gpus in sorted(held.items(), key=lambda one: (-one[1], one[0]))[:4]

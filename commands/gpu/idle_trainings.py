@@ -1,12 +1,16 @@
-"""Idle trainings: the GPU activity of pods, joined with their training and owner. Pure."""
+"""Idle trainings and workloads: the GPU activity of pods, joined with whose they are and with the owner. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from alerts.cards.message import Table
 from collectors.facts.clock import humanize
+from collectors.facts.topology import Topology, WorkloadFacts, shown_name
+from collectors.gpu_workloads import BARE
 from collectors.trainings.training import Training
 from commands.gpu.idle_detection import MEMORY_HELD_ABOVE, Activity, IdleSearch, PodGpus
+
+NAMED = 4  # workloads that are no trainings
 
 # One busy pod makes its training busy.
 _PRECEDENCE = (Activity.BUSY, Activity.YOUNG, Activity.UNKNOWN, Activity.IDLE)
@@ -14,10 +18,41 @@ _PRECEDENCE = (Activity.BUSY, Activity.YOUNG, Activity.UNKNOWN, Activity.IDLE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingGpus:
-    """The pods with GPUs of one training, or a pod without one (`training` is None)."""
+    """The pods with GPUs of one training, or of another workload (`training` is None)."""
 
     training: Training | None
     pods: tuple[PodGpus, ...]
+    workload: WorkloadFacts | None = None
+
+    @property
+    def id(self) -> str:
+        """namespace/name of the training, or namespace/Kind/name of the workload."""
+        if self.training is not None:
+            return self.training.id
+        first = self.pods[0]
+        return self.workload.id if self.workload else f"{first.namespace}/{BARE}/{first.pod}"
+
+    @property
+    def name(self) -> str:
+        """Its name as people read it."""
+        return shown_name(self.id)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What people may call it: as it is shown, by its id, with its namespace, or alone."""
+        namespace, _, rest = self.id.partition("/")
+        short = rest.rpartition("/")[2]
+        return self.name, self.id, f"{namespace}/{short}", short
+
+    @property
+    def owner(self) -> str:
+        of = self.training or self.workload
+        return of.owner if of else ""
+
+    @property
+    def team(self) -> str:
+        of = self.training or self.workload
+        return of.team if of else ""
 
     @property
     def activity(self) -> Activity:
@@ -45,19 +80,29 @@ class TrainingGpus:
         return used if used > MEMORY_HELD_ABOVE else 0.0
 
 
-def by_training(look: IdleSearch, trainings: Sequence[Training]) -> tuple[TrainingGpus, ...]:
-    """Return the trainings that hold GPUs, most idle first, then each pod without a training."""
+def by_training(
+    look: IdleSearch, trainings: Sequence[Training], topology: Topology
+) -> tuple[TrainingGpus, ...]:
+    """Return the trainings that hold GPUs, most idle first, then the other workloads."""
     by_pod = {(training.namespace, rank.pod): training for training in trainings for rank in training.ranks}
     groups: dict[str, list[PodGpus]] = {}
     by_id = {training.id: training for training in trainings}
-    alone: list[TrainingGpus] = []
+    others: dict[str, list[PodGpus]] = {}
     for key, pod in sorted(look.pods.items()):
         if (training := by_pod.get(key)) is not None:
             groups.setdefault(training.id, []).append(pod)
         else:
-            alone.append(TrainingGpus(training=None, pods=(pod,)))
+            facts = topology.pods.get(key)
+            workload = facts.workload if facts else ""
+            others.setdefault(workload or f"{pod.namespace}/{BARE}/{pod.pod}", []).append(pod)
     found = [TrainingGpus(training=by_id[id], pods=tuple(pods)) for id, pods in groups.items()]
-    return tuple(sorted([*found, *alone], key=lambda one: (one.training is None, -one.idle, -one.count)))
+    found += [
+        TrainingGpus(
+            training=None, workload=topology.workloads.get(id) or WorkloadFacts(id=id), pods=tuple(pods)
+        )
+        for id, pods in others.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (one.training is None, -one.idle, -one.count)))
 
 
 def evidence(of: TrainingGpus, look: IdleSearch) -> str:
@@ -67,12 +112,12 @@ def evidence(of: TrainingGpus, look: IdleSearch) -> str:
 
 
 def idle_table(found: Sequence[TrainingGpus]) -> Table:
-    """Return a row per training, or pod without one, that holds idle GPUs."""
+    """Return a row per training or other workload that holds idle GPUs."""
     rows = tuple(
         (
-            one.training.id if one.training else f"{one.pods[0].namespace}/{one.pods[0].pod}",
-            (one.training.owner if one.training else "") or "?",
-            (one.training.team if one.training else "") or "?",
+            one.name,
+            one.owner or "?",
+            one.team or "?",
             _resources(one),
             f"{one.idle:g} of {one.count:g}",
             format_memory(one.memory) if one.memory else "none",
@@ -80,7 +125,7 @@ def idle_table(found: Sequence[TrainingGpus]) -> Table:
         )
         for one in found
     )
-    heading = ("training", "owner", "team", "resource", "idle", "memory in use", "nodes")
+    heading = ("held by", "owner", "team", "resource", "idle", "memory in use", "nodes")
     return Table(heading=heading, rows=rows[:40], more=max(0, len(rows) - 40))
 
 
@@ -90,3 +135,24 @@ def format_memory(mebibytes: float) -> str:
 
 def _resources(one: TrainingGpus) -> str:
     return ", ".join(sorted({resource for pod in one.pods for resource in pod.gpus}))
+
+
+def way_to_free(one: TrainingGpus) -> str:
+    """Return how the GPUs of a workload that is no training are freed: its owner stops it, not Yardmaster."""
+    namespace, kind, name = one.id.split("/")
+    if kind == BARE:
+        return (
+            f"it is a pod without a controller, `kubectl -n {namespace} delete pod {name}` ends it for good"
+        )
+    if kind in ("Deployment", "StatefulSet", "ReplicaSet"):
+        return f"`kubectl -n {namespace} scale {kind.lower()} {name} --replicas=0` ends its pods"
+    return f"only its own controller can stop it, see `kubectl -n {namespace} describe {kind.lower()} {name}`"
+
+
+def ways_to_free(found: Sequence[TrainingGpus]) -> list[str]:
+    """Return a line for each workload that is no training: what its owner can do, a few of them by name."""
+    others = [one for one in found if one.training is None]
+    lines = [f"{one.name} is no training: {way_to_free(one)}" for one in others[:NAMED]]
+    return (
+        [*lines, f"{len(others) - NAMED} more workloads are no trainings"] if len(others) > NAMED else lines
+    )

@@ -9,7 +9,7 @@ from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.gpu.idle_detection import SHORTEST, Activity, IdleSearch, find_idle
-from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence
+from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, way_to_free, ways_to_free
 from commands.gpu.reclaim_card import (
     AUTOMATION,
     KEEP_FOR,
@@ -52,7 +52,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
     )
     if look.blind:
         raise UnusableError(f"Whether any GPU is idle is not known: {look.blind}")
-    found = by_training(look, context.cluster.trainings())
+    found = by_training(look, context.cluster.trainings(), context.cluster.topology())
     steps: list[Step] = []
     notes: list[str] = []
     reclaims: list[ReclaimRequest] = []
@@ -82,6 +82,8 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
             steps.append(settlement_step(reclaim))
     if more:
         skipped.append(f"{more} more trainings: {MAX_REQUESTS} per command at most, run it again for them")
+    if not action.trainings:
+        skipped += ways_to_free([one for one in found if one.idle])
     if not steps:
         reason = "; ".join(skipped) or f"no training was idle for {humanize(look.after)}"
         nothing = f"There is nothing to request: {reason}."
@@ -107,6 +109,11 @@ def _selected(
     if not names:
         return [one for one in found if one.training is not None and one.activity is Activity.IDLE]
     selected: list[TrainingGpus] = []
+    for name in names:
+        if (other := _workload_named(name, found)) is not None:
+            raise UnusableError(
+                f"{other.name} is no training, so its GPUs cannot be requested: {way_to_free(other)}."
+            )
     for training in {
         training.id: training
         for name in names
@@ -121,6 +128,13 @@ def _selected(
             raise UnusableError(f"{training.id} is not idle: {_activity_text(gpus)}.")
         selected.append(gpus)
     return selected
+
+
+def _workload_named(name: str, found: tuple[TrainingGpus, ...]) -> TrainingGpus | None:
+    """Return the workload that is no training by its name, alone, with its namespace, or as it is listed."""
+    trainings = {word for one in found if one.training for word in (one.training.id, one.training.name)}
+    others = [one for one in found if one.training is None] if name not in trainings else []
+    return next((one for one in others if name.casefold() in {each.casefold() for each in one.names}), None)
 
 
 def _permitted(selected: list[TrainingGpus], context: CommandContext) -> tuple[list[TrainingGpus], list[str]]:

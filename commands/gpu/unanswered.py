@@ -60,7 +60,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     gpus = next(
         (
             one
-            for one in by_training(look, context.cluster.trainings())
+            for one in by_training(look, context.cluster.trainings(), context.cluster.topology())
             if one.training and one.training.id == training.id
         ),
         None,

@@ -11,11 +11,16 @@ from collectors.facts.findings import Finding, broken, ok, warning
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.sources.prometheus.client import PrometheusClient
+from collectors.sources.prometheus.dcgm_counters import counter_lines
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.exporters import OPTIONAL, exporter_of
 from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
 
 _NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
+_ADD_COUNTERS = (
+    "add these lines to the counters file of dcgm-exporter (the file of its option `-f`, or the ConfigMap that its "
+    "chart or the GPU operator names), and restart it"
+)
 _SHOWN = 6  # rules or metrics in one finding
 
 
@@ -116,6 +121,8 @@ def _findings(
         given = [name for name in names if exporter_of(name)[0] == exporter]
         if not exporter:
             found.append(warning(text, "check the rule's metric names, or leave the rule out"))
+        elif any(name in present for name in given) and (lines := counter_lines(metrics)):
+            found.append(warning(f"{text}, though {exporter} gives others", _ADD_COUNTERS, lines))
         elif any(name in present for name in given):
             found.append(
                 warning(

@@ -19,6 +19,8 @@ _MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to
     "coredns_": ("CoreDNS", "let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153"),
     "container_": ("cAdvisor", "let Prometheus scrape the kubelets' /metrics/cadvisor"),
     "kubelet_": ("the kubelet", "let Prometheus scrape the kubelets' /metrics"),
+    "csi_": ("the kubelet", "let Prometheus scrape the kubelets' /metrics"),
+    "storage_": ("the kubelet", "let Prometheus scrape the kubelets' /metrics"),
     "apiserver_": ("the API server", "let Prometheus scrape the API server's /metrics"),
     "problem_": (
         "node-problem-detector",
@@ -31,6 +33,14 @@ _MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to
     "scheduler_": ("the scheduler", "let Prometheus scrape kube-scheduler (port 10259)"),
     "workqueue_": ("the controllers", "let Prometheus scrape kube-controller-manager (port 10257)"),
     "volcano_": ("Volcano", "let Prometheus scrape Volcano's scheduler (port 8080)"),
+    "Hadoop_": (
+        "Hadoop's JMX exporter",
+        "run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it",
+    ),
+    "hadoop_": (
+        "Hadoop's JMX exporter",
+        "run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it",
+    ),
     "ceph_": (
         "Ceph's manager",
         "enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)",
@@ -38,7 +48,9 @@ _MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to
 }
 
 # Clusters without these lack nothing: the rules for them wait until one appears.
-OPTIONAL = frozenset({"node-problem-detector", "Calico", "Calico's controllers", "MetalLB", "Volcano"})
+OPTIONAL = frozenset(
+    {"node-problem-detector", "Calico", "Calico's controllers", "MetalLB", "Volcano", "Hadoop's JMX exporter"}
+)
 
 
 def exporter_of(metric: str) -> tuple[str, str]:

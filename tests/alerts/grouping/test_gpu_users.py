@@ -7,7 +7,7 @@ import pytest
 from alerts.cards.concerned import concerned
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.text import plain
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, add_alert, group_key_of, open_incident
 from alerts.incidents.incident import Incident
 from collectors.facts.topology import PodFacts, Topology, WorkloadFacts
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert
@@ -98,3 +98,23 @@ def test_who_ran_on_a_gpu_is_said_in_the_past_tense_once_it_is_over() -> None:
 def test_an_alert_about_the_node_affects_all_on_it_whatever_its_gpus_do(gpus: tuple[str, ...]) -> None:
     found = incident_of(shared_node(gpu0="infer/llama-0"), *gpus)
     assert said(found).startswith("Affects: ")
+
+
+@pytest.mark.parametrize(
+    ("workload", "expected"),
+    [
+        ("infer/StatefulSet/llama", "workload/infer/StatefulSet/llama"),
+        ("infer/PyTorchJob/llama", "workload/infer/PyTorchJob/llama"),
+        ("infer/DaemonSet/llama", "pod/infer/llama-0"),
+        ("infer/Pod/llama-0", "pod/infer/llama-0"),
+    ],
+)
+def test_alerts_about_pods_of_one_owner_are_one_incident_unless_it_has_one_on_each_node(
+    workload: str, expected: str
+) -> None:
+    pod = PodFacts(namespace="infer", name="llama-0", node="gpu-a02", workload=workload, gpus=2)
+    topology = replace(a_topology(), pods={("infer", "llama-0"): pod})
+    assert (
+        group_key_of(an_alert("Idle", on={"namespace": "infer", "pod": "llama-0"}, topology=topology))
+        == expected
+    )

@@ -7,9 +7,11 @@ from collectors.checks.check import SourceState
 from collectors.facts.clock import ClockStep
 from collectors.trainings.training import Training, TrainingState
 from tests.alerts.packs.check_case import CheckCase, check_input
+from tests.alerts.packs.cluster_check_cases import CLUSTER_CHECK_CASES
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
+from tests.alerts.packs.workload_check_cases import WORKLOAD_CHECK_CASES
 from tests.support.objects import NOW, inventory, node
 
 
@@ -39,6 +41,7 @@ def _a_training(state: TrainingState, name: str = "detr") -> Training:
 
 CHECK_CASES: Sequence[CheckCase] = (
     *DNS_CHECK_CASES,
+    *WORKLOAD_CHECK_CASES,
     CheckCase(
         rule="GPUUnhealthy",
         description="the device plugin removed one of eight",
@@ -199,4 +202,5 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     *NODE_CHECK_CASES,
+    *CLUSTER_CHECK_CASES,
 )

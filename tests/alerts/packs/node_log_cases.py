@@ -1,4 +1,4 @@
-"""Cases of the rules on kernel and runtime logs of nodes."""
+"""Cases of the rules on kernel, runtime and network logs of nodes."""
 
 from collections.abc import Sequence
 
@@ -9,6 +9,10 @@ _HUNG = "INFO: task ceph-msgr:1234 blocked for more than 120 seconds."
 _SHIM = (
     'E0302 08:00:00.1 1 remote_runtime.go:222] "StartContainer from runtime service failed" err="rpc error: failed to '
     'create containerd task: failed to create shim task: OCI runtime create failed: hook exited with code 1"'
+)
+_NO_BLOCKS = (
+    'E0302 08:00:00.1 1 pod_workers.go:1301] "Error syncing pod" err="failed to request IPv4 addresses: Assigned 0 out '
+    'of 1 requested IPv4 addresses; No more free affine blocks and strict affinity enabled"'
 )
 _STUCK = "unregister_netdevice: waiting for eth0 to become free. Usage count = 1"
 
@@ -142,5 +146,27 @@ NODE_LOG_CASES: Sequence[LogCase] = (
         rule="ContainerRuntimeErrorsLogged",
         description="four failures: one pod with a bad image",
         events=_kernel(_SHIM, times=4, unit="kubelet"),
+    ),
+    LogCase(
+        rule="NodeCannotAssignAddressesLogged",
+        description="the kubelet repeats what Calico says",
+        events=_kernel(_NO_BLOCKS, times=3, unit="kubelet"),
+        fired=(_fired("critical", "gpu-a01 has no address left for new pods: 3 lines in 5 minutes."),),
+    ),
+    LogCase(
+        rule="NodeCannotAssignAddressesLogged",
+        description="two lines: the next block was found",
+        events=_kernel(_NO_BLOCKS, times=2, unit="kubelet"),
+    ),
+    LogCase(
+        rule="NodeConntrackTableFull",
+        description="the kernel drops packets",
+        events=_kernel("nf_conntrack: nf_conntrack: table full, dropping packet"),
+        fired=(_fired("warning", "gpu-a01 drops packets: its table of connections is full."),),
+    ),
+    LogCase(
+        rule="NodeConntrackTableFull",
+        description="the table is only set up",
+        events=_kernel("nf_conntrack version 0.5.0 (65536 buckets, 262144 max)"),
     ),
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.rendering import RuleRenderer
-from alerts.rules import Rule
+from alerts.rules import ResolveWhen, Rule, Severity
 from collectors.facts.kernel_lines import XID_LINE
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery
@@ -55,3 +55,17 @@ def test_the_search_reads_lines_as_the_reader_of_kernel_lines_does() -> None:
     query = RULES["GPUXIDLogged"].query
     assert isinstance(query, LogQuery)
     assert query.extract == XID_LINE
+
+
+@EVERY
+def test_a_critical_number_needs_a_proof_and_a_new_gpu_only_a_word_has(rule: Rule) -> None:
+    """The end of its line in a window says nothing of the GPU: it needs a reset, a restart or a vendor."""
+    assert rule.template.resolve_when is ResolveWhen.PROVEN
+    assert rule.template.proof_severity is Severity.CRITICAL
+    proofs = {number: proof(rule, number) for number in XIDS}
+    assert {number for number, words in proofs.items() if words == "word"} == {64}
+    assert set(proofs.values()) == {"word", "gpus-allocatable"}
+
+
+def proof(rule: Rule, number: int) -> str:
+    return RENDERER.annotations(rule, Sample(labels=Labels({"xid": str(number)}), value=1))["proof"]

@@ -183,6 +183,35 @@ def test_a_claim_names_its_trainings_and_those_that_may_write() -> None:
     assert [one.id for one in topology.affected_by(Subject(volume="pvc-1", node="gpu-b07"))] == [training]
 
 
+def test_a_claim_names_the_pods_that_run_with_it_and_those_that_wait_to_start_on_a_node() -> None:
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "ckpt"}}]
+    pods = {
+        "running": ("Running", "gpu-a01"),
+        "waiting": ("Pending", "gpu-a01"),
+        "unplaced": ("Pending", ""),
+        "finished": ("Succeeded", "gpu-a01"),
+    }
+    seen = inventory(
+        *(
+            pod(name, "vision", spec={"nodeName": node_name, "volumes": volumes}, status={"phase": phase})
+            for name, (phase, node_name) in pods.items()
+        )
+    )
+    claim = build_topology(seen, (), cluster="prod-a").claims["vision/ckpt"]
+
+    assert dict(claim.waiting) == {"vision/waiting": "gpu-a01"}
+    assert claim.running == ("vision/running",)
+
+
+def test_a_node_has_its_boot_and_the_gpus_that_are_out_of_service() -> None:
+    status = {"allocatable": {"nvidia.com/gpu": "6"}, "nodeInfo": {"bootID": "7f2c", "kernelVersion": "6.8"}}
+    seen = inventory(node("gpu-a01", status=status), node("gpu-a02"))
+    nodes = build_topology(seen, (), cluster="prod-a").nodes
+
+    assert (nodes["gpu-a01"].boot_id, nodes["gpu-a01"].gpus, nodes["gpu-a01"].gpus_out) == ("7f2c", 8, 2)
+    assert (nodes["gpu-a02"].boot_id, nodes["gpu-a02"].gpus_out) == ("", 0)
+
+
 def test_claims_that_cannot_be_seen_are_still_known_by_their_pods() -> None:
     job = made(Job, "detr-worker", "vision-detr", spec={"template": {"spec": {"containers": [gpus(8)]}}})
     seen = inventory(

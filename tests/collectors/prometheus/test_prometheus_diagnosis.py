@@ -10,6 +10,7 @@ from bot.settings.schema import RulesSettings
 from collectors.facts.clock import SystemClock
 from collectors.facts.findings import Finding, FindingLevel
 from collectors.facts.queries import PromQLQuery
+from collectors.sources.prometheus.dcgm_counters import counters
 from collectors.sources.prometheus.exporters import exporter_of
 from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
 from collectors.sources.prometheus.options import PrometheusOptions
@@ -82,8 +83,9 @@ def test_the_metrics_that_an_expression_needs(expr: str, present: set[str], miss
 
 
 def test_the_exporter_of_every_metric_of_the_shipped_rules_is_known() -> None:
-    names = {name for query in SHIPPED.values() for name in metric_names(query.expr)}
-    unknown = sorted(name for name in names if not exporter_of(name)[0])
+    every = [rule.query for rule in read_rulebook(RulesSettings()).rules]
+    names = {name for query in every if isinstance(query, PromQLQuery) for name in metric_names(query.expr)}
+    unknown = sorted(name for name in names - {"up"} if not exporter_of(name)[0])
     assert unknown == [], "add their exporter to collectors/sources/prometheus/exporters.py"
 
 
@@ -99,6 +101,49 @@ async def test_a_metric_that_only_some_exporters_have_is_a_warning(start_prometh
         await source.close()
     (one,) = of_level(found, FindingLevel.WARNING)
     assert one.text == "B can see nothing: there is no series of DCGM_B, though dcgm-exporter gives others"
+
+
+# What the file that dcgm-exporter comes with exports, without what no rule needs.
+STOCK = (
+    "DCGM_FI_DEV_FB_FREE",
+    "DCGM_FI_DEV_FB_USED",
+    "DCGM_FI_DEV_GPU_TEMP",
+    "DCGM_FI_DEV_GPU_UTIL",
+    "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
+    "DCGM_FI_DEV_POWER_USAGE",
+    "DCGM_FI_DEV_ROW_REMAP_FAILURE",
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
+    "DCGM_FI_DEV_XID_ERRORS",
+)
+
+
+async def test_the_stock_counters_leave_rules_blind_and_the_lines_that_they_need_are_said(
+    start_prometheus: StartPrometheus,
+) -> None:
+    at = SystemClock().now() - timedelta(minutes=10)
+    stamp = f"{at.timestamp() - 5:.3f}"
+    gpu = {name: query for name, query in SHIPPED.items() if "DCGM_" in query.expr}
+    others = {name for query in gpu.values() for name in metric_names(query.expr)} - set(counters())
+    there = ("up", *STOCK, *sorted(others))
+    lines = [line for name in there for line in (f"# TYPE {name} gauge", f'{name}{{Hostname="a"}} 1 {stamp}')]
+    source = PrometheusSource(PrometheusOptions(url=start_prometheus(samples=lines).url))
+    try:
+        found = await source.diagnose(gpu, at=at)
+    finally:
+        await source.close()
+    (one,) = of_level(found, FindingLevel.WARNING)
+    blind = {name for name, query in gpu.items() if missing_metrics(query.expr, there)}
+    missing = frozenset().union(*(missing_metrics(query.expr, there) for query in gpu.values()))
+    assert {"GPUThermalThrottling", "GPUXIDError"} <= blind
+    assert "GPUTemperatureHigh" not in blind
+    assert one.text.startswith(min(blind))
+    assert [line.partition(",")[0] for line in one.lines] == sorted(missing)
+    assert "DCGM_EXP_XID_ERRORS_COUNT, gauge, XID errors within the time window" in one.lines
+
+
+def test_every_metric_of_dcgm_exporter_has_its_line() -> None:
+    names = {name for query in SHIPPED.values() for name in metric_names(query.expr)}
+    assert {name for name in names if name.startswith("DCGM_")} <= set(counters())
 
 
 async def test_rules_for_what_a_cluster_does_not_use_are_one_line(start_prometheus: StartPrometheus) -> None:

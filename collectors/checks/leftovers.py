@@ -1,0 +1,63 @@
+"""Checks of objects that wait or were left: Services without an address, namespaces of ended trainings."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.kinds import NAMESPACES, SERVICES
+from collectors.facts.labels import Labels
+from collectors.facts.results import Blind, Sample
+
+_TEXTS = 5  # names of one sample
+
+
+def load_balancer_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each Service of type LoadBalancer without an address: for how many seconds it exists."""
+    assert not isinstance(inputs.inventory, Blind)
+    found = []
+    for service in inputs.inventory.all(SERVICES).values():
+        if service.spec.type != "LoadBalancer" or service.status.load_balancer.ingress:
+            continue
+        created = service.metadata.creation_timestamp
+        seconds = (inputs.at - created).total_seconds() if created else 0
+        labels = Labels({"namespace": service.metadata.namespace, "service": service.metadata.name})
+        found.append(Sample(labels=labels, value=seconds))
+    return found
+
+
+def namespaces_left(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return one sample if more than `above` namespaces of trainings stay that ended over `days` ago: how many."""
+    assert not isinstance(inputs.inventory, Blind)
+    assert not isinstance(inputs.trainings, Blind)
+    start = inputs.at - timedelta(days=float(parameters["days"]))
+    kept = {one.namespace for one in inputs.trainings if not one.state.is_over}
+    left = {
+        one.namespace
+        for one in inputs.trainings
+        if one.has_namespace and one.state.is_over and one.finished is not None and one.finished < start
+    }
+    left = {name for name in left - kept if name in inputs.inventory.all(NAMESPACES)}
+    if len(left) <= float(parameters["above"]):
+        return []
+    text = ", ".join(sorted(left)[:_TEXTS])
+    return [Sample(labels=Labels({"component": "apiserver"}), value=len(left), texts=(text,))]
+
+
+CHECKS = (
+    ClusterCheck(
+        name="load-balancer-pending",
+        summary="a Service of type LoadBalancer has no address",
+        needs=frozenset({"inventory"}),
+        run=load_balancer_pending,
+        kinds=frozenset({"services"}),
+    ),
+    ClusterCheck(
+        name="namespaces-left",
+        summary="namespaces of trainings that ended long ago are still there",
+        needs=frozenset({"inventory", "trainings"}),
+        run=namespaces_left,
+        parameters={"days": 1.0, "above": 20.0},
+        kinds=frozenset({"namespaces"}),
+    ),
+)

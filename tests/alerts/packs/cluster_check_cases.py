@@ -1,0 +1,341 @@
+"""Cases of the rules on the network and the control plane, as the API shows them."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from collectors.cluster.objects import Deployment, Event, Namespace, Node, Pod, Service
+from collectors.trainings.training import Training, TrainingState
+from tests.alerts.packs.check_case import CheckCase, check_input
+from tests.alerts.packs.expected import Fired
+from tests.support.objects import NOW, inventory, node, owned, pod, read
+
+_NO_BLOCKS = (
+    'plugin type="calico" failed (add): failed to request IPv4 addresses: Assigned 0 out of 1 requested IPv4 '
+    "addresses; No more free affine blocks and strict affinity enabled"
+)
+_BGP = "calico/node is not ready: BIRD is not ready: BGP not established with 10.0.0.1"
+
+
+def _stamp(ago: timedelta) -> str:
+    return (NOW - ago).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _event(name: str, message: str, *, reason: str = "FailedCreatePodSandBox", count: int = 3) -> Event:
+    tree = {
+        "metadata": {"name": f"{name}.1", "namespace": "kube-system"},
+        "involvedObject": {"kind": "Pod", "namespace": "kube-system", "name": name},
+        "source": {"component": "kubelet", "host": "gpu-a01"},
+        "reason": reason,
+        "message": message,
+        "count": count,
+        "firstTimestamp": _stamp(timedelta(minutes=4)),
+        "lastTimestamp": _stamp(timedelta(minutes=1)),
+    }
+    return read(Event, tree)
+
+
+def _unavailable(name: str, status: str) -> Node:
+    return node(
+        name,
+        status={
+            "conditions": [
+                {"type": "Ready", "status": "True"},
+                {"type": "NetworkUnavailable", "status": status},
+            ]
+        },
+    )
+
+
+def _agent(daemonset: str, on: str, *, ready: bool, **parts: Any) -> Pod:
+    return pod(
+        f"{daemonset}-{on}",
+        "kube-system",
+        ownerReferences=owned("DaemonSet", daemonset),
+        spec={"nodeName": on},
+        status={"conditions": [{"type": "Ready", "status": str(ready)}]},
+        **parts,
+    )
+
+
+def _static(component: str, on: str, *, ready: bool) -> Pod:
+    return pod(
+        f"{component}-{on}",
+        "kube-system",
+        labels={"tier": "control-plane", "component": component},
+        spec={"nodeName": on},
+        status={
+            "conditions": [
+                {"type": "Ready", "status": str(ready), "message": "containers with unready status"}
+            ]
+        },
+    )
+
+
+def _deployment(name: str, *, replicas: int | None, ready: int, namespace: str = "kubeflow") -> Deployment:
+    spec: dict[str, Any] = {} if replicas is None else {"replicas": replicas}
+    tree = {
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+        "status": {"readyReplicas": ready},
+    }
+    return read(Deployment, tree)
+
+
+def _service(name: str, type_: str = "LoadBalancer", *addresses: str) -> Service:
+    status = {"loadBalancer": {"ingress": [{"ip": one} for one in addresses]}} if addresses else {}
+    return read(
+        Service,
+        {"metadata": {"name": name, "namespace": "serving"}, "spec": {"type": type_}, "status": status},
+    )
+
+
+def _ended(number: int, *, ago: timedelta, state: TrainingState = TrainingState.SUCCEEDED) -> Training:
+    name = f"run-{number}"
+    return Training(
+        id=f"{name}/{name}",
+        kind="Job",
+        namespace=name,
+        name=name,
+        state=state,
+        has_namespace=True,
+        finished=NOW - ago,
+    )
+
+
+def _namespaces(count: int) -> list[Namespace]:
+    return [read(Namespace, {"metadata": {"name": f"run-{number}"}}) for number in range(count)]
+
+
+_NODES = [node(f"gpu-a0{number}") for number in range(1, 6)]
+
+CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
+    CheckCase(
+        rule="KubeNodeNetworkUnavailable",
+        description="the network plugin has not set it up",
+        inputs=check_input(inventory(_unavailable("gpu-a01", "True"))),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "condition": "NetworkUnavailable", "severity": "critical"},
+                summary="The network of gpu-a01 is not set up.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="KubeNodeNetworkUnavailable",
+        description="Calico has set it up, and a node that nobody reports it for",
+        inputs=check_input(inventory(_unavailable("gpu-a01", "False"), node("gpu-a02"))),
+    ),
+    CheckCase(
+        rule="NodeCannotAssignAddresses",
+        description="Calico has no block left for the node",
+        inputs=check_input(inventory(node("gpu-a01"), _event("worker-0", _NO_BLOCKS))),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "severity": "critical"},
+                summary="gpu-a01 has no address left for new pods: 3 failures in 5 minutes.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="NodeCannotAssignAddresses",
+        description="sandboxes that fail for another reason, and two failures only",
+        inputs=check_input(
+            inventory(
+                node("gpu-a01"),
+                _event("worker-0", "failed to reserve sandbox name", count=9),
+                _event("worker-1", _NO_BLOCKS, count=2),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="NetworkAgentDown",
+        description="one of five; its probe says why",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                *(_agent("calico-node", f"gpu-a0{number}", ready=number > 1) for number in range(1, 6)),
+                _event("calico-node-gpu-a01", _BGP, reason="Unhealthy"),
+            )
+        ),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "component": "calico-node", "severity": "warning"},
+                summary="calico-node on gpu-a01 is not ready.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="NetworkAgentDown",
+        description="other DaemonSets, a pod that is being replaced, and a node that is not ready itself",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                node("gpu-b01", status={"conditions": [{"type": "Ready", "status": "Unknown"}]}),
+                _agent("log-shipper", "gpu-a01", ready=False),
+                _agent("calico-node", "gpu-a02", ready=False, deletionTimestamp=_stamp(timedelta(minutes=1))),
+                _agent("calico-node", "gpu-b01", ready=False),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="NetworkAgentsDown",
+        description="two of five",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                *(_agent("calico-node", f"gpu-a0{number}", ready=number > 2) for number in range(1, 6)),
+            )
+        ),
+        fired=(
+            Fired(
+                labels={"component": "calico-node", "severity": "critical"},
+                summary="calico-node is not ready on 40% of its nodes.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="NetworkAgentsDown",
+        description="one of five is that node's trouble",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                *(_agent("calico-node", f"gpu-a0{number}", ready=number > 1) for number in range(1, 6)),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="MetalLBSpeakerDown",
+        description="the speaker of one node",
+        inputs=check_input(inventory(*_NODES, _agent("speaker", "gpu-a01", ready=False))),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "component": "metallb", "severity": "warning"},
+                summary="The load balancer's speaker on gpu-a01 is not ready.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="MetalLBSpeakerDown",
+        description="all speakers are ready",
+        inputs=check_input(inventory(*_NODES, _agent("speaker", "gpu-a01", ready=True))),
+    ),
+    CheckCase(
+        rule="LoadBalancerPending",
+        description="a Service that has no address",
+        inputs=check_input(inventory(_service("notebook"))),
+        fired=(
+            Fired(
+                labels={"namespace": "serving", "service": "notebook", "severity": "warning"},
+                summary="The Service serving/notebook waits for the address of a load balancer.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="LoadBalancerPending",
+        description="one that has an address, and Services of other types",
+        inputs=check_input(
+            inventory(_service("a", "LoadBalancer", "10.9.0.1"), _service("b", "NodePort"), _service("c", ""))
+        ),
+    ),
+    CheckCase(
+        rule="ControlPlaneComponentDown",
+        description="the only scheduler is not ready",
+        inputs=check_input(
+            inventory(
+                _static("kube-scheduler", "master-1", ready=False),
+                _static("kube-controller-manager", "master-1", ready=True),
+            )
+        ),
+        fired=(
+            Fired(
+                labels={"component": "kube-scheduler", "severity": "critical"},
+                summary="No kube-scheduler is ready.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="ControlPlaneComponentDown",
+        description="one of three is not ready, and a managed control plane has no pods",
+        inputs=check_input(
+            inventory(*(_static("etcd", f"master-{number}", ready=number > 1) for number in (1, 2, 3)))
+        ),
+    ),
+    CheckCase(
+        rule="ControlPlanePodDown",
+        description="one of three is not ready",
+        inputs=check_input(
+            inventory(*(_static("etcd", f"master-{number}", ready=number > 1) for number in (1, 2, 3)))
+        ),
+        fired=(
+            Fired(
+                labels={"component": "etcd", "severity": "warning"},
+                summary="1 of the pods of etcd are not ready; others are.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="ControlPlanePodDown",
+        description="all are ready, or none: that is the other rule's",
+        inputs=check_input(
+            inventory(
+                _static("etcd", "master-1", ready=True), _static("kube-scheduler", "master-1", ready=False)
+            )
+        ),
+    ),
+    CheckCase(
+        rule="OperatorDown",
+        description="the operator of trainings, and one whose replicas are not said",
+        inputs=check_input(
+            inventory(
+                _deployment("training-operator", replicas=1, ready=0),
+                _deployment("volcano-controllers", replicas=None, ready=0),
+            )
+        ),
+        fired=tuple(
+            Fired(
+                labels={"component": name, "namespace": "kubeflow", "severity": "warning"},
+                summary=f"kubeflow/{name} has no ready replica.",
+            )
+            for name in ("training-operator", "volcano-controllers")
+        ),
+    ),
+    CheckCase(
+        rule="OperatorDown",
+        description="one of two is ready, one is switched off, and an application",
+        inputs=check_input(
+            inventory(
+                _deployment("kueue-controller-manager", replicas=2, ready=1),
+                _deployment("mpi-operator", replicas=0, ready=0),
+                _deployment("shop", replicas=3, ready=0),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="TrainingNamespacesLeft",
+        description="thirty trainings ended days ago, and their namespaces are still there",
+        inputs=check_input(
+            inventory(*_namespaces(30)),
+            trainings=tuple(_ended(number, ago=timedelta(days=3)) for number in range(30)),
+        ),
+        fired=(
+            Fired(
+                labels={"component": "apiserver", "severity": "info"},
+                summary="30 namespaces of trainings that ended over a day ago are still there.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="TrainingNamespacesLeft",
+        description="a few, those that ended today, and those where something runs again",
+        inputs=check_input(
+            inventory(*_namespaces(80)),
+            trainings=(
+                *(_ended(number, ago=timedelta(days=3)) for number in range(20)),
+                *(_ended(number, ago=timedelta(hours=3)) for number in range(20, 50)),
+                *(_ended(number, ago=timedelta(days=3)) for number in range(50, 80)),
+                *(_ended(number, ago=timedelta(), state=TrainingState.RUNNING) for number in range(50, 80)),
+            ),
+        ),
+    ),
+)
