@@ -1,14 +1,16 @@
 """Evaluation of a rule: its known alerts and a query result give its new alerts. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from alerts.alert import Alert
+from alerts.carrying_over import carried_over, is_among
 from alerts.lifecycle import AlertState, Verdict, advance
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
+from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.subjects import Subject
 
@@ -56,9 +58,19 @@ Known = Mapping[AlertKey, Alert]
 
 
 def evaluate(
-    rule: Rule, known: Known, result: QueryResult, *, cluster: str, renderer: AlertRenderer, now: datetime
+    rule: Rule,
+    known: Known,
+    result: QueryResult,
+    *,
+    cluster: str,
+    renderer: AlertRenderer,
+    now: datetime,
+    proven: Container[str] = frozenset(),
 ) -> RuleEvaluation:
-    """Return the rule's alerts after `result`. A failed query, or samples with equal labels, change nothing."""
+    """Return the rule's alerts after `result`. A failed query, or samples with equal labels, change nothing.
+
+    `proven` are ids of alerts whose fault was proven over: they end although their target has no data any more.
+    """
     if isinstance(result, Blind):
         return RuleEvaluation(alerts=known, blind=result.reason)
     found: dict[AlertKey, tuple[Labels, Sample]] = {}
@@ -69,6 +81,7 @@ def evaluate(
                 alerts=known, blind=f"two results of {rule.name} have the same labels {labels!r}"
             )
         found[labels.key] = (labels, sample)
+    moved = _moved(rule, known, found, renderer)
     unread = _unread(rule, result)
     left_out = (
         f"{rule.name} returned samples that cannot be read; alerts they may be of are kept" if unread else ""
@@ -88,15 +101,24 @@ def evaluate(
         before = known.get(key)
         ended_reason = ""
         verdict = _verdict(key, before, found, result.present, unread)
+        if (
+            verdict is Verdict.UNKNOWN
+            and before is not None
+            and _is_elsewhere(rule, before, result, renderer)
+        ):
+            verdict = Verdict.INACTIVE
         if verdict is Verdict.UNKNOWN and before is not None and _is_gone(before, renderer):
             verdict, ended_reason = Verdict.INACTIVE, f"{before.subject.node} is no longer in the cluster"
-        life = advance(before.life if before else None, verdict, rule.timing, now)
+        timing = rule.timing
+        if verdict is Verdict.UNKNOWN and before is not None and before.id in proven:
+            verdict, timing = Verdict.INACTIVE, replace(timing, keep_firing_for=timedelta())
+        life = advance(before.life if before else None, verdict, timing, now)
         if life is None:
             continue
         if key in found:
             labels, sample = found[key]
             own = before.own_subject if before else renderer.subject(labels)
-            subject = renderer.complete(own).or_else(before.subject if before else own)
+            subject = renderer.complete(moved.get(key, own)).or_else(before.subject if before else own)
             alert = Alert(
                 cluster=cluster,
                 rule=rule.id,
@@ -120,6 +142,33 @@ def evaluate(
         if life.state is not AlertState.RESOLVED:
             alerts[key] = alert
     return RuleEvaluation(alerts=alerts, changes=tuple(changes), left_out=left_out)
+
+
+def _moved(
+    rule: Rule, known: Known, found: dict[AlertKey, tuple[Labels, Sample]], renderer: AlertRenderer
+) -> Mapping[AlertKey, Subject]:
+    """Give samples that other labels name to the alerts that they are of, which keep theirs.
+
+    Return the subjects of those alerts, by what their series say now. Only our own rules: others are as in Prometheus.
+    """
+    if not known or not _is_own(rule):
+        return {}
+    labels = {key: one for key, (one, _) in found.items()}
+    moved = carried_over(known, labels, lambda one: renderer.complete(renderer.subject(one)))
+    for key, before in moved.items():
+        found[before] = known[before].labels, found.pop(key)[1]
+    return {before: renderer.subject(labels[key]) for key, before in moved.items()}
+
+
+def _is_own(rule: Rule) -> bool:
+    return isinstance(rule.query, PromQLQuery) and rule.query.of_pack
+
+
+def _is_elsewhere(rule: Rule, alert: Alert, result: Seen, renderer: AlertRenderer) -> bool:
+    """Whether the alert's subject is watched by other labels, and can be read."""
+    if not _is_own(rule) or result.present is None or is_present(alert.labels, _unread(rule, result)):
+        return False
+    return is_among(alert, result.present, lambda one: renderer.complete(renderer.subject(one)))
 
 
 def _verdict(

@@ -1,5 +1,6 @@
 """The topology of the inventory and the trainings. Pods are read when they are looked up: there may be 50,000."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TypeVar
@@ -162,10 +163,15 @@ class _Addresses(Mapping[str, str]):
 
     @cached_property
     def _of_nodes(self) -> Mapping[str, str]:
+        names = list(self._inventory.nodes)
+        short = Counter(name.partition(".")[0] for name in names)
         return {
-            address.address: node.metadata.name
-            for node in self._inventory.nodes.values()
-            for address in node.status.addresses or ()
+            **{one: name for name in names if short[one := name.partition(".")[0]] == 1},
+            **{
+                address.address: node.metadata.name
+                for node in self._inventory.nodes.values()
+                for address in node.status.addresses or ()
+            },
         }
 
     def __getitem__(self, address: str) -> str:

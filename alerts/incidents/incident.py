@@ -93,6 +93,11 @@ class Member:
         return self.state is AlertState.FIRING
 
     @property
+    def is_unseen(self) -> bool:
+        """Whether its target has no data now: it keeps its state, and what proves that its fault is over ends it."""
+        return self.unseen_since is not None
+
+    @property
     def weight(self) -> tuple[bool, int, int, bool]:
         """How much it explains: more than another of its severity if its XID calls for more, or if it is described."""
         return (
@@ -233,8 +238,10 @@ class Incident:
 
     @property
     def is_only_unproven(self) -> bool:
-        """Whether it is open for nothing but a proof, or an acknowledgement."""
-        return not self.firing and any(self.awaits_proof(member) for member in self.members)
+        """Whether it is open only because a proof is missing: no alert fires whose target has data."""
+        if any(not member.is_unseen for member in self.firing):
+            return False
+        return any(self.needs_proof(member) for member in self.members)
 
     def _is_current(self, member: Member) -> bool:
         """Whether the alert ended since the incident was opened, or reopened the last time."""

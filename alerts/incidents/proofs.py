@@ -46,7 +46,8 @@ def carried(member: Member, before: Member | None) -> Member:
     """Return the alert with what was seen of it before, unless it fired anew, or happened once more."""
     if before is None or not before.is_firing or (member.is_firing and member.value > before.value):
         return member
-    return replace(member, evidence=before.evidence)
+    is_proven = member.is_unseen or not member.is_firing
+    return replace(member, evidence=before.evidence, proven=before.proven if is_proven else None)
 
 
 def with_proofs(incident: Incident, facts: ProofFacts, now: datetime) -> Incident:
@@ -67,10 +68,15 @@ def with_proofs(incident: Incident, facts: ProofFacts, now: datetime) -> Inciden
 def say_over(
     incident: Incident, *, who: str, who_name: str = "", reason: str = "", now: datetime
 ) -> Incident:
-    """Return the incident with a person's word that the faults which wait for a proof are over."""
+    """Return the incident with a person's word that the faults which wait for a proof are over.
+
+    An alert that fires only because its target has no data any more, such as a GPU that was replaced, is over as well.
+    """
     word = Proven(proof=Proof.WORD, at=now, who=who, who_name=who_name, reason=reason)
     members = tuple(
-        replace(member, proven=word) if incident.awaits_proof(member) else member
+        replace(member, proven=word)
+        if incident.awaits_proof(member) or (member.is_firing and member.is_unseen)
+        else member
         for member in incident.members
     )
     after = replace(incident, members=members)
@@ -95,7 +101,7 @@ def _looked(member: Member, incident: Incident, facts: ProofFacts, now: datetime
         return member  # nothing of it could be seen yet
     holds_since = (evidence.holds_since or now) if proven else None
     evidence = replace(evidence, holds_since=holds_since)
-    if proven is None or member.is_firing:
+    if proven is None or (member.is_firing and not member.is_unseen):
         return replace(member, evidence=evidence)
     return replace(member, evidence=evidence, proven=replace(proven, since=holds_since))
 

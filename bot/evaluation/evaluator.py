@@ -215,6 +215,7 @@ class Evaluator:
         self._metrics.rule_evaluation_lag.labels(name).set(
             max(0.0, (now - self._scheduler.next_due(now)).total_seconds())
         )
+        self._scheduler.proven = await self._recorder.proven_alerts()
         cycle = await self._scheduler.run_cycle(now)
         sources = self._router.sources(at=now)
         blind = {one.source: one.reason for one in sources if one.blind_for is not None}

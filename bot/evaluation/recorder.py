@@ -131,6 +131,16 @@ class IncidentRecorder:
         """The number of alerts in memory."""
         return len(self._written)
 
+    async def proven_alerts(self) -> frozenset[str]:
+        """Return the ids of alerts that fire without data, and whose fault was proven over."""
+        incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
+        return frozenset(
+            member.alert
+            for incident in incidents
+            for member in incident.firing
+            if member.proven is not None and member.is_unseen
+        )
+
     async def _stored_open(self) -> Sequence[Incident]:
         async with self._store.read() as snapshot:
             return await snapshot.rows(Incident).find(cluster=self._cluster, state="open")

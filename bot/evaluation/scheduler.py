@@ -83,6 +83,7 @@ class RuleScheduler:
         self._errors = errors or InternalErrors()
         self._states: dict[str, _RuleState] = {}
         self.rules: dict[str, Rule] = {}
+        self.proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         self.swap(rules)
 
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
@@ -232,7 +233,13 @@ class RuleScheduler:
         state = self._states[rule.id]
         try:
             result = evaluate(
-                rule, state.alerts, answer, cluster=self._cluster, renderer=self._renderer, now=now
+                rule,
+                state.alerts,
+                answer,
+                cluster=self._cluster,
+                renderer=self._renderer,
+                now=now,
+                proven=self.proven,
             )
         except Exception as error:  # one rule's bug must not silence the others
             reason = self._errors.contain(error, "rule", rule=rule.id)

@@ -120,7 +120,7 @@ def _log_field(value: str) -> str:
 
 
 def _exporter(value: str) -> str:
-    names = [family.name for family in FAMILIES]
+    names = [family.name for family in FAMILIES if family.roles]
     if value not in names:
         near = did_you_mean(value, names) or f"; known are {', '.join(names)}"
         raise ValueError(f"`{value}` is not an exporter whose labels are looked up{near}")

@@ -110,6 +110,17 @@ class LabelMapping:
 
 DEFAULT = LabelMapping()
 
+NAMING_LABELS = frozenset(
+    {
+        *("instance", "job", "endpoint", "service", "host", "node_name"),
+        *DEFAULT.nodes,
+        *(name for names in DEFAULT.pods for name in names),
+        *(set(DEFAULT.gpus) - {"device"}),
+        *DEFAULT.uuids,
+    }
+)
+"""The labels that say which node, GPU or pod a series is about, or where it was scraped."""
+
 _GPU_MARKS = ("gpu", "UUID", "GPU_I_ID", "modelName", "DCGM_FI_DRIVER_VERSION")
 _GPU_NUMBER = re.compile(r"^(?:gpu|nvidia)?(\d+)$")
 _NO_CONTAINER = ("", "POD")

@@ -5,7 +5,7 @@ Sources: DCGM's field identifiers; MIG slices have no DCGM_FI_DEV_GPU_UTIL, only
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -67,7 +67,7 @@ async def find_idle(cluster: Cluster, *, now: datetime, after: timedelta) -> Idl
     """Query the activity of every GPU in the window that ends now. Raises SourceError without an inventory."""
     inventory = cluster.inventory()
     queries = [
-        PromQLQuery(expr=instant)
+        PromQLQuery(expr=instant, of_pack=True)
         for instant in (
             most(UTIL, after),
             seen(UTIL, after),
@@ -82,33 +82,25 @@ async def find_idle(cluster: Cluster, *, now: datetime, after: timedelta) -> Idl
 
 def most(metric: str, after: timedelta) -> str:
     """Query for the maximum of each GPU in the window, by the pod that held it."""
-    return _by_pod(metric, lambda selector: f"max_over_time({selector}[{format_duration(after)}])")
+    return _by_pod(f"max_over_time({_held(metric)}[{format_duration(after)}])")
 
 
 def seen(metric: str, after: timedelta) -> str:
     """Query for how many of STEPS steps in the window have a sample of the GPU with that pod, from any exporter."""
     window = f"[{format_duration(after)}:{format_duration(after / STEPS)}]"
-    return " or ".join(
-        f"count_over_time(({part}){window})" for part in _parts(metric, lambda selector: selector)
-    )
+    return f"count_over_time(({_by_pod(_held(metric))}){window})"
 
 
 def newest(metric: str) -> str:
-    return _by_pod(metric, lambda selector: selector)
+    return _by_pod(_held(metric))
 
 
-def _by_pod(metric: str, over: Callable[[str], str]) -> str:
-    return " or ".join(_parts(metric, over))
+def _held(metric: str) -> str:
+    return f'{metric}{{exported_pod!=""}}'
 
 
-def _parts(metric: str, over: Callable[[str], str]) -> tuple[str, str]:
-    """Return the parts for scrapes without and with `honor_labels`."""
-    exported = over(f'{metric}{{exported_pod!=""}}')
-    honored = over(f'{metric}{{exported_pod="",pod!=""}}')
-    return (
-        f"max by (exported_namespace, exported_pod, UUID, GPU_I_ID) ({exported})",
-        f"max by (namespace, pod, UUID, GPU_I_ID) ({honored})",
-    )
+def _by_pod(vector: str) -> str:
+    return f"max by (exported_namespace, exported_pod, UUID, GPU_I_ID) ({vector})"
 
 
 def classify_pods(
@@ -197,8 +189,8 @@ def _values(result: QueryResult) -> dict[DeviceKey, float]:
     for sample in result.samples if isinstance(result, Seen) else ():
         labels = sample.labels
         key = (
-            labels.get("exported_namespace") or labels.get("namespace", ""),
-            labels.get("exported_pod") or labels.get("pod", ""),
+            labels.get("exported_namespace", ""),
+            labels.get("exported_pod", ""),
             labels.get("UUID", ""),
             labels.get("GPU_I_ID", ""),
         )

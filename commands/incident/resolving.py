@@ -31,7 +31,7 @@ async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
         check_namespace("incident resolve", incident, context)
         if not incident.is_open:
             raise UnusableError(f"Incident `{incident.id}` is already resolved.")
-        if firing := incident.firing:
+        if firing := [member for member in incident.firing if not member.is_unseen]:
             raise UnusableError(
                 f"Incident `{incident.id}` is not over: {firing[0].summary} It resolves once its alerts do; "
                 f"`silence incident {incident.id}` keeps it quiet until then."

@@ -14,7 +14,7 @@ import pytest
 
 from demo.parts.processes import MissingPartError
 from demo.parts.prometheus import PrometheusServer, find_prometheus, find_promtool, import_openmetrics
-from tests.real.parts.layout import HOW_TO_GET, helm_program, kubeconform_program
+from tests.real.parts.layout import ELASTICSEARCH_7, HOW_TO_GET, helm_program, kubeconform_program
 from tests.real.parts.needs import NeedError
 from tests.real.servers.alertmanager import AlertmanagerServer, find_alertmanager, find_amtool
 from tests.real.servers.chromium import find_chromium
@@ -105,6 +105,13 @@ def real_alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aler
 def real_elasticsearch() -> Iterator[ElasticsearchServer]:
     """An Elasticsearch 8. Tests share it: use unique index names."""
     with present_or_skip(ElasticsearchServer) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def real_elasticsearch_7() -> Iterator[ElasticsearchServer]:
+    """An Elasticsearch 7.17. Tests share it: use unique index names."""
+    with present_or_skip(lambda: ElasticsearchServer(ELASTICSEARCH_7)) as server:
         yield server
 
 

@@ -84,6 +84,7 @@ class Yard:
 
     async def round(self, minute: float) -> EvaluationCycle:
         self.metrics.asked = NOON + minute * EVERY
+        self.scheduler.proven = await self.recorder.proven_alerts()
         cycle = await self.scheduler.run_cycle(self.metrics.asked)
         facts = await proof_facts(
             self.scheduler.rules,

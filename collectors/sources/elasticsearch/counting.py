@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from collectors.facts.labels import Labels
-from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.results import SourceError
 from collectors.sources.elasticsearch.bodies import (
     Combination,
     Window,
@@ -15,16 +15,13 @@ from collectors.sources.elasticsearch.bodies import (
     of_combination,
     per_window,
 )
-from collectors.sources.elasticsearch.log_lines import distinct, labels_of
+from collectors.sources.elasticsearch.log_lines import labels_of
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.wire import CombinationBucket, Combinations, Json, Windows
 
 _PAGE = 2_000  # buckets of one request
 _COUNTS = ("key", "doc_count", "windows.buckets.*.doc_count")
-_TEXTS = 3  # of a group
-_AT_ONCE = 50  # groups of one request for texts
 _VALUES_WITH_TEXTS = 20  # of a group whose different values are counted
-_WITH_TEXTS = 200  # groups with texts, the largest first; the others are only counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +121,15 @@ class Counting:
         return {"aggs": {"windows": per_window(self._search.fields, self._windows)}}
 
     def _group(self, bucket: CombinationBucket, names: Sequence[str]) -> LineGroup:
-        combination = tuple((name, bucket.key.get(str(number))) for number, name in enumerate(names))
+        values = {name: bucket.key.get(str(number)) for number, name in enumerate(names)}
+        # Elasticsearch says of an object that it exists if any field of it does: `host` of another shipper, a name.
+        parents = self._search.fields.parents
+        combination = tuple(
+            (name, value) for name, value in values.items() if value is not None or name not in parents
+        )
         windows = len(self._windows)
         return LineGroup(
-            labels=labels_of(dict(combination), self._search.fields, self._search.by),
+            labels=labels_of(values, self._search.fields, self._search.by),
             counts=(bucket.doc_count,) if windows == 1 else (bucket.windows or Windows()).counts(windows),
             combinations=(combination,),
         )
@@ -156,22 +158,3 @@ def count_different(groups: Sequence[LineGroup], field: str) -> tuple[LineGroup,
         shown = group.combinations if known.count < _VALUES_WITH_TEXTS else ()
         found[labels] = known.and_also(LineGroup(labels=labels, counts=(1,), combinations=shown))
     return tuple(found.values())
-
-
-async def texts_of(search: LogSearch, groups: Sequence[LineGroup]) -> dict[Labels, tuple[str, ...]]:
-    """Return up to three of the newest lines of each of the largest groups, for people.
-
-    Lines that are too large to fetch are replaced by a note; the group's count is still valid.
-    """
-    found: dict[Labels, tuple[str, ...]] = {}
-    largest = sorted(groups, key=lambda group: -group.count)[:_WITH_TEXTS]
-    for start in range(0, len(largest), _AT_ONCE):
-        batch = largest[start : start + _AT_ONCE]
-        try:
-            lines = await search.newest([group.filter() for group in batch], size=_TEXTS)
-        except TooLargeError:
-            found |= {group.labels: ("(these lines are too large to show)",) for group in batch}
-            continue
-        for group, own in zip(batch, lines, strict=True):
-            found[group.labels] = distinct(line.shown().text for line in own)
-    return found

@@ -19,10 +19,11 @@ async def diagnose(
     client: ElasticsearchClient,
     index: str,
     fields: FieldMap | SourceError,
+    filled: Mapping[str, Sequence[str]],
     health: Blind | None,
     queries: Mapping[str, Query],
 ) -> Sequence[Finding]:
-    """Return the findings. `queries` are those of rules, by the rule's name."""
+    """Return the findings. `filled`: the fields of each label that recent lines have; `queries`: by the rule's name."""
     if isinstance(fields, SourceError):
         names = await _indices(client)
         if names is None:
@@ -43,6 +44,8 @@ async def diagnose(
         mend = f"set elasticsearch.index, such as `{_pattern(near[0])}`" if near else "start the log shipper"
         return [broken(f"it answers, but no index matches `{index}`; {there}", mend)]
     found = [ok(f"it answers, and has the index `{index}`")]
+    if chosen := [f"{label} from {_either(names)}" for label, names in filled.items() if names]:
+        found.append(ok(f"the fields of its lines: {'; '.join(chosen)}"))
     found += _missing_fields(fields, queries)
     if health is not None:
         found.append(broken(health.reason, "check the log shipper, its clock, and elasticsearch.stale_after"))
@@ -84,6 +87,10 @@ async def _matches(client: ElasticsearchClient) -> bool:
         return bool((await client.field_caps(["@timestamp"])).indices)
     except SourceError:
         return False
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(f"`{name}`" for name in names[:_SHOWN])
 
 
 def _pattern(name: str) -> str:

@@ -10,6 +10,8 @@ from collectors.sources.elasticsearch.wire import Capabilities, FieldCapability
 
 _CACHED_FOR = timedelta(minutes=5)  # a new index may add a field
 _TEXTS = frozenset({"text", "match_only_text", "annotated_text", "semantic_text"})
+_OBJECTS = frozenset({"object", "nested"})
+_TIME = "time"
 _KEYWORDS = frozenset({"keyword", "constant_keyword", "wildcard"})
 
 
@@ -20,7 +22,8 @@ class FieldMap:
     `exact`: fields to filter and group by; the first one that a document has gives the label's value. `read`: fields
     to search in and to show. `unusable`: why a label has no exact field. `texts`: fields of `message` whose words can
     be searched in every index; `spans`: those where also a word's place can. `without_phrases`: those that match whole
-    values only, so that a phrase finds nothing in them. `numbers`: fields that hold a number in some index.
+    values only, so that a phrase finds nothing in them. `numbers`: fields that hold a number in some index; `parents`:
+    those that are an object in another.
     """
 
     exact: Mapping[str, tuple[str, ...]]
@@ -30,6 +33,7 @@ class FieldMap:
     texts: frozenset[str]
     spans: frozenset[str]
     numbers: frozenset[str]
+    parents: frozenset[str]
 
     def grouping(self, label: str) -> tuple[str, ...]:
         """Return the fields to group by for a label. Raises SourceError that says what to set when there is none."""
@@ -45,7 +49,7 @@ class FieldMap:
 
     @property
     def time(self) -> str:
-        return self.grouping("time")[0]
+        return self.grouping(_TIME)[0]
 
 
 class FieldFinder:
@@ -70,7 +74,7 @@ class FieldFinder:
             )
         found = fields_in(caps.fields, self._names, self._index)
         # The next document may add missing fields, so only a mapping with time and message is cached.
-        if "time" in found.exact and "message" in found.read:
+        if _TIME in found.exact and "message" in found.read:
             self._known = moment, found
         return found
 
@@ -88,6 +92,8 @@ def fields_in(caps: Capabilities, names: Mapping[str, Sequence[str]], index: str
         if readable := [name for name in candidates if _leaves(caps, name)]:
             read[label] = tuple(readable)
         usable = [found for name in candidates if (found := _exact_of(name, caps))]
+        if label == _TIME and usable:
+            candidates = usable = usable[:1]  # of the time only one is used
         # Grouping by a field that only some indices can aggregate would silently lose the lines of the others.
         if usable and not any(_is_inconsistent(_leaves(caps, name)) for name in candidates):
             exact[label] = tuple(usable)
@@ -103,15 +109,14 @@ def fields_in(caps: Capabilities, names: Mapping[str, Sequence[str]], index: str
         texts=frozenset(name for name in messages if kinds[name] <= _TEXTS),
         spans=frozenset(name for name in messages if kinds[name] == {"text"}),
         numbers=frozenset(name for name, types in kinds.items() if not types <= _TEXTS | _KEYWORDS),
+        parents=frozenset(name for name in kinds if not _OBJECTS.isdisjoint(caps.get(name, {}))),
     )
 
 
 def _leaves(caps: Capabilities, name: str) -> Mapping[str, FieldCapability]:
     """Return the capabilities of a field by type, without the indices where it is only a parent of other fields."""
     return {
-        kind: field
-        for kind, field in caps.get(name, {}).items()
-        if kind not in ("object", "nested") and field.searchable
+        kind: field for kind, field in caps.get(name, {}).items() if kind not in _OBJECTS and field.searchable
     }
 
 

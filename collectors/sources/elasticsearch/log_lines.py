@@ -9,18 +9,27 @@ from collectors.facts.labels import Labels
 from collectors.facts.one_line import IDENTITY, SENTENCE, one_line
 from collectors.facts.results import LogLine, Sample
 from collectors.sources.elasticsearch.fields import FieldMap
+from collectors.sources.elasticsearch.line_headers import with_decoded_bytes, without_header
 from collectors.sources.elasticsearch.wire import Hit, Scalar
 
 _TEXTS = 3  # of a sample
+UNIT = ".service"  # the journal says the unit of a component, syslog its program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLine:
-    """One line as the index has it. `text` is redacted, and is shown only through `shown`."""
+    """One line as the index has it. `text` is redacted, and is shown only through `shown`.
+
+    `fact`: the text without header and time; `way`: what tells how it was delivered. A line of the kernel comes from
+    the journal and again from a file. `is_replayed`: its own header has another day.
+    """
 
     at: datetime
     text: str
     labels: Labels
+    fact: str = ""
+    way: tuple[str, ...] = ()
+    is_replayed: bool = False
 
     def shown(self) -> LogLine:
         """Return the line for people."""
@@ -30,11 +39,18 @@ class StoredLine:
 def line_of(hit: Hit, fields: FieldMap, by: Sequence[str], redact: Callable[[str], str]) -> StoredLine:
     """Return the line in a hit of a search with the `fields` of `bodies.shown`. Raises ValueError without its time."""
     names = [name for label in by for name in fields.exact.get(label, ())]
-    text = hit.first(*fields.reading("message"))
+    written = hit.first(*fields.reading("message"))
+    text = redact(with_decoded_bytes("" if written is None else str(written)))
+    at = _time_of(hit, fields)
+    headed = without_header(text, at)
+    has_header = "" if headed.text == text.strip() else "header"
     return StoredLine(
-        at=_time_of(hit, fields),
-        text=redact("" if text is None else str(text)),
+        at=at,
+        text=text,
         labels=labels_of({name: hit.first(name) for name in names}, fields, by),
+        fact=headed.text,
+        way=(has_header, *sorted(hit.fields)),
+        is_replayed=headed.is_replayed,
     )
 
 
@@ -43,31 +59,39 @@ def labels_of(values: Mapping[str, Scalar], fields: FieldMap, by: Sequence[str])
     found: dict[str, str] = {}
     for label in by:
         candidates = (values.get(name) for name in fields.exact.get(label, ()))
-        found[label] = next(
-            (one_line(str(value), IDENTITY) for value in candidates if value not in (None, "")), ""
-        )
+        value = next((one_line(str(value), IDENTITY) for value in candidates if value not in (None, "")), "")
+        found[label] = value.removesuffix(UNIT) if label == "component" else value
     return Labels(found)
 
 
 class LineTally:
-    """Counts of lines by their labels, with the newest lines of each."""
+    """Counts of facts by their labels, with the newest lines of each. What is delivered in two ways counts once."""
 
     def __init__(self) -> None:
-        self._counts: Counter[Labels] = Counter()
+        self._ways: dict[Labels, dict[str, Counter[tuple[str, ...]]]] = {}
         self._texts: dict[Labels, list[str]] = {}
 
     def add(self, labels: Labels, line: StoredLine) -> None:
-        """Count a line. Lines are added the newest first."""
-        self._counts[labels] += 1
+        """Count a line that was not replayed. Lines are added the newest first."""
+        if line.is_replayed:
+            return
+        ways = self._ways.setdefault(labels, {}).setdefault(line.fact, Counter())
         texts = self._texts.setdefault(labels, [])
-        if len(texts) < _TEXTS:
+        if not ways and len(texts) < _TEXTS:
             texts.append(line.shown().text)
+        ways[line.way] += 1
+
+    def counts(self) -> dict[Labels, int]:
+        """Return the number of facts by label."""
+        return {
+            labels: sum(max(ways.values()) for ways in facts.values()) for labels, facts in self._ways.items()
+        }
 
     def samples(self, *, above: float, note: str = "") -> tuple[Sample, ...]:
         """Return a sample for each set of labels whose count is above the threshold, with `note` as its last text."""
         return tuple(
             Sample(labels=labels, value=float(count), texts=distinct((*self._texts[labels], note)))
-            for labels, count in sorted(self._counts.items(), key=lambda item: tuple(item[0].items()))
+            for labels, count in sorted(self.counts().items(), key=lambda item: tuple(item[0].items()))
             if count > above
         )
 

@@ -18,7 +18,7 @@ from collectors.sources.elasticsearch.bodies import (
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.levels import at_level
-from collectors.sources.elasticsearch.log_lines import StoredLine, line_of
+from collectors.sources.elasticsearch.log_lines import UNIT, StoredLine, line_of
 from collectors.sources.elasticsearch.wire import Filters, Hit, Json, hit_of
 
 LINE_LABELS = ("node", "namespace", "pod", "container", "component", "level")
@@ -125,6 +125,8 @@ class LogSearch:
         """Return the newest (or oldest) matching lines with exactly these label values, in order of time."""
         fields, filters = self.fields, [self.query]
         for label, values in where.items():
+            if label == "component":
+                values = (*values, *(f"{value}{UNIT}" for value in values))
             filters.append(in_any([equal(name, list(values)) for name in fields.grouping(label)]))
         order = "asc" if oldest else "desc"
         sort: list[Json] = [{fields.time: {"order": order, "unmapped_type": "date"}}]

@@ -8,44 +8,78 @@ from urllib.parse import urlsplit
 
 from collectors.facts.redaction import Redactor
 
-# The document fields of each label, the most reliable first: Filebeat's names, then Fluent Bit's and Fluentd's, then
-# those of the journal and syslog. Several may exist in one index: the first that a document has is used.
+# Labels of pods whose value names a component or a training. Some shippers keep their dots, others write `_`.
+_COMPONENT_LABELS = ("k8s-app", "component", "app.kubernetes.io/name", "app")
+_TRAINING_LABELS = (
+    "training.kubeflow.org/job-name",
+    "jobset.sigs.k8s.io/jobset-name",
+    "volcano.sh/job-name",
+    "ray.io/cluster",
+    "batch.kubernetes.io/job-name",
+    "job-name",
+)
+
+
+def _pod_labels(names: Sequence[str]) -> tuple[str, ...]:
+    spelled = (spelling for name in names for spelling in (name.replace(".", "_"), name))
+    return tuple(dict.fromkeys(f"kubernetes.labels.{name}" for name in spelled))
+
+
+# The document fields of each label, the most reliable first: Filebeat's and Elastic Agent's names (ECS), those of
+# Fluent Bit, Fluentd and Vector, of OpenTelemetry, then those of the journal and of syslog, whose underscores and
+# capitals some shippers drop. Several may exist in one index: the first that a document has is used.
 DEFAULT_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "time": ("@timestamp",),
-        "message": ("message", "log", "MESSAGE"),
+        "time": ("@timestamp", "timestamp"),
+        "message": ("message", "log", "MESSAGE", "body.text"),
         "level": ("log.level", "level", "severity", "severity_label", "severity_text", "levelname", "lvl"),
         "priority": ("PRIORITY", "syslog.priority", "log.syslog.severity.code", "severity"),
         "node": (
             "kubernetes.node.name",
             "kubernetes.host",
+            "kubernetes.node_name",
+            "kubernetes.pod_node_name",
+            "resource.attributes.k8s.node.name",
             "host.name",
+            "host.hostname",
             "_HOSTNAME",
             "HOSTNAME",
+            "_hostname",
+            "hostname",
             "logsource",
+            "host",
         ),
-        "namespace": ("kubernetes.namespace", "kubernetes.namespace_name"),
-        "pod": ("kubernetes.pod.name", "kubernetes.pod_name"),
-        "container": ("kubernetes.container.name", "kubernetes.container_name"),
+        "namespace": (
+            "kubernetes.namespace",
+            "kubernetes.namespace_name",
+            "kubernetes.pod_namespace",
+            "resource.attributes.k8s.namespace.name",
+        ),
+        "pod": ("kubernetes.pod.name", "kubernetes.pod_name", "resource.attributes.k8s.pod.name"),
+        "container": (
+            "kubernetes.container.name",
+            "kubernetes.container_name",
+            "resource.attributes.k8s.container.name",
+        ),
         "component": (
             "service.name",
-            "kubernetes.labels.k8s-app",
-            "kubernetes.labels.component",
-            "kubernetes.labels.app_kubernetes_io/name",
-            "kubernetes.labels.app",
+            *_pod_labels(_COMPONENT_LABELS),
             "systemd.unit",
+            "_SYSTEMD_UNIT",
+            "SYSTEMD_UNIT",
+            "_systemd_unit",
+            "systemd_unit",
             "syslog.identifier",
+            "log.syslog.appname",
             "SYSLOG_IDENTIFIER",
+            "syslog_identifier",
             "program",
+            "process.name",
+            "kubernetes.container.name",
+            "kubernetes.container_name",
+            "resource.attributes.k8s.container.name",
         ),
-        "training": (
-            "kubernetes.labels.training_kubeflow_org/job-name",
-            "kubernetes.labels.jobset_sigs_k8s_io/jobset-name",
-            "kubernetes.labels.volcano_sh/job-name",
-            "kubernetes.labels.ray_io/cluster",
-            "kubernetes.labels.batch_kubernetes_io/job-name",
-            "kubernetes.labels.job-name",
-        ),
+        "training": _pod_labels(_TRAINING_LABELS),
         "offset": ("log.offset",),  # orders lines of one file with the same time
     }
 )

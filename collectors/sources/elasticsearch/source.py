@@ -13,18 +13,21 @@ from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.counting import Counting, LineGroup, count_different, texts_of, usual_of
+from collectors.sources.elasticsearch.counting import Counting, LineGroup, count_different, usual_of
 from collectors.sources.elasticsearch.diagnosis import diagnose
 from collectors.sources.elasticsearch.extracting import extracted
 from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
+from collectors.sources.elasticsearch.filled_fields import filled_fields
 from collectors.sources.elasticsearch.log_lines import StoredLine
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.novelty import novel
 from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.samples import samples_of
 from collectors.sources.source_port import query_each_step
 from collectors.unreadable_items import UnreadableItems
 
 _SEASONS = 7
+_RECENT = timedelta(hours=1)  # whose lines show which fields are filled
 _CLOCKS_DIFFER = timedelta(days=1)  # a line with a time in the future counts too
 _MOST_VALUES = 1_000  # of one label in one search
 
@@ -102,8 +105,15 @@ class ElasticsearchSource:
             fields = await self._finder.at(at)
         except SourceError as error:
             fields = error
-        health = None if isinstance(fields, SourceError) else await self.health(at=at)
-        return await diagnose(self._client, self._options.index, fields, health, queries)
+        if isinstance(fields, SourceError):
+            return await diagnose(self._client, self._options.index, fields, {}, None, queries)
+        recent = Window(since=at - _RECENT, until=at + _CLOCKS_DIFFER)
+        try:
+            filled = await self._within_time(lambda: filled_fields(self._client, fields, recent))
+        except SourceError:
+            filled = {}  # the health says why
+        health = await self.health(at=at)
+        return await diagnose(self._client, self._options.index, fields, filled, health, queries)
 
     async def hole(self, *, at: datetime) -> Blind | None:
         """Return None: lines keep their own time and arrive later, so nothing is missing of the past."""
@@ -198,11 +208,7 @@ class ElasticsearchSource:
             samples = await novel(search, past, above=query.above)
             return self._seen(samples, at, has_skipped=bool(search.skipped))
         groups = await self._counted(query, search)
-        texts = await texts_of(search, groups)
-        samples = tuple(
-            Sample(labels=group.labels, value=float(group.count), texts=texts.get(group.labels, ()))
-            for group in groups
-        )
+        samples = await samples_of(search, groups, above=query.above, are_lines=not query.distinct)
         return self._seen(samples, at, has_skipped=False)  # the server counts; lines are only shown
 
     def _seen(self, samples: tuple[Sample, ...], at: datetime, *, has_skipped: bool) -> Seen:

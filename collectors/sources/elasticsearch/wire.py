@@ -139,16 +139,20 @@ class _Newest(msgspec.Struct):
 
 
 class _FilterBucket(msgspec.Struct):
+    doc_count: Count = 0
     newest: _Newest = msgspec.field(default_factory=_Newest)
 
 
 class Filters(msgspec.Struct):
-    """A `filters` aggregation with the newest hits of each."""
+    """A `filters` aggregation: the documents of each, or the newest of them."""
 
     buckets: dict[str, _FilterBucket] = {}
 
     def hits(self, name: str) -> list[Any]:
         return self.buckets[name].newest.hits.hits if name in self.buckets else []
+
+    def count(self, name: str) -> int:
+        return self.buckets[name].doc_count if name in self.buckets else 0
 
 
 class FieldCapability(msgspec.Struct):

@@ -16,7 +16,7 @@ from demo.lookalikes.elasticsearch.searching import Searches, seconds_of
 
 VERSION = "8.19.21"  # the version that it reports, and that it was compared with
 _BODY_LIMIT = 100 * 1024 * 1024  # http.max_content_length
-_PARAMETERS = {"filter_path", "keep_alive", "ignore_unavailable", "refresh", "index", "format", "h"}
+_PARAMETERS = {"fields", "filter_path", "keep_alive", "ignore_unavailable", "refresh", "index", "format", "h"}
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -105,7 +105,9 @@ class _Routes:
 
     async def field_caps(self, request: web.Request) -> web.Response:
         self._fail_if_injected()
-        fields = (await _body(request))["fields"]
+        if not (names := request.query.get("fields")):  # 7.17 reads no others
+            raise RefusalError(400, "illegal_argument_exception", "specified fields can't be null or empty")
+        fields = names.split(",")
         return _json(request, self._searches.field_caps(request.match_info["index"], fields))
 
     async def resolve(self, request: web.Request) -> web.Response:

@@ -1,5 +1,6 @@
 """A case of a log rule: lines, and the alerts that they fire. Times are seconds before the query."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -10,6 +11,8 @@ from demo.world.shared_services import PodKey
 from demo.world.state import State, WorldEvent
 from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW
+
+_KLOG_DAY = re.compile(r"(?<=^[IWEF])\d{4} ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +35,9 @@ class LogEvent:
         for number in range(self.times):
             at = NOW - timedelta(seconds=self.ago + number)
             if self.text:
+                text = _KLOG_DAY.sub(f"{at:%m%d} ", self.text)  # one of another day would be a replayed line
                 unit = self.unit if self.pod is None else None
-                line = Line(at=at, text=self.text, level=self.level, node=self.node, unit=unit, pod=self.pod)
+                line = Line(at=at, text=text, level=self.level, node=self.node, unit=unit, pod=self.pod)
                 found.append(line)
             else:
                 happened = WorldEvent(

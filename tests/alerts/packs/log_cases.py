@@ -149,7 +149,7 @@ LOG_CASES: Sequence[LogCase] = (
         ),
         fired=(
             Fired(
-                labels={"component": "kubelet.service", "node": "gpu-a01", "severity": "warning"},
+                labels={"component": "kubelet", "node": "gpu-a01", "severity": "warning"},
                 summary="kubelet on gpu-a01 logged 60 errors in 5 minutes, far more than usual.",
             ),
         ),
@@ -184,7 +184,7 @@ LOG_CASES: Sequence[LogCase] = (
         fired=(
             Fired(
                 labels={
-                    "component": "kubelet.service",
+                    "component": "kubelet",
                     "node": "gpu-a01",
                     "pattern": _NEW_PATTERN,
                     "severity": "warning",

@@ -3,7 +3,7 @@
 import pytest
 
 from collectors.sources.elasticsearch import Credentials, ElasticsearchOptions, fields_with
-from collectors.sources.elasticsearch.options import address_of
+from collectors.sources.elasticsearch.options import DEFAULT_FIELDS, address_of
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_own_fields_replace_the_default_fields_of_a_label() -> None:
     fields = fields_with({"node": "my.node", "rack": ["labels.rack", "rack"]})
     assert fields["node"] == ("my.node",)
     assert fields["rack"] == ("labels.rack", "rack")
-    assert fields["time"] == ("@timestamp",)
+    assert fields["message"] == DEFAULT_FIELDS["message"]

@@ -14,11 +14,9 @@ KEY = ("vision", "w-0")
 MIG, VCUDA = "nvidia.com/mig-1g.10gb", "tencent.com/vcuda-core"
 
 
-def rows(
-    *samples: tuple[str, float], pod: str = "w-0", instance: str = "", honors: bool = False
-) -> QueryResult:
+def rows(*samples: tuple[str, float], pod: str = "w-0", instance: str = "") -> QueryResult:
     """Return one sample per device of the pod."""
-    names = ("namespace", "pod") if honors else ("exported_namespace", "exported_pod")
+    names = ("exported_namespace", "exported_pod")
     return Seen(
         source="prometheus",
         at=NOW,
@@ -101,17 +99,6 @@ ALL = float(STEPS)
             ),
             Activity.YOUNG,
             id="started within the window",
-        ),
-        pytest.param(
-            looked(
-                rows(("a", 0), ("b", 0), honors=True),
-                rows(("a", ALL), ("b", ALL), honors=True),
-                NOTHING,
-                NOTHING,
-                NOTHING,
-            ),
-            Activity.IDLE,
-            id="an exporter with honor_labels",
         ),
         pytest.param(
             looked(

@@ -7,20 +7,20 @@ import pytest
 from elasticsearch import AsyncElasticsearch
 
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
-from tests.contract.elasticsearch.own_logs import Logs
+from tests.contract.elasticsearch.own_logs import FIXTURES, Logs
+
+REAL = [  # each starts once; a test worker has one of them
+    pytest.param(kind, marks=[pytest.mark.real, pytest.mark.xdist_group(fixture)])
+    for kind, fixture in FIXTURES.items()
+]
 
 
-@pytest.fixture(
-    params=[
-        "look-alike",
-        pytest.param("real", marks=[pytest.mark.real, pytest.mark.xdist_group("real_elasticsearch")]),
-    ]
-)
+@pytest.fixture(params=["look-alike", *REAL])
 async def logs(request: pytest.FixtureRequest) -> AsyncIterator[Logs]:
     """Empty logs, with the shipper's index template."""
     async with AsyncExitStack() as closing:
-        if request.param == "real":
-            url = request.getfixturevalue("real_elasticsearch").url
+        if request.param in FIXTURES:
+            url = request.getfixturevalue(FIXTURES[request.param]).url
         else:
             url = (await closing.enter_async_context(ElasticsearchLookalike.running())).url
         client = AsyncElasticsearch(url)
@@ -28,7 +28,7 @@ async def logs(request: pytest.FixtureRequest) -> AsyncIterator[Logs]:
         logs = Logs(request.param, url, client, closing)
         await logs.prepare()
         yield logs
-        if request.param == "real":
+        if request.param in FIXTURES:
             names = await client.indices.get_alias(index=logs.pattern, expand_wildcards="all")
             if names.body:
                 await client.indices.delete(index=",".join(names))

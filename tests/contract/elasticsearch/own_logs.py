@@ -15,6 +15,7 @@ from demo.lookalikes.elasticsearch.documents import TEMPLATE
 from tests.support.log_documents import host_line, pod_line
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
+FIXTURES = {"real": "real_elasticsearch", "real 7.17": "real_elasticsearch_7"}  # of the servers, by kind
 Json = dict[str, Any]
 
 _numbers = itertools.count(1)
@@ -26,7 +27,7 @@ class Logs:
     now = NOW
 
     def __init__(self, kind: str, url: str, client: AsyncElasticsearch, stack: AsyncExitStack) -> None:
-        self.kind = kind  # "look-alike" or "real"
+        self.kind = kind  # "look-alike" or one of FIXTURES
         self.url = url
         self.client = client
         self.prefix = f"contract-{next(_numbers)}"

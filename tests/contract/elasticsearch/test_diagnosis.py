@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from collectors.facts.findings import Finding, FindingLevel
 from collectors.facts.queries import LogQuery
+from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 
 QUERIES = {"NodeErrors": LogQuery(match="error", by=("node",), over=timedelta(minutes=5))}
@@ -41,3 +42,27 @@ async def test_lines_that_are_all_old(logs: Logs) -> None:
     await logs.index(logs.pod("error", ago=7200))
     (one,) = broken(list(await logs.source().diagnose(QUERIES, at=NOW)))
     assert "has no line of the last 10 min" in one.text
+
+
+async def test_the_fields_in_use_are_shown_and_those_only_mapped_are_not(logs: Logs) -> None:
+    await logs.index(logs.pod("error"))  # its index also maps systemd.unit
+    fluent_bit = {
+        "@timestamp": logs.host("")["@timestamp"],
+        "log": "E0110 11:59:00.0 1 a.go:1] no",
+        "kubernetes": {"host": "gpu-b01", "labels": {"app_kubernetes_io/name": "x"}},
+    }
+    await logs.index(fluent_bit, into="fluentbit")
+    found = [one.text for one in await logs.source().diagnose(QUERIES, at=NOW)]
+    (shown,) = (text for text in found if text.startswith("the fields of its lines: "))
+    parts = dict(part.split(" from ") for part in shown.removeprefix("the fields of its lines: ").split("; "))
+    assert parts["message"] == "`message` or `log`"
+    assert parts["node"] == "`kubernetes.node.name` or `kubernetes.host` or `host.name`"
+    assert parts["component"] == "`kubernetes.labels.app_kubernetes_io/name` or `kubernetes.container.name`"
+    assert "systemd.unit" not in shown
+
+
+async def test_a_field_of_the_settings_is_the_only_one(logs: Logs) -> None:
+    await logs.index(logs.pod("error"))
+    source = logs.source(fields={**DEFAULT_FIELDS, "node": ("host.name",)})
+    found = [one.text for one in await source.diagnose(QUERIES, at=NOW)]
+    assert "; node from `host.name`; " in found[1]

@@ -16,6 +16,7 @@ async def test_the_newest_lines_come_oldest_first(logs: Logs) -> None:
     assert [line.text for line in lines] == ["step 7", "step 8", "step 9"]
     assert [line.at for line in lines] == [NOW - timedelta(seconds=ago) for ago in (93, 92, 91)]
     assert dict(lines[0].labels) == {
+        "component": "worker",
         "container": "worker",
         "namespace": "vision-detr",
         "node": "gpu-a01",

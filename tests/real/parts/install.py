@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
@@ -20,7 +21,8 @@ from tests.real.parts import layout
 from tests.real.parts.needs import NeedError, check_go, check_maven, java_home
 
 _COMPONENT_VERSION = "k8s.io/component-base/version"
-_ES_ARTIFACT = f"org.elasticsearch.distribution.integ-test-zip:elasticsearch:{layout.ELASTICSEARCH}:zip"
+_ES_ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch:{version}:zip"
+_ES_VERSIONS = (layout.ELASTICSEARCH, layout.ELASTICSEARCH_7)
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
 _GO_BUILDS = frozenset({"helm", "jobset", "kube"})
@@ -103,16 +105,17 @@ def install_jobset() -> None:
 
 
 def install_elasticsearch() -> None:
-    """Fetch Elasticsearch from Maven Central."""
-    target = layout.elasticsearch_zip()
-    if target.is_file():
-        return
+    """Fetch both Elasticsearch servers from Maven Central."""
+    for version in _ES_VERSIONS:
+        target = layout.elasticsearch_zip(version)
+        if not target.is_file():
+            _fill_new(target.parent, partial(_fetch_elasticsearch, version))
 
-    def fetch(folder: Path) -> None:
-        argv = ["mvn", "-q", "-B", _COPY_GOAL, f"-Dartifact={_ES_ARTIFACT}", f"-DoutputDirectory={folder}"]
-        _run("elasticsearch", argv, {}, tries=_TRIES)
 
-    _fill_new(target.parent, fetch)
+def _fetch_elasticsearch(version: str, folder: Path) -> None:
+    artifact = _ES_ARTIFACT.format(version=version)
+    argv = ["mvn", "-q", "-B", _COPY_GOAL, f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+    _run("elasticsearch", argv, {}, tries=_TRIES)
 
 
 def missing_parts() -> dict[str, str]:
@@ -120,7 +123,7 @@ def missing_parts() -> dict[str, str]:
     programs = {
         "kube": [layout.kube_program(name) for name in layout.KUBE_COMMANDS],
         "helm": [layout.helm_program(), layout.kubeconform_program()],
-        "elasticsearch": [layout.elasticsearch_zip()],
+        "elasticsearch": [layout.elasticsearch_zip(version) for version in _ES_VERSIONS],
         "jobset": list(layout.jobset_files()),
     }
     missing = {part: [str(file) for file in files if not file.is_file()] for part, files in programs.items()}

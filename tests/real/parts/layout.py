@@ -13,6 +13,7 @@ KUBERNETES = "1.36.3"  # the versions that tests/real/kube/go.mod requires
 HELM = "3.22.0"
 KUBECONFORM = "0.8.0"
 ELASTICSEARCH = "8.19.21"
+ELASTICSEARCH_7 = "7.17.29"  # the oldest that the log source supports
 JOBSET = "0.12.0"  # the version that tests/real/jobset/go.mod requires
 
 KUBE_MODULE = Path(__file__).resolve().parents[1] / "kube"
@@ -119,9 +120,9 @@ def kubeconform_program() -> Path:
     return cache() / f"kubeconform-{KUBECONFORM}" / "kubeconform"
 
 
-def elasticsearch_zip() -> Path:
+def elasticsearch_zip(version: str = ELASTICSEARCH) -> Path:
     """Return the path of Elasticsearch's archive. Each server unpacks a copy, which its user can read."""
-    return cache() / f"elasticsearch-{ELASTICSEARCH}" / f"elasticsearch-{ELASTICSEARCH}.zip"
+    return cache() / f"elasticsearch-{version}" / f"elasticsearch-{version}.zip"
 
 
 def missing_packages(packages: tuple[DebianPackage, ...]) -> tuple[DebianPackage, ...]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from demo.parts.processes import Child, MissingPartError, Program, answers, free_port
-from tests.real.parts.layout import HOW_TO_GET, elasticsearch_zip
+from tests.real.parts.layout import ELASTICSEARCH, HOW_TO_GET, elasticsearch_zip
 from tests.real.parts.needs import java_home
 
 _READY_WITHIN = timedelta(minutes=3)  # 17 s alone on two cores
@@ -35,8 +35,8 @@ cluster.routing.allocation.disk.threshold_enabled: false
 class ElasticsearchServer:
     """A node that runs within a `with` block, in a temporary folder."""
 
-    def __init__(self) -> None:
-        archive = elasticsearch_zip()
+    def __init__(self, version: str = ELASTICSEARCH) -> None:
+        archive = elasticsearch_zip(version)
         if not archive.is_file():
             raise MissingPartError(f"no {archive}; {HOW_TO_GET.format(part='elasticsearch')}")
         self._archive = archive

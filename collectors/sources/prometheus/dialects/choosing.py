@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
+from collectors.sources.prometheus.dialects.node_ranks import INSTANCE, NO_NODES, NodeRanks
 from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
 from collectors.sources.prometheus.dialects.selectors import LabelMatcher
 
-INSTANCE = "instance"  # the target's address: it tells exporters apart where nothing names their nodes
 _GENERATED = re.compile(
     r"-([a-z0-9]{8,10}-)?[a-z0-9]{5}$"
 )  # what ends the name of a pod of a DaemonSet or Deployment
-_NO_NODES = frozenset({"__name__", "job", "endpoint", "container", "service", "namespace", INSTANCE})
 
 Overrides = Mapping[Role, tuple[str, ...]]
 
@@ -54,11 +53,12 @@ def choose(
     by_job: dict[str, list[Labels]] = {}
     for labels in series:
         by_job.setdefault(labels.get("job", ""), []).append(labels)
-    ranks = _Ranks(family, series, known)
+    ranks = NodeRanks(family, series, known)
     never = _never(family, series, known)
     merged: list[_JobDialect] = []
     for job, own in sorted(by_job.items(), key=lambda item: -len(item[1])):
-        found = _of_job(family, job, own, _Ranks(family, own, known), never, overrides)
+        given = {**_unusual_pods(family, own, known), **overrides}
+        found = _of_job(family, job, own, NodeRanks(family, own, known), never, given)
         for number, other in enumerate(merged):
             if joined := _joined(other, found, ranks):
                 merged[number] = joined
@@ -73,7 +73,7 @@ def choose(
 
 
 def _of_job(
-    family: Family, job: str, series: Sequence[Labels], ranks: "_Ranks", never: str, overrides: Overrides
+    family: Family, job: str, series: Sequence[Labels], ranks: NodeRanks, never: str, overrides: Overrides
 ) -> _JobDialect:
     labels: list[LabelSource] = []
     rejected: frozenset[str] = frozenset()
@@ -94,6 +94,24 @@ def _of_job(
         labels = [replace(one, names=one.names[:1]) if one.label in exported else one for one in labels]
         rejected |= exported
     return _JobDialect(labels=tuple(labels), jobs=(job,), rejected=rejected)
+
+
+def _unusual_pods(family: Family, series: Sequence[Labels], nodes: NodeNames | None) -> Overrides:
+    """Return the labels that name the pod of series without a usual one: their values are pods of the cluster."""
+    pod = family.roles.get(Role.POD)
+    if nodes is None or not family.is_on_node or pod is None:
+        return {}
+    workloads = [one for one in series if any(name in one for name in pod.names[:-1])]
+    plain = pod.names[-1]
+    if workloads or any(plain in one and not family.is_own(one[plain]) for one in series):
+        return {}
+    usual = {name for known in family.roles.values() for name in known.names} | NO_NODES
+    for name in sorted({name for one in series for name in one} - usual):
+        held = [one for one in series if name in one]
+        for space in sorted({label for one in held for label in one} - {name}):
+            if all(nodes.is_pod(one.get(space, ""), one[name]) for one in held):
+                return {Role.POD: (name,), Role.NAMESPACE: (space,)}
+    return {}
 
 
 def _in_use(series: Iterable[Labels], names: Sequence[str]) -> tuple[str, ...]:
@@ -153,7 +171,7 @@ def _never(family: Family, series: Sequence[Labels], nodes: NodeNames | None) ->
     return "|".join((usual, *(f"{base}(-[^;]*)?" for base in bases)))
 
 
-def _joined(one: _JobDialect, other: _JobDialect, ranks: "_Ranks") -> _JobDialect | None:
+def _joined(one: _JobDialect, other: _JobDialect, ranks: NodeRanks) -> _JobDialect | None:
     """Return the choice for the series of both, each series with the first of its own labels; None if they disagree."""
     jobs = (*one.jobs, *other.jobs)
     if one.labels == other.labels:
@@ -166,7 +184,7 @@ def _joined(one: _JobDialect, other: _JobDialect, ranks: "_Ranks") -> _JobDialec
     return _JobDialect(labels=tuple(labels), jobs=jobs, rejected=one.rejected | other.rejected)
 
 
-def _union(one: LabelSource, other: LabelSource, ranks: "_Ranks") -> LabelSource:
+def _union(one: LabelSource, other: LabelSource, ranks: NodeRanks) -> LabelSource:
     same = one.names == other.names
     names = one.names if same else ranks.ordered(one.label, (*one.names, *other.names))
     return replace(one, names=names, never=one.never or other.never, beside=one.beside or other.beside)
@@ -189,7 +207,7 @@ def _groups(found: Sequence[_JobDialect]) -> tuple[SeriesGroup, ...]:
     )
 
 
-def _problem(family: Family, series: Sequence[Labels], ranks: "_Ranks", overrides: Overrides) -> str:
+def _problem(family: Family, series: Sequence[Labels], ranks: NodeRanks, overrides: Overrides) -> str:
     if not family.is_on_node or Role.NODE in overrides or ranks.names_a_host(series):
         return ""
     example = series[0]
@@ -211,88 +229,3 @@ def _shown(
             names = (name for name in source.names if name in used)
             shown[role] = tuple(dict.fromkeys((*shown.get(role, ()), *names)))
     return {role: names for role, names in shown.items() if names}
-
-
-class _Ranks:
-    """The labels that name the node, ranked by how many of their values do.
-
-    A value may be the name of a node, or lead to one; while no node is known, the usual labels are believed.
-    """
-
-    def __init__(self, family: Family, series: Sequence[Labels], nodes: NodeNames | None) -> None:
-        self._family = family
-        self._nodes = nodes
-        role = family.roles[Role.NODE]
-        self._label = role.label
-        self._usual = role.names
-        other = {name for known in family.roles.values() for name in known.names} | _NO_NODES
-        unusual = {name for labels in series for name in labels} - other
-        candidates = (*self._usual, INSTANCE, *sorted(unusual if nodes else ()))
-        self._order = {name: number for number, name in enumerate(candidates)}
-        values = {name: {labels[name] for labels in series if name in labels} for name in candidates}
-        self._share = {name: self._shares(name, found) for name, found in values.items() if found}
-
-    def _shares(self, name: str, values: set[str]) -> tuple[float, float]:
-        """Return the shares of values that are names of nodes, and that lead to one."""
-        if self._nodes is None:
-            own = sum(self.is_own(value) for value in values)
-            return (1.0, 1.0) if name in self._usual and not own else (0.0, 0.0)
-        direct = sum(self._nodes.is_node(value) for value in values)
-        if name not in self._usual and name != INSTANCE:
-            return (1.0, 1.0) if direct == len(values) else (0.0, 0.0)
-        return direct / len(values), sum(bool(self._nodes.of(value)) for value in values) / len(values)
-
-    def is_own(self, value: str) -> bool:
-        """Whether the value is the exporter's own pod, which names a node only where the pod is known."""
-        return (
-            bool(re.fullmatch(f"(.*[-/])?({self._family.own})([-/].*)?", value))
-            if self._family.own
-            else False
-        )
-
-    def ordered(self, label: str, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the names that a label comes from, best first."""
-        if label == self._label:
-            key = self._rank
-            last = [name for name in names if name == INSTANCE][:1]
-            return (*sorted(set(names) - {INSTANCE}, key=key), *last)
-        known = next(one.names for one in self._family.roles.values() if one.label == label)
-        return tuple(sorted(set(names), key=lambda name: known.index(name) if name in known else -1))
-
-    def _rank(self, name: str) -> tuple[float, float, int]:
-        direct, leads = self._share.get(name, (0.0, 0.0))
-        return -round(direct, 1), -round(leads, 1), self._order.get(name, len(self._order))
-
-    def names(self, series: Sequence[Labels]) -> tuple[str, ...]:
-        """Return the labels of these series that name the node, best first; the target's address at the end.
-
-        The label of the packs alone is enough where each series has it with the name of a node.
-        """
-        if all(self._is_named(labels.get(self._label, "")) for labels in series):
-            return (self._label,)
-        accepted = [
-            name for name in self._share if self._accepts(name) and any(name in one for one in series)
-        ]
-        rest = [name for name in self._usual if any(name in one for one in series)] if not accepted else []
-        return self.ordered(self._label, (*accepted, *rest, INSTANCE))
-
-    def rejected(self, series: Sequence[Labels]) -> frozenset[str]:
-        """Return the labels of these series that mean something else than their node."""
-        return frozenset(
-            name for name in self._order if any(name in one for one in series) and not self._accepts(name)
-        ) - {INSTANCE}
-
-    def names_a_host(self, series: Sequence[Labels]) -> bool:
-        """Whether a label names the node of any of the series, or a host that the cluster does not know."""
-        if any(self._accepts(name) for name in self._share):
-            return True
-        values = (labels[name] for labels in series for name in self._usual if name in labels)
-        return any(not self.is_own(value) for value in values)
-
-    def _accepts(self, name: str) -> bool:
-        return self._share.get(name, (0.0, 0.0))[1] >= 0.5
-
-    def _is_named(self, value: str) -> bool:
-        if self._nodes is None:
-            return bool(value) and not self.is_own(value)
-        return self._nodes.is_node(value)

@@ -3,6 +3,7 @@
 The packs are written for the default labels of each exporter's chart.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -49,10 +50,14 @@ class Family:
     name: str
     prefix: str
     probes: tuple[str, ...]
-    roles: Mapping[Role, RoleLabels]
+    roles: Mapping[Role, RoleLabels] = field(default_factory=dict)
     is_on_node: bool = False
     own: str = ""
     aliases: Mapping[str, tuple[MetricAlias, ...]] = field(default_factory=dict)
+
+    def is_own(self, pod: str) -> bool:
+        """Whether this is the name of the exporter's own pod, by its usual names."""
+        return bool(self.own and re.fullmatch(f"(.*[-/])?({self.own})([-/].*)?", pod))
 
     def has(self, metric: str) -> bool:
         """Whether the packs' metric of this name is of the family."""
@@ -125,4 +130,26 @@ KUBE_STATE_METRICS = Family(
     roles={role: _collides(role.value) for role in Role if role not in (Role.GPU, Role.UUID)},
 )
 
-FAMILIES = (DCGM, KUBE_STATE_METRICS)
+COREDNS = Family(
+    name="coredns",
+    prefix="coredns_",
+    probes=("coredns_dns_requests_total", "coredns_dns_responses_total"),
+    aliases={
+        # before 1.7, and before health checks moved from the plugin `forward` to its proxies
+        "coredns_dns_requests_total": (MetricAlias(name="coredns_dns_request_count_total"),),
+        "coredns_dns_responses_total": (MetricAlias(name="coredns_dns_response_rcode_count_total"),),
+        "coredns_panics_total": (MetricAlias(name="coredns_panic_count_total"),),
+        **{
+            f"coredns_{one}_{name}": (MetricAlias(name=f"coredns_{other}_{name}"),)
+            for one, other in (("proxy", "forward"), ("forward", "proxy"))
+            for name in (
+                "healthcheck_failures_total",
+                "request_duration_seconds_bucket",
+                "request_duration_seconds_count",
+                "request_duration_seconds_sum",
+            )
+        },
+    },
+)
+
+FAMILIES = (DCGM, KUBE_STATE_METRICS, COREDNS)

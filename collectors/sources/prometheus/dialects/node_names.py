@@ -43,6 +43,10 @@ class NodeNames:
             self._found[value] = node
         return node or self._found.get(value, "")
 
+    def is_pod(self, namespace: str, pod: str) -> bool:
+        """Whether the cluster has this pod."""
+        return (namespace, pod) in self._topology().pods
+
     def is_pod_of(self, namespace: str, pod: str, instance: str) -> bool:
         """Whether a target's address is the pod's own: then the pod is the exporter, and not a workload."""
         facts = self._topology().pods.get((namespace, pod))

@@ -1,18 +1,20 @@
 """The dialects of one Prometheus: looked up before the first query, and again when its series change."""
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series
-from collectors.sources.prometheus.dialects.choosing import INSTANCE, Dialect, Overrides, choose
+from collectors.sources.prometheus.dialects.choosing import Dialect, Overrides, choose
 from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.rewriting import AUXILIARY, MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.node_ranks import INSTANCE
+from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature, signature_query
+from collectors.sources.prometheus.dialects.restoring import LabelRestorer
+from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
 from collectors.sources.prometheus.dialects.selectors import selectors
 
 CHECK_EVERY = (
@@ -21,7 +23,6 @@ CHECK_EVERY = (
 LOOK_EVERY = 2 * 3600.0  # seconds: their values are looked at again
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
 _MOST_SERIES = 2_000  # looked at; of more, two of each target
-_LABEL = AUXILIARY + "label"
 
 Ask = Callable[[str, datetime], Awaitable[QueryResult]]
 
@@ -83,7 +84,9 @@ class Dialects:
         return Prepared(
             expr=rewritten(query.expr, self._forms),
             presence=None if query.presence is None else rewritten(query.presence, self._forms),
-            node_labels=frozenset(one.roles[Role.NODE].label for one in families if one.is_on_node),
+            node_labels=frozenset(
+                name for one in families if one.is_on_node for name in (one.roles[Role.NODE].label, "node")
+            ),
         )
 
     def restored(self, found: Seen, prepared: Prepared) -> Seen:
@@ -91,7 +94,7 @@ class Dialects:
 
         Where two samples become the same, such as those of an exporter's pod and of its successor, the larger is kept.
         """
-        restored = _Restoring(prepared.node_labels, self.nodes)
+        restored = LabelRestorer(prepared.node_labels, self.nodes)
         samples: dict[Labels, Sample] = {}
         for sample in found.samples:
             labels = restored(sample.labels)
@@ -108,7 +111,7 @@ class Dialects:
 
     def restored_series(self, found: Sequence[Series], prepared: Prepared) -> tuple[Series, ...]:
         """Return the series of a range likewise; of those that become the same, the later points are kept."""
-        restored = _Restoring(prepared.node_labels, self.nodes)
+        restored = LabelRestorer(prepared.node_labels, self.nodes)
         points: dict[Labels, dict[float, float]] = {}
         for series in found:
             labels = restored(series.labels)
@@ -119,7 +122,8 @@ class Dialects:
 
     def is_unnamed(self, found: Seen, prepared: Prepared) -> bool:
         """Whether a sample lacks the label of the node that others of the result, or the query, have."""
-        asked = [name for name in prepared.node_labels if name in prepared.expr]
+        labels = {one.roles[Role.NODE].label for one in self._families if one.is_on_node}
+        asked = [name for name in prepared.node_labels & labels if name in prepared.expr]
         return any(name not in sample.labels for sample in found.samples for name in asked)
 
     def described(self) -> list[str]:
@@ -127,16 +131,17 @@ class Dialects:
         return [
             f"{name}: " + ", ".join(_described(role, names) for role, names in look.dialect.labels.items())
             for name, look in self._looks.items()
-            if look.series
+            if look.series and look.dialect.labels
         ]
 
     def _problem(self, family: Family) -> str:
         look = self._looks[family.name]
         if look.dialect.problem:
             return look.dialect.problem
-        waits = family.is_on_node and self.nodes is not None and not look.has_nodes
+        if not family.is_on_node or self.nodes is None or look.has_nodes:
+            return ""
         label = family.roles[Role.NODE].label
-        if waits and any(group.source_of(label) for group in look.dialect.groups):
+        if any(group.source_of(label) for group in look.dialect.groups):
             return (
                 f"the nodes of {family.name}'s series are not known before the cluster's objects are listed"
             )
@@ -168,23 +173,24 @@ class Dialects:
                 is_old = look.checked_at is not None and at <= look.checked_at  # asked for, or a backfill
                 if is_old or not (must_check or now - look.checked >= CHECK_EVERY):
                     return None
-                found = await self._ask(_signature_query(family), at)
+                found = await self._ask(signature_query(family), at)
                 look.checked, look.checked_at = now, at
-                if isinstance(found, Blind) or _signature(found) == look.signature:
+                if isinstance(found, Blind) or signature(found) == look.signature:
                     return None
             await self._look_up(family, at, now)
             return None
 
     async def _look_up(self, family: Family, at: datetime, now: float) -> Blind | None:
         """Find out which labels and names the family's series have; what was found before stays if that fails."""
-        names = await self._ask(_names_query(family), at)
-        signature = await self._ask(_signature_query(family), at)
+        names = await self._ask(names_query(family), at)
+        labels = await self._ask(signature_query(family), at)
         if isinstance(names, Blind):
             return names
-        if isinstance(signature, Blind):
-            return signature
-        probe = _any_of(family.probed)
-        total = sum(one.value for one in names.samples if one.labels.get("__name__") in family.probed)
+        if isinstance(labels, Blind):
+            return labels
+        probe = any_of(family.probed)
+        counts = (one.value for one in names.samples if one.labels.get("__name__") in family.probed)
+        total = sum(counts) if family.roles else 0
         sampled = probe if total <= _MOST_SERIES else f"topk by (job, {INSTANCE}) (2, {probe})"
         found = await self._ask(sampled, at) if total else None
         if isinstance(found, Blind):
@@ -194,7 +200,7 @@ class Dialects:
         series = tuple(dict.fromkeys(one.labels for one in found.samples)) if found is not None else ()
         look.series = [*kept[-1:], *([(now, series)] if series else [])]
         look.names = frozenset(one.labels["__name__"] for one in names.samples)
-        look.signature = _signature(signature)
+        look.signature = signature(labels)
         look.looked = look.checked = now
         look.checked_at = at
         look.has_nodes = self.nodes is not None and self.nodes.is_known
@@ -209,51 +215,3 @@ class Dialects:
 
 def _described(role: Role, names: Sequence[str]) -> str:
     return f"{role} from " + " or ".join(f"`{name}`" for name in names)
-
-
-class _Restoring:
-    """Restores the labels of one result."""
-
-    def __init__(self, node_labels: Collection[str], nodes: NodeNames | None) -> None:
-        self._node_labels = node_labels
-        self._nodes = nodes
-        self._named: dict[str, str] = {}
-
-    def __call__(self, labels: Labels) -> Labels:
-        added = [name for name in labels if name.startswith(AUXILIARY)]
-        if added:
-            labels = labels.without(*added)
-        for name in self._node_labels:
-            value = labels.get(name, "")
-            if value and self._nodes is not None:
-                node = self._named.get(value)
-                if node is None:
-                    node = self._named[value] = self._nodes.of(value) or value
-                if node != value:
-                    labels = labels.with_(**{name: node})
-        return labels
-
-
-def _any_of(names: Collection[str], more: str = "") -> str:
-    return "{__name__=~" + json.dumps("|".join(sorted(names))) + more + "}"
-
-
-def _names_query(family: Family) -> str:
-    names = {*family.probed, *family.aliases}
-    names |= {alias.name for some in family.aliases.values() for alias in some}
-    return f"count by (__name__) ({_any_of(names)})"
-
-
-def _signature_query(family: Family) -> str:
-    """Return the query for which of the labels each job has."""
-    roles = (Role.NODE, Role.POD, Role.NAMESPACE)
-    labels = dict.fromkeys(name for role in roles for name in family.roles[role].names)
-    return " or ".join(
-        f"label_replace(count by (job) ({_any_of(family.probed, f', {name}!=' + json.dumps(''))}), "
-        f'"{_LABEL}", "{name}", "", "")'
-        for name in labels
-    )
-
-
-def _signature(found: Seen) -> frozenset[tuple[str, str]]:
-    return frozenset((one.labels.get("job", ""), one.labels.get(_LABEL, "")) for one in found.samples)

@@ -7,12 +7,17 @@ open (`o`) or not (`.`).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
-from alerts.rules import Rule
-from tests.support.alerting import NOON, a_rule
+from alerts.incidents.incident import Incident
+from alerts.incidents.proofs import say_over
+from alerts.rules import Rule, Timing
+from collectors.facts.labels import Labels
+from collectors.facts.queries import PromQLQuery
+from tests.support.alerting import NOON, a_rule, minutes
 from tests.support.evaluation import EVERY, Canned, Yard
 from tests.support.proofs import a_rule_with, topology_of
 
@@ -161,5 +166,61 @@ async def test_the_reply_says_what_proved_it_and_since_when() -> None:
             "incident/i1/C1",
             "Resolved after 4 min: all 8 GPUs of gpu-a01 are allocatable again after a reboot since "
             "2026-03-02 12:04 UTC. No action was taken through Yardmaster.",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seen", "nodes", "shown"),
+    [
+        pytest.param("ss......", "87777888", "oooooo..", id="its GPUs are allocatable again, with a new one"),
+        pytest.param("ss......", "87777777", "oooooooo", id="nothing shows that it is over"),
+        pytest.param("sssss...", "87888888", "oooooo..", id="not while it has data"),
+        pytest.param("ss..ss..", "87778888", "ooooooo.", id="it had data again meanwhile"),
+    ],
+)
+@pytest.mark.parametrize(
+    "restarts", [pytest.param(False, id="one process"), pytest.param(True, id="restarted")]
+)
+async def test_an_alert_whose_target_has_no_data_any_more_ends_by_a_proof(
+    seen: str, nodes: str, shown: str, restarts: bool
+) -> None:
+    """A GPU that was replaced never reports again: its alert would fire as long as its node is there."""
+    yard = a_replaced_gpu(seen)
+
+    assert (await film(yard, nodes, restarts=restarts))[: len(shown)] == shown
+
+
+def a_replaced_gpu(seen: str) -> Yard:
+    """Its alert fires while it has data (`s`), and keeps its state without (`.`)."""
+    rule = replace(
+        a_rule_with("gpus-allocatable"),
+        query=PromQLQuery(expr="fault", presence="watched"),
+        timing=Timing(keep_firing_for=minutes(3)),
+    )
+
+    def is_seen(at: datetime) -> bool:
+        return seen[round((at - NOON) / EVERY)] == "s"
+
+    metrics = Canned(lambda _expr, at: {"gpu-a01": 91.0} if is_seen(at) else {})
+    metrics.present = lambda at: (Labels({"node": "gpu-a01"}),) if is_seen(at) else ()
+    return Yard(rules=(rule,), metrics=metrics)
+
+
+async def test_a_word_ends_an_alert_whose_target_has_no_data_any_more() -> None:
+    yard = a_replaced_gpu("ss......")
+    before = await film(yard, "8888")
+    async with yard.store.unit() as unit:
+        (incident,) = await unit.rows(Incident).find()
+        await unit.rows(Incident).put(say_over(incident, who="U1", who_name="dana", now=NOON + minutes(4)))
+    for minute in range(4, 8):
+        await yard.round(minute)
+    (after,) = await yard.incidents()
+
+    assert (before, after.is_open) == ("oooo", False)
+    assert await yard.said() == [
+        (
+            "incident/i1/C1",
+            "Resolved after 4 min: dana says that it is over. No action was taken through Yardmaster.",
         )
     ]

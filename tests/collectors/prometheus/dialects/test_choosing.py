@@ -50,6 +50,17 @@ def test_a_label_in_no_list_counts_when_its_values_are_nodes() -> None:
     assert chosen(series).labels[Role.NODE] == ("machine", "instance")
 
 
+def test_labels_in_no_list_name_the_pod_when_their_values_are_pods() -> None:
+    renamed = [
+        one.without("exported_pod", "exported_namespace", "exported_container").with_(
+            workload=one.get("exported_pod", ""), project=one.get("exported_namespace", "")
+        )
+        for one in series_of(BY_NAME["gpu-op"])
+    ]
+    labels = chosen(renamed).labels
+    assert (labels[Role.POD], labels[Role.NAMESPACE]) == (("workload",), ("project",))
+
+
 def test_a_usual_label_with_another_meaning_does_not_name_the_node() -> None:
     series = [one.with_(node="eu-west") for one in series_of(BY_NAME["gpu-hn"])]
     assert chosen(series).labels[Role.NODE] == ("Hostname", "instance")

@@ -1,13 +1,26 @@
 """The rules of the GPU pack on a real Prometheus with every dialect of dcgm-exporter."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 import pytest
 
+from collectors.facts.labels import Labels
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import QueryResult, Seen
 from collectors.facts.subjects import Subject
+from commands.gpu.idle_detection import ENGINE, UTIL, most
+from commands.gpu.idle_detection import seen as counted
 from tests.real.fixtures import StartPrometheus
 from tests.support.dialect_rules import END, seen, source_of, subjects, summaries
 from tests.support.gpu_dialects import TEN, recorded
+
+HALF = timedelta(minutes=30)
+
+
+def labels_of(found: QueryResult) -> list[Labels]:
+    assert isinstance(found, Seen)
+    return [sample.labels for sample in found.samples]
 
 
 def by_node(found: Sequence[Subject]) -> Mapping[str, Subject]:
@@ -36,6 +49,12 @@ async def test_each_dialect_names_its_node_its_gpu_and_its_pod(
         idle = await seen(source, "GPUIdle")
         pods = {(one.namespace, one.pod): one.node for one in subjects("GPUIdle", idle)}
         assert pods == {one.holder[:2]: one.name for one in TEN}
+
+        for metric, nodes in ((UTIL, [one for one in TEN if not one.is_mig]), (ENGINE, TEN)):
+            for query in (most(metric, HALF), counted(metric, HALF)):
+                busiest = await source.query(PromQLQuery(expr=query, of_pack=True), at=END)
+                held = {(one["exported_namespace"], one["exported_pod"]) for one in labels_of(busiest)}
+                assert held == {one.holder[:2] for one in nodes}
 
 
 async def test_presence_names_the_same_gpus(start_prometheus: StartPrometheus) -> None:
