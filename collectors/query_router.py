@@ -64,7 +64,7 @@ class QueryRouter:
         for id, query in queries.items():
             if isinstance(query, CheckQuery):
                 await asyncio.sleep(0)  # others may run between the checks of a large cluster
-                answers[id] = answer = self._checks.run(query, at=at, sources=self.sources(at=at))
+                answers[id] = answer = await self._check(query, unhealthy, at)
                 broken = answer if isinstance(answer, Blind) and answer.source.startswith("check ") else None
                 self.record_unusable(id, query, broken.reason if broken else "")
         return answers
@@ -75,7 +75,7 @@ class QueryRouter:
             holes = await self._sources.holes(at=at, among=self._sources.names)
             self._past[at] = {**await self._unhealthy(at), **holes}
         if isinstance(query, CheckQuery):
-            return self._checks.run(query, at=at, sources=self.sources(at=at))
+            return await self._check(query, self._past[at], at)
         return await self._query(query, self._past[at], at)
 
     def source_of(self, query: Query) -> str:
@@ -144,6 +144,11 @@ class QueryRouter:
             else:
                 health.may_have_hole, health.back_since = False, None
         return not_back
+
+    async def _check(self, query: CheckQuery, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:
+        needed = self._checks.metrics_of(query)
+        metrics = await self._query(needed, unhealthy, at) if needed is not None else None
+        return self._checks.run(query, at=at, sources=self.sources(at=at), metrics=metrics)
 
     async def _query(self, query: Query, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:
         name = self.source_of(query)

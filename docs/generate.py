@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from docs.catalogue_tables import checks_part, commands_part, metrics_part, rules_part, trainings_part
+from docs.coverage_table import coverage_part
 from docs.settings_table import settings_table
 
 DOCS = Path(__file__).parent
@@ -18,6 +19,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "commands": commands_part,
     "rules": rules_part,
+    "coverage": coverage_part,
     "checks": checks_part,
     "metrics": metrics_part,
     "trainings": trainings_part,

@@ -58,10 +58,7 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
 def _by_gpu(found: Sequence[Impact], incident: Incident, context: IncidentContext) -> Text:
     """Return who runs on the GPUs that the alerts are about, as their series say, and who is only on their node."""
     gpus = {member.subject.gpu or member.subject.uuid for member in incident.standing or incident.members}
-    if incident.is_open:
-        there = bold("Runs on this GPU: ") if len(gpus) == 1 else bold("Runs on these GPUs: ")
-    else:
-        there = bold("Ran on this GPU: ") if len(gpus) == 1 else bold("Ran on these GPUs: ")
+    there = bold("On this GPU: ") if len(gpus) == 1 else bold("On these GPUs: ")
     on_gpu = [impact for impact in found if impact.is_on_gpu]
     near = [impact for impact in found if not impact.is_on_gpu]
     parts = [text(there, _named(on_gpu, context))] if on_gpu else []

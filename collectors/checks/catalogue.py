@@ -6,6 +6,7 @@ from collectors.checks import (
     dns_autoscaler,
     dns_replicas,
     evictions,
+    gpu_metrics,
     leftovers,
     node_capacity,
     node_conditions,
@@ -20,6 +21,7 @@ CHECKS: dict[str, ClusterCheck] = {
     check.name: check
     for check in (
         *nodes.CHECKS,
+        *gpu_metrics.CHECKS,
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,

@@ -7,6 +7,7 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
+from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
 
@@ -31,9 +32,10 @@ class CheckInput:
     configs: Mapping[str, Mapping[str, str]] | Blind  # cached ConfigMaps: namespace/name -> data
     sources: Sequence[SourceState]
     clock_step: ClockStep | None = None  # the last large one, for a while
+    metrics: Sequence[Sample] | Blind = ()  # what the check's own query gives
 
 
-INPUTS = frozenset({"inventory", "trainings", "configs", "sources"})
+INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ class ClusterCheck:
     """A check: the inputs it needs, its parameters with their defaults, and its function.
 
     When `run` is called, no input in `needs` is Blind, and none of the cached `kinds` is missing from the
-    inventory.
+    inventory. `metrics` is a query whose samples it needs besides.
     """
 
     name: str
@@ -50,6 +52,7 @@ class ClusterCheck:
     run: Callable[[CheckInput, Mapping[str, Any]], Sequence[Sample]]
     parameters: Mapping[str, object] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()  # besides nodes and pods, without which there is no inventory
+    metrics: PromQLQuery | None = None
 
     def __post_init__(self) -> None:
         if unknown := self.needs - INPUTS:

@@ -1,11 +1,12 @@
 """Runs the checks of one cluster on what its Kubernetes API shows, with whatever goes wrong contained."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, SourceState
-from collectors.facts.queries import CheckQuery
+from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
 
@@ -35,14 +36,31 @@ class CheckRunner:
             return inputs
         return inputs.inventory if isinstance(inputs.inventory, Blind) else None
 
-    def run(self, query: CheckQuery, *, at: datetime, sources: tuple[SourceState, ...]) -> QueryResult:
-        """Return the samples of a check. It is Blind while an input or a kind that it needs is."""
+    def metrics_of(self, query: CheckQuery) -> PromQLQuery | None:
+        """Return the query whose samples the check needs; None if it needs none."""
+        check = self._checks.get(query.name)
+        return check.metrics if check is not None else None
+
+    def run(
+        self,
+        query: CheckQuery,
+        *,
+        at: datetime,
+        sources: tuple[SourceState, ...],
+        metrics: QueryResult | None = None,
+    ) -> QueryResult:
+        """Return the samples of a check. It is Blind while an input or a kind that it needs is.
+
+        `metrics` is the result of the query that it needs, if it needs one.
+        """
         check = self._checks.get(query.name)
         if check is None:
             return Blind(source="check", at=at, reason=f"there is no check `{query.name}`")
         inputs = self._inputs(at, sources)
         if isinstance(inputs, Blind):
             return inputs
+        if metrics is not None:
+            inputs = replace(inputs, metrics=metrics if isinstance(metrics, Blind) else metrics.samples)
         for need in sorted(check.needs):
             value: Any = getattr(inputs, need)
             if isinstance(value, Blind):

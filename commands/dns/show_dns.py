@@ -8,11 +8,15 @@ from alerts.cards.message import Block, Button, Buttons, Context, Fields, Messag
 from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.wording import rounded
 from alerts.templates.humanizing import humanize_duration, humanize_percentage
+from collectors.cluster.inventory import Inventory
+from collectors.dns.names import size_of
+from collectors.facts.dns_load import advised, by_names
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
 from commands.core.command import Answer
 from commands.core.context import CommandContext
 from commands.dns.advice import recommended
+from commands.dns.askers import askers
 from commands.dns.owner import (
     BrokenOwner,
     HpaOwner,
@@ -32,6 +36,12 @@ _MEASURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     (
         "SERVFAIL",
         f'(sum(rate(coredns_dns_responses_total{{{_CLUSTER}, rcode="SERVFAIL"}}[2m])) or vector(0)) '
+        f"/ sum(rate(coredns_dns_responses_total{{{_CLUSTER}}}[2m]))",
+        humanize_percentage,
+    ),
+    (
+        "NXDOMAIN",
+        f'(sum(rate(coredns_dns_responses_total{{{_CLUSTER}, rcode="NXDOMAIN"}}[2m])) or vector(0)) '
         f"/ sum(rate(coredns_dns_responses_total{{{_CLUSTER}}}[2m]))",
         humanize_percentage,
     ),
@@ -60,9 +70,11 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
         ("owned by", _owned_by(owner)),
     ]
     rows += [(name, await _measured(context, query, form)) for name, query, form in _MEASURES]
+    rows.append(("asked by", await askers(context)))
+    rows += _requirements(owner, inventory)
     wanted = recommended(dns, owner, inventory)
     blocks: list[Block] = [Fields(rows=tuple(rows))]
-    if context.may.get("dns scale", False):
+    if context.may.get("dns scale", False) and not isinstance(owner, BrokenOwner):
         blocks.append(Buttons(buttons=(Button(label=f"Scale to {wanted}", line=f"dns scale {wanted}"),)))
     blocks.append(
         Context(
@@ -72,6 +84,27 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
         )
     )
     return Answer(message=Message(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
+
+
+def _requirements(owner: Owner, inventory: Inventory) -> list[tuple[str, Text]]:
+    """Return what nodes and names require where an autoscaler says how many of them a replica serves."""
+    if not isinstance(owner, ProportionalOwner):
+        return []
+    linear, autoscaler = owner.linear, owner.autoscaler
+    size = size_of(inventory, autoscaler)
+    by_size = linear.unbounded(nodes=size.nodes, cores=size.cores)
+    counted, _ = autoscaler.count(inventory.nodes.values(), linear)
+    nodes = f"{by_size} replicas for {size.nodes} nodes"
+    if counted < size.nodes:
+        nodes = f"{by_size} replicas for {size.nodes} nodes, of which the autoscaler counts {counted}"
+    rows = [
+        ("nodes require", text(nodes)),
+        ("names require", text(f"{by_names(linear, size.names)} replicas for {size.names} names")),
+    ]
+    least = advised(linear, size)
+    if least > linear.min:
+        rows.append(("advice", text(f"set min to {least} by dns scale {least}")))
+    return rows
 
 
 def _owned_by(owner: Owner) -> Text:

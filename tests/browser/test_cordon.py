@@ -88,7 +88,7 @@ async def test_a_person_cordons_from_a_card_and_sees_it_resolve(stage: Environme
 
     summary, affects, next_step = await first_lines(card, 3)
     assert "gpu-b03 is hot" in summary
-    assert re.match(r"Runs on (this GPU|these GPUs): vision-detr/detr 32 GPUs, @ana", affects)
+    assert re.match(r"On (this GPU|these GPUs): vision-detr/detr 32 GPUs, @ana", affects)
     assert next_step.startswith("Next: Cordon gpu-b03")
 
     await card.get_by_role("button", name="Cordon gpu-b03").click()

@@ -203,7 +203,7 @@ async def test_show_names_the_owner_of_the_replicas_and_the_measured_load(tmp_pa
     async with light(tmp_path) as stage:
         add_dns(stage)
         add_autoscaler(stage)
-        for (_, query, _), value in zip(_MEASURES, (1234.0, 0.1029, 7.032), strict=True):
+        for (_, query, _), value in zip(_MEASURES, (1234.0, 0.1029, 0.4, 7.032), strict=True):
             stage.prometheus.truth.say(query, ({}, value), since=stage.clock.now())
         await stage.cached(lambda found: "kube-system/dns-autoscaler" in found.all(DEPLOYMENTS))
         shown = (await stage.asks("dana", "dns show")).said

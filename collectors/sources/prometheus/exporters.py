@@ -11,6 +11,10 @@ _MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to
         "dcgm-exporter",
         "install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
     ),
+    "gpu_operator_": (
+        "the GPU operator",
+        "enable nodeStatusExporter in the GPU operator, and let Prometheus scrape it (port 8000)",
+    ),
     "node_": (
         "node_exporter",
         "install node_exporter on every node, and let Prometheus scrape it (port 9100)",
@@ -49,7 +53,15 @@ _MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to
 
 # Clusters without these lack nothing: the rules for them wait until one appears.
 OPTIONAL = frozenset(
-    {"node-problem-detector", "Calico", "Calico's controllers", "MetalLB", "Volcano", "Hadoop's JMX exporter"}
+    {
+        "the GPU operator",
+        "node-problem-detector",
+        "Calico",
+        "Calico's controllers",
+        "MetalLB",
+        "Volcano",
+        "Hadoop's JMX exporter",
+    }
 )
 
 

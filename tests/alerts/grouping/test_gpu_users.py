@@ -57,18 +57,18 @@ def said(incident: Incident) -> str:
 @pytest.mark.parametrize(
     ("gpu_pods", "gpus", "expected"),
     [
-        ({"gpu0": "infer/llama-0"}, ("0",), "Runs on this GPU: StatefulSet infer/llama 2 GPUs, mei"),
-        ({"gpu0": "speech/asr-0"}, ("0",), "Runs on this GPU: speech/asr 4 GPUs, bo"),
+        ({"gpu0": "infer/llama-0"}, ("0",), "On this GPU: StatefulSet infer/llama 2 GPUs, mei"),
+        ({"gpu0": "speech/asr-0"}, ("0",), "On this GPU: speech/asr 4 GPUs, bo"),
         ({}, ("0",), "On this node: speech/asr 4 GPUs, bo; StatefulSet infer/llama 2 GPUs, mei"),
         (
             {"gpu0": "infer/llama-0", "gpu1": "infer/llama-0"},
             ("0", "1"),
-            "Runs on these GPUs: StatefulSet infer/llama 2 GPUs, mei",
+            "On these GPUs: StatefulSet infer/llama 2 GPUs, mei",
         ),
         (
             {"gpu0": "infer/llama-0"},
             ("1", "0"),
-            "Runs on these GPUs: StatefulSet infer/llama 2 GPUs, mei · On this node: speech/asr 4 GPUs, bo",
+            "On these GPUs: StatefulSet infer/llama 2 GPUs, mei · On this node: speech/asr 4 GPUs, bo",
         ),
         (
             {"gpu0": "infer/llama-0"},
@@ -87,11 +87,6 @@ def said(incident: Incident) -> str:
 )
 def test_a_card_names(gpu_pods: dict[str, str], gpus: tuple[str, ...], expected: str) -> None:
     assert said(incident_of(shared_node(**gpu_pods), *gpus)) == expected
-
-
-def test_who_ran_on_a_gpu_is_said_in_the_past_tense_once_it_is_over() -> None:
-    incident = incident_of(shared_node(gpu0="infer/llama-0"), "0")
-    assert said(replace(incident, resolved_at=NOON)).startswith("Ran on this GPU: StatefulSet")
 
 
 @pytest.mark.parametrize("gpus", [("0", ""), ("", "0")], ids=["the GPU first", "the node first"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
-from collectors.facts.results import Blind
+from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
 from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW, inventory
@@ -27,6 +27,7 @@ def check_input(
     configs: Mapping[str, Mapping[str, str]] | Blind | None = None,
     sources: Sequence[SourceState] = (),
     clock_step: ClockStep | None = None,
+    metrics: Sequence[Sample] | Blind = (),
 ) -> CheckInput:
     return CheckInput(
         at=NOW,
@@ -35,4 +36,5 @@ def check_input(
         configs={} if configs is None else configs,
         sources=sources,
         clock_step=clock_step,
+        metrics=metrics,
     )

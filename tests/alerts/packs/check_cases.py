@@ -10,6 +10,7 @@ from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.cluster_check_cases import CLUSTER_CHECK_CASES
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
+from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
 from tests.alerts.packs.storage_check_cases import STORAGE_CHECK_CASES
 from tests.alerts.packs.workload_check_cases import WORKLOAD_CHECK_CASES
@@ -204,5 +205,6 @@ CHECK_CASES: Sequence[CheckCase] = (
     ),
     *NODE_CHECK_CASES,
     *STORAGE_CHECK_CASES,
+    *GPU_CHECK_CASES,
     *CLUSTER_CHECK_CASES,
 )

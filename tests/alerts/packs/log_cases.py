@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tests.alerts.packs.dns_log_cases import DNS_LOG_CASES
 from tests.alerts.packs.expected import Fired
+from tests.alerts.packs.gpu_log_cases import GPU_LOG_CASES
 from tests.alerts.packs.log_case import LogCase, LogEvent
 from tests.alerts.packs.node_log_cases import NODE_LOG_CASES
 from tests.alerts.packs.storage_log_cases import STORAGE_LOG_CASES
@@ -323,5 +324,6 @@ LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     *NODE_LOG_CASES,
+    *GPU_LOG_CASES,
     *STORAGE_LOG_CASES,
 )

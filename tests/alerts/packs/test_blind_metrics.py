@@ -24,6 +24,8 @@ EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
 _CLAIM = {"namespace": "vision", "persistentvolumeclaim": "ckpt"}
 _HOST = {"instance": "10.0.1.13:9100"}
+_GPU = {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"}
+_PORT = {"instance": "10.0.1.13:9100", "device": "mlx5_0", "port": "1"}
 
 # The labels of each rule's samples. The presence query returns the same target, and another one.
 SAMPLES = {
@@ -32,6 +34,32 @@ SAMPLES = {
     "GPUXIDError": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
     "GPUXIDChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
     "GPUMissing": {"node": "gpu-b03"},
+    **dict.fromkeys(
+        (
+            "GPUECCUncorrectableErrors",
+            "GPURowRemapFailed",
+            "GPURowRemapPending",
+            "GPURowsRemapped",
+            "GPUSpareMemorySpent",
+            "GPUPagesRetired",
+            "GPUClockThrottled",
+            "GPUNVLinkErrors",
+            "GPUPCIeReplays",
+        ),
+        _GPU,
+    ),
+    "GPUPowerBrake": {"Hostname": "gpu-b03"},
+    "GPUHealthFailed": {**_GPU, "health_watch": "ALL"},
+    "GPUHealthWarning": {**_GPU, "health_watch": "ALL"},
+    "GPURecoveryActionNeeded": {**_GPU, "recovery": "1"},
+    "GPUMetricsFrozen": {"Hostname": "gpu-b03"},
+    "InfiniBandLinkDown": _PORT,
+    "InfiniBandErrors": _PORT,
+    "InfiniBandDegraded": _PORT,
+    "GPUPluginUnavailable": {"namespace": "gpu-operator", "daemonset": "nvidia-device-plugin"},
+    "GPUOperatorNodeNotReady": {"instance": "10.244.3.3:8000", "node": "gpu-b03"},
+    "PodAdmissionFailed": {"namespace": "vision-detr", "pod": "detr-0"},
+    "GPUDriverVersionsDiffer": {"modelName": "NVIDIA H200"},
     "GPUIdle": {"Hostname": "gpu-b03", "exported_namespace": "a", "exported_pod": "b"},
     "NodeCPUHighUsage": {"instance": "10.0.1.13:9100"},
     "NodeMemoryHighUtilization": {"instance": "10.0.1.13:9100"},

@@ -1,8 +1,9 @@
 """The shipped check rules on their cases: what fires, what stays quiet, and the effect of a blind input."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -12,18 +13,30 @@ from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import SERVICES
 from collectors.facts.queries import CheckQuery
-from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from tests.alerts.packs.check_case import CheckCase
 from tests.alerts.packs.check_cases import CHECK_CASES
 from tests.alerts.packs.evaluated import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW, hide
-from tests.support.routing import a_router
+from tests.support.routing import QuietSource, a_router
 
 RULES: Mapping[str, Rule] = {
     name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, CheckQuery)
 }
 FIRING = [case for case in CHECK_CASES if case.fired]
+
+
+@dataclass
+class Measured(QuietSource):
+    """A source whose result is that of the case's metrics."""
+
+    metrics: Sequence[Sample] | Blind
+
+    async def query(self, query: Any, *, at: datetime) -> QueryResult:
+        if isinstance(self.metrics, Blind):
+            return self.metrics
+        return Seen(source=self.name, at=at, samples=tuple(self.metrics))
 
 
 async def query_result(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
@@ -32,7 +45,7 @@ async def query_result(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
     def inputs(at: datetime, _sources: tuple[SourceState, ...]) -> CheckInput:
         return replace(case.inputs, at=at)
 
-    router = a_router(checks=CHECKS, check_input=inputs)
+    router = a_router(Measured(case.inputs.metrics), checks=CHECKS, check_input=inputs)
     return await router.query(RULES[case.rule].query, at=at)
 
 

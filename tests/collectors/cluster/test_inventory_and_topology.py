@@ -326,3 +326,10 @@ def test_a_gpu_alert_gives_the_affected_training(topology: Topology) -> None:
     subject = topology.complete(subject_of(labels))
     assert [training.id for training in topology.affected_by(subject)] == ["vision-detr/detr"]
     assert subject.pod == ""
+
+
+def test_a_short_name_gives_the_only_node_whose_full_name_starts_with_it() -> None:
+    names = ("gpu-a01.dc1.example.com", "gpu-b01.dc1.example.com", "gpu-b01.dc2.example.com")
+    topology = build_topology(inventory(*map(node, names)), (), cluster="prod-a")
+    found = [topology.complete(Subject(node=name)).node for name in ("gpu-a01", "gpu-b01", names[1])]
+    assert found == ["gpu-a01.dc1.example.com", "gpu-b01", "gpu-b01.dc1.example.com"]

@@ -118,3 +118,16 @@ async def test_the_preview_of_a_cordon_says_what_becomes_of_dns(
     await yard.seen(lambda: bool(cached_configs(yard.cluster.inventory())))
     plan = await yard.plan("node cordon n00 --reason fan")
     assert any("it lowers DNS from 3 to 2 replicas" in note for note in plan.notes)
+
+
+async def test_what_nodes_and_names_require_is_shown_with_the_advice(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    add_autoscaler(kube, nodesPerReplica=3, min=2, max=9)
+    kube.patch("nodes", "", "n00", {"spec": {"unschedulable": True}})
+    await autoscaler_seen(yard)
+    await yard.seen(lambda: yard.cluster.inventory().nodes["n00"].spec.unschedulable)
+    shown = await yard.say("dns show")
+    assert "5 replicas for 13 nodes, of which the autoscaler counts 12" in shown
+    assert "2 replicas for 0 names" in shown
+    assert "set min to 5 by dns scale 5" in shown

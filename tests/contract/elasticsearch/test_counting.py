@@ -171,7 +171,7 @@ async def test_more_groups_than_the_cap_are_blind(logs: Logs) -> None:
 
 async def test_groups_come_in_pages(logs: Logs) -> None:
     await logs.index_many(logs.host("x", node=f"node-{number}") for number in range(4_100))
-    seen = await logs.query()
+    seen = await logs.query(settings={"timeout": timedelta(minutes=2)})
     assert isinstance(seen, Seen)
     assert len(seen.samples) == 4_100
     assert all(sample.value == 1 for sample in seen.samples)
