@@ -59,10 +59,24 @@ class VolumeUse:
     attached: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
     is_shared: bool = False  # a file system of many writers, which nothing formats: CephFS, NFS
+    is_formatted: bool = (
+        False  # a device on which the kubelet or its driver makes a file system if it finds none
+    )
 
     @property
     def writers(self) -> tuple[VolumeUser, ...]:
         return tuple(user for user in self.users if user.may_write)
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The nodes that hold the image: where a pod uses it, and to which it is attached."""
+        return frozenset({*(user.node for user in self.users if user.node), *self.attached})
+
+    @property
+    def is_used_twice(self) -> bool:
+        """Whether one may write while another uses it: on another node, or by another claim."""
+        claims = {user.claim for user in self.users}
+        return self.is_formatted and bool(self.writers) and (len(self.nodes) > 1 or len(claims) > 1)
 
     @property
     def readers(self) -> tuple[VolumeUser, ...]:
@@ -107,6 +121,7 @@ def volume_uses(inventory: Inventory) -> Mapping[str, VolumeUse]:
             ),
             templates=tuple(sorted({one for claim in named for one in templates.get(claim, ())})),
             is_shared=any(_is_shared(one) for one in volumes.get(image, ())),
+            is_formatted=any(_is_formatted(one) for one in volumes.get(image, ())),
         )
         for image, named in claims.items()
     }
@@ -141,6 +156,16 @@ def rbd_of(volume: PersistentVolume) -> str:
 
 def _is_shared(volume: PersistentVolume) -> bool:
     return MANY_WRITERS in (volume.spec.access_modes or ()) and volume.spec.volume_mode == "Filesystem"
+
+
+def _is_formatted(volume: PersistentVolume) -> bool:
+    """Whether it is a device with a file system. Drivers of shared file systems name no type."""
+    spec = volume.spec
+    if spec.volume_mode != "Filesystem" or _is_shared(volume):
+        return False
+    return spec.rbd is not None or (
+        spec.csi is not None and bool(spec.csi.fs_type or "rbd" in spec.csi.driver)
+    )
 
 
 def _is_read_only(inventory: Inventory, claim: str) -> bool:

@@ -283,7 +283,11 @@ class Incident:
         return self.stood_before + (self.resolved_at or now) - self.began_at
 
 
-def _explains_most(member: Member) -> tuple[bool, int, int, bool, datetime, str]:
-    """The order of alerts that explain an incident: what weighs most, then the oldest."""
+def _explains_most(member: Member) -> tuple[bool, int, int, bool, float, str]:
+    """The order of alerts that explain an incident: what weighs most, then the oldest.
+
+    Of those that others made worse it is the newest: each is a step of what the one before led to.
+    """
     is_worse, rank, recovery, is_described = member.weight
-    return not is_worse, -rank, -recovery, not is_described, member.since, member.name
+    since = member.since.timestamp()
+    return not is_worse, -rank, -recovery, not is_described, -since if is_worse else since, member.name

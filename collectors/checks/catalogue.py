@@ -2,6 +2,7 @@
 
 from collectors.checks import (
     agents,
+    claims,
     dns_autoscaler,
     dns_replicas,
     evictions,
@@ -12,6 +13,7 @@ from collectors.checks import (
     nodes,
     sources,
     trainings,
+    volume_danger,
 )
 from collectors.checks.check import ClusterCheck
 
@@ -28,6 +30,8 @@ CHECKS: dict[str, ClusterCheck] = {
         *dns_autoscaler.CHECKS,
         *dns_replicas.CHECKS,
         *trainings.CHECKS,
+        *claims.CHECKS,
+        *volume_danger.CHECKS,
         *sources.CHECKS,
     )
 }

@@ -26,6 +26,7 @@ class ClaimReference(ApiStruct, frozen=True):
 class CSISource(ApiStruct, frozen=True):
     driver: str
     volume_handle: str = ""
+    fs_type: str = ""
     read_only: bool = False
     volume_attributes: dict[str, str] | None = None
 

@@ -1,6 +1,7 @@
 """A formatted volume is named by what its incident's log lines say together, and so is the training that uses it."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from alerts.cards.message import Buttons, ButtonStyle, Paragraph
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
 from alerts.incidents.incident import Incident
+from alerts.rules import Severity
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.facts.topology import ClaimFacts, Topology
@@ -128,3 +130,58 @@ def test_a_new_volume_that_is_formatted_is_no_loss() -> None:
     said = words(incident_of(claims(), VolumeUnmapFailed={"device": "/dev/rbd7"}))
 
     assert "DATA LOSS" not in said
+
+
+def step(
+    incident: Incident | None, name: str, minutes: int, topology: Topology, **labels: str
+) -> Incident | None:
+    """Return the incident after one alert of a shipped rule on gpu-a01; None while nothing opens one."""
+    rule = shipped_rules()[name]
+    on = {"node": "gpu-a01", **labels}
+    at = NOON + timedelta(minutes=minutes)
+    alert = replace(
+        an_alert(name, severity=rule.template.labels["severity"], on=on),
+        rule=rule.id,
+        annotations=a_renderer(topology).annotations(rule, Sample(labels=Labels(on), value=1)),
+    )
+    alert = replace(alert, life=replace(alert.life, since=at))
+    if incident is None and alert.severity is Severity.INFO:
+        return None
+    incident = incident or open_incident("i1", alert, channels=("C1",), now=at)
+    return add_alert(incident, alert, GroupingContext(rules=RULES, topology=topology), at)
+
+
+def test_the_danger_is_critical_before_the_volume_is_formatted_and_the_loss_leads_afterwards() -> None:
+    """The steps of the loss: a reader's pod ends, an exporter holds its mount, the unmap fails, a writer is tried."""
+    topology = claims(**{"pvc-1": DETR})
+    incident = step(None, "VolumeHeldByPrivateMount", 0, topology)
+    assert incident is None
+
+    incident = step(incident, "VolumeUnmapFailed", 1, topology, **UNMAP)
+    assert incident is not None
+    assert incident.severity is Severity.WARNING
+
+    incident = step(incident, "VolumeHeldByPrivateMount", 2, topology)
+    incident = step(incident, "VolumeUnmapFailed", 1, topology, **UNMAP)
+    assert incident is not None
+    assert incident.severity is Severity.CRITICAL
+    assert words(incident).startswith("🔴 DATA AT RISK on gpu-a01: a volume cannot be unmapped")
+
+    incident = step(incident, "VolumeAboutToBeFormatted", 4, topology, device="/dev/rbd1")
+    incident = step(incident, "VolumeFormatted", 6, topology, device="/dev/rbd1")
+    assert incident is not None
+    assert words(incident).startswith("🔴 DATA LOSS on gpu-a01: /dev/rbd1 was formatted")
+
+
+@pytest.mark.parametrize(
+    "second",
+    ["VolumeHeldByPrivateMount", "VolumeOnTwoNodes", "VolumeWriterWaiting", "VolumeAboutToBeFormatted"],
+)
+def test_a_failed_unmap_and_any_other_part_of_the_danger_are_critical(second: str) -> None:
+    topology = claims()
+    incident = step(None, "VolumeUnmapFailed", 1, topology, device="/dev/rbd1")
+    incident = step(incident, second, 2, topology)
+    incident = step(incident, "VolumeUnmapFailed", 1, topology, device="/dev/rbd1")
+
+    assert incident is not None
+    assert incident.severity is Severity.CRITICAL

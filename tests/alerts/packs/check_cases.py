@@ -12,6 +12,7 @@ from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
+from tests.alerts.packs.storage_check_cases import STORAGE_CHECK_CASES
 from tests.alerts.packs.workload_check_cases import WORKLOAD_CHECK_CASES
 from tests.support.objects import NOW, inventory, node
 
@@ -203,6 +204,7 @@ CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     *NODE_CHECK_CASES,
+    *STORAGE_CHECK_CASES,
     *GPU_CHECK_CASES,
     *CLUSTER_CHECK_CASES,
 )

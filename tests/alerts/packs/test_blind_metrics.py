@@ -145,6 +145,7 @@ SAMPLES = {
     "CephFSClientsHigh": {"ceph_daemon": "mds.a"},
     "CephHealthError": {},
     "CephHealthWarning": {},
+    "CephVersionsDiffer": {},
     "CephSpaceNearFull": {"name": "OSD_NEARFULL"},
     "CephSpaceFull": {"name": "OSD_FULL"},
     "CephPGsInactive": {"pool_id": "2"},

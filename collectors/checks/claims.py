@@ -1,0 +1,111 @@
+"""Checks of claims: those that get no volume, and those whose volume is gone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.indexes import by_namespace
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import (
+    EVENTS,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    STORAGE_CLASSES,
+)
+from collectors.cluster.objects import PersistentVolumeClaim, StorageClass
+from collectors.facts.labels import Labels
+from collectors.facts.results import Blind, Sample
+
+_WAITS = "WaitForFirstConsumer"
+_SELECTED = (
+    "volume.kubernetes.io/selected-node"  # the scheduler has placed a pod: now it is to be provisioned
+)
+_IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+_REASONS = ("ProvisioningFailed", "FailedBinding", "ExternalProvisioning")
+
+
+def claims_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each claim that is pending: for how many seconds, and what its events say.
+
+    A class that waits for the first consumer leaves a claim pending by design until a pod is placed.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    found = []
+    for claim in inputs.inventory.all(PERSISTENT_VOLUME_CLAIMS).values():
+        if claim.status.phase == "Pending" and not _waits_by_design(claim, inputs.inventory):
+            created = claim.metadata.creation_timestamp
+            seconds = (inputs.at - created).total_seconds() if created else 0
+            found.append(
+                Sample(labels=_labels(claim), value=seconds, texts=_explained(claim, inputs.inventory))
+            )
+    return found
+
+
+def claims_lost(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each claim whose volume is gone or has failed; the value is 1."""
+    assert not isinstance(inputs.inventory, Blind)
+    volumes = inputs.inventory.all(PERSISTENT_VOLUMES)
+    found = []
+    for claim in inputs.inventory.all(PERSISTENT_VOLUME_CLAIMS).values():
+        volume = volumes.get(claim.spec.volume_name)
+        has_failed = volume is not None and volume.status.phase == "Failed"
+        if claim.status.phase == "Lost" or has_failed:
+            reason = "its volume has failed" if has_failed else "its volume is gone"
+            found.append(Sample(labels=_labels(claim), value=1, texts=(reason,)))
+    return found
+
+
+def _labels(claim: PersistentVolumeClaim) -> Labels:
+    meta = claim.metadata
+    return Labels({"namespace": meta.namespace, "persistentvolumeclaim": meta.name})
+
+
+def _waits_by_design(claim: PersistentVolumeClaim, inventory: Inventory) -> bool:
+    if _SELECTED in (claim.metadata.annotations or {}):
+        return False
+    of = _class_of(claim, inventory)
+    return of is not None and of.volume_binding_mode == _WAITS
+
+
+def _class_of(claim: PersistentVolumeClaim, inventory: Inventory) -> StorageClass | None:
+    classes = inventory.all(STORAGE_CLASSES)
+    name = claim.spec.storage_class_name
+    if name is not None:
+        return classes.get(name)
+    defaults = (
+        one for one in classes.values() if (one.metadata.annotations or {}).get(_IS_DEFAULT) == "true"
+    )
+    return next(defaults, None)
+
+
+def _explained(claim: PersistentVolumeClaim, inventory: Inventory) -> tuple[str, ...]:
+    """Return the latest of its events that say why."""
+    meta = claim.metadata
+    events = [
+        event
+        for event in inventory.select(EVENTS, by_namespace, meta.namespace)
+        if event.involved_object.kind == "PersistentVolumeClaim"
+        and event.involved_object.name == meta.name
+        and event.reason in _REASONS
+        and event.last_seen is not None
+    ]
+    latest = max(events, key=lambda event: (event.last_seen, event.metadata.name), default=None)
+    return (f"{latest.reason}: {latest.message}",) if latest is not None else ()
+
+
+CHECKS = (
+    ClusterCheck(
+        name="claims-pending",
+        summary="a claim gets no volume, and its class does not wait for a pod",
+        needs=frozenset({"inventory"}),
+        run=claims_pending,
+        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, STORAGE_CLASSES.name}),
+    ),
+    ClusterCheck(
+        name="claims-lost",
+        summary="a claim's volume is gone or has failed",
+        needs=frozenset({"inventory"}),
+        run=claims_lost,
+        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name}),
+    ),
+)

@@ -1,0 +1,158 @@
+"""Checks of what comes before a volume is formatted by mistake: private host mounts, two users, a writer that waits.
+
+A container that mounts the host's root keeps what is mounted there. Unless the mount's propagation lets the host's
+unmounts reach it, an RBD image stays busy after its pod is gone, and the next writer may find no file system on it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
+from collectors.cluster.objects import Pod
+from collectors.cluster.resources import holds_resources
+from collectors.facts.labels import Labels
+from collectors.facts.results import Blind, Sample
+from collectors.volume_use import VolumeUse, volume_uses
+
+# Whether what the host unmounts stays mounted in the container, by `mountPropagation`; unset is None, which is private.
+KEEPS_UNMOUNTED = {"": True, "None": True, "HostToContainer": False, "Bidirectional": False}
+HOLDING = frozenset(  # host paths below which the kubelet mounts volumes
+    {"", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/kubelet/pods", "/var/lib/kubelet/plugins"}
+)
+_LABELS = {"DaemonSet": "daemonset", "Deployment": "deployment", "StatefulSet": "statefulset"}
+_KINDS = frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name, VOLUME_ATTACHMENTS.name})
+
+
+def private_host_mounts(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each workload that mounts the host's root privately: on how many nodes it runs.
+
+    Without a volume that could be formatted in the cluster, nothing is at risk.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    inventory = inputs.inventory
+    if not any(use.is_formatted for use in volume_uses(inventory).values()):
+        return ()
+    nodes: dict[Labels, set[str]] = {}
+    paths: dict[Labels, str] = {}
+    for pod, path in _private(inventory):
+        labels = _workload_labels(pod, inventory)
+        nodes.setdefault(labels, set()).add(pod.spec.node_name)
+        paths[labels] = path
+    return [
+        Sample(labels=labels, value=len(on), texts=(f"hostPath {paths[labels]} without HostToContainer",))
+        for labels, on in nodes.items()
+    ]
+
+
+def used_twice(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each image with a writer and another user: how many nodes hold it, and who uses it."""
+    assert not isinstance(inputs.inventory, Blind)
+    found = []
+    for use in volume_uses(inputs.inventory).values():
+        if use.is_used_twice:
+            namespace, _, name = use.writers[0].claim.partition("/")
+            labels = Labels({"namespace": namespace, "persistentvolumeclaim": name})
+            found.append(Sample(labels=labels, value=len(use.nodes), texts=(_users(use),)))
+    return found
+
+
+def node_in_danger(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each node with this part of the danger; the value is the number of pods or images.
+
+    `part`: `private-mount`, a private mount beside a volume that could be formatted; `two-nodes`, an image that is
+    written on one node and held on another; `waiting-writer`, a writer that does not start.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    uses = [use for use in volume_uses(inputs.inventory).values() if use.is_formatted]
+    part = parameters["part"]
+    counted: dict[str, int] = {}
+    for node in _nodes_of(str(part), uses, inputs.inventory):
+        counted[node] = counted.get(node, 0) + 1
+    return [Sample(labels=Labels({"node": node}), value=count) for node, count in counted.items()]
+
+
+def _nodes_of(part: str, uses: Sequence[VolumeUse], inventory: Inventory) -> Iterator[str]:
+    match part:
+        case "private-mount":
+            # A volume that was unmounted is named by nobody any more, so every node with such a mount counts.
+            if uses:
+                yield from (pod.spec.node_name for pod, _ in _private(inventory))
+        case "two-nodes":
+            yield from (
+                node for use in uses if use.is_used_twice and len(use.nodes) > 1 for node in use.nodes
+            )
+        case "waiting-writer":
+            writers = (user for use in uses for user in use.writers)
+            yield from (user.node for user in writers if user.node and user.pod.status.phase == "Pending")
+        case _:
+            raise ValueError(part)
+
+
+def _private(inventory: Inventory) -> Iterator[tuple[Pod, str]]:
+    """Yield the running pods that keep what the host unmounts, each once, with the path that they mount."""
+    for pod in inventory.pods.values():
+        if not pod.spec.node_name or not holds_resources(pod):
+            continue
+        paths = {
+            volume.name: volume.host_path.path
+            for volume in pod.spec.volumes or ()
+            if volume.host_path is not None and volume.host_path.path.rstrip("/") in HOLDING
+        }
+        if not paths:
+            continue
+        sidecars = (one for one in pod.spec.init_containers or () if one.restart_policy == "Always")
+        kept = [
+            paths[mount.name]
+            for container in (*(pod.spec.containers or ()), *sidecars)
+            for mount in container.volume_mounts or ()
+            if mount.name in paths and KEEPS_UNMOUNTED.get(mount.mount_propagation, False)
+        ]
+        if kept:
+            yield pod, kept[0]
+
+
+def _workload_labels(pod: Pod, inventory: Inventory) -> Labels:
+    namespace = pod.metadata.namespace
+    _, kind, name = (inventory.workload_of(pod) or "//").split("/", 2)
+    if kind in _LABELS:
+        return Labels({"namespace": namespace, _LABELS[kind]: name})
+    return Labels({"namespace": namespace, "pod": pod.metadata.name})
+
+
+def _users(use: VolumeUse) -> str:
+    users = [
+        f"{user.name} writes on {user.node or 'no node yet'}"
+        if user.may_write
+        else f"{user.name} reads on {user.node or 'no node yet'}"
+        for user in use.users
+    ]
+    held = [f"attached to {node}" for node in use.attached if node not in {user.node for user in use.users}]
+    return ", ".join([*users[:6], *held[:6]])
+
+
+CHECKS = (
+    ClusterCheck(
+        name="private-host-mounts",
+        summary="a workload mounts the host's root privately, which keeps volumes busy",
+        needs=frozenset({"inventory"}),
+        run=private_host_mounts,
+        kinds=_KINDS,
+    ),
+    ClusterCheck(
+        name="volume-used-twice",
+        summary="an image is written while another node or claim uses it",
+        needs=frozenset({"inventory"}),
+        run=used_twice,
+        kinds=_KINDS,
+    ),
+    ClusterCheck(
+        name="node-in-danger",
+        summary="a node where a part of what leads to a formatted volume is so: `part` says which",
+        needs=frozenset({"inventory"}),
+        run=node_in_danger,
+        parameters={"part": "private-mount"},
+        kinds=_KINDS,
+    ),
+)
