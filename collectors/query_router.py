@@ -148,7 +148,7 @@ class QueryRouter:
     async def _check(self, query: CheckQuery, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:
         needed = self._checks.metrics_of(query)
         metrics = await self._query(needed, unhealthy, at) if needed is not None else None
-        return self._checks.run(query, at=at, sources=self.sources(at=at), metrics=metrics)
+        return await self._checks.run(query, at=at, sources=self.sources(at=at), metrics=metrics)
 
     async def _query(self, query: Query, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:
         name = self.source_of(query)

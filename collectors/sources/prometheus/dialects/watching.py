@@ -199,7 +199,7 @@ class Dialects:
         kept = [(since, series) for since, series in look.series if now - since < KEPT_FOR]
         series = tuple(dict.fromkeys(one.labels for one in found.samples)) if found is not None else ()
         look.series = [*kept[-1:], *([(now, series)] if series else [])]
-        look.names = frozenset(one.labels["__name__"] for one in names.samples)
+        look.names = frozenset(name for one in names.samples if (name := one.labels.get("__name__")))
         look.signature = signature(labels)
         look.looked = look.checked = now
         look.checked_at = at
