@@ -34,7 +34,7 @@ GPUS, RANKS, PODS_ON_NODE, EVENTS_ON_NODE = 8, 8, 10, 2
 DAEMONS = ("calico-node", "kube-proxy", "node-exporter", "dcgm-exporter")
 WAITING = 9_999  # the number of a training that has no nodes
 PRESENCE = "max by (Hostname, gpu, UUID) (DCGM_FI_DEV_GPU_TEMP)"  # one series per GPU
-_PATHS = {
+PATHS_OF_KINDS = {
     "/api/v1/nodes": "node",
     "/api/v1/pods": "pod",
     "/api/v1/namespaces": "namespace",
@@ -46,7 +46,7 @@ _PATHS = {
     "/api/v1/services": "service",
     "/api/v1/events": "event",
 }
-PATHS = tuple(_PATHS)
+PATHS = tuple(PATHS_OF_KINDS)
 _BY = re.compile(r"by \(([^)]*)\)")
 
 
@@ -299,7 +299,7 @@ def vector(found: list[dict[str, str]]) -> bytes:
 
 async def serve(port: int, nodes: int) -> None:
     """Serve until cancelled."""
-    pages = {path: lists(kind, nodes) for path, kind in _PATHS.items()}
+    pages = {path: lists(kind, nodes) for path, kind in PATHS_OF_KINDS.items()}
     metrics = Metrics(tuple(read_rulebook(RulesSettings()).rules), nodes)
 
     async def kubernetes(request: web.Request) -> web.StreamResponse:
