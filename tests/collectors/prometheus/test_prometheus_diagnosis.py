@@ -85,7 +85,7 @@ def test_the_metrics_that_an_expression_needs(expr: str, present: set[str], miss
 def test_the_exporter_of_every_metric_of_the_shipped_rules_is_known() -> None:
     every = [rule.query for rule in read_rulebook(RulesSettings()).rules]
     names = {name for query in every if isinstance(query, PromQLQuery) for name in metric_names(query.expr)}
-    unknown = sorted(name for name in names - {"up"} if not exporter_of(name)[0])
+    unknown = sorted(name for name in names - {"up"} if not exporter_of(name).name)
     assert unknown == [], "add their exporter to collectors/sources/prometheus/exporters.py"
 
 
