@@ -7,9 +7,9 @@ from enum import StrEnum
 class MissingCause(StrEnum):
     """Why there are no series."""
 
-    NO_TARGET = "no target"  # nothing of the exporter is scraped, and no target of it is down
-    TARGET_DOWN = "target down"  # Prometheus scrapes it, and gets nothing from any target
-    NOT_EXPORTED = "not exported"  # the exporter gives other metrics
+    NO_TARGET = "no-target"  # nothing of the exporter is scraped, and no target of it is down
+    TARGET_DOWN = "target-down"  # Prometheus scrapes it, and gets nothing from any target
+    NOT_EXPORTED = "not-exported"  # the exporter gives other metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,11 +71,11 @@ def _title(found: Sequence[RuleVerdict]) -> Text:
 
 def _summary(found: Sequence[RuleVerdict]) -> Message:
     counts = Counter(one.health for one in found)
-    said = [f"{counts[RuleHealth.HAS_DATA]} rules have data"]
+    said = [f"{counts[RuleHealth.HAS_DATA]} with data"]
     if waiting := counts[RuleHealth.WAITING]:
-        said.append(f"{waiting} wait for metrics of what this cluster may not have")
+        said.append(f"{waiting} waiting for metrics of what this cluster may not have")
     if late := counts[RuleHealth.LATE]:
-        said.append(f"{late} see late")
+        said.append(f"{late} late")
     blocks: list[Block] = [Paragraph(text=text(*_listed(said), "."))]
     to_do = remedies(found)
     if to_do:

@@ -110,26 +110,23 @@ def _findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Fi
 
 def missing_finding(missing: MissingMetrics) -> Finding:
     """Return what it means that these metrics are missing, and what mends it."""
-    cause = f"there is no series of {_some(missing.metrics)}"
+    metrics, exporter = _some(missing.metrics), missing.exporter
     if missing.cause is MissingCause.TARGET_DOWN:
         jobs = ", ".join(missing.jobs)
-        cause += f": Prometheus gets nothing from any target of {jobs}"
-        mend = "look at its pods, and at what Prometheus says of it under Status > Target health"
-        given = broken("", mend)
-    elif missing.cause is MissingCause.NOT_EXPORTED and missing.exporter:
-        cause += f", though {missing.exporter} gives others"
-        nothing = (
-            f"nothing, if these appear only when something happens; else let {missing.exporter} export them"
-        )
-        given = warning("", _ADD_COUNTERS if missing.lines else nothing, missing.lines)
-    elif missing.exporter:
-        cause += f"; {missing.exporter} gives them, and nothing of it is there"
+        cause = f"there is no series of {metrics}: Prometheus gets nothing from any target of {jobs}"
+        given = broken("", "look at its pods, and at what Prometheus says of it under Status > Target health")
+    elif missing.cause is MissingCause.NOT_EXPORTED and exporter:
+        cause = f"there is no series of {metrics}, though {exporter} gives others"
+        mend = f"nothing, if these appear only when something happens; else let {exporter} export them"
+        given = warning("", _ADD_COUNTERS if missing.lines else mend, missing.lines)
+    elif exporter:
+        cause = f"there is no series of {metrics}; {exporter} gives them, and nothing of it is there"
         given = broken("", f"{missing.mend}; or leave its rules out with rules.packs or rules.overrides")
     else:
+        cause = f"there is no series of {metrics}"
         given = warning("", "check the rule's metric names, or leave the rule out")
     if missing.lost:
-        days = LONGEST_BEFORE.days
-        cause += f"; {_some(missing.lost)} had series within the last {days} days"
+        cause = f"{cause}; {_some(missing.lost)} had series within the last {LONGEST_BEFORE.days} days"
     text = f"{_some(missing.rules)} can see nothing: {cause}"
     return blinding(replace(given, text=text), missing.rules, cause)
 
