@@ -17,7 +17,7 @@ from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
 from commands.core.rule_runs import RuleRun
 from commands.rule.notifications import NotificationCount, notification_counts
-from commands.rule.verdicts import RuleVerdict, remedies, severity_of, verdicts
+from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
 
 _LOOKED_THROUGH = 5_000  # incidents
 _RUNS_WITHIN = timedelta(minutes=15)  # a Yardmaster that has not evaluated any rule since does not run
@@ -72,10 +72,10 @@ def rule_findings(
     found = verdicts(rules, findings, history.runs, history.sent, now)
     seeing = sum(one.health is RuleHealth.HAS_DATA for one in found)
     report = [ok(f"{seeing} of {len(found)} rules have data")]
-    for number, remedy in enumerate(remedies(found), start=1):
-        count = len(remedy.rules)
-        opens = f"{number}. for {count} rule{'s' if count != 1 else ''}, the worst {remedy.worst.value}"
-        first = warning(f"{opens}: {remedy.finding.cause}", remedy.finding.mend, remedy.finding.lines)
+    for number, fix in enumerate(fixes(found), start=1):
+        count = len(fix.rules)
+        opens = f"{number}. for {count} rule{'s' if count != 1 else ''}, the worst {fix.worst.value}"
+        first = warning(f"{opens}: {fix.finding.cause}", fix.finding.mend, fix.finding.lines)
         report.append(first)
     return [*report, *map(_of_rule, found)]
 

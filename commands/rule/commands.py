@@ -20,7 +20,7 @@ from commands.core.command import Answer, Command, UnknownNameError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import RULE
 from commands.rule.notifications import WEEK, notification_counts
-from commands.rule.verdicts import Remedy, RuleVerdict, remedies, severity_of, verdicts
+from commands.rule.verdicts import Fix, RuleVerdict, fixes, severity_of, verdicts
 
 SHOWN = 3  # things to do
 SHOWN_NOISY = 5
@@ -77,11 +77,11 @@ def _summary(found: Sequence[RuleVerdict]) -> Message:
     if late := counts[RuleHealth.LATE]:
         said.append(f"{late} late")
     blocks: list[Block] = [Paragraph(text=text(*_listed(said), "."))]
-    to_do = remedies(found)
+    to_do = fixes(found)
     if to_do:
         blocks.append(Paragraph(text=text(bold("What to do, the most worth first"))))
-    for number, remedy in enumerate(to_do[:SHOWN], start=1):
-        blocks += _to_do(number, remedy)
+    for number, fix in enumerate(to_do[:SHOWN], start=1):
+        blocks += _to_do(number, fix)
     alone = [one for one in found if one.finding is None and one.reason]
     if alone:
         rows = tuple((one.rule.name, one.reason) for one in alone)
@@ -110,13 +110,13 @@ def _listed(parts: Sequence[str]) -> list[str]:
     return [part for one in parts for part in ("; ", one)][1:]
 
 
-def _to_do(number: int, remedy: Remedy) -> list[Block]:
-    critical = sum(severity_of(rule) is Severity.CRITICAL for rule in remedy.rules)
-    count = len(remedy.rules)
+def _to_do(number: int, fix: Fix) -> list[Block]:
+    critical = sum(severity_of(rule) is Severity.CRITICAL for rule in fix.rules)
+    count = len(fix.rules)
     opens = f"{count} rule{'s' if count != 1 else ''}"
     severe = f", {critical} of them critical" if critical else ""
-    said = text(bold(f"{number}. {opens}{severe}"), "\n", remedy.finding.cause, "\n", remedy.finding.mend)
-    lines = remedy.finding.lines
+    said = text(bold(f"{number}. {opens}{severe}"), "\n", fix.finding.cause, "\n", fix.finding.mend)
+    lines = fix.finding.lines
     blocks: list[Block] = [Paragraph(text=said)]
     if lines:
         blocks.append(Preformatted(lines=lines[:SHOWN_LINES]))

@@ -28,7 +28,7 @@ class RuleVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
+class Fix:
     """One thing to do, and the rules that see again once it is done."""
 
     finding: Finding
@@ -101,12 +101,12 @@ def _seen(rule: Rule, finding: Finding | None, run: RuleRun, now: datetime) -> t
     return (finding.health, finding.cause) if finding is not None else (RuleHealth.HAS_DATA, "")
 
 
-def remedies(found: Iterable[RuleVerdict]) -> list[Remedy]:
+def fixes(found: Iterable[RuleVerdict]) -> list[Fix]:
     """Return what to do for the rules that are blind or late, what is worth most first."""
     rules: dict[Finding, list[Rule]] = {}
     for verdict in found:
         finding = verdict.finding
         if finding is not None and verdict.health in (RuleHealth.BLIND, RuleHealth.LATE):
             rules.setdefault(finding, []).append(verdict.rule)
-    every = (Remedy(finding=finding, rules=tuple(some)) for finding, some in rules.items())
+    every = (Fix(finding=finding, rules=tuple(some)) for finding, some in rules.items())
     return sorted(every, key=lambda one: (-one.value, one.finding.text))

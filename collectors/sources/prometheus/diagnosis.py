@@ -15,7 +15,7 @@ from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
 from collectors.sources.prometheus.metric_names import metric_names
-from collectors.sources.prometheus.missing import LONGEST_BEFORE, Ask, Presence, presence_of
+from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, Presence, presence_of
 
 _NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
 _ADD_COUNTERS = (
@@ -37,7 +37,7 @@ class _BuildInfo(msgspec.Struct):
 async def diagnose(
     client: PrometheusClient,
     dialects: Dialects,
-    ask: Ask,
+    ask: InstantQuery,
     health: Blind | None,
     queries: Mapping[str, Query],
     at: datetime,
@@ -64,7 +64,7 @@ async def diagnose(
 
 
 async def missing(
-    dialects: Dialects, ask: Ask, queries: Mapping[str, Query], at: datetime
+    dialects: Dialects, ask: InstantQuery, queries: Mapping[str, Query], at: datetime
 ) -> Sequence[MissingMetrics] | Blind:
     """Return which metrics of rules have no series now. `queries` are those of rules, by the rule's name."""
     expressions, _blind = await _expressions(dialects, queries, at)
@@ -132,7 +132,7 @@ def missing_finding(missing: MissingMetrics) -> Finding:
 
 
 async def _late(
-    ask: Ask, expressions: Mapping[str, str], series: Mapping[str, float], at: datetime
+    ask: InstantQuery, expressions: Mapping[str, str], series: Mapping[str, float], at: datetime
 ) -> Sequence[Finding]:
     """Return the exporters whose newest sample is older than it should be."""
     found = []

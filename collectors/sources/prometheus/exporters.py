@@ -1,4 +1,4 @@
-"""The exporters of the metrics that rules query: how to get them, and how their absence is told from an outage."""
+"""The exporters of the metrics that rules query: how to get them, and which of them are always there."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from functools import cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exporter:
+class MetricExporter:
     """What gives the metrics with these prefixes.
 
     `jobs` matches the names of its scrape jobs. `steady`: prefixes of metrics that it gives all the time, whatever
@@ -31,9 +31,9 @@ class Exporter:
         return bool(self.jobs) and re.search(self.jobs, job, re.IGNORECASE) is not None
 
 
-UNKNOWN = Exporter(name="", prefixes=(), mend="")
-EXPORTERS: Sequence[Exporter] = (
-    Exporter(
+UNKNOWN = MetricExporter(name="", prefixes=(), mend="")
+EXPORTERS: Sequence[MetricExporter] = (
+    MetricExporter(
         name="dcgm-exporter",
         prefixes=("DCGM_", "dcgm_"),
         mend="install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
@@ -48,7 +48,7 @@ EXPORTERS: Sequence[Exporter] = (
             "DCGM_FI_DEV_XID_ERRORS",
         ),
     ),
-    Exporter(
+    MetricExporter(
         name="the GPU operator",
         prefixes=("gpu_operator_",),
         mend="enable nodeStatusExporter in the GPU operator, and let Prometheus scrape it (port 8000)",
@@ -56,7 +56,7 @@ EXPORTERS: Sequence[Exporter] = (
         steady=("gpu_operator_",),
         is_optional=True,
     ),
-    Exporter(
+    MetricExporter(
         name="node_exporter",
         prefixes=("node_",),
         mend="install node_exporter on every node, and let Prometheus scrape it (port 9100)",
@@ -70,42 +70,42 @@ EXPORTERS: Sequence[Exporter] = (
             "node_vmstat_",
         ),
     ),
-    Exporter(
+    MetricExporter(
         name="kube-state-metrics",
         prefixes=("kube_",),
         mend="install kube-state-metrics, and let Prometheus scrape it (port 8080)",
         jobs="kube-state|^ksm$",
         steady=("kube_node_info", "kube_node_status_", "kube_pod_info", "kube_pod_status_phase"),
     ),
-    Exporter(
+    MetricExporter(
         name="CoreDNS",
         prefixes=("coredns_",),
         mend="let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153",
         jobs="dns",
         steady=("coredns_build_info", "coredns_dns_requests_total", "coredns_dns_request_duration_"),
     ),
-    Exporter(
+    MetricExporter(
         name="cAdvisor",
         prefixes=("container_",),
         mend="let Prometheus scrape the kubelets' /metrics/cadvisor",
         jobs="cadvisor",
         steady=("container_cpu_", "container_memory_"),
     ),
-    Exporter(
+    MetricExporter(
         name="the kubelet",
         prefixes=("kubelet_", "csi_", "storage_"),
         mend="let Prometheus scrape the kubelets' /metrics",
         jobs="kubelet",
         steady=("kubelet_running_", "kubelet_pleg_"),
     ),
-    Exporter(
+    MetricExporter(
         name="the API server",
         prefixes=("apiserver_",),
         mend="let Prometheus scrape the API server's /metrics",
         jobs="apiserver",
         steady=("apiserver_request_",),
     ),
-    Exporter(
+    MetricExporter(
         name="node-problem-detector",
         prefixes=("problem_",),
         mend="install node-problem-detector on every node, and let Prometheus scrape it (port 20257)",
@@ -113,7 +113,7 @@ EXPORTERS: Sequence[Exporter] = (
         steady=("problem_",),
         is_optional=True,
     ),
-    Exporter(
+    MetricExporter(
         name="Calico",
         prefixes=("felix_",),
         mend="set prometheusMetricsEnabled for Felix, and let Prometheus scrape it (port 9091)",
@@ -121,7 +121,7 @@ EXPORTERS: Sequence[Exporter] = (
         steady=("felix_",),
         is_optional=True,
     ),
-    Exporter(
+    MetricExporter(
         name="Calico's controllers",
         prefixes=("ipam_",),
         mend="let Prometheus scrape calico-kube-controllers (port 9094)",
@@ -129,42 +129,42 @@ EXPORTERS: Sequence[Exporter] = (
         steady=("ipam_",),
         is_optional=True,
     ),
-    Exporter(
+    MetricExporter(
         name="MetalLB",
         prefixes=("metallb_",),
         mend="let Prometheus scrape MetalLB's controller and speakers (port 7472)",
         jobs="metallb",
         is_optional=True,
     ),
-    Exporter(
+    MetricExporter(
         name="etcd",
         prefixes=("etcd_",),
         mend="let Prometheus scrape etcd's /metrics; a managed control plane may not give it",
         jobs="etcd",
         steady=("etcd_server_has_leader", "etcd_mvcc_db_", "etcd_disk_"),
     ),
-    Exporter(
+    MetricExporter(
         name="the scheduler",
         prefixes=("scheduler_",),
         mend="let Prometheus scrape kube-scheduler (port 10259)",
         jobs="scheduler",
         steady=("scheduler_pending_pods",),
     ),
-    Exporter(
+    MetricExporter(
         name="the controllers",
         prefixes=("workqueue_",),
         mend="let Prometheus scrape kube-controller-manager (port 10257)",
         jobs="controller-manager",
         steady=("workqueue_",),
     ),
-    Exporter(
+    MetricExporter(
         name="Volcano",
         prefixes=("volcano_",),
         mend="let Prometheus scrape Volcano's scheduler (port 8080)",
         jobs="volcano",
         is_optional=True,
     ),
-    Exporter(
+    MetricExporter(
         name="Hadoop's JMX exporter",
         prefixes=("Hadoop_", "hadoop_"),
         mend="run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it",
@@ -172,7 +172,7 @@ EXPORTERS: Sequence[Exporter] = (
         steady=("Hadoop_", "hadoop_"),
         is_optional=True,
     ),
-    Exporter(
+    MetricExporter(
         name="Ceph's manager",
         prefixes=("ceph_",),
         mend="enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)",
@@ -184,6 +184,6 @@ EXPORTERS: Sequence[Exporter] = (
 
 
 @cache
-def exporter_of(metric: str) -> Exporter:
+def exporter_of(metric: str) -> MetricExporter:
     """Return the exporter that gives a metric; `UNKNOWN` if none is known."""
     return next((one for one in EXPORTERS if metric.startswith(one.prefixes)), UNKNOWN)

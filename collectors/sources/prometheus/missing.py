@@ -9,7 +9,7 @@ from typing import Protocol
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.results import Blind, QueryResult
 from collectors.sources.prometheus.dcgm_counters import counter_lines
-from collectors.sources.prometheus.exporters import Exporter, exporter_of
+from collectors.sources.prometheus.exporters import MetricExporter, exporter_of
 from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
 
 # How long ago what is missing is looked for: what was there then, rules relied on.
@@ -17,7 +17,7 @@ _BEFORE = tuple(timedelta(hours=hours) for hours in (1, 6, 24, 3 * 24, 7 * 24, 1
 LONGEST_BEFORE = _BEFORE[-1]
 
 
-class Ask(Protocol):
+class InstantQuery(Protocol):
     async def __call__(self, expr: str, at: datetime) -> QueryResult: ...
 
 
@@ -30,7 +30,7 @@ class Presence:
     down: Mapping[str, tuple[float, float]]  # job -> how many of its targets are down, of how many
 
 
-async def presence_of(ask: Ask, expressions: Mapping[str, str], at: datetime) -> Presence | Blind:
+async def presence_of(ask: InstantQuery, expressions: Mapping[str, str], at: datetime) -> Presence | Blind:
     """Return what these expressions, by the rule's name, can see as of now."""
     names = frozenset().union(*(metric_names(expr) for expr in expressions.values()))
     series = await _series(ask, names, at)
@@ -44,7 +44,7 @@ async def presence_of(ask: Ask, expressions: Mapping[str, str], at: datetime) ->
     before = await _before(ask, missing, at)
     if isinstance(before, Blind):
         return before
-    by_exporter: dict[Exporter, set[str]] = defaultdict(set)
+    by_exporter: dict[MetricExporter, set[str]] = defaultdict(set)
     for metric in missing:
         by_exporter[exporter_of(metric)].add(metric)
     given = {exporter_of(name) for name in series}
@@ -64,7 +64,7 @@ async def presence_of(ask: Ask, expressions: Mapping[str, str], at: datetime) ->
 
 
 def _missing_of(
-    exporter: Exporter,
+    exporter: MetricExporter,
     metrics: Collection[str],
     *,
     rules: Iterable[str],
@@ -94,7 +94,7 @@ def _missing_of(
     )
 
 
-async def _series(ask: Ask, names: Collection[str], at: datetime) -> Mapping[str, float] | Blind:
+async def _series(ask: InstantQuery, names: Collection[str], at: datetime) -> Mapping[str, float] | Blind:
     """Return how many series each of these metrics has; those without are left out."""
     if not names:
         return {}
@@ -104,7 +104,9 @@ async def _series(ask: Ask, names: Collection[str], at: datetime) -> Mapping[str
     return {sample.labels["__name__"]: sample.value for sample in found.samples}
 
 
-async def _before(ask: Ask, names: Collection[str], at: datetime) -> Mapping[str, frozenset[str]] | Blind:
+async def _before(
+    ask: InstantQuery, names: Collection[str], at: datetime
+) -> Mapping[str, frozenset[str]] | Blind:
     """Return which of these metrics had series before, with the jobs that gave them."""
     jobs: dict[str, set[str]] = defaultdict(set)
     for ago in _BEFORE if names else ():
@@ -116,7 +118,7 @@ async def _before(ask: Ask, names: Collection[str], at: datetime) -> Mapping[str
     return {name: frozenset(some) for name, some in jobs.items()}
 
 
-async def _down(ask: Ask, at: datetime) -> Mapping[str, tuple[float, float]] | Blind:
+async def _down(ask: InstantQuery, at: datetime) -> Mapping[str, tuple[float, float]] | Blind:
     """Return how many targets of each job are down, of how many; jobs without any are left out."""
     found = await ask("count by (job) (up == 0)", at)
     if isinstance(found, Blind) or not found.samples:

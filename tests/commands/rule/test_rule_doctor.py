@@ -20,7 +20,7 @@ from commands.core.context import CommandContext
 from commands.core.rule_runs import RuleRun
 from commands.rule.commands import ExamineRules, examined
 from commands.rule.notifications import notification_counts
-from commands.rule.verdicts import remedies, severity_of, verdicts
+from commands.rule.verdicts import fixes, severity_of, verdicts
 from tests.support.alerting import NOON, a_rule, an_alert
 from tests.support.incidents import an_open_incident
 from tests.support.yard import DANA, text_of
@@ -169,7 +169,7 @@ def test_the_worst_of_two_findings_counts() -> None:
     for findings in ([late, NO_TARGET], [NO_TARGET, late]):
         (one,) = verdicts([rules()[0]], findings, {}, {}, NOON)
         assert (one.health, one.reason) == (RuleHealth.BLIND, "no node_a")
-        assert [remedy.finding for remedy in remedies([one])] == [NO_TARGET]
+        assert [fix.finding for fix in fixes([one])] == [NO_TARGET]
 
 
 def test_a_severity_by_template_counts_as_its_highest() -> None:
