@@ -10,7 +10,7 @@ from functools import partial
 from bot.settings.schema import ClusterSettings
 from bot.settings.source_options import reflector_timing
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
-from collectors.checks.blind_checks import blind_checks
+from collectors.blind_checks import blind_checks
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.inventory import Inventory, inventory_of

@@ -18,7 +18,7 @@ from bot.doctor.role_rules import (
     rule_object_rights,
 )
 from bot.settings.schema import KubernetesSettings, Settings
-from collectors.checks.blind_checks import rules_without
+from collectors.blind_checks import rules_without
 from collectors.facts.findings import Finding, blinding, broken, ok
 from collectors.facts.queries import Query
 from collectors.facts.results import SourceError
