@@ -38,9 +38,7 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
             return _by_gpu(found, incident, context)
         return text(affects, _named(found, context))
     if found := _of(incident, ImpactScope.HOLDER):
-        gpus = sum(impact.gpus for impact in found)
-        holds = bold("Holds: ") if is_open else bold("Held: ")
-        return text(holds, f"{gpus:g} GPUs: " if gpus else "", _named(found, context, gpus=False))
+        return text(bold("Held by: ") if is_open else bold("Was held by: "), _named(found, context))
     if found := _of(incident, ImpactScope.BYSTANDERS):
         named = [impact for impact in found if impact.is_named]
         if named == found:
@@ -70,16 +68,16 @@ def _of(incident: Incident, scope: ImpactScope) -> list[Impact]:
     return [impact for impact in incident.impacts if impact.scope is scope]
 
 
-def _named(impacts: Sequence[Impact], context: IncidentContext, *, gpus: bool = True) -> Text:
+def _named(impacts: Sequence[Impact], context: IncidentContext) -> Text:
     """Return the trainings: those that died first, then as they come."""
     ordered = sorted(impacts, key=lambda impact: impact.failed_at is None)
-    shown = joined("; ", (_impact(impact, context, gpus=gpus) for impact in ordered[:SHOWN]))
+    shown = joined("; ", (_impact(impact, context) for impact in ordered[:SHOWN]))
     return text(shown, f" and {len(impacts) - SHOWN} more" if len(impacts) > SHOWN else "")
 
 
-def _impact(impact: Impact, context: IncidentContext, *, gpus: bool) -> Text:
+def _impact(impact: Impact, context: IncidentContext) -> Text:
     """One training, short enough for a line on a phone."""
-    amount = f"{impact.gpus:g} GPUs, " if impact.gpus and gpus else ""
+    amount = f"{impact.gpus:g} GPUs, " if impact.gpus else ""
     owner = person(context.people.get(impact.owner, ""), impact.owner) if impact.owner else "owner unknown"
     died = text(", died ", moment(impact.failed_at)) if impact.failed_at else ()
     return text(code(shown_name(impact.training)), f" {amount}", owner, died)

@@ -42,7 +42,7 @@ def said(incident: Incident) -> str:
     [
         (None, "Where: gpu-a01 · Affects: vision/detr 16 GPUs, ana"),
         (ImpactScope.SUBJECT, "Where: gpu-a01 · Affects: vision/detr 16 GPUs, ana"),
-        (ImpactScope.HOLDER, "Where: gpu-a01 · Holds: 16 GPUs: vision/detr ana"),
+        (ImpactScope.HOLDER, "Where: gpu-a01 · Held by: vision/detr 16 GPUs, ana"),
         (ImpactScope.BYSTANDERS, "Where: gpu-a01 · On this node: vision/detr 16 GPUs, ana"),
         (ImpactScope.CLUSTER, "Where: gpu-a01 · Affects everybody: 2 trainings run in this cluster"),
     ],
@@ -55,7 +55,7 @@ def test_the_verb_follows_what_the_rule_says(scope: ImpactScope | None, expected
     ("scope", "expected"),
     [
         (ImpactScope.SUBJECT, "Where: gpu-a01 · Affected: vision/detr 16 GPUs, ana"),
-        (ImpactScope.HOLDER, "Where: gpu-a01 · Held: 16 GPUs: vision/detr ana"),
+        (ImpactScope.HOLDER, "Where: gpu-a01 · Was held by: vision/detr 16 GPUs, ana"),
         (ImpactScope.CLUSTER, "Where: gpu-a01 · Affected everybody: 2 trainings ran in this cluster"),
     ],
 )
