@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import Family, Role
-from collectors.sources.prometheus.dialects.hosts import host_labels
+from collectors.sources.prometheus.dialects.host_addresses import host_labels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.node_ranks import INSTANCE, NO_NODES, NodeRanks
 from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
