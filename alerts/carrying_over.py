@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from alerts.alert import Alert
-from alerts.presence import Presence
+from alerts.present_series import PresentSeries
 from collectors.facts.label_mapping import NAMING_LABELS
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.subjects import Subject
@@ -50,7 +50,7 @@ def is_same(one: Subject, other: Subject) -> bool:
     return bool(one.node) and (one.node, one.gpu) == (other.node, other.gpu)
 
 
-def is_among(alert: Alert, present: Presence, subject_of: Callable[[Labels], Subject]) -> bool:
+def is_among(alert: Alert, present: PresentSeries, subject_of: Callable[[Labels], Subject]) -> bool:
     """Whether something that is watched is the alert's subject, or is where it is."""
     words = [word for word in (alert.subject.uuid, alert.subject.node, alert.subject.pod) if word]
     other = _unnamed(alert.labels)

@@ -8,7 +8,7 @@ from typing import Protocol
 from alerts.alert import Alert
 from alerts.carrying_over import carried_over, is_among
 from alerts.lifecycle import AlertState, Verdict, advance
-from alerts.presence import Presence
+from alerts.present_series import PresentSeries
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import PromQLQuery
@@ -83,8 +83,8 @@ def evaluate(
             )
         found[labels.key] = (labels, sample)
     moved = _moved(rule, known, found, renderer)
-    unread = Presence(_unread(rule, result))
-    present = Presence(result.present) if result.present is not None else None
+    unread = PresentSeries(_unread(rule, result))
+    present = PresentSeries(result.present) if result.present is not None else None
     left_out = (
         f"{rule.name} returned samples that cannot be read; alerts they may be of are kept"
         if result.unread
@@ -169,7 +169,7 @@ def _is_own(rule: Rule) -> bool:
 
 
 def _is_elsewhere(
-    rule: Rule, alert: Alert, present: Presence | None, unread: Presence, renderer: AlertRenderer
+    rule: Rule, alert: Alert, present: PresentSeries | None, unread: PresentSeries, renderer: AlertRenderer
 ) -> bool:
     """Whether the alert's subject is watched by other labels, and can be read."""
     if not _is_own(rule) or present is None or unread.agrees(alert.labels):
@@ -181,8 +181,8 @@ def _verdict(
     key: AlertKey,
     before: Alert | None,
     found: Mapping[AlertKey, object],
-    present: Presence | None,
-    unread: Presence,
+    present: PresentSeries | None,
+    unread: PresentSeries,
 ) -> Verdict:
     if key in found:
         return Verdict.ACTIVE

@@ -8,7 +8,7 @@ from collectors.facts.labels import Labels
 Names = tuple[str, ...]
 
 
-class Presence:
+class PresentSeries:
     """Series by what alerts are looked up with. Each index is made when it is first needed."""
 
     def __init__(self, series: Sequence[Labels]) -> None:

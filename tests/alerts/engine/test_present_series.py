@@ -1,8 +1,8 @@
-"""Presence looked up by index finds what a comparison with each series finds."""
+"""Present series looked up by index are those that a comparison with each finds."""
 
 from itertools import product
 
-from alerts.presence import Presence
+from alerts.present_series import PresentSeries
 from collectors.facts.labels import Labels
 
 SERIES = [
@@ -15,7 +15,7 @@ SERIES = [
 
 def test_the_index_agrees_with_what_comparing_every_series_gives() -> None:
     values = {"node": ("", "a", "b", "c"), "gpu": ("", "0", "2"), "job": ("", "dcgm"), "uuid": ("", "GPU-2")}
-    presence = Presence(SERIES)
+    presence = PresentSeries(SERIES)
     found = set[bool]()
     for chosen in product(*values.values()):
         labels = Labels(dict(zip(values, chosen, strict=True)))
@@ -26,10 +26,10 @@ def test_the_index_agrees_with_what_comparing_every_series_gives() -> None:
 
 
 def test_without_series_nothing_agrees() -> None:
-    assert not Presence(()).agrees(Labels({"node": "a"}))
-    assert not Presence(()).near(["a"])
+    assert not PresentSeries(()).agrees(Labels({"node": "a"}))
+    assert not PresentSeries(()).near(["a"])
 
 
 def test_near_are_the_series_with_one_of_the_words_as_a_value_each_once() -> None:
-    assert Presence(SERIES).near(["a", "1"]) == tuple(SERIES[:2])
-    assert Presence(SERIES).near(["GPU-1", "dcgm"]) == (SERIES[3], SERIES[2])
+    assert PresentSeries(SERIES).near(["a", "1"]) == tuple(SERIES[:2])
+    assert PresentSeries(SERIES).near(["GPU-1", "dcgm"]) == (SERIES[3], SERIES[2])
