@@ -7,6 +7,8 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
+from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
@@ -33,11 +35,17 @@ class CheckInput:
     sources: Sequence[SourceState]
     clock_step: ClockStep | None = None  # the last large one, for a while
     metrics: Sequence[Sample] | Blind = ()  # what the check's own query gives
+    missing: (
+        Sequence[MissingMetrics] | Blind
+    ) = ()  # metrics that rules in force need, and that have no series
+    standing: Sequence[
+        Labels
+    ] = ()  # the labels of the alerts of the check's own rule that are pending or firing
 
 
 Found = Iterable[Sample | None]  # None: others may run now
 
-INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics"})
+INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "missing"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,14 @@
 """Runs the checks of one cluster on what its Kubernetes API shows, with whatever goes wrong contained."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found, SourceState
+from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.internal_errors import InternalErrors
@@ -43,6 +45,11 @@ class CheckRunner:
         check = self._checks.get(query.name)
         return check.metrics if check is not None else None
 
+    def needs_missing(self, query: CheckQuery) -> bool:
+        """Whether the check needs to know which metrics rules miss."""
+        check = self._checks.get(query.name)
+        return check is not None and "missing" in check.needs
+
     async def run(
         self,
         query: CheckQuery,
@@ -50,10 +57,13 @@ class CheckRunner:
         at: datetime,
         sources: tuple[SourceState, ...],
         metrics: QueryResult | None = None,
+        missing: Sequence[MissingMetrics] | Blind = (),
+        standing: Sequence[Labels] = (),
     ) -> QueryResult:
         """Return the samples of a check. It is Blind while an input or a kind that it needs is.
 
-        `metrics` is the result of the query that it needs, if it needs one.
+        `metrics` is the result of the query that it needs, if it needs one, and `missing` the metrics that rules miss.
+        `standing` are the labels of its own rule's alerts.
         """
         check = self._checks.get(query.name)
         if check is None:
@@ -63,6 +73,7 @@ class CheckRunner:
             return inputs
         if metrics is not None:
             inputs = replace(inputs, metrics=metrics if isinstance(metrics, Blind) else metrics.samples)
+        inputs = replace(inputs, missing=missing, standing=standing)
         for need in sorted(check.needs):
             value: Any = getattr(inputs, need)
             if isinstance(value, Blind):
