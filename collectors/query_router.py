@@ -157,9 +157,8 @@ class QueryRouter:
         return not_back
 
     async def _check(self, query: CheckQuery, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:
-        needed = self._checks.metrics_of(query)
-        metrics = await self._query(needed, unhealthy, at) if needed is not None else None
-        return self._checks.run(query, at=at, sources=self.sources(at=at), metrics=metrics)
+        results = [await self._query(one, unhealthy, at) for one in self._checks.queries_of(query)]
+        return self._checks.run(query, at=at, sources=self.sources(at=at), results=results)
 
     async def _query(self, query: Query, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:
         name = self.source_of(query)

@@ -7,7 +7,7 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
-from collectors.facts.queries import PromQLQuery
+from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
 
@@ -33,9 +33,10 @@ class CheckInput:
     sources: Sequence[SourceState]
     clock_step: ClockStep | None = None  # the last large one, for a while
     metrics: Sequence[Sample] | Blind = ()  # what the check's own query gives
+    logs: Sequence[Sequence[Sample]] | Blind = ()  # what each of its log searches gives
 
 
-INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics"})
+INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "logs"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class ClusterCheck:
     """A check: the inputs it needs, its parameters with their defaults, and its function.
 
     When `run` is called, no input in `needs` is Blind, and none of the cached `kinds` is missing from the
-    inventory. `metrics` is a query whose samples it needs besides.
+    inventory. `metrics` is a query whose samples it needs besides, and `logs` are such log searches.
     """
 
     name: str
@@ -53,7 +54,13 @@ class ClusterCheck:
     parameters: Mapping[str, object] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()  # besides nodes and pods, without which there is no inventory
     metrics: PromQLQuery | None = None
+    logs: tuple[LogQuery, ...] = ()
 
     def __post_init__(self) -> None:
         if unknown := self.needs - INPUTS:
             raise ValueError(f"{self.name}: unknown input: {', '.join(sorted(unknown))}")
+
+    @property
+    def queries(self) -> tuple[PromQLQuery | LogQuery, ...]:
+        """The queries whose results it needs: `metrics`, then `logs`."""
+        return (*((self.metrics,) if self.metrics is not None else ()), *self.logs)

@@ -1,12 +1,12 @@
 """Runs the checks of one cluster on what its Kubernetes API shows, with whatever goes wrong contained."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, SourceState
-from collectors.facts.queries import CheckQuery, PromQLQuery
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
 
@@ -36,10 +36,10 @@ class CheckRunner:
             return inputs
         return inputs.inventory if isinstance(inputs.inventory, Blind) else None
 
-    def metrics_of(self, query: CheckQuery) -> PromQLQuery | None:
-        """Return the query whose samples the check needs; None if it needs none."""
+    def queries_of(self, query: CheckQuery) -> tuple[PromQLQuery | LogQuery, ...]:
+        """Return the queries whose samples the check needs."""
         check = self._checks.get(query.name)
-        return check.metrics if check is not None else None
+        return check.queries if check is not None else ()
 
     def run(
         self,
@@ -47,11 +47,11 @@ class CheckRunner:
         *,
         at: datetime,
         sources: tuple[SourceState, ...],
-        metrics: QueryResult | None = None,
+        results: Sequence[QueryResult] = (),
     ) -> QueryResult:
         """Return the samples of a check. It is Blind while an input or a kind that it needs is.
 
-        `metrics` is the result of the query that it needs, if it needs one.
+        `results` are those of the queries that it needs.
         """
         check = self._checks.get(query.name)
         if check is None:
@@ -59,8 +59,7 @@ class CheckRunner:
         inputs = self._inputs(at, sources)
         if isinstance(inputs, Blind):
             return inputs
-        if metrics is not None:
-            inputs = replace(inputs, metrics=metrics if isinstance(metrics, Blind) else metrics.samples)
+        inputs = _with_results(inputs, check, results)
         for need in sorted(check.needs):
             value: Any = getattr(inputs, need)
             if isinstance(value, Blind):
@@ -81,3 +80,14 @@ class CheckRunner:
             return self._check_input(at, sources)
         except Exception as error:
             return Blind(source=KUBERNETES, at=at, reason=self._errors.contain(error, KUBERNETES))
+
+
+def _with_results(inputs: CheckInput, check: ClusterCheck, results: Sequence[QueryResult]) -> CheckInput:
+    samples = [one if isinstance(one, Blind) else one.samples for one in results]
+    if check.metrics is not None and samples:
+        inputs = replace(inputs, metrics=samples.pop(0))
+    if not samples:
+        return inputs
+    blind = next((one for one in samples if isinstance(one, Blind)), None)
+    logs = [one for one in samples if not isinstance(one, Blind)]
+    return replace(inputs, logs=blind if blind is not None else logs)

@@ -28,6 +28,7 @@ def check_input(
     sources: Sequence[SourceState] = (),
     clock_step: ClockStep | None = None,
     metrics: Sequence[Sample] | Blind = (),
+    logs: Sequence[Sequence[Sample]] | Blind = (),
 ) -> CheckInput:
     return CheckInput(
         at=NOW,
@@ -37,4 +38,5 @@ def check_input(
         sources=sources,
         clock_step=clock_step,
         metrics=metrics,
+        logs=logs,
     )
