@@ -28,7 +28,7 @@ def silent(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sampl
     """
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.logs, Blind)
-    now, before = inputs.logs
+    now, before = inputs.logs or ((), ())
     heard, unknown = _nodes(now, inputs.inventory)
     once, _ = _nodes(before, inputs.inventory)
     ready = {name: node for name, node in inputs.inventory.nodes.items() if _is_expected(node, inputs.at)}
