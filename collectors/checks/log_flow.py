@@ -29,21 +29,21 @@ def silent(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sampl
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.logs, Blind)
     now, before = inputs.logs or ((), ())
-    heard, unknown = _nodes(now, inputs.inventory)
-    once, _ = _nodes(before, inputs.inventory)
+    shipping, unknown = _nodes(now, inputs.inventory)
+    shipped, _ = _nodes(before, inputs.inventory)
     ready = {name: node for name, node in inputs.inventory.nodes.items() if _is_expected(node, inputs.at)}
-    if not heard:
-        texts = (f"{len(once)} nodes had lines in the last hours",)
+    if not shipping:
+        texts = (f"{len(shipped)} nodes had lines in the last hours",)
         return (
-            [Sample(labels=Labels({"component": "logs"}), value=len(once), texts=texts)]
-            if once and not unknown
+            [Sample(labels=Labels({"component": "logs"}), value=len(shipped), texts=texts)]
+            if shipped and not unknown
             else []
         )
     missing = [
         name
         for alike in _alike(ready)
-        for name in sorted(alike - heard)
-        if name in once or len(alike & heard) > _ALL * len(alike)
+        for name in sorted(alike - shipping)
+        if name in shipped or len(alike & shipping) > _ALL * len(alike)
     ]
     if len(missing) <= len(unknown):
         return []
