@@ -12,6 +12,7 @@ from collectors.checks import (
     node_capacity,
     node_conditions,
     nodes,
+    rule_metrics,
     sources,
     trainings,
     volume_danger,
@@ -34,6 +35,7 @@ CHECKS: dict[str, ClusterCheck] = {
         *trainings.CHECKS,
         *claims.CHECKS,
         *volume_danger.CHECKS,
+        *rule_metrics.CHECKS,
         *sources.CHECKS,
     )
 }

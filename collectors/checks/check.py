@@ -7,6 +7,8 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
+from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
@@ -34,9 +36,15 @@ class CheckInput:
     clock_step: ClockStep | None = None  # the last large one, for a while
     metrics: Sequence[Sample] | Blind = ()  # what the check's own query gives
     logs: Sequence[Sequence[Sample]] | Blind = ()  # what each of its log searches gives
+    missing: (
+        Sequence[MissingMetrics] | Blind
+    ) = ()  # metrics that rules in force need, and that have no series
+    standing: Sequence[
+        Labels
+    ] = ()  # the labels of the alerts of the check's own rule that are pending or firing
 
 
-INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "logs"})
+INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "missing", "logs"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, SourceState
+from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
@@ -41,6 +43,11 @@ class CheckRunner:
         check = self._checks.get(query.name)
         return check.queries if check is not None else ()
 
+    def needs_missing(self, query: CheckQuery) -> bool:
+        """Whether the check needs to know which metrics rules miss."""
+        check = self._checks.get(query.name)
+        return check is not None and "missing" in check.needs
+
     def run(
         self,
         query: CheckQuery,
@@ -48,10 +55,13 @@ class CheckRunner:
         at: datetime,
         sources: tuple[SourceState, ...],
         results: Sequence[QueryResult] = (),
+        missing: Sequence[MissingMetrics] | Blind = (),
+        standing: Sequence[Labels] = (),
     ) -> QueryResult:
         """Return the samples of a check. It is Blind while an input or a kind that it needs is.
 
-        `results` are those of the queries that it needs.
+        `results` are those of the queries that it needs, and `missing` the metrics that rules miss. `standing` are the
+        labels of its own rule's alerts.
         """
         check = self._checks.get(query.name)
         if check is None:
@@ -60,6 +70,7 @@ class CheckRunner:
         if isinstance(inputs, Blind):
             return inputs
         inputs = _with_results(inputs, check, results)
+        inputs = replace(inputs, missing=missing, standing=standing)
         for need in sorted(check.needs):
             value: Any = getattr(inputs, need)
             if isinstance(value, Blind):

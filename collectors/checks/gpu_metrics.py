@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
-from collectors.cluster.resources import is_ready
+from collectors.cluster.resources import is_ready, nvidia_gpus
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -33,7 +33,7 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[S
     gpus = {
         name: count
         for name, node in inputs.inventory.nodes.items()
-        if is_ready(node) and (count := _nvidia(node.status.capacity or {}))
+        if is_ready(node) and (count := nvidia_gpus(node.status.capacity or {}))
     }
     topology = build_topology(inputs.inventory, (), cluster="")
     seen, unknown = set[str](), set[str]()
@@ -53,12 +53,6 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[S
         labels = Labels({"component": "dcgm-exporter"})
         return (Sample(labels=labels, value=len(missing), texts=(text,)),)
     return [Sample(labels=Labels({"node": name}), value=gpus[name]) for name in missing]
-
-
-def _nvidia(capacity: Mapping[str, object]) -> float:
-    """Return the node's NVIDIA GPUs, whole ones and slices."""
-    found = (str(count) for name, count in capacity.items() if name.startswith("nvidia.com/"))
-    return sum(float(count) for count in found if count.isdigit())
 
 
 CHECKS = (

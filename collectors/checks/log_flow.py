@@ -31,19 +31,20 @@ def silent(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sampl
     now, before = inputs.logs or ((), ())
     shipping, unknown = _nodes(now, inputs.inventory)
     shipped, _ = _nodes(before, inputs.inventory)
+    known = {labels.get("node", "") for labels in inputs.standing}  # longer ago than the search goes back
     ready = {name: node for name, node in inputs.inventory.nodes.items() if _is_expected(node, inputs.at)}
     if not shipping:
         texts = (f"{len(shipped)} nodes had lines in the last hours",)
         return (
             [Sample(labels=Labels({"component": "logs"}), value=len(shipped), texts=texts)]
-            if shipped and not unknown
+            if (shipped or known) and not unknown
             else []
         )
     missing = [
         name
         for alike in _alike(ready)
         for name in sorted(alike - shipping)
-        if name in shipped or len(alike & shipping) > _ALL * len(alike)
+        if name in shipped | known or len(alike & shipping) > _ALL * len(alike)
     ]
     if len(missing) <= len(unknown):
         return []
