@@ -1,25 +1,23 @@
 """The shipped check rules on their cases: what fires, what stays quiet, and the effect of a blind input."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
 from alerts.rules import Rule
 from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import SERVICES
 from collectors.facts.queries import CheckQuery
-from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.results import Blind, QueryResult, Seen
+from tests.alerts.packs.case_outcome import check_outcome, check_result, expected
 from tests.alerts.packs.check_case import CheckCase
 from tests.alerts.packs.check_cases import CHECK_CASES
 from tests.alerts.packs.evaluated import fired, once
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW, hide
-from tests.support.routing import QuietSource, a_router
 
 RULES: Mapping[str, Rule] = {
     name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, CheckQuery)
@@ -27,37 +25,13 @@ RULES: Mapping[str, Rule] = {
 FIRING = [case for case in CHECK_CASES if case.fired]
 
 
-@dataclass
-class Measured(QuietSource):
-    """A source whose result is that of the case's metrics."""
-
-    metrics: Sequence[Sample] | Blind
-
-    async def query(self, query: Any, *, at: datetime) -> QueryResult:
-        if isinstance(self.metrics, Blind):
-            return self.metrics
-        return Seen(source=self.name, at=at, samples=tuple(self.metrics))
-
-
 async def query_result(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
-    """Return the query router's result for the case."""
-
-    def inputs(at: datetime, _sources: tuple[SourceState, ...]) -> CheckInput:
-        return replace(case.inputs, at=at)
-
-    router = a_router(Measured(case.inputs.metrics), checks=CHECKS, check_input=inputs)
-    return await router.query(RULES[case.rule].query, at=at)
+    return await check_result(RULES[case.rule], case, at=at)
 
 
 @pytest.mark.parametrize("case", CHECK_CASES, ids=lambda case: f"{case.rule}: {case.description}")
 async def test_a_case_fires_exactly_its_alerts(case: CheckCase) -> None:
-    alerts = fired(RULES[case.rule], await query_result(case), NOW)
-
-    summaries = {
-        tuple(sorted(alert.labels.without("alertname").items())): alert.annotations["summary"]
-        for alert in alerts
-    }
-    assert summaries == {tuple(sorted(one.labels.items())): one.summary for one in case.fired}
+    assert await check_outcome(RULES[case.rule], case) == expected(case)
 
 
 @pytest.mark.parametrize("case", FIRING, ids=lambda case: f"{case.rule}: {case.description}")

@@ -1,0 +1,31 @@
+"""How long the shipped log and check rules wait and how far back they look: what their cases are tried at."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from collectors.facts.clock import duration
+
+_FILE = Path(__file__).with_name("timing.yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseTiming:
+    """`holds`: how long a condition lasts before its alert fires. `window`: the age of the oldest line that counts."""
+
+    holds: timedelta = timedelta()
+    window: timedelta = timedelta()
+
+
+def _read() -> dict[str, CaseTiming]:
+    tree: dict[str, dict[str, Any]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return {
+        name: CaseTiming(**{what: duration(text) for what, text in times.items()})
+        for name, times in tree.items()
+    }
+
+
+TIMING = _read()
