@@ -1,5 +1,8 @@
 """The traces of F6, in three families, each with true faults among them so that silence is no answer."""
 
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
 from benchmarks.gpu_traces import (
     ALLOCATABLE,
     BLANKS,
@@ -25,18 +28,28 @@ _ONE, _OTHER = ("gpu-a02",), ("gpu-a04",)
 _RECOVERY = "DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION"
 
 
+def batched(values: Iterable[float], size: int) -> Iterator[tuple[float, ...]]:
+    left = iter(values)
+    while batch := tuple(islice(left, size)):
+        yield batch
+
+
 def _xid(number: int, node: str, *, gpu: int = 0, at: float = STARTS, text: str = "") -> KernelLine:
     said = text or f"pid='<unknown>', name=<unknown>, errorString XID {number}"
     return KernelLine(text=f"NVRM: Xid (PCI:0000:{0x18 + gpu:02x}:00): {number}, {said}", node=node, at=at)
 
 
+def _counted(number: int, *, name: str) -> Trace:
+    """The same XID on every rank, as the counter has it."""
+    return Trace(
+        name=f"{name}, counted", overrides=(Override(value=2, xid=str(number), nodes=RANKS, end=STARTS + 5),)
+    )
+
+
 def _everywhere(number: int, *, name: str) -> tuple[Trace, Trace, Trace]:
     """The same XID on every rank, as the counter, the gauge and the kernel have it."""
     return (
-        Trace(
-            name=f"{name}, counted",
-            overrides=(Override(value=2, xid=str(number), nodes=RANKS, end=STARTS + 5),),
-        ),
+        _counted(number, name=name),
         Trace(
             name=f"{name}, in the gauge",
             overrides=(Override(value=number, metrics=(XID,), nodes=RANKS),),
@@ -53,17 +66,25 @@ def _everywhere(number: int, *, name: str) -> tuple[Trace, Trace, Trace]:
 CORRUPT = (
     *(
         Trace(
-            name=f"every metric of one GPU reads {blank:g} for ten minutes",
-            overrides=(Override(value=blank, nodes=_ONE, gpus=(1,), end=STARTS + 10),),
+            name="for ten minutes every metric of one GPU of each node reads "
+            + ", ".join(f"{blank:g}" for blank in blanks),
+            overrides=tuple(
+                Override(value=blank, nodes=(node,), gpus=(1,), end=STARTS + 10)
+                for node, blank in zip(NODES, blanks, strict=False)
+            ),
         )
-        for blank in BLANKS
+        for blanks in batched(BLANKS, len(NODES))
     ),
     *(
         Trace(
-            name=f"every metric of one GPU reads {value:g} in one scrape",
-            overrides=(Override(value=value, nodes=_ONE, gpus=(1,), end=STARTS + 0.5),),
+            name="in one scrape every metric of one GPU of each node reads "
+            + ", ".join(f"{value:g}" for value in values),
+            overrides=tuple(
+                Override(value=value, nodes=(node,), gpus=(1,), end=STARTS + 0.5)
+                for node, value in zip(NODES, values, strict=False)
+            ),
         )
-        for value in (1, 20, 127, 4096, 65535)
+        for values in batched((1, 2, 20, 127, 4096, 65535), len(NODES))
     ),
     Trace(
         name="a temperature of 127 and 255 °C beside sane power",
@@ -133,9 +154,9 @@ CORRUPT = (
 JOB_WIDE = (
     *_everywhere(45, name="XID 45 on every rank of a training that was stopped"),
     *_everywhere(31, name="XID 31 on every rank of a training with a bug"),
-    *_everywhere(13, name="XID 13 on every rank of a training with a bug"),
-    *_everywhere(43, name="XID 43 on every rank of a training that failed"),
-    *_everywhere(94, name="XID 94 on every rank of a training"),
+    _counted(13, name="XID 13 on every rank of a training with a bug"),
+    _counted(43, name="XID 43 on every rank of a training that failed"),
+    _counted(119, name="XID 119 on every rank of a training"),
     Trace(
         name="XID 45 on every rank because the GPU of one fell off the bus",
         overrides=(
@@ -220,4 +241,3 @@ FAMILIES = {
     "job-wide XIDs": JOB_WIDE,
     "DCGM unreachable": UNREACHABLE,
 }
-assert set(RANKS) < set(NODES)

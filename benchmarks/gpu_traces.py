@@ -16,7 +16,7 @@ NODES = ("gpu-a01", "gpu-a02", "gpu-a03", "gpu-a04")
 GPUS = 4  # of each node
 RANKS = NODES[:3]  # the nodes of one training, vision/detr
 HOLDERS = {node: f"detr-worker-{rank}" for rank, node in enumerate(RANKS)}
-STARTS = 20  # minutes: whatever happens begins then
+STARTS = 22  # minutes: whatever happens begins then
 
 # DCGM_INT32_BLANK … NOT_PERMISSIONED, the same for int64 and fp64, and all ones as read without a sign.
 BLANKS = (
@@ -106,7 +106,7 @@ class Trace:
     overrides: tuple[Override, ...] = ()
     lines: tuple[KernelLine, ...] = ()
     broken: frozenset[str] = frozenset()
-    lasts: int = 45  # minutes
+    lasts: int = 34  # minutes
     counts: bool = True  # the exporter has DCGM_EXP_* metrics
 
     def samples(self, start: datetime) -> Iterator[SeriesSample]:

@@ -143,7 +143,7 @@ async def _play(placed: _Placed, rules: Sequence[Rule], router: QueryRouter) -> 
         CLUSTER, rules, router, RuleRenderer(lambda: topology, clean=Redactor(()).clean)
     )
     recorder = IncidentRecorder(CLUSTER, store, CardRouting(default="C1"))
-    for minute in range(STARTS - 3, placed.trace.lasts + 1):
+    for minute in range(STARTS - 1, placed.trace.lasts + 1):
         cycle = await scheduler.run_cycle(placed.start + timedelta(minutes=minute))
         if cycle.blind:
             raise CannotRunError(f"a rule was blind: {dict(cycle.blind)}")
