@@ -173,7 +173,7 @@ class QueryRouter:
         standing: Sequence[Labels] = (),
     ) -> QueryResult:
         results = [await self._query(one, unhealthy, at) for one in self._checks.queries_of(query)]
-        return self._checks.run(
+        return await self._checks.run(
             query,
             at=at,
             sources=self.sources(at=at),
