@@ -174,7 +174,7 @@ class QueryRouter:
     ) -> QueryResult:
         needed = self._checks.metrics_of(query)
         metrics = await self._query(needed, unhealthy, at) if needed is not None else None
-        return self._checks.run(
+        return await self._checks.run(
             query,
             at=at,
             sources=self.sources(at=at),

@@ -1,6 +1,6 @@
 """Cluster checks and their input."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -43,6 +43,8 @@ class CheckInput:
     ] = ()  # the labels of the alerts of the check's own rule that are pending or firing
 
 
+Found = Iterable[Sample | None]  # None: others may run now
+
 INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "missing"})
 
 
@@ -52,12 +54,15 @@ class ClusterCheck:
 
     When `run` is called, no input in `needs` is Blind, and none of the cached `kinds` is missing from the
     inventory. `metrics` is a query whose samples it needs besides.
+
+    A check that looks at every node or pod is a generator that yields None at each of them: there may be 50,000, and
+    the event loop goes on meanwhile. Its input does not change.
     """
 
     name: str
     summary: str
     needs: frozenset[str]
-    run: Callable[[CheckInput, Mapping[str, Any]], Sequence[Sample]]
+    run: Callable[[CheckInput, Mapping[str, Any]], Found]
     parameters: Mapping[str, object] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()  # besides nodes and pods, without which there is no inventory
     metrics: PromQLQuery | None = None
@@ -65,3 +70,8 @@ class ClusterCheck:
     def __post_init__(self) -> None:
         if unknown := self.needs - INPUTS:
             raise ValueError(f"{self.name}: unknown input: {', '.join(sorted(unknown))}")
+
+
+def samples_in(found: Found) -> tuple[Sample, ...]:
+    """Return the samples of a check, all at once."""
+    return tuple(one for one in found if one is not None)
