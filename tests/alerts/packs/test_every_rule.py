@@ -197,7 +197,8 @@ def _labels_of(rule: Rule) -> set[str]:
         case PromQLQuery(expr=expr):
             grouped = re.findall(r"\bby \(([^)]*)\)", expr)
             counted = re.findall(r'\bcount_values by \([^)]*\) \("(\w+)"', expr)
-            return {*counted, *(name.strip() for names in grouped for name in names.split(","))}
+            added = re.findall(r'"(\w+)", "[^"]*", "[^"]*", "[^"]*"', expr)  # by label_replace()
+            return {*counted, *added, *(name.strip() for names in grouped for name in names.split(","))}
         case LogQuery() as search:
             named = set(re.findall(r"\(\?P<(\w+)>", search.extract or ""))
             return {*search.by, *named, *({"pattern"} if search.novel else ())}
