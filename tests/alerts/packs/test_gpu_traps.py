@@ -65,7 +65,7 @@ def test_trap_the_pod_of_the_exporter_is_no_workload() -> None:
 
 
 def test_trap_a_metric_that_is_not_scraped_is_unknown_and_not_healthy() -> None:
-    """What is missing for one GPU is found by the inventory; what stands still or is impossible has a rule of its own."""
+    """GPUs without series are found by the inventory; what stands still or is impossible has a rule of its own."""
     unknown = {"GPUMetricsMissing", "GPUMetricsFrozen", "GPUReadingsImpossible"}
     assert all("unknown, not healthy" in RULES[name].template.annotations["description"] for name in unknown)
 
