@@ -47,7 +47,7 @@ async def test_a_superblock_of_cephfs_is_a_matter_of_its_servers_and_one_of_a_de
 
 
 @pytest.mark.parametrize("line", [BYTES, CSI], ids=["as a list of bytes", "on the third line of a record"])
-async def test_an_image_that_is_busy_is_told_however_the_kubelet_writes_it(line: str) -> None:
+async def test_an_image_that_is_busy_is_seen_however_the_kubelet_writes_it(line: str) -> None:
     assert await titles(a_play(line)) == ["🟠 gpu-a01 cannot unmap a volume: its mount is still in use"]
 
 
@@ -67,7 +67,7 @@ def _attached_elsewhere(count: int) -> OverTime:
     return OverTime(after=0, object=event)
 
 
-async def test_a_pod_that_moves_waits_for_its_volume_and_one_that_waits_on_is_told() -> None:
+async def test_a_pod_that_moves_waits_for_its_volume_and_one_that_waits_on_is_seen() -> None:
     assert await titles(a_play(over_time=(_attached_elsewhere(1),))) == []
     assert await titles(a_play(over_time=(_attached_elsewhere(4),))) == [
         "🟠 Pods on gpu-a03 do not get a volume: 4 failures in 10 minutes"
