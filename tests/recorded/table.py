@@ -23,6 +23,7 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
         yield f"hot, {style.name}", {"lasts": 8, **own}, (FaultKind.HOT,)
         # The driver was reloaded long before the device plugin offers the GPU again.
         yield f"xid, {style.name}", {"lasts": 6, "offered_after": 18, **own}, (FaultKind.XID,)
+        yield f"gone, {style.name}", {"lasts": 14, **own}, (FaultKind.GONE,)
         yield f"idle, {style.name}", {"lasts": 42, **own}, (FaultKind.IDLE,)
         yield f"capacity, {style.name}", {"lasts": 8, **state}, (FaultKind.CAPACITY,)
         yield f"dns, {style.name}", {"lasts": 8, **own, "exporters": ("coredns",)}, (FaultKind.SERVFAIL,)
