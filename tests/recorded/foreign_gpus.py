@@ -31,7 +31,7 @@ class ForeignDialect:
                 name=name,
                 number=number,
                 named={key: text.format(name=name, host=host) for key, text in self.named.items()},
-                pod_labels=self.pod_labels or (),  # type: ignore[arg-type]
+                pod_labels=self.pod_labels or (),
                 is_honoured=self.pod_labels in (HONOURED, None),
                 missing=self.missing,
                 renamed=self.renamed,

@@ -22,7 +22,7 @@ class GpuNode:
     name: str
     number: int
     named: Mapping[str, str]  # the labels that name the node
-    pod_labels: tuple[str, str, str] = ("exported_namespace", "exported_pod", "exported_container")
+    pod_labels: tuple[str, ...] = ("exported_namespace", "exported_pod", "exported_container")
     is_honoured: bool = False  # the labels of the target that the series have too are the series' own
     is_mig: bool = False
     uuid_label: str = "UUID"
