@@ -1,7 +1,7 @@
 """A cluster's sources, and what they show: inventory, trainings, topology."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,11 +10,13 @@ from functools import partial
 from bot.settings.schema import ClusterSettings
 from bot.settings.source_options import reflector_timing
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
+from collectors.blind_checks import blind_checks
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.inventory import Inventory, inventory_of
 from collectors.cluster.kinds import DNS_AUTOSCALERS, NODES, PODS
 from collectors.facts.clock import Clock, ClockSteps
+from collectors.facts.findings import Finding
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.facts.topology import Topology
@@ -76,6 +78,13 @@ class LiveCluster:
 
     async def query(self, query: Query, *, at: datetime) -> QueryResult:
         return await self.sources.query(query, at=at)
+
+    async def diagnose(
+        self, queries: Mapping[str, Query], *, at: datetime, within: timedelta
+    ) -> Mapping[str, Sequence[Finding]]:
+        """Return what each source misses for these queries, and what of Kubernetes checks cannot see."""
+        checks = blind_checks(queries, self.refresh())
+        return {**await self.sources.diagnose(queries, at=at, within=within), "kubernetes": checks}
 
     @property
     def reader(self) -> ClusterWriter | None:

@@ -39,6 +39,7 @@ from collectors.query_router import QueryRouter
 from collectors.unreadable_items import UnreadableItems
 from commands.command_catalogue import LEXICON
 from commands.core.pipeline import Pipeline, as_given
+from commands.core.rule_runs import RuleRun
 
 _log = structlog.get_logger()
 
@@ -132,6 +133,9 @@ def _assemble(
             return {}
         return {**missing[cluster], **evaluators[cluster].blind}
 
+    def rule_runs(cluster: str) -> Mapping[str, RuleRun]:
+        return evaluators[cluster].rule_runs if cluster in evaluators else {}
+
     conversation = conversation_of(opened)
     people = People(conversation.directory, settings.teams) if conversation else None
     pipeline = Pipeline(
@@ -144,6 +148,7 @@ def _assemble(
         defaults=defaults_of(settings),
         rules=rules,
         unseen=unseen,
+        rule_runs=rule_runs,
         current=people.current if people else as_given,
         members=people.members if people else None,
         channel=channel,

@@ -37,6 +37,9 @@ class QueryRouter:
         self._sources = sources
         self._checks = checks
         self._slots = asyncio.Semaphore(at_once)
+        self.took: dict[
+            str, timedelta
+        ] = {}  # rule id -> how long its last answer took, with its wait for a slot
         self._past: dict[datetime, dict[str, Blind]] = {}  # in this cycle: moment -> what is blind as of then
         self._health = {name: _Health() for name in sources.names}
         if checks.has_cluster:
@@ -56,7 +59,7 @@ class QueryRouter:
         answers = dict(
             zip(
                 first,
-                await asyncio.gather(*(self._query(query, unhealthy, at) for query in first.values())),
+                await asyncio.gather(*(self._timed(id, query, unhealthy, at) for id, query in first.items())),
                 strict=True,
             )
         )
@@ -68,6 +71,14 @@ class QueryRouter:
                 broken = answer if isinstance(answer, Blind) and answer.source.startswith("check ") else None
                 self.record_unusable(id, query, broken.reason if broken else "")
         return answers
+
+    async def _timed(
+        self, id: str, query: Query, unhealthy: Mapping[str, Blind], at: datetime
+    ) -> QueryResult:
+        began = asyncio.get_running_loop().time()
+        found = await self._query(query, unhealthy, at)
+        self.took[id] = timedelta(seconds=asyncio.get_running_loop().time() - began)
+        return found
 
     async def query(self, query: Query, *, at: datetime) -> QueryResult:
         """Return the result of one query as of the past moment `at`, for a backfill."""
@@ -118,7 +129,7 @@ class QueryRouter:
         """Forget deleted rules: they are no longer queried, so they are not blind either."""
         for health in self._health.values():
             for id in ids:
-                for record in (health.queried, health.blind, health.unusable):
+                for record in (health.queried, health.blind, health.unusable, self.took):
                     record.pop(id, None)
 
     async def _unhealthy(self, at: datetime) -> dict[str, Blind]:

@@ -16,6 +16,7 @@ import commands.home.commands as home
 import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
+import commands.rule.commands as rule
 import commands.runbook.commands as runbook
 import commands.silence.commands as silence
 import commands.team.commands as team
@@ -39,6 +40,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *team.COMMANDS,
     *audit.COMMANDS,
     *runbook.COMMANDS,
+    *rule.COMMANDS,
     *home.COMMANDS,
 )
 

@@ -35,7 +35,7 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
         return text(everybody, f"{incident.dependants} {ran}")
     if found := _of(incident, ImpactScope.SUBJECT):
         if all(impact.is_on_gpu is not None for impact in found):
-            return _by_gpu(found, incident, context)
+            return _by_gpu(found, context)
         return text(affects, _named(found, context))
     if found := _of(incident, ImpactScope.HOLDER):
         return text(bold("Held by: ") if is_open else bold("Was held by: "), _named(found, context))
@@ -53,13 +53,11 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
     return text(affects, "no known training")
 
 
-def _by_gpu(found: Sequence[Impact], incident: Incident, context: IncidentContext) -> Text:
-    """Return who runs on the GPUs that the alerts are about, as their series say, and who is only on their node."""
-    gpus = {member.subject.gpu or member.subject.uuid for member in incident.standing or incident.members}
-    there = bold("On this GPU: ") if len(gpus) == 1 else bold("On these GPUs: ")
-    on_gpu = [impact for impact in found if impact.is_on_gpu]
+def _by_gpu(found: Sequence[Impact], context: IncidentContext) -> Text:
+    """Return who uses the GPUs that the alerts are about, as their series say, and who is only on their node."""
+    users = [impact for impact in found if impact.is_on_gpu]
     near = [impact for impact in found if not impact.is_on_gpu]
-    parts = [text(there, _named(on_gpu, context))] if on_gpu else []
+    parts = [text(bold("On GPU: "), _named(users, context))] if users else []
     parts += [text(bold("On this node: "), _named(near, context))] if near else []
     return joined(" · ", parts)
 

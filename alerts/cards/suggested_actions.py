@@ -45,5 +45,5 @@ def label_of(line: str) -> str:
     words = line.split()
     verb = words[1] if len(words) > 1 else words[0]
     rest = [word for word in words[2:3] if not word.startswith("-")]
-    noun = "" if rest else f" {_NOUNS.get(words[0], words[0])}"
+    noun = "" if rest else f" {_NOUNS.get(words[0], words[0] + 's' * (verb == 'list'))}"
     return f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"[:60]

@@ -22,6 +22,8 @@ def named(sentence: str, alert: Alert) -> str:
         return sentence
     host = _host(alert.own_subject.node)
     known_as = {value for value in alert.labels.values() if value and _host(value) == host}
+    if "node" in alert.labels and "job" not in alert.labels:  # else the target may be one that is elsewhere
+        known_as |= {instance, _host(instance)} if (instance := alert.labels.get("instance", "")) else set()
     for value in sorted({host, *known_as}, key=len, reverse=True):
         if value and value != node:
             sentence = re.sub(rf"(?<![\w.-]){re.escape(value)}(?![\w-]|\.\w|:\d)", lambda _: node, sentence)

@@ -101,6 +101,8 @@ def _print_findings(found: "Sequence[PartFinding]") -> None:
             click.secho(part, bold=True)
         level = one.finding.level.value
         click.echo(f"  {click.style(f'{level:<8}', fg=colors[level])}{one.finding.text}")
+        if one.rule:
+            continue  # what mends it is said once, for all rules of the same cause
         if one.finding.mend:
             click.echo(f"{'':10}To mend it: {one.finding.mend}")
         for line in one.finding.lines:

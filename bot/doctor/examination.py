@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bot.channels.channel_catalogue import DIAGNOSES, Diagnose
 from bot.doctor.kubernetes_access import diagnose_kubernetes
 from bot.doctor.listed_nodes import listed_topology
+from bot.doctor.rule_report import rule_findings, stored_history
 from bot.evaluation.rulebook import Rulebook
 from bot.settings.schema import ClusterSettings, Settings
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
@@ -27,6 +28,7 @@ class PartFinding:
 
     part: str
     finding: Finding
+    rule: str = ""  # the rule that it is about, if it is about one
 
     @property
     def is_broken(self) -> bool:
@@ -40,6 +42,8 @@ class PartFinding:
             "finding": one.text,
             "mend": one.mend,
             "lines": list(one.lines),
+            "rules": list(one.rules),
+            "health": one.health.value,
         }
 
 
@@ -55,7 +59,13 @@ async def diagnose(
     queries = {rule.name: rule.query for rule in rulebook.rules}
     found: list[PartFinding] = []
     for cluster in settings.clusters:
-        found += await _cluster(cluster, settings, queries, clock, sources)
+        of_sources = await _cluster(cluster, settings, queries, clock, sources)
+        history = await stored_history(settings.store.url, cluster.name, clock.now())
+        findings = [one.finding for one in of_sources]
+        report = rule_findings(rulebook.rules, findings, history, clock.now())
+        found += of_sources
+        part = f"{cluster.name} rules"
+        found += [PartFinding(part=part, finding=one, rule="".join(one.rules)) for one in report]
     for kind, ask in channels.items():
         try:
             async with asyncio.timeout(LIMIT):
@@ -80,7 +90,7 @@ async def _cluster(
     if cluster.kubernetes is not None:
         try:
             async with asyncio.timeout(LIMIT):
-                add("kubernetes", await diagnose_kubernetes(cluster.kubernetes, settings, CATALOGUE))
+                add("kubernetes", await diagnose_kubernetes(cluster.kubernetes, settings, CATALOGUE, queries))
         except TimeoutError:
             add("kubernetes", [_late("the API server")])
     async with AsyncExitStack() as stack:

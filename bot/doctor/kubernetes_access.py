@@ -1,16 +1,26 @@
 """Diagnosis of the access to Kubernetes: every right that is needed, asked of the API server itself."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from bot.doctor.role_rules import Rights, Rules, act_rights, look_rights, rule_object_rights
+from bot.doctor.role_rules import (
+    Rights,
+    Rules,
+    act_rights,
+    kinds_of_resource,
+    look_rights,
+    rule_object_rights,
+)
 from bot.settings.schema import KubernetesSettings, Settings
-from collectors.facts.findings import Finding, broken, ok
+from collectors.blind_checks import rules_without
+from collectors.facts.findings import Finding, blinding, broken, ok
+from collectors.facts.queries import Query
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from commands.core.command import AnyCommand
@@ -75,27 +85,34 @@ class _UserReview(msgspec.Struct):
 
 
 async def diagnose_kubernetes(
-    kube: KubernetesSettings, settings: Settings, commands: Sequence[AnyCommand]
+    kube: KubernetesSettings,
+    settings: Settings,
+    commands: Sequence[AnyCommand],
+    queries: Mapping[str, Query] = MappingProxyType({}),
 ) -> Sequence[Finding]:
-    """Return whether the API server answers, and which rights are missing to read and for the permitted commands."""
+    """Return whether the API server answers, and which rights are missing to read and for the permitted commands.
+
+    `queries` are those of rules, by the rule's name: a finding names those that it leaves without their objects.
+    """
     options = KubernetesOptions(kubeconfig=kube.kubeconfig, context=kube.context)
     try:
         client = await KubernetesClient.connect(options)
     except SourceError as error:
-        return [broken(str(error), "mend the kubeconfig that the settings name")]
+        unusable = broken(str(error), "mend the kubeconfig that the settings name")
+        return [blinding(unusable, rules_without(queries), str(error))]
     try:
         who = await _who(client)
         needed = needed_rights(settings, commands)
         missing = of_served(await _missing(client, needed), await _served(client))
     except SourceError as error:
         mend = "check the API server and the kubeconfig: until then everything about the cluster is blind"
-        return [broken(str(error), mend)]
+        return [blinding(broken(str(error), mend), rules_without(queries), str(error))]
     finally:
         await client.close()
     found = [ok(f"{client.where} answers, and knows the account as {who}")]
     if not missing:
         return [*found, ok(f"it has all {len(needed)} rights that reading and the permitted commands need")]
-    return [*found, *_findings(missing, needed, who)]
+    return [*found, *_findings(missing, needed, who, queries)]
 
 
 def needed_rights(settings: Settings, commands: Sequence[AnyCommand]) -> dict[NeededRight, list[str]]:
@@ -177,7 +194,10 @@ async def _who(client: KubernetesClient) -> str:
 
 
 def _findings(
-    missing: Sequence[NeededRight], needed: dict[NeededRight, list[str]], who: str
+    missing: Sequence[NeededRight],
+    needed: dict[NeededRight, list[str]],
+    who: str,
+    queries: Mapping[str, Query],
 ) -> list[Finding]:
     """Return a finding for each resource, with the line of a role that mends it."""
     by_resource: dict[tuple[str, str, str, tuple[str, ...]], list[NeededRight]] = {}
@@ -198,7 +218,11 @@ def _findings(
         chart = f"; with the chart: enabledCommands: [{', '.join(commands)}]" if commands else ""
         what = f"{resource}.{group}" if group else resource
         text = f"{who} may not {', '.join(verbs)} {what}{where}, which is needed for {', '.join(users)}"
-        found.append(broken(text, f"add to {role} of {who}: {line}{chart}"))
+        cannot = broken(text, f"add to {role} of {who}: {line}{chart}")
+        kinds = kinds_of_resource(group, resource) if READING in users else ()
+        rules = frozenset(rule for kind in kinds for rule in rules_without(queries, kind))
+        cause = f"{who} may not {', '.join(verbs)} {what}{where}"
+        found.append(blinding(cannot, rules, cause) if rules else cannot)
     return found
 
 

@@ -48,6 +48,13 @@ def look_rights(
     return _by_namespace(wishes)
 
 
+def kinds_of_resource(group: str, resource: str) -> tuple[str, ...]:
+    """Return the names of the watched kinds that are read as this resource."""
+    return tuple(
+        kind.name for kind in DEFAULT_KINDS if any(wish[1:3] == (group, resource) for wish in _to_watch(kind))
+    )
+
+
 def rule_object_rights() -> Rights:
     """The rules that the setting `rules.objects` needs in addition."""
     return _by_namespace(_to_read(RULE_OBJECTS))

@@ -25,6 +25,7 @@ from collectors.checks.check_runner import KUBERNETES
 from collectors.facts.clock import LARGE_STEP, Clock, ClockSteps
 from collectors.facts.queries import Query
 from collectors.query_router import QueryRouter
+from commands.core.rule_runs import RuleRun
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
 MAX_PAUSE = 15.0  # seconds: the clock may be set while the loop sleeps
@@ -203,6 +204,19 @@ class Evaluator:
         await self._record(
             EvaluationCycle(at=now, changes=changes, evaluated=frozenset(alert.rule for alert in alerts))
         )
+
+    @property
+    def rule_runs(self) -> Mapping[str, RuleRun]:
+        """How each rule was last evaluated, by its id; those that were not yet are left out."""
+        blind: dict[str, str] = {}
+        for state in self._router.sources(at=self._clock.now()):
+            blind |= state.rules
+        evaluated, took = self._scheduler.progress, self._router.took
+        return {
+            id: RuleRun(took=took.get(id, timedelta()), evaluated=evaluated.get(id), blind=blind.get(id, ""))
+            for id in self._scheduler.rules
+            if id in evaluated or id in blind
+        }
 
     def blind_sources(self, queries: Iterable[Query]) -> Mapping[str, str]:
         """Return which sources of these queries are blind now, and why."""

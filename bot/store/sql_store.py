@@ -68,6 +68,16 @@ class SqlStore:
             raise
         return cls(engine, make_engine(url, reads=True), on_commit, errors or InternalErrors())
 
+    @classmethod
+    def to_read(cls, url: str) -> "SqlStore":
+        """Return the store of another process, to read from it only. Raises ValueError as `open` does."""
+        return cls(
+            make_engine(url, reads=True),
+            make_engine(url, reads=True),
+            lambda _seconds: None,
+            InternalErrors(),
+        )
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each commit with the changed rows. Return a function that removes it."""
         return self._changes.listen(listener)

@@ -1,6 +1,7 @@
 """Findings: what a diagnosis of a source or a channel sees, and what mends it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -12,17 +13,34 @@ class FindingLevel(StrEnum):
     BROKEN = "broken"  # what the settings ask for does not work
 
 
+class RuleHealth(StrEnum):
+    """What a rule can see, the worst last."""
+
+    HAS_DATA = "has data"
+    WAITING = "waiting"  # for metrics of something that the cluster may not have
+    LATE = "late"  # what it sees is older than it should be
+    BLIND = "blind"
+
+    @property
+    def rank(self) -> int:
+        return list(RuleHealth).index(self)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One finding. Both texts are whole sentences or clauses for people; `mend` is empty when nothing is to be done.
 
-    `lines` are to be copied as they are, such as those of a configuration file that `mend` names.
+    `lines` are to be copied as they are, such as those of a configuration file that `mend` names. `rules` are the
+    names of the rules that it is about, `health` what it means for them, and `cause` the reason without their names.
     """
 
     level: FindingLevel
     text: str
     mend: str = ""
     lines: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    health: RuleHealth = RuleHealth.HAS_DATA
+    cause: str = ""
 
 
 def ok(text: str) -> Finding:
@@ -35,3 +53,8 @@ def warning(text: str, mend: str, lines: tuple[str, ...] = ()) -> Finding:
 
 def broken(text: str, mend: str) -> Finding:
     return Finding(level=FindingLevel.BROKEN, text=text, mend=mend)
+
+
+def blinding(finding: Finding, rules: Iterable[str], cause: str) -> Finding:
+    """Return the finding, as the reason why these rules see nothing."""
+    return replace(finding, rules=tuple(sorted(rules)), health=RuleHealth.BLIND, cause=cause)

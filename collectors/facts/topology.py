@@ -157,11 +157,13 @@ class Topology:
         return known
 
     def node_named(self, text: str) -> str:
-        """Find the node by its name or address, either with a port, or by its full host name; else the host itself."""
-        host, colon, port = text.rpartition(":")
-        host = host.strip("[]") if colon and port.isdigit() else text
-        short = host.partition(".")[0]
-        for name in (text, host, short):
+        """Find the node by its name or address, either with a port, or by its full host name; else the host itself.
+
+        A port may have its name, as in managed Prometheus.
+        """
+        before, colon, port = text.rpartition(":")
+        host = before.strip("[]") if colon and port.isdigit() else text
+        for name in (text, host, host.partition(".")[0], before, before.partition(".")[0]):
             if name in self.nodes:
                 return name
         return self.node_of_address.get(host, host) if host else ""

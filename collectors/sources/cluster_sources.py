@@ -6,12 +6,19 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from collectors.facts.findings import Finding, broken, ok
-from collectors.facts.queries import Query
+from collectors.facts.findings import Finding, blinding, broken, ok
+from collectors.facts.missing_metrics import MissingMetrics
+from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
-from collectors.sources.source_port import Diagnosable, LogReader, Source, TopologyFollower
+from collectors.sources.source_port import (
+    Diagnosable,
+    LogReader,
+    MetricsDiagnosable,
+    Source,
+    TopologyFollower,
+)
 
 T = TypeVar("T")
 
@@ -86,27 +93,42 @@ class ClusterSources:
         some = [source for source in self._sources if source.name in among]
         return await self._blind(at, some, lambda source: source.hole(at=at))
 
-    async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> dict[str, Sequence[Finding]]:
+    async def diagnose(
+        self, queries: Mapping[str, Query], *, at: datetime, within: timedelta = DIAGNOSIS_DEADLINE
+    ) -> dict[str, Sequence[Finding]]:
         """Return what each source finds, by its name. `queries` are those of rules, by the rule's name."""
-        return {source.name: await self._diagnosis(source, queries, at) for source in self._sources}
+        found = await asyncio.gather(
+            *(self._diagnosis(source, queries, at, within) for source in self._sources)
+        )
+        return dict(zip(self.names, found, strict=True))
+
+    async def missing(
+        self, queries: Mapping[str, Query], *, at: datetime
+    ) -> Sequence[MissingMetrics] | Blind:
+        """Return which metrics the queries of rules need that have no series now, by the exporter."""
+        source = self._by_type.get(PromQLQuery)
+        if not isinstance(source, MetricsDiagnosable):
+            return ()
+        own = {name: query for name, query in queries.items() if isinstance(query, PromQLQuery)}
+        return await self._contained(source, at, lambda: source.missing(own, at=at))
 
     async def _diagnosis(
-        self, source: Source, queries: Mapping[str, Query], at: datetime
+        self, source: Source, queries: Mapping[str, Query], at: datetime, within: timedelta
     ) -> Sequence[Finding]:
         own = {name: query for name, query in queries.items() if type(query) in source.query_types}
-        seconds = DIAGNOSIS_DEADLINE.total_seconds()
+        seconds = within.total_seconds()
         try:
             async with asyncio.timeout(seconds):
                 if isinstance(source, Diagnosable):
                     return await source.diagnose(own, at=at)
                 blind = await source.health(at=at)
-                return [
-                    ok("it answers")
-                    if blind is None
-                    else broken(blind.reason, "check the server and its address in the settings")
-                ]
+                if blind is None:
+                    return [ok("it answers")]
+                mend = "check the server and its address in the settings"
+                return [blinding(broken(blind.reason, mend), own, blind.reason)]
         except TimeoutError:
-            return [broken(f"{source.name} did not answer within {seconds:.0f} s", "check that it is up")]
+            reason = f"{source.name} did not answer within {seconds:.0f} s"
+            return [blinding(broken(reason, "check that it is up"), own, reason)]
 
     async def _blind(
         self,

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, runtime_checkable
 
 from collectors.facts.findings import Finding
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Series, SourceError
 from collectors.facts.topology import Topology
@@ -83,6 +84,17 @@ class Diagnosable(Protocol):
 
     async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> Sequence[Finding]:
         """Return what is missing for these queries, which are by their rules' names. Raises no SourceError."""
+        ...
+
+
+@runtime_checkable
+class MetricsDiagnosable(Protocol):
+    """A source of metrics that can say which of them are not there."""
+
+    async def missing(
+        self, queries: Mapping[str, Query], *, at: datetime
+    ) -> Sequence[MissingMetrics] | Blind:
+        """Return which metrics these queries, which are by their rules' names, need and have no series of."""
         ...
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.cluster.inventory import Inventory
+from collectors.facts.findings import Finding
 from collectors.facts.queries import Query
 from collectors.facts.results import QueryResult
 from collectors.facts.topology import Topology
@@ -15,6 +16,7 @@ from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
 from commands.core.grant import Grant
 from commands.core.request import Actor, Upload
+from commands.core.rule_runs import RuleRun
 from commands.plans.object_refs import ObjectReader
 from commands.plans.plan import Origin
 
@@ -33,6 +35,12 @@ class Cluster(Protocol):
 
     async def query(self, query: Query, *, at: datetime) -> QueryResult:
         """Return the result from the source of the query. Without one, or when it fails, it is Blind."""
+        ...
+
+    async def diagnose(
+        self, queries: Mapping[str, Query], *, at: datetime, within: timedelta
+    ) -> Mapping[str, Sequence[Finding]]:
+        """Return what is missing for these queries, which are by their rules' names, by the source."""
         ...
 
     @property
@@ -125,6 +133,7 @@ class CommandContext:
     members: Members | None = None
     teams: Mapping[str, Grant] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
+    rule_runs: Mapping[str, RuleRun] = field(default_factory=dict)  # by the rule's id
     unseen: Mapping[str, str] = field(default_factory=dict)  # source -> why it cannot be seen now
     channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it

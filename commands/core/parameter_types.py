@@ -129,6 +129,7 @@ INCIDENT = NameType(NameKind.INCIDENT)
 PLAN = NameType(NameKind.PLAN)
 SILENCE = NameType(NameKind.SILENCE)
 REQUEST = NameType(NameKind.REQUEST)
+RULE = NameType(NameKind.ALERT)
 ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
 
 

@@ -32,6 +32,7 @@ from commands.core.permissions import Permissions
 from commands.core.planner import Planner
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.request_journal import RequestJournal
+from commands.core.rule_runs import RuleRun
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import Plan
 
@@ -60,6 +61,7 @@ class Pipeline:
     defaults: Defaults
     rules: Callable[[], Mapping[str, Rule]]  # by id; they may be reloaded
     unseen: Callable[[str], Mapping[str, str]] = lambda _cluster: {}  # source -> why it cannot be seen now
+    rule_runs: Callable[[str], Mapping[str, RuleRun]] = lambda _cluster: {}  # by the rule's id
     current: Callable[[Actor], Awaitable[Actor]] = as_given
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
     members: Members | None = None
@@ -234,6 +236,7 @@ class Pipeline:
             line=request.line,
             rules=self.rules(),
             unseen=self.unseen(name),
+            rule_runs=self.rule_runs(name),
             may=rights.may,
             refuse=rights.refusal,
             refuse_automation=rights.automation_refusal,

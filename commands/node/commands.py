@@ -1,4 +1,4 @@
-"""The commands `node list|show|cordon|drain|uncordon`. A cordon is a lease: owner, reason, incident, until."""
+"""The commands `node list|history|show|cordon|drain|uncordon`. A cordon is a lease: owner, reason, incident, until."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from commands.core.lookups import node_named
 from commands.core.parameter_types import DURATION, NODE
 from commands.node.cordoning import CordonNodes, UncordonNodes, cordon, open_incidents, uncordon
 from commands.node.drain import DRAIN
+from commands.node.history import HISTORY
 from commands.node.node_list import LIST, gpus_of, state_of
 from commands.plans.plan import Risk
 from commands.plans.steps import Patch
@@ -77,6 +78,7 @@ _PATCH_NODES = Patch.rights("", "nodes")
 
 COMMANDS = (
     LIST,
+    HISTORY,
     Command(
         noun="node",
         verb="show",

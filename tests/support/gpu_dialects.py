@@ -26,6 +26,7 @@ class GpuNode:
     is_honoured: bool = False  # the labels of the target that the series have too are the series' own
     is_mig: bool = False
     uuid_label: str = "UUID"
+    counts_xids: bool = False  # its exporter has DCGM_EXP_XID_ERRORS_COUNT
 
     @property
     def exporter(self) -> str:
@@ -74,7 +75,7 @@ def _nodes() -> Iterator[GpuNode]:
     yield GpuNode(
         name="gpu-std", number=1, named={"Hostname": "gpu-std"}, pod_labels=HONOURED, is_honoured=True
     )
-    yield GpuNode(name="gpu-op", number=2, named={"Hostname": "gpu-op"})
+    yield GpuNode(name="gpu-op", number=2, named={"Hostname": "gpu-op"}, counts_xids=True)
     yield GpuNode(name="gpu-ipp", number=3, named={})
     yield GpuNode(
         name="gpu-iph",
@@ -99,7 +100,7 @@ def _nodes() -> Iterator[GpuNode]:
         is_honoured=True,
         is_mig=True,
     )
-    yield GpuNode(name="gpu-hn", number=8, named={"Hostname": "nvidia-dcgm-exporter-hnx8q"})
+    yield GpuNode(name="gpu-hn", number=8, named={"Hostname": "nvidia-dcgm-exporter-hnx8q"}, counts_xids=True)
     yield GpuNode(
         name="gpu-low",
         number=9,

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from collectors.facts.findings import Finding, broken, ok, warning
+from collectors.facts.findings import Finding, blinding, broken, ok, warning
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
 from collectors.sources.elasticsearch.client import ElasticsearchClient
@@ -27,14 +27,11 @@ async def diagnose(
     if isinstance(fields, SourceError):
         names = await _indices(client)
         if names is None:
-            return [
-                broken(
-                    str(fields),
-                    "check the server and elasticsearch.url: until then every rule on its logs is blind",
-                )
-            ]
+            mend = "check the server and elasticsearch.url: until then every rule on its logs is blind"
+            return [blinding(broken(str(fields), mend), queries, str(fields))]
         if await _matches(client):
-            return [broken(str(fields), "grant `read` and `view_index_metadata` on the index")]
+            mend = "grant `read` and `view_index_metadata` on the index"
+            return [blinding(broken(str(fields), mend), queries, str(fields))]
         near = get_close_matches(index.rstrip("*-"), names, n=1, cutoff=0.3) or names[:1]
         there = (
             f"there are {_some(names)}"
@@ -42,13 +39,15 @@ async def diagnose(
             else "it has no index at all: does the log shipper write to it?"
         )
         mend = f"set elasticsearch.index, such as `{_pattern(near[0])}`" if near else "start the log shipper"
-        return [broken(f"it answers, but no index matches `{index}`; {there}", mend)]
+        cause = f"no index matches `{index}`; {there}"
+        return [blinding(broken(f"it answers, but {cause}", mend), queries, cause)]
     found = [ok(f"it answers, and has the index `{index}`")]
     if chosen := [f"{label} from {_either(names)}" for label, names in filled.items() if names]:
         found.append(ok(f"the fields of its lines: {'; '.join(chosen)}"))
     found += _missing_fields(fields, queries)
     if health is not None:
-        found.append(broken(health.reason, "check the log shipper, its clock, and elasticsearch.stale_after"))
+        stale = broken(health.reason, "check the log shipper, its clock, and elasticsearch.stale_after")
+        found.append(blinding(stale, queries, health.reason))
     return found
 
 
@@ -58,15 +57,15 @@ def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Find
         for label in query.labels if isinstance(query, LogQuery) else ():
             if label not in fields.exact:
                 rules[label].append(name)
-    found = [
-        broken(fields.unusable.get(label, f"no field of `{label}`"), _FIELDS)
+    essential = {
+        label: fields.unusable.get(label, f"no field of `{label}`")
         for label in _ESSENTIAL
         if label not in fields.read
-    ]
-    found += [
-        broken(f"{_some(names)} can see nothing: {fields.unusable.get(label, label)}", _FIELDS)
-        for label, names in sorted(rules.items())
-    ]
+    }
+    found = [blinding(broken(cause, _FIELDS), queries, cause) for cause in essential.values()]
+    for label, names in sorted(rules.items()):
+        cause = fields.unusable.get(label, label)
+        found.append(blinding(broken(f"{_some(names)} can see nothing: {cause}", _FIELDS), names, cause))
     others = [label for label in fields.unusable if label not in (*_ESSENTIAL, *rules)]
     if others:
         what = f"its lines have no field for {_some(sorted(others))}, which searches of people may name"

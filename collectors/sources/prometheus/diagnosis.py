@@ -1,20 +1,21 @@
 """Diagnosis of a Prometheus: its version, whether it scrapes, and which rules have no series to see."""
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import msgspec
 
-from collectors.facts.findings import Finding, broken, ok, warning
+from collectors.facts.clock import humanize
+from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok, warning
+from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.queries import PromQLQuery, Query
-from collectors.facts.results import Blind, QueryResult, SourceError
+from collectors.facts.results import Blind, SourceError
 from collectors.sources.prometheus.client import PrometheusClient
-from collectors.sources.prometheus.dcgm_counters import counter_lines
 from collectors.sources.prometheus.dialects.watching import Dialects
-from collectors.sources.prometheus.exporters import OPTIONAL, exporter_of
-from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
+from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
+from collectors.sources.prometheus.metric_names import metric_names
+from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, Presence, presence_of
 
 _NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
 _ADD_COUNTERS = (
@@ -22,6 +23,7 @@ _ADD_COUNTERS = (
     "chart or the GPU operator names), and restart it"
 )
 _SHOWN = 6  # rules or metrics in one finding
+LATE_AFTER = timedelta(minutes=3)  # beyond, rules for a few minutes no longer see what they should
 
 
 class _Build(msgspec.Struct):
@@ -32,43 +34,42 @@ class _BuildInfo(msgspec.Struct):
     data: _Build = msgspec.field(default_factory=_Build)
 
 
-class _Ask(Protocol):
-    async def __call__(self, expr: str, at: datetime) -> QueryResult: ...
-
-
 async def diagnose(
     client: PrometheusClient,
     dialects: Dialects,
-    ask: _Ask,
+    ask: InstantQuery,
     health: Blind | None,
     queries: Mapping[str, Query],
     at: datetime,
 ) -> Sequence[Finding]:
     """Return the findings. `queries` are those of rules, by the rule's name; `health` is the source's own."""
     if health is not None:
-        return [
-            broken(
-                health.reason,
-                "check the server and prometheus.url: until then every rule on its metrics is blind",
-            )
-        ]
+        mend = "check the server and prometheus.url: until then every rule on its metrics is blind"
+        return [blinding(broken(health.reason, mend), queries, health.reason)]
     found = [ok(f"{await _version(client)} answers at {client.where}, and scrapes")]
     expressions, blind = await _expressions(dialects, queries, at)
     for reason in sorted(set(blind.values())):
         rules = sorted(rule for rule, one in blind.items() if one == reason)
-        found.append(broken(f"{_some(rules)} can see nothing: {reason}", _NAME_LABELS))
+        lacks = broken(f"{_some(rules)} can see nothing: {reason}", _NAME_LABELS)
+        found.append(blinding(lacks, rules, reason))
     found += [ok(line) for line in dialects.described()]
-    names = frozenset().union(*(metric_names(expr) for expr in expressions.values()))
-    present = await _present(ask, names, at)
-    if isinstance(present, Blind):
-        return [
-            *found,
-            broken(
-                f"the series of rules cannot be counted: {present.reason}",
-                "check the server's limits, and prometheus.timeout",
-            ),
-        ]
-    return [*found, *_findings(expressions, names, present)]
+    presence = await presence_of(ask, expressions, at)
+    if isinstance(presence, Blind):
+        reason = f"the series of rules cannot be counted: {presence.reason}"
+        mend = "check the server's limits, and prometheus.timeout"
+        return [*found, blinding(broken(reason, mend), expressions, reason)]
+    found += _findings(expressions, presence)
+    found += await _late(ask, expressions, presence.series, at)
+    return [*found, *_partly_down(expressions, presence)]
+
+
+async def missing(
+    dialects: Dialects, ask: InstantQuery, queries: Mapping[str, Query], at: datetime
+) -> Sequence[MissingMetrics] | Blind:
+    """Return which metrics of rules have no series now. `queries` are those of rules, by the rule's name."""
+    expressions, _blind = await _expressions(dialects, queries, at)
+    presence = await presence_of(ask, expressions, at)
+    return presence if isinstance(presence, Blind) else presence.missing
 
 
 async def _expressions(
@@ -88,67 +89,83 @@ async def _expressions(
     return expressions, blind
 
 
-def _findings(
-    expressions: Mapping[str, str], names: Collection[str], present: Collection[str]
-) -> Sequence[Finding]:
-    missing = {name: missing_metrics(expr, present) for name, expr in expressions.items()}
-    blind = frozenset().union(*missing.values())
-    if not blind:
+def _findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Finding]:
+    if not presence.missing:
         return [ok(f"every metric of {len(expressions)} rules has series")]
-    by_exporter: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for metric in blind:
-        by_exporter[exporter_of(metric)].add(metric)
-    found = [ok(f"{sum(not one for one in missing.values())} of {len(expressions)} rules have series")]
-    absent = {
-        exporter
-        for exporter, _mend in by_exporter
-        if exporter in OPTIONAL and not any(exporter_of(name)[0] == exporter for name in present)
-    }
+    blind = frozenset().union(*(one.rules for one in presence.missing))
+    found = [ok(f"{len(expressions) - len(blind)} of {len(expressions)} rules have series")]
+    absent = [
+        one
+        for one in presence.missing
+        if one.is_optional and one.cause is MissingCause.NO_TARGET and not one.lost
+    ]
     if absent:
-        waiting = [
-            rule for rule, needed in missing.items() if any(exporter_of(one)[0] in absent for one in needed)
-        ]
-        found.append(
-            ok(
-                f"{len(waiting)} rules wait until there are metrics of {_some(sorted(absent))}, if you use them"
-            )
-        )
-    for (exporter, mend), metrics in sorted(by_exporter.items()):
-        if exporter in absent:
+        waiting = sorted(frozenset().union(*(one.rules for one in absent)))
+        names = sorted(one.exporter for one in absent)
+        text = f"{len(waiting)} rules wait until there are metrics of {_some(names)}, if you use them"
+        for_what = f"there are no metrics of {_some(names)}"
+        found.append(replace(ok(text), rules=tuple(waiting), health=RuleHealth.WAITING, cause=for_what))
+    return [*found, *(missing_finding(one) for one in presence.missing if one not in absent)]
+
+
+def missing_finding(missing: MissingMetrics) -> Finding:
+    """Return what it means that these metrics are missing, and what mends it."""
+    metrics, exporter = _some(missing.metrics), missing.exporter
+    if missing.cause is MissingCause.TARGET_DOWN:
+        jobs = ", ".join(missing.jobs)
+        cause = f"there is no series of {metrics}: Prometheus gets nothing from any target of {jobs}"
+        given = broken("", "look at its pods, and at what Prometheus says of it under Status > Target health")
+    elif missing.cause is MissingCause.NOT_EXPORTED and exporter:
+        cause = f"there is no series of {metrics}, though {exporter} gives others"
+        mend = f"nothing, if these appear only when something happens; else let {exporter} export them"
+        given = warning("", _ADD_COUNTERS if missing.lines else mend, missing.lines)
+    elif exporter:
+        cause = f"there is no series of {metrics}; {exporter} gives them, and nothing of it is there"
+        given = broken("", f"{missing.mend}; or leave its rules out with rules.packs or rules.overrides")
+    else:
+        cause = f"there is no series of {metrics}"
+        given = warning("", "check the rule's metric names, or leave the rule out")
+    if missing.lost:
+        cause = f"{cause}; {_some(missing.lost)} had series within the last {LONGEST_BEFORE.days} days"
+    text = f"{_some(missing.rules)} can see nothing: {cause}"
+    return blinding(replace(given, text=text), missing.rules, cause)
+
+
+async def _late(
+    ask: InstantQuery, expressions: Mapping[str, str], series: Mapping[str, float], at: datetime
+) -> Sequence[Finding]:
+    """Return the exporters whose newest sample is older than it should be."""
+    found = []
+    names = {exporter_of(name) for name in series} - {UNKNOWN}
+    for exporter in sorted(names, key=lambda one: one.name):
+        own = [name for name in series if exporter_of(name) is exporter]
+        fewest = min(own, key=lambda name: (not exporter.is_steady(name), series[name], name))
+        newest = await ask(f"max(timestamp({fewest}))", at)
+        if isinstance(newest, Blind) or not newest.samples:
             continue
-        rules = sorted(rule for rule, needed in missing.items() if needed & metrics)
-        text = f"{_some(rules)} can see nothing: there is no series of {_some(sorted(metrics))}"
-        given = [name for name in names if exporter_of(name)[0] == exporter]
-        if not exporter:
-            found.append(warning(text, "check the rule's metric names, or leave the rule out"))
-        elif any(name in present for name in given) and (lines := counter_lines(metrics)):
-            found.append(warning(f"{text}, though {exporter} gives others", _ADD_COUNTERS, lines))
-        elif any(name in present for name in given):
-            found.append(
-                warning(
-                    f"{text}, though {exporter} gives others",
-                    f"nothing, if these appear only when something happens; else let {exporter} export them",
-                )
-            )
-        else:
-            found.append(
-                broken(
-                    f"{text}; {exporter} gives them, and nothing of it is there",
-                    f"{mend}; or leave its rules out with rules.packs or rules.overrides",
-                )
-            )
+        age = timedelta(seconds=at.timestamp() - newest.samples[0].value)
+        if age <= LATE_AFTER:
+            continue
+        rules = sorted(rule for rule, expr in expressions.items() if metric_names(expr) & set(own))
+        cause = f"the newest sample of {exporter.name} is {humanize(age)} old"
+        mend = "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
+        text = f"{_some(rules)} see late: {cause}"
+        late = warning(text, mend)
+        found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
     return found
 
 
-async def _present(ask: _Ask, names: Collection[str], at: datetime) -> frozenset[str] | Blind:
-    """Return which of these metrics have series now."""
-    if not names:
-        return frozenset()
-    pattern = "|".join(sorted(names))
-    found = await ask(f'count by (__name__) ({{__name__=~"{pattern}"}})', at)
-    if isinstance(found, Blind):
-        return found
-    return frozenset(sample.labels["__name__"] for sample in found.samples)
+def _partly_down(expressions: Mapping[str, str], presence: Presence) -> Sequence[Finding]:
+    """Return the jobs of exporters of which some targets are down: of those nodes, rules see nothing."""
+    given = {exporter_of(name) for name in presence.series} - {UNKNOWN}
+    return [
+        warning(
+            f"Prometheus gets nothing from {count:.0f} of {every:.0f} targets of {job}, so rules see nothing of these",
+            "look at their pods, and at what Prometheus says of them under Status > Target health",
+        )
+        for job, (count, every) in sorted(presence.down.items())
+        if count < every and any(exporter.scrapes(job) for exporter in given)
+    ]
 
 
 async def _version(client: PrometheusClient) -> str:

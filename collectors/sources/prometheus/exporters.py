@@ -1,70 +1,189 @@
-"""The exporter of each metric that rules query, for people who miss one."""
+"""The exporters of the metrics that rules query: how to get them, and which of them are always there."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 
-_MENDS: Mapping[str, tuple[str, str]] = {  # prefix -> the exporter, and what to do
-    "DCGM_": (
-        "dcgm-exporter",
-        "install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
-    ),
-    "dcgm_": (
-        "dcgm-exporter",
-        "install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
-    ),
-    "gpu_operator_": (
-        "the GPU operator",
-        "enable nodeStatusExporter in the GPU operator, and let Prometheus scrape it (port 8000)",
-    ),
-    "node_": (
-        "node_exporter",
-        "install node_exporter on every node, and let Prometheus scrape it (port 9100)",
-    ),
-    "kube_": ("kube-state-metrics", "install kube-state-metrics, and let Prometheus scrape it (port 8080)"),
-    "coredns_": ("CoreDNS", "let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153"),
-    "container_": ("cAdvisor", "let Prometheus scrape the kubelets' /metrics/cadvisor"),
-    "kubelet_": ("the kubelet", "let Prometheus scrape the kubelets' /metrics"),
-    "csi_": ("the kubelet", "let Prometheus scrape the kubelets' /metrics"),
-    "storage_": ("the kubelet", "let Prometheus scrape the kubelets' /metrics"),
-    "apiserver_": ("the API server", "let Prometheus scrape the API server's /metrics"),
-    "problem_": (
-        "node-problem-detector",
-        "install node-problem-detector on every node, and let Prometheus scrape it (port 20257)",
-    ),
-    "felix_": ("Calico", "set prometheusMetricsEnabled for Felix, and let Prometheus scrape it (port 9091)"),
-    "ipam_": ("Calico's controllers", "let Prometheus scrape calico-kube-controllers (port 9094)"),
-    "metallb_": ("MetalLB", "let Prometheus scrape MetalLB's controller and speakers (port 7472)"),
-    "etcd_": ("etcd", "let Prometheus scrape etcd's /metrics; a managed control plane may not give it"),
-    "scheduler_": ("the scheduler", "let Prometheus scrape kube-scheduler (port 10259)"),
-    "workqueue_": ("the controllers", "let Prometheus scrape kube-controller-manager (port 10257)"),
-    "volcano_": ("Volcano", "let Prometheus scrape Volcano's scheduler (port 8080)"),
-    "Hadoop_": (
-        "Hadoop's JMX exporter",
-        "run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it",
-    ),
-    "hadoop_": (
-        "Hadoop's JMX exporter",
-        "run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it",
-    ),
-    "ceph_": (
-        "Ceph's manager",
-        "enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)",
-    ),
-}
 
-# Clusters without these lack nothing: the rules for them wait until one appears.
-OPTIONAL = frozenset(
-    {
-        "the GPU operator",
-        "node-problem-detector",
-        "Calico",
-        "Calico's controllers",
-        "MetalLB",
-        "Volcano",
-        "Hadoop's JMX exporter",
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricExporter:
+    """What gives the metrics with these prefixes.
+
+    `jobs` matches the names of its scrape jobs. `steady`: prefixes of metrics that it gives all the time, whatever
+    happens; the others may only be there while there is something to count. `always`: those of the steady ones that it
+    can give wherever it runs. `is_optional`: a cluster without it lacks nothing, and its rules wait.
+    """
+
+    name: str
+    prefixes: tuple[str, ...]
+    mend: str
+    jobs: str = ""
+    steady: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
+    is_optional: bool = False
+
+    def is_steady(self, metric: str) -> bool:
+        return metric.startswith(self.steady) if self.steady else False
+
+    def scrapes(self, job: str) -> bool:
+        """Whether a job is one of its own, by its name."""
+        return bool(self.jobs) and re.search(self.jobs, job, re.IGNORECASE) is not None
+
+
+UNKNOWN = MetricExporter(name="", prefixes=(), mend="")
+EXPORTERS: Sequence[MetricExporter] = (
+    MetricExporter(
+        name="dcgm-exporter",
+        prefixes=("DCGM_", "dcgm_"),
+        mend="install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
+        jobs="dcgm|gpu-metrics|nvidia-gpu",
+        steady=("DCGM_FI_", "dcgm_"),
+        always=(
+            "DCGM_FI_DEV_GPU_TEMP",
+            "DCGM_FI_DEV_GPU_UTIL",
+            "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
+            "DCGM_FI_DEV_POWER_VIOLATION",
+            "DCGM_FI_DEV_THERMAL_VIOLATION",
+            "DCGM_FI_DEV_XID_ERRORS",
+        ),
+    ),
+    MetricExporter(
+        name="the GPU operator",
+        prefixes=("gpu_operator_",),
+        mend="enable nodeStatusExporter in the GPU operator, and let Prometheus scrape it (port 8000)",
+        jobs="gpu-operator|node-status-exporter",
+        steady=("gpu_operator_",),
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="node_exporter",
+        prefixes=("node_",),
+        mend="install node_exporter on every node, and let Prometheus scrape it (port 9100)",
+        jobs="^node$|node[-_]?exporter",
+        steady=(
+            "node_load",
+            "node_memory_",
+            "node_filesystem_",
+            "node_cpu_",
+            "node_network_",
+            "node_vmstat_",
+        ),
+    ),
+    MetricExporter(
+        name="kube-state-metrics",
+        prefixes=("kube_",),
+        mend="install kube-state-metrics, and let Prometheus scrape it (port 8080)",
+        jobs="kube-state|^ksm$",
+        steady=("kube_node_info", "kube_node_status_", "kube_pod_info", "kube_pod_status_phase"),
+    ),
+    MetricExporter(
+        name="CoreDNS",
+        prefixes=("coredns_",),
+        mend="let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153",
+        jobs="dns",
+        steady=("coredns_build_info", "coredns_dns_requests_total", "coredns_dns_request_duration_"),
+    ),
+    MetricExporter(
+        name="cAdvisor",
+        prefixes=("container_",),
+        mend="let Prometheus scrape the kubelets' /metrics/cadvisor",
+        jobs="cadvisor",
+        steady=("container_cpu_", "container_memory_"),
+    ),
+    MetricExporter(
+        name="the kubelet",
+        prefixes=("kubelet_", "csi_", "storage_"),
+        mend="let Prometheus scrape the kubelets' /metrics",
+        jobs="kubelet",
+        steady=("kubelet_running_", "kubelet_pleg_"),
+    ),
+    MetricExporter(
+        name="the API server",
+        prefixes=("apiserver_",),
+        mend="let Prometheus scrape the API server's /metrics",
+        jobs="apiserver",
+        steady=("apiserver_request_",),
+    ),
+    MetricExporter(
+        name="node-problem-detector",
+        prefixes=("problem_",),
+        mend="install node-problem-detector on every node, and let Prometheus scrape it (port 20257)",
+        jobs="problem-detector",
+        steady=("problem_",),
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="Calico",
+        prefixes=("felix_",),
+        mend="set prometheusMetricsEnabled for Felix, and let Prometheus scrape it (port 9091)",
+        jobs="felix|calico",
+        steady=("felix_",),
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="Calico's controllers",
+        prefixes=("ipam_",),
+        mend="let Prometheus scrape calico-kube-controllers (port 9094)",
+        jobs="calico",
+        steady=("ipam_",),
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="MetalLB",
+        prefixes=("metallb_",),
+        mend="let Prometheus scrape MetalLB's controller and speakers (port 7472)",
+        jobs="metallb",
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="etcd",
+        prefixes=("etcd_",),
+        mend="let Prometheus scrape etcd's /metrics; a managed control plane may not give it",
+        jobs="etcd",
+        steady=("etcd_server_has_leader", "etcd_mvcc_db_", "etcd_disk_"),
+    ),
+    MetricExporter(
+        name="the scheduler",
+        prefixes=("scheduler_",),
+        mend="let Prometheus scrape kube-scheduler (port 10259)",
+        jobs="scheduler",
+        steady=("scheduler_pending_pods",),
+    ),
+    MetricExporter(
+        name="the controllers",
+        prefixes=("workqueue_",),
+        mend="let Prometheus scrape kube-controller-manager (port 10257)",
+        jobs="controller-manager",
+        steady=("workqueue_",),
+    ),
+    MetricExporter(
+        name="Volcano",
+        prefixes=("volcano_",),
+        mend="let Prometheus scrape Volcano's scheduler (port 8080)",
+        jobs="volcano",
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="Hadoop's JMX exporter",
+        prefixes=("Hadoop_", "hadoop_"),
+        mend="run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it",
+        jobs="hdfs|hadoop|namenode|datanode",
+        steady=("Hadoop_", "hadoop_"),
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="Ceph's manager",
+        prefixes=("ceph_",),
+        mend="enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)",
+        jobs="ceph|rook",
+        steady=("ceph_health_status", "ceph_osd_up", "ceph_cluster_", "ceph_mon_quorum_status"),
+        is_optional=True,
+    ),
 )
 
 
-def exporter_of(metric: str) -> tuple[str, str]:
-    """Return the exporter that gives a metric, and how to get it; both empty if it is not known."""
-    return next((mend for prefix, mend in _MENDS.items() if metric.startswith(prefix)), ("", ""))
+@cache
+def exporter_of(metric: str) -> MetricExporter:
+    """Return the exporter that gives a metric; `UNKNOWN` if none is known."""
+    return next((one for one in EXPORTERS if metric.startswith(one.prefixes)), UNKNOWN)

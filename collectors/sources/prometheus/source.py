@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from collectors.facts.clock import humanize, moment_of
 from collectors.facts.findings import Finding
 from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series, SourceError
 from collectors.facts.topology import Topology
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
-from collectors.sources.prometheus.diagnosis import diagnose
+from collectors.sources.prometheus.diagnosis import diagnose, missing
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
@@ -122,6 +123,12 @@ class PrometheusSource:
         return await diagnose(
             self._client, self.dialects, self._instant, await self.health(at=at), queries, at
         )
+
+    async def missing(
+        self, queries: Mapping[str, Query], *, at: datetime
+    ) -> Sequence[MissingMetrics] | Blind:
+        """Return which metrics these queries need that have no series now, and why."""
+        return await missing(self.dialects, self._instant, queries, at)
 
     async def _stale(self, at: datetime, limit: timedelta) -> Blind | None:
         """Return Blind when the newest scrape as of that moment is older than `limit`."""

@@ -57,18 +57,18 @@ def said(incident: Incident) -> str:
 @pytest.mark.parametrize(
     ("gpu_pods", "gpus", "expected"),
     [
-        ({"gpu0": "infer/llama-0"}, ("0",), "On this GPU: StatefulSet infer/llama 2 GPUs, mei"),
-        ({"gpu0": "speech/asr-0"}, ("0",), "On this GPU: speech/asr 4 GPUs, bo"),
+        ({"gpu0": "infer/llama-0"}, ("0",), "On GPU: StatefulSet infer/llama 2 GPUs, mei"),
+        ({"gpu0": "speech/asr-0"}, ("0",), "On GPU: speech/asr 4 GPUs, bo"),
         ({}, ("0",), "On this node: speech/asr 4 GPUs, bo; StatefulSet infer/llama 2 GPUs, mei"),
         (
             {"gpu0": "infer/llama-0", "gpu1": "infer/llama-0"},
             ("0", "1"),
-            "On these GPUs: StatefulSet infer/llama 2 GPUs, mei",
+            "On GPU: StatefulSet infer/llama 2 GPUs, mei",
         ),
         (
             {"gpu0": "infer/llama-0"},
             ("1", "0"),
-            "On these GPUs: StatefulSet infer/llama 2 GPUs, mei · On this node: speech/asr 4 GPUs, bo",
+            "On GPU: StatefulSet infer/llama 2 GPUs, mei · On this node: speech/asr 4 GPUs, bo",
         ),
         (
             {"gpu0": "infer/llama-0"},

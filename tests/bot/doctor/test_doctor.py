@@ -44,7 +44,7 @@ async def test_a_set_up_that_is_whole(tmp_path: Path) -> None:
         line = pod_line(now, "hello", node="gpu-a01", namespace="vision", pod="a", container="a")
         await stage.elastic.index([line])
         found = await findings(stage)
-    wanted = {"prod-a kubernetes", "prod-a prometheus", "prod-a elasticsearch", "slack"}
+    wanted = {"prod-a kubernetes", "prod-a prometheus", "prod-a elasticsearch", "prod-a rules", "slack"}
     assert {one.part for one in found} == wanted
     assert [one for one in found if one.is_broken] == []
 
@@ -155,7 +155,12 @@ async def test_the_report_of_the_command(tmp_path: Path) -> None:
         stage.slack.workspace.directory.channels[stage.slack.id(CHANNEL)].members.clear()
         report = await doctor("check", "--connect", "--config", str(file))
     rows = json.loads(whole.stdout)
-    assert {row["part"] for row in rows} == {"prod-a kubernetes", "prod-a prometheus", "slack"}
+    assert {row["part"] for row in rows} == {
+        "prod-a kubernetes",
+        "prod-a prometheus",
+        "prod-a rules",
+        "slack",
+    }
     assert {row["level"] for row in rows} <= {level.value for level in FindingLevel}
     assert report.exit_code == 1
     assert "  broken  the bot is not in the channel" in report.stdout

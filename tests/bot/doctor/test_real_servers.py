@@ -65,4 +65,10 @@ async def test_the_doctor_is_green_on_real_servers(
         client.indices.delete(index=INDEX)
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "Nothing is broken."), result.output
     parts = [line for line in result.stdout.splitlines() if line and not line.startswith(" ")][:-1]
-    assert parts == ["prod-a kubernetes", "prod-a prometheus", "prod-a elasticsearch", "slack"]
+    assert parts == [
+        "prod-a kubernetes",
+        "prod-a prometheus",
+        "prod-a elasticsearch",
+        "prod-a rules",
+        "slack",
+    ]

@@ -1,15 +1,17 @@
 """What the doctor finds about metrics: exporters that are missing, and what a rule needs of an expression."""
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 import pytest
 
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
 from collectors.facts.clock import SystemClock
-from collectors.facts.findings import Finding, FindingLevel
-from collectors.facts.queries import PromQLQuery
+from collectors.facts.findings import Finding, FindingLevel, RuleHealth
+from collectors.facts.missing_metrics import MissingCause, MissingMetrics
+from collectors.facts.queries import PromQLQuery, Query
+from collectors.facts.results import Blind
 from collectors.sources.prometheus.dcgm_counters import counters
 from collectors.sources.prometheus.exporters import exporter_of
 from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
@@ -85,7 +87,7 @@ def test_the_metrics_that_an_expression_needs(expr: str, present: set[str], miss
 def test_the_exporter_of_every_metric_of_the_shipped_rules_is_known() -> None:
     every = [rule.query for rule in read_rulebook(RulesSettings()).rules]
     names = {name for query in every if isinstance(query, PromQLQuery) for name in metric_names(query.expr)}
-    unknown = sorted(name for name in names - {"up"} if not exporter_of(name)[0])
+    unknown = sorted(name for name in names - {"up"} if not exporter_of(name).name)
     assert unknown == [], "add their exporter to collectors/sources/prometheus/exporters.py"
 
 
@@ -160,3 +162,112 @@ async def test_rules_for_what_a_cluster_does_not_use_are_one_line(start_promethe
     assert [one.text for one in found[2:]] == [
         "5 rules wait until there are metrics of Calico, MetalLB, Volcano, node-problem-detector, if you use them"
     ]
+
+
+NODE_QUERIES = {
+    "Load": PromQLQuery(expr="node_load1 > 1"),
+    "Memory": PromQLQuery(expr="node_memory_Free_bytes < 1"),
+}
+
+
+def written(at: datetime, *samples: tuple[str, float, timedelta]) -> list[str]:
+    """Return lines of OpenMetrics: each sample with its value, so long before `at`."""
+    ordered = sorted(samples, key=lambda one: (one[0].partition("{")[0], -one[2]))
+    lines: dict[str, list[str]] = {}
+    for series, value, ago in ordered:
+        name = series.partition("{")[0]
+        lines.setdefault(name, [f"# TYPE {name} gauge"]).append(
+            f"{series} {value} {(at - ago).timestamp():.3f}"
+        )
+    return [line for some in lines.values() for line in some]
+
+
+async def diagnosed(
+    start_prometheus: StartPrometheus, queries: Mapping[str, Query], *samples: tuple[str, float, timedelta]
+) -> tuple[Sequence[Finding], Sequence[MissingMetrics]]:
+    at = SystemClock().now() - timedelta(minutes=10)
+    server = start_prometheus(samples=written(at, ('up{job="other"}', 1, JUST), *samples))
+    source = PrometheusSource(PrometheusOptions(url=server.url))
+    try:
+        found, missing = await source.diagnose(queries, at=at), await source.missing(queries, at=at)
+    finally:
+        await source.close()
+    assert not isinstance(missing, Blind)
+    return found, missing
+
+
+JUST = timedelta(seconds=5)
+HOUR = timedelta(hours=1)
+
+
+async def test_a_target_that_is_down_is_the_cause_even_if_it_never_answered(
+    start_prometheus: StartPrometheus,
+) -> None:
+    down = ('up{job="monitoring/node-exporter",instance="a"}', 0.0, JUST)
+    found, (missing,) = await diagnosed(start_prometheus, NODE_QUERIES, down)
+    (one,) = of_level(found, FindingLevel.BROKEN)
+    assert one.cause == (
+        "there is no series of node_load1, node_memory_Free_bytes: "
+        "Prometheus gets nothing from any target of monitoring/node-exporter"
+    )
+    assert one.rules == ("Load", "Memory")
+    assert (missing.cause, missing.lost) == (MissingCause.TARGET_DOWN, ())
+
+
+async def test_the_target_that_gave_the_metrics_before_is_the_one_that_is_down(
+    start_prometheus: StartPrometheus,
+) -> None:
+    found, (missing,) = await diagnosed(
+        start_prometheus,
+        NODE_QUERIES,
+        ('up{job="machines",instance="a"}', 0.0, JUST),
+        ('node_load1{job="machines",instance="a"}', 1.0, HOUR),
+    )
+    (one,) = of_level(found, FindingLevel.BROKEN)
+    assert one.cause.endswith("from any target of machines; node_load1 had series within the last 14 days")
+    assert (missing.cause, missing.lost) == (MissingCause.TARGET_DOWN, ("node_load1",))
+
+
+async def test_metrics_that_came_and_went_are_lost_only_if_they_are_always_given(
+    start_prometheus: StartPrometheus,
+) -> None:
+    queries = {**NODE_QUERIES, "Raid": PromQLQuery(expr="node_md_disks > 1")}
+    found, (missing,) = await diagnosed(
+        start_prometheus,
+        queries,
+        ('node_load1{job="node"}', 1.0, JUST),
+        ('node_memory_Free_bytes{job="node"}', 1.0, HOUR),
+        ('node_md_disks{job="node"}', 1.0, HOUR),
+    )
+    (one,) = of_level(found, FindingLevel.WARNING)
+    assert one.rules == ("Memory", "Raid")
+    assert missing.cause is MissingCause.NOT_EXPORTED
+    assert missing.metrics == ("node_md_disks", "node_memory_Free_bytes")
+    assert missing.lost == ("node_memory_Free_bytes",)
+
+
+async def test_some_targets_of_a_job_that_are_down_are_said(start_prometheus: StartPrometheus) -> None:
+    found, missing = await diagnosed(
+        start_prometheus,
+        {"Load": NODE_QUERIES["Load"]},
+        ('up{job="node",instance="a"}', 1.0, JUST),
+        ('up{job="node",instance="b"}', 0.0, JUST),
+        ('node_load1{job="node",instance="a"}', 1.0, JUST),
+    )
+    assert missing == ()
+    (one,) = of_level(found, FindingLevel.WARNING)
+    assert one.text.startswith("Prometheus gets nothing from 1 of 2 targets of node")
+
+
+async def test_rules_whose_newest_sample_is_old_see_late(start_prometheus: StartPrometheus) -> None:
+    queries = {**NODE_QUERIES, "Up": PromQLQuery(expr="up == 0")}
+    found, missing = await diagnosed(
+        start_prometheus,
+        queries,
+        ('node_load1{job="node"}', 1.0, timedelta(minutes=4)),
+        ('node_memory_Free_bytes{job="node"}', 1.0, timedelta(minutes=4)),
+    )
+    assert missing == ()
+    (one,) = of_level(found, FindingLevel.WARNING)
+    assert (one.health, one.rules) == (RuleHealth.LATE, ("Load", "Memory"))
+    assert one.cause == "the newest sample of node_exporter is 4 min old"

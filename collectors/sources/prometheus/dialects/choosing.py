@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import Family, Role
+from collectors.sources.prometheus.dialects.host_addresses import host_labels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.node_ranks import INSTANCE, NO_NODES, NodeRanks
 from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
@@ -58,7 +59,7 @@ def choose(
     merged: list[_JobDialect] = []
     for job, own in sorted(by_job.items(), key=lambda item: -len(item[1])):
         given = {**_unusual_pods(family, own, known), **overrides}
-        found = _of_job(family, job, own, NodeRanks(family, own, known), never, given)
+        found = _of_job(family, job, own, NodeRanks(family, own, known), never, given, known)
         for number, other in enumerate(merged):
             if joined := _joined(other, found, ranks):
                 merged[number] = joined
@@ -73,7 +74,13 @@ def choose(
 
 
 def _of_job(
-    family: Family, job: str, series: Sequence[Labels], ranks: NodeRanks, never: str, overrides: Overrides
+    family: Family,
+    job: str,
+    series: Sequence[Labels],
+    ranks: NodeRanks,
+    never: str,
+    overrides: Overrides,
+    nodes: NodeNames | None,
 ) -> _JobDialect:
     labels: list[LabelSource] = []
     rejected: frozenset[str] = frozenset()
@@ -84,6 +91,9 @@ def _of_job(
             names = ranks.names(series)
             rejected = ranks.rejected(series)
             labels.append(LabelSource(label=known.label, names=names or (known.label,)))
+        elif role is Role.NODE and family.is_on_host:
+            labels += host_labels(series, ranks, nodes)
+            rejected = ranks.rejected(series)
         else:
             labels.append(
                 LabelSource(label=known.label, names=_in_use(series, known.names) or (known.label,))
@@ -225,7 +235,8 @@ def _shown(
     shown: dict[Role, tuple[str, ...]] = {}
     for one in found:
         for source in one.labels:
-            role = roles[source.label]
+            if (role := roles.get(source.label)) is None:  # said already, by another label
+                continue
             names = (name for name in source.names if name in used)
             shown[role] = tuple(dict.fromkeys((*shown.get(role, ()), *names)))
     return {role: names for role, names in shown.items() if names}

@@ -44,14 +44,16 @@ class Family:
     """The series of one kind of exporter.
 
     `prefix` begins its metrics. `probes` are metrics that have its labels. `is_on_node`: it runs on the node that its
-    series are about. `own` are the names of its own pods, with `|` between them.
+    series are about. `is_on_host`: so it does, but its host may be outside of the cluster, and the packs know it by
+    `instance`. `own` are the names of its own pods, with `|` between them.
     """
 
     name: str
-    prefix: str
+    prefix: str | tuple[str, ...]
     probes: tuple[str, ...]
     roles: Mapping[Role, RoleLabels] = field(default_factory=dict)
     is_on_node: bool = False
+    is_on_host: bool = False
     own: str = ""
     aliases: Mapping[str, tuple[MetricAlias, ...]] = field(default_factory=dict)
 
@@ -152,4 +154,41 @@ COREDNS = Family(
     },
 )
 
-FAMILIES = (DCGM, KUBE_STATE_METRICS, COREDNS)
+_HOST = {Role.NODE: RoleLabels(label="instance", names=_NODES)}
+
+NODE_EXPORTER = Family(
+    name="node_exporter",
+    prefix="node_",
+    probes=("node_load1", "node_memory_MemTotal_bytes"),
+    roles=_HOST,
+    is_on_host=True,
+)
+
+KUBELET = Family(
+    name="kubelet",
+    prefix=("kubelet_", "storage_operation_", "csi_operations_"),
+    probes=("kubelet_running_pods", "kubelet_volume_stats_used_bytes"),
+    roles={**_HOST, Role.NAMESPACE: _collides("namespace")},
+    is_on_host=True,
+)
+
+NODE_PROBLEM_DETECTOR = Family(
+    name="node-problem-detector", prefix="problem_", probes=("problem_counter",), roles=_HOST, is_on_host=True
+)
+
+FELIX = Family(
+    name="calico-node", prefix="felix_", probes=("felix_resync_state",), roles=_HOST, is_on_host=True
+)
+
+TARGETS = Family(name="targets", prefix="up", probes=("up",), roles=_HOST, is_on_host=True)
+
+FAMILIES = (
+    DCGM,
+    KUBE_STATE_METRICS,
+    COREDNS,
+    NODE_EXPORTER,
+    KUBELET,
+    NODE_PROBLEM_DETECTOR,
+    FELIX,
+    TARGETS,
+)

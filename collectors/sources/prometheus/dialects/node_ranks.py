@@ -41,7 +41,7 @@ class NodeRanks:
 
     def ordered(self, label: str, names: Iterable[str]) -> tuple[str, ...]:
         """Return the names that a label comes from, best first."""
-        if label == self._label:
+        if label == self._label or self._family.is_on_host:
             key = self._rank
             last = [name for name in names if name == INSTANCE][:1]
             return (*sorted(set(names) - {INSTANCE}, key=key), *last)
@@ -64,6 +64,11 @@ class NodeRanks:
         ]
         rest = [name for name in self._usual if any(name in one for one in series)] if not accepted else []
         return self.ordered(self._label, (*accepted, *rest, INSTANCE))
+
+    def naming(self, series: Sequence[Labels]) -> tuple[str, ...]:
+        """Return the labels of these series that name nodes, best first, without the target's address."""
+        found = [name for name in self._share if self._accepts(name) and any(name in one for one in series)]
+        return tuple(sorted(set(found) - {INSTANCE}, key=self._rank))
 
     def rejected(self, series: Sequence[Labels]) -> frozenset[str]:
         """Return the labels of these series that mean something else than their node."""

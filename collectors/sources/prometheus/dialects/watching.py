@@ -85,7 +85,10 @@ class Dialects:
             expr=rewritten(query.expr, self._forms),
             presence=None if query.presence is None else rewritten(query.presence, self._forms),
             node_labels=frozenset(
-                name for one in families if one.is_on_node for name in (one.roles[Role.NODE].label, "node")
+                name
+                for one in families
+                if one.is_on_node or self._names_hosts_anew(one)
+                for name in (one.roles[Role.NODE].label, "node")
             ),
         )
 
@@ -146,6 +149,11 @@ class Dialects:
                 f"the nodes of {family.name}'s series are not known before the cluster's objects are listed"
             )
         return ""
+
+    def _names_hosts_anew(self, family: Family) -> bool:
+        """Whether the hosts of the family's series get their nodes' names for their addresses."""
+        groups = self._looks[family.name].dialect.groups if family.is_on_host else ()
+        return any(group.source_of(family.roles[Role.NODE].label) for group in groups)
 
     def _forms(self, metric: str) -> MetricForms | None:
         family = next((one for one in self._families if one.has(metric)), None)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 import aiohttp
@@ -31,7 +32,16 @@ _POLL = 1.0  # seconds
 AlertLabels = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, order=True)
+class DifferenceCause(StrEnum):
+    """Why an alert differs, where the reason is known."""
+
+    FORGOTTEN = (
+        "forgotten"  # by Prometheus at its restart: how long a short `for` has lasted, and what keeps firing
+    )
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """An alert, or a blind rule without labels, that is not the same on both sides."""
 
@@ -39,6 +49,7 @@ class Difference:
     labels: AlertLabels
     ours: str
     theirs: str
+    cause: DifferenceCause = DifferenceCause.UNKNOWN
 
     @property
     def alert(self) -> tuple[str, AlertLabels]:
@@ -72,6 +83,7 @@ class Followed:
 
     def __init__(self, files: Sequence[RuleFile], router: Callable[[], QueryRouter], url: str) -> None:
         self._url = url
+        self.files = len(files)
         renderer = RuleRenderer(
             lambda: Topology(cluster=_CLUSTER), clean=Redactor(()).clean, external_url=url
         )
@@ -142,7 +154,7 @@ class Followed:
                     continue
                 shown, wanted = _shown(mine), _shown_theirs(yours, but=OWN if group.is_own else ())
                 if shown != wanted:
-                    found.append(Difference(rule.id, labels, shown, wanted))
+                    found.append(Difference(rule.id, labels, shown, wanted, _cause(rule, mine, yours)))
         group.differences.append(tuple(found))
 
 
@@ -156,6 +168,18 @@ def _moment(theirs: Mapping[str, Any], interval: timedelta) -> datetime | None:
             active = datetime.fromisoformat(alert["activeAt"])
             return active + (said - active) // interval * interval
     return said
+
+
+def _cause(rule: Rule, mine: Alert | None, yours: Mapping[str, Any] | None) -> DifferenceCause:
+    """Return whether a restart explains it: Prometheus restores no `for` below its grace period of ten minutes, and
+    what has waited longer waits ten minutes more; it never restores `keep_firing_for`.
+    """
+    if mine is None or not mine.is_firing:
+        return DifferenceCause.UNKNOWN
+    waits_again = rule.timing.for_ > timedelta() and yours is not None and yours["state"] == "pending"
+    keeps_firing = rule.timing.keep_firing_for > timedelta() and mine.life.inactive_since is not None
+    is_forgotten = waits_again or (keeps_firing and yours is None)
+    return DifferenceCause.FORGOTTEN if is_forgotten else DifferenceCause.UNKNOWN
 
 
 def _shown(alert: Alert | None) -> str:

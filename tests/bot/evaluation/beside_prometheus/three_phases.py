@@ -1,9 +1,9 @@
 """A Prometheus with many rules and our rule loop beside it: together, without connection, and after its restart."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -34,6 +34,7 @@ class PhaseResult:
     """What Prometheus had at the end of a phase, and what differed."""
 
     phase: str
+    files: int
     groups: int
     rules: int
     alerts: int
@@ -41,6 +42,20 @@ class PhaseResult:
     evaluations: int  # of groups
     differed_once: int  # alerts that differed at the last evaluation only: a scrape ended during it
     differences: tuple[Difference, ...]
+    is_restarted: bool = False  # Prometheus was
+
+    def summary(self) -> Mapping[str, object]:
+        """Return what is recorded: counts, and the alerts that differ."""
+        return {
+            "files": self.files,
+            "groups": self.groups,
+            "rules": self.rules,
+            "alerts": self.alerts,
+            "alerts kept without data": self.held,
+            "evaluations": self.evaluations,
+            "differed at one moment": self.differed_once,
+            "differ": [f"{one.cause}: {one.rule} {dict(one.labels)}" for one in self.differences],
+        }
 
 
 async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseResult]:
@@ -70,7 +85,7 @@ async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseRe
                     server.launch()
                     await asyncio.to_thread(server.wait_until_ready)
                     await followed.follow(times.after_restart)
-                    yield _result("after the restart of Prometheus", followed)
+                    yield replace(_result("after the restart of Prometheus", followed), is_restarted=True)
                 finally:
                     await source.close()
 
@@ -80,6 +95,7 @@ def _result(phase: str, followed: Followed) -> PhaseResult:
     lasting = tuple(one for group in groups for one in group.lasting())
     return PhaseResult(
         phase=phase,
+        files=followed.files,
         groups=len(groups),
         rules=sum(len(group.rules) for group in groups),
         alerts=sum(group.alerts for group in groups),

@@ -1,0 +1,101 @@
+"""What every rule of a cluster can see, as findings: the last part of the doctor's report."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError
+
+from alerts.incidents.incident import Incident
+from alerts.rules import Rule
+from alerts.silences import Silence
+from alerts.store import EvaluationProgress
+from bot.store.sql_store import SqlStore
+from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
+from commands.core.rule_runs import RuleRun
+from commands.rule.notifications import NotificationCount, notification_counts
+from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
+
+_LOOKED_THROUGH = 5_000  # incidents
+_RUNS_WITHIN = timedelta(minutes=15)  # a Yardmaster that has not evaluated any rule since does not run
+_WHERE = "yardmaster_rule_evaluation_duration_seconds and yardmaster_rule_evaluation_lag_seconds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleHistory:
+    """What a running Yardmaster has stored about its rules, by the rule's id."""
+
+    runs: Mapping[str, RuleRun] = field(default_factory=dict)
+    sent: Mapping[str, NotificationCount] = field(default_factory=dict)
+
+
+async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
+    """Return what the store has about a cluster's rules; nothing where there is no store yet."""
+    try:
+        if not _is_there(url):
+            return RuleHistory()
+        store = SqlStore.to_read(url)
+    except (ValueError, OSError):
+        return RuleHistory()
+    try:
+        async with store.read() as snapshot:
+            incidents = await snapshot.rows(Incident).find(
+                cluster=cluster, newest=True, limit=_LOOKED_THROUGH
+            )
+            silences = await snapshot.rows(Silence).find(cluster=cluster)
+            progress = await snapshot.rows(EvaluationProgress).get(cluster)
+    except (DBAPIError, sqlite3.Error, OSError):
+        return RuleHistory()
+    finally:
+        await store.close()
+    evaluated = progress.evaluated if progress is not None else {}
+    is_running = bool(evaluated) and now - max(evaluated.values()) < _RUNS_WITHIN
+    return RuleHistory(
+        runs={id: RuleRun(evaluated=at) for id, at in evaluated.items()} if is_running else {},
+        sent=notification_counts(incidents, silences, now),
+    )
+
+
+def _is_there(url: str) -> bool:
+    """Whether there is a store to read: opening a file that is not there would create it."""
+    address = make_url(url)
+    return address.get_backend_name() != "sqlite" or Path(address.database or "").is_file()
+
+
+def rule_findings(
+    rules: Sequence[Rule], findings: Sequence[Finding], history: RuleHistory, now: datetime
+) -> list[Finding]:
+    """Return what to do first, and a finding of each rule: whether it has data, waits, is late or blind, is noisy."""
+    found = verdicts(rules, findings, history.runs, history.sent, now)
+    seeing = sum(one.health is RuleHealth.HAS_DATA for one in found)
+    report = [ok(f"{seeing} of {len(found)} rules have data")]
+    for number, fix in enumerate(fixes(found), start=1):
+        count = len(fix.rules)
+        opens = f"{number}. for {count} rule{'s' if count != 1 else ''}, the worst {fix.worst.value}"
+        first = warning(f"{opens}: {fix.finding.cause}", fix.finding.mend, fix.finding.lines)
+        report.append(first)
+    return [*report, *map(_of_rule, found)]
+
+
+def _of_rule(verdict: RuleVerdict) -> Finding:
+    sent = verdict.sent
+    said = f"{verdict.rule.name} ({severity_of(verdict.rule).value}): {verdict.health.value}"
+    if verdict.reason:
+        said += f", {verdict.reason}"
+    if sent.sent:
+        said += f"; {sent.sent} notifications in a week, {sent.acted / sent.sent:.0%} acted on"
+    sees = verdict.health in (RuleHealth.HAS_DATA, RuleHealth.WAITING)
+    # What is broken is the finding that names its cause.
+    level = FindingLevel.OK if sees else FindingLevel.WARNING
+    mend = verdict.finding.mend if verdict.finding is not None and level is not FindingLevel.OK else ""
+    if verdict.health is RuleHealth.LATE and verdict.finding is None:
+        mend = f"look at {_WHERE}: its source is slow, or Yardmaster does not run"
+    if sent.is_noisy:
+        level = FindingLevel.WARNING
+        said += ": noisy"
+        mend = mend or "raise its threshold or its `for` with rules.overrides, or leave it out"
+    one = Finding(level=level, text=said, mend=mend, rules=(verdict.rule.name,), health=verdict.health)
+    return replace(one, lines=verdict.finding.lines if verdict.finding is not None else ())

@@ -1,0 +1,46 @@
+"""Which rules' checks cannot run, because the cluster or one of its kinds cannot be seen."""
+
+from collections.abc import Mapping, Sequence
+
+from collectors.checks.catalogue import CHECKS
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import NODES, PODS
+from collectors.facts.findings import Finding, blinding, broken
+from collectors.facts.queries import CheckQuery, Query
+from collectors.facts.results import Blind
+
+_RIGHTS = "`yardmaster doctor` says which right is missing, with the line of the role"
+_SHOWN = 6
+_OF_CLUSTER = frozenset({"inventory", "trainings", "configs"})
+_EVERYWHERE = (NODES.name, PODS.name)  # without these there is no inventory
+
+
+def blind_checks(queries: Mapping[str, Query], inventory: Inventory | Blind) -> Sequence[Finding]:
+    """Return why checks of these queries, which are by their rules' names, cannot run."""
+    if isinstance(inventory, Blind):
+        rules = rules_without(queries)
+        return [_finding(rules, inventory.reason)] if rules else []
+    found = []
+    for kind, reason in sorted(inventory.missing.items()):
+        if rules := rules_without(queries, kind):
+            found.append(_finding(rules, f"{kind} cannot be seen: {reason}"))
+    return found
+
+
+def rules_without(queries: Mapping[str, Query], kind: str = "") -> Sequence[str]:
+    """Return the rules whose checks cannot run without a kind of objects, or without the cluster."""
+    own = {
+        name: CHECKS[query.name]
+        for name, query in queries.items()
+        if isinstance(query, CheckQuery) and query.name in CHECKS
+    }
+    if not kind or kind in _EVERYWHERE:
+        return sorted(name for name, check in own.items() if check.needs & _OF_CLUSTER)
+    return sorted(name for name, check in own.items() if kind in check.kinds)
+
+
+def _finding(rules: Sequence[str], cause: str) -> Finding:
+    names = sorted(rules)
+    rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    text = f"{', '.join(names[:_SHOWN])}{rest} can see nothing: {cause}"
+    return blinding(broken(text, _RIGHTS), names, cause)

@@ -1,0 +1,185 @@
+"""The command `rule doctor`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import get_close_matches
+from itertools import chain
+
+import click
+
+from alerts.cards.message import Block, Color, Context, Fields, Message, Paragraph, Preformatted, Table
+from alerts.cards.text import Text, bold, code, text
+from alerts.incidents.incident import Incident
+from alerts.rules import Severity
+from alerts.silences import Silence
+from collectors.facts.clock import humanize
+from collectors.facts.findings import RuleHealth
+from commands.core.command import Answer, Command, UnknownNameError
+from commands.core.context import CommandContext
+from commands.core.parameter_types import RULE
+from commands.rule.notifications import WEEK, notification_counts
+from commands.rule.verdicts import Fix, RuleVerdict, fixes, severity_of, verdicts
+
+SHOWN = 3  # things to do
+SHOWN_NOISY = 5
+SHOWN_LINES = 30
+LOOKED_THROUGH = 5_000  # incidents
+ASKS_FOR = timedelta(seconds=15)  # of a source: a command has not much longer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamineRules:
+    rule: str
+    all: bool
+
+
+async def examined(action: ExamineRules, context: CommandContext) -> Answer:
+    """Return what the rules can see: what to do first, and counts; one rule, or with `--all` each of them."""
+    if action.rule:
+        named = [rule for rule in context.rules.values() if action.rule in (rule.name, rule.id)]
+        if not named:
+            known = sorted({rule.name for rule in context.rules.values()})
+            near = tuple(get_close_matches(action.rule, known, n=3, cutoff=0.5))
+            raise UnknownNameError(f"There is no rule `{action.rule}` in force.", name=action.rule, near=near)
+    queries = {rule.name: rule.query for rule in context.rules.values()}
+    diagnosis = await context.cluster.diagnose(queries, at=context.now, within=ASKS_FOR)
+    findings = list(chain.from_iterable(diagnosis.values()))
+    async with context.store.read() as snapshot:
+        incidents = await snapshot.rows(Incident).find(
+            cluster=context.cluster.name, newest=True, limit=LOOKED_THROUGH
+        )
+        silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
+    sent = notification_counts(incidents, silences, context.now)
+    found = verdicts(context.rules.values(), findings, context.rule_runs, sent, context.now)
+    if action.rule:
+        chosen = [one for one in found if action.rule in (one.rule.name, one.rule.id)]
+        blocks = tuple(chain.from_iterable(map(_explained, chosen)))
+        return Answer(message=Message(title=text(bold(action.rule)), blocks=blocks))
+    if action.all:
+        return Answer(message=Message(title=_title(found), blocks=(_table(found),)))
+    return Answer(message=_summary(found))
+
+
+def _title(found: Sequence[RuleVerdict]) -> Text:
+    blind = sum(one.health is RuleHealth.BLIND for one in found)
+    if not blind:
+        return text(bold(f"None of {len(found)} rules is blind"))
+    return text(bold(f"{blind} of {len(found)} rules can see nothing"))
+
+
+def _summary(found: Sequence[RuleVerdict]) -> Message:
+    counts = Counter(one.health for one in found)
+    said = [f"{counts[RuleHealth.HAS_DATA]} with data"]
+    if waiting := counts[RuleHealth.WAITING]:
+        said.append(f"{waiting} waiting for metrics of what this cluster may not have")
+    if late := counts[RuleHealth.LATE]:
+        said.append(f"{late} late")
+    blocks: list[Block] = [Paragraph(text=text(*_listed(said), "."))]
+    to_do = fixes(found)
+    if to_do:
+        blocks.append(Paragraph(text=text(bold("What to do, the most worth first"))))
+    for number, fix in enumerate(to_do[:SHOWN], start=1):
+        blocks += _to_do(number, fix)
+    alone = [one for one in found if one.finding is None and one.reason]
+    if alone:
+        rows = tuple((one.rule.name, one.reason) for one in alone)
+        blocks.append(Table(heading=("rule", "why"), rows=rows[:SHOWN], more=max(0, len(rows) - SHOWN)))
+    noisy = sorted((one for one in found if one.sent.is_noisy), key=lambda one: -one.sent.sent)
+    if noisy:
+        blocks.append(_noise(noisy))
+    if len(to_do) > SHOWN:
+        blocks.append(Context(text=text(f"{len(to_do) - SHOWN} more things to do are left out here.")))
+    blocks.append(
+        Context(
+            text=text(
+                "Every rule: ", code("rule doctor --all"), ". One: ", code(f"rule doctor {_example(found)}")
+            )
+        )
+    )
+    is_well = not counts[RuleHealth.BLIND] and not counts[RuleHealth.LATE]
+    return Message(title=_title(found), blocks=tuple(blocks), color=Color.GOOD if is_well else Color.WARNING)
+
+
+def _example(found: Sequence[RuleVerdict]) -> str:
+    return found[0].rule.name if found else "GPUTemperatureHigh"
+
+
+def _listed(parts: Sequence[str]) -> list[str]:
+    return [part for one in parts for part in ("; ", one)][1:]
+
+
+def _to_do(number: int, fix: Fix) -> list[Block]:
+    critical = sum(severity_of(rule) is Severity.CRITICAL for rule in fix.rules)
+    count = len(fix.rules)
+    opens = f"{count} rule{'s' if count != 1 else ''}"
+    severe = f", {critical} of them critical" if critical else ""
+    said = text(bold(f"{number}. {opens}{severe}"), "\n", fix.finding.cause, "\n", fix.finding.mend)
+    lines = fix.finding.lines
+    blocks: list[Block] = [Paragraph(text=said)]
+    if lines:
+        blocks.append(Preformatted(lines=lines[:SHOWN_LINES]))
+    return blocks
+
+
+def _noise(noisy: Sequence[RuleVerdict]) -> Table:
+    rows = tuple((one.rule.name, str(one.sent.sent), _share(one)) for one in noisy[:SHOWN_NOISY])
+    return Table(
+        heading=("noisy rule", "notifications in a week", "acted on"),
+        rows=rows,
+        more=max(0, len(noisy) - SHOWN_NOISY),
+    )
+
+
+def _share(verdict: RuleVerdict) -> str:
+    return f"{verdict.sent.acted / verdict.sent.sent:.0%}" if verdict.sent.sent else ""
+
+
+def _table(found: Sequence[RuleVerdict]) -> Table:
+    rows = tuple(
+        (
+            one.rule.name,
+            f"{severity_of(one.rule).value}, {one.health.value}",
+            f"noisy: {one.reason}" if one.sent.is_noisy else one.reason,
+            str(one.sent.sent),
+            _share(one),
+        )
+        for one in found
+    )
+    return Table(heading=("rule", "state", "why", "sent", "acted on"), rows=rows)
+
+
+def _explained(verdict: RuleVerdict) -> list[Block]:
+    rule, run, sent = verdict.rule, verdict.run, verdict.sent
+    rows: list[tuple[str, Text]] = [("state", text(verdict.health.value))]
+    if verdict.reason:
+        rows.append(("why", text(verdict.reason)))
+    if verdict.finding is not None and verdict.finding.mend:
+        rows.append(("to mend it", text(verdict.finding.mend)))
+    if run.evaluated is not None:
+        took = f"{run.took.total_seconds():.1f} s"
+        rows.append(("evaluated", text(f"every {humanize(rule.interval)}; the last answer took {took}")))
+    times = f"{sent.sent} in {humanize(WEEK)}"
+    acted = f", {_share(verdict)} acted on" if sent.sent else ""
+    rows.append(("notifications", text(f"{times}{acted}")))
+    blocks: list[Block] = [Fields(rows=tuple(rows))]
+    if verdict.finding is not None and verdict.finding.lines:
+        blocks.append(Preformatted(lines=verdict.finding.lines[:SHOWN_LINES]))
+    return blocks
+
+
+COMMANDS = (
+    Command(
+        noun="rule",
+        verb="doctor",
+        summary="Show which rules can see nothing, what to do first, and which rules nobody acts on.",
+        action=ExamineRules,
+        parameters=(
+            click.Argument(["rule"], required=False, default="", type=RULE, metavar="RULE"),
+            click.Option(["--all"], is_flag=True, help="every rule, the worst first"),
+        ),
+        read=examined,
+        example="rule doctor",
+    ),
+)

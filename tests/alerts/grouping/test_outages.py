@@ -1,0 +1,66 @@
+"""Outages of nodes are read from their incidents: how often each broke, and how long it stood broken."""
+
+from dataclasses import replace
+
+from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
+from alerts.incidents.incident import Incident
+from alerts.incidents.outages import median_repairs, nodes_down, outages_of, repeat_offenders
+from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
+
+RULE = a_rule("GPUMissing")
+GROUPING = GroupingContext(rules={RULE.id: RULE}, topology=a_topology())
+
+
+def an_outage(node: str, *, began: float, lasted: float | None, severity: str = "critical") -> Incident:
+    at = NOON + minutes(began)
+    alert = an_alert("GPUMissing", severity=severity, at=at, on={"node": node})
+    incident = add_alert(
+        open_incident(f"{node} {began}", alert, channels=("C1",), now=at), alert, GROUPING, at
+    )
+    if lasted is None:
+        return incident
+    end = at + minutes(lasted)
+    return resolve_if_over(add_alert(incident, resolved(alert, end), GROUPING, end), end)
+
+
+def again(incident: Incident, *, began: float) -> Incident:
+    """Return the incident reopened."""
+    at = NOON + minutes(began)
+    alert = an_alert("GPUMissing", severity="critical", at=at, on={"node": incident.subject.node})
+    return add_alert(incident, alert, GROUPING, at)
+
+
+def test_nodes_are_down_from_the_start_of_an_outage_until_its_end() -> None:
+    outages = outages_of(
+        [an_outage("gpu-a01", began=0, lasted=60), an_outage("gpu-a02", began=30, lasted=None)]
+    )
+    at = [nodes_down(outages, NOON + minutes(minute)) for minute in (-1, 0, 30, 59, 60)]
+    assert at == [set(), {"gpu-a01"}, {"gpu-a01", "gpu-a02"}, {"gpu-a01", "gpu-a02"}, {"gpu-a02"}]
+
+
+def test_an_incident_that_is_reopened_is_two_outages() -> None:
+    outages = outages_of([again(an_outage("gpu-a01", began=0, lasted=20), began=25)])
+    assert [(one.began, one.ended) for one in outages] == [
+        (NOON, NOON + minutes(20)),
+        (NOON + minutes(25), None),
+    ]
+
+
+def test_who_breaks_again_and_again_is_named_worst_first() -> None:
+    often = [an_outage("gpu-a02", began=100 * count, lasted=10) for count in range(4)]
+    thrice = [an_outage("gpu-a01", began=100 * count, lasted=10) for count in range(3)]
+    twice = [an_outage("gpu-a03", began=100 * count, lasted=10) for count in range(2)]
+    assert repeat_offenders(outages_of([*thrice, *twice, *often])) == {"gpu-a02": 4, "gpu-a01": 3}
+
+
+def test_the_median_repair_leaves_out_what_still_stands() -> None:
+    lasted = (10, 20, 90, None)
+    outages = outages_of(
+        [an_outage("gpu-a01", began=100 * count, lasted=one) for count, one in enumerate(lasted)]
+    )
+    assert median_repairs(outages) == {"GPUMissing": minutes(20)}
+
+
+def test_a_warning_and_a_crash_of_a_training_broke_no_node() -> None:
+    crash = replace(an_outage("gpu-a02", began=0, lasted=5), crash_of="vision/detr")
+    assert outages_of([an_outage("gpu-a01", began=0, lasted=5, severity="warning"), crash]) == []

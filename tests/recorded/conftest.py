@@ -1,0 +1,26 @@
+"""One Prometheus for all recorded clusters: their series are imported before it starts."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from demo.parts.prometheus import PrometheusServer, import_openmetrics
+from tests.recorded.table import EPISODES
+
+_DECADE = timedelta(days=3650)
+
+
+@pytest.fixture(scope="session")
+def recordings(promtool_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrometheusServer]:
+    """A Prometheus with the series of every episode."""
+    folder = tmp_path_factory.mktemp("recordings")
+    for one in EPISODES.values():
+        samples = folder / "samples.om"
+        with samples.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in one.cluster.openmetrics())
+            file.write("# EOF\n")
+        import_openmetrics(samples, folder)
+    with PrometheusServer(config="global: {}\n", folder=folder, retention=_DECADE) as server:
+        yield server

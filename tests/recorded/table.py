@@ -1,0 +1,42 @@
+"""The table of faults and dialects, as data: what is recorded, each in a stretch of time of its own."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from tests.support.gpu_dialects import TEN
+from tests.support.recorded_cluster import FaultKind
+from tests.support.recorded_episodes import Episode, episode
+from tests.support.scrape_styles import NODE_DIALECTS, STYLES
+
+MINUTE = timedelta(minutes=1)
+THREE = TEN[:3]
+FAULTY, FULL, DOWN, *_ = (one.name for one in TEN)
+
+
+def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
+    """Yield the name, the options and the faults of each."""
+    for style in STYLES:
+        own = {"style": style, "exporters": ("dcgm",)}
+        state = {**own, "exporters": ("kube-state-metrics",)}
+        yield f"quiet, {style.name}", {"lasts": 12, "style": style}, ()
+        yield f"hot, {style.name}", {"lasts": 8, **own}, (FaultKind.HOT,)
+        # The driver was reloaded long before the device plugin offers the GPU again.
+        yield f"xid, {style.name}", {"lasts": 6, "offered_after": 18, **own}, (FaultKind.XID,)
+        yield f"idle, {style.name}", {"lasts": 42, **own}, (FaultKind.IDLE,)
+        yield f"capacity, {style.name}", {"lasts": 8, **state}, (FaultKind.CAPACITY,)
+        yield f"dns, {style.name}", {"lasts": 8, **own, "exporters": ("coredns",)}, (FaultKind.SERVFAIL,)
+    hosts = {"exporters": ("node_exporter",)}
+    for dialect in NODE_DIALECTS:
+        faults = ((FaultKind.MEMORY, (FAULTY,)), (FaultKind.DISK, (FULL,)), (FaultKind.DOWN, (DOWN,)))
+        yield f"node, {dialect.name}", {"lasts": 8, "nodes": THREE, "node_labels": dialect, **hosts}, faults
+
+
+def _option(value: Any) -> Any:
+    return value * MINUTE if isinstance(value, int) else value
+
+
+EPISODES: Mapping[str, Episode] = {
+    name: episode(number, *faults, **{key: _option(value) for key, value in options.items()})
+    for number, (name, options, faults) in enumerate(_episodes())
+}

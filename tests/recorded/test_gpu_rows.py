@@ -1,0 +1,116 @@
+"""Faults of GPUs, in every dialect of dcgm-exporter and both chart styles: one card for each node."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from alerts.incidents.incident import Incident
+from alerts.rules import Severity
+from demo.parts.prometheus import PrometheusServer
+from tests.recorded.table import EPISODES, MINUTE
+from tests.support.gpu_dialects import TEN
+from tests.support.recorded_loop import RULES, RuleLoop, rule_loop
+from tests.support.recorded_objects import OWNER, holder_id, holder_kind, objects_at
+from tests.support.scrape_styles import STYLES
+
+NODES = {one.name: one for one in TEN}
+ABOUT_GPUS = tuple(name for name in RULES if "GPU" in name and not name.endswith("Logged"))
+styles = pytest.mark.parametrize("style", [one.name for one in STYLES])
+
+
+def loop_of(
+    recordings: PrometheusServer, name: str, *, after: timedelta = -2 * MINUTE
+) -> AbstractAsyncContextManager[RuleLoop]:
+    """Return the loop of an episode, which starts so long after the fault begins."""
+    one = EPISODES[name]
+    objects = partial(objects_at, one.cluster)
+    return rule_loop(recordings.url, objects, start=one.begins + after, rules=ABOUT_GPUS)
+
+
+async def by_node(loop: RuleLoop) -> Mapping[str, tuple[Incident, str]]:
+    """Return the incident of each node with its card."""
+    found = {incident.subject.node: incident for incident in await loop.incidents()}
+    cards = await loop.shown()
+    assert set(found) == set(NODES)
+    assert len(cards) == len(NODES), "one card for each node"
+    return {node: (incident, cards[incident.id]) for node, incident in found.items()}
+
+
+@styles
+async def test_a_hot_gpu(recordings: PrometheusServer, style: str) -> None:
+    one = EPISODES[f"hot, {style}"]
+    async with loop_of(recordings, f"hot, {style}") as loop:
+        await loop.run(one.begins + 4 * MINUTE)
+        assert not await loop.incidents()
+        await loop.run(one.mended - MINUTE / 2)
+        for node, (incident, card) in (await by_node(loop)).items():
+            assert incident.opened_at <= one.begins + 7 * MINUTE
+            title = card.splitlines()[0]
+            assert node in title
+            assert "GPU 0" in title
+            assert "95 °C" in title
+            assert holder_name(node) in card
+            assert OWNER in card
+            assert f"node cordon {node}" in card
+        await loop.run(one.mended + 5 * MINUTE)
+        assert not await loop.incidents(is_open=True)
+
+
+def holder_name(node: str) -> str:
+    return NODES[node].holder[1].removesuffix("-0")
+
+
+@styles
+async def test_xid_79_is_over_when_the_gpu_is_offered_again(recordings: PrometheusServer, style: str) -> None:
+    one = EPISODES[f"xid, {style}"]
+    async with loop_of(recordings, f"xid, {style}") as loop:
+        await loop.run(one.begins + 2 * MINUTE)
+        for node, (incident, card) in (await by_node(loop)).items():
+            assert incident.severity is Severity.CRITICAL
+            assert "XID 79" in card
+            assert "GPU 0" in card
+            assert node in card.splitlines()[0]
+            assert holder_name(node) in card
+            assert OWNER in card
+            assert f"node cordon {node}" in card
+        await loop.run(one.mended + 17 * MINUTE)
+        assert len(await loop.incidents(is_open=True)) == len(NODES), "time does not heal it"
+        await loop.run(one.mended + timedelta(minutes=21))
+        assert not await loop.incidents(is_open=True)
+        assert all("allocatable" in card for card in (await loop.shown()).values())
+
+
+@styles
+async def test_an_idle_gpu(recordings: PrometheusServer, style: str) -> None:
+    one = EPISODES[f"idle, {style}"]
+    async with loop_of(recordings, f"idle, {style}", after=30 * MINUTE) as loop:
+        await loop.run(one.mended - MINUTE / 2)
+        cards = await loop.shown()
+        found = {
+            incident.subject.training or incident.subject.workload for incident in await loop.incidents()
+        }
+        assert found == {holder_id(node) for node in TEN}
+        assert len(cards) == len(TEN)
+        for node in TEN:
+            (card,) = (one for one in cards.values() if holder_name(node.name) in one)
+            is_training = holder_kind(node) == "Job"
+            assert (f"gpu free {holder_id(node)}" if is_training else "gpu idle") in card
+            assert OWNER in card
+        await loop.run(one.mended + 3 * MINUTE)
+        assert not await loop.incidents(is_open=True)
+
+
+@styles
+async def test_gpus_that_are_missing_after_a_reboot(recordings: PrometheusServer, style: str) -> None:
+    one = EPISODES[f"capacity, {style}"]
+    async with loop_of(recordings, f"capacity, {style}") as loop:
+        await loop.run(one.mended - MINUTE / 2)
+        for node, (incident, card) in (await by_node(loop)).items():
+            assert incident.opened_at <= one.begins + 7 * MINUTE
+            assert node in card.splitlines()[0]
+            assert f"node cordon {node}" in card
+        await loop.run(one.mended + 5 * MINUTE)
+        assert not await loop.incidents(is_open=True)

@@ -1,0 +1,32 @@
+"""Faults of nodes, in every dialect of node_exporter that charts, agents and relabelling give."""
+
+from functools import partial
+
+import pytest
+
+from demo.parts.prometheus import PrometheusServer
+from tests.recorded.table import DOWN, EPISODES, FAULTY, FULL, MINUTE
+from tests.support.recorded_loop import rule_loop
+from tests.support.recorded_objects import objects_at
+from tests.support.scrape_styles import NODE_DIALECTS, NodeDialect
+
+RULES = ("NodeMemoryHighUtilization", "NodeFilesystemSpaceFillingUp", "NodeTargetDown", "TargetDown")
+
+
+@pytest.mark.parametrize("dialect", NODE_DIALECTS, ids=lambda one: one.name)
+async def test_each_node_has_its_card(recordings: PrometheusServer, dialect: NodeDialect) -> None:
+    one = EPISODES[f"node, {dialect.name}"]
+    objects = partial(objects_at, one.cluster)
+    async with rule_loop(recordings.url, objects, start=one.begins - 2 * MINUTE, rules=RULES) as loop:
+        await loop.run(one.begins + 8 * MINUTE)
+        found = {incident.subject.node: incident for incident in await loop.incidents()}
+        cards = await loop.shown()
+        assert set(found) == {FAULTY, FULL, DOWN}
+        assert len(cards) == 3
+        for node, incident in found.items():
+            assert node in cards[incident.id].splitlines()[0]
+            assert incident.opened_at <= one.begins + 7 * MINUTE
+            button = "node show" if node == DOWN else "node cordon"
+            assert f"{button} {node}" in cards[incident.id]
+        await loop.run(one.mended + 4 * MINUTE)
+        assert not await loop.incidents(is_open=True)

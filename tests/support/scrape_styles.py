@@ -1,0 +1,140 @@
+"""How people scrape: the target labels that charts and relabelling give the exporters of a node and of a cluster."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tests.support.gpu_dialects import GpuNode
+
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartStyle:
+    """What a chart makes of the targets that serve the whole cluster, and of a node's."""
+
+    name: str
+    node_job: str
+    dcgm_job: str
+    state: Labels  # of the target of kube-state-metrics
+    honours: bool  # the labels of kube-state-metrics
+    dns: Labels
+    node: Callable[[GpuNode], Labels]  # labels of a node_exporter's target
+
+
+KUBE_PROMETHEUS = ChartStyle(
+    name="kube-prometheus",
+    node_job="node-exporter",
+    dcgm_job="nvidia-dcgm-exporter",
+    state={
+        "job": "kube-state-metrics",
+        "instance": "10.244.0.3:8443",
+        "namespace": "monitoring",
+        "pod": "kube-state-metrics-6f9d5c7b8-x2x2x",
+        "container": "kube-rbac-proxy-main",
+        "endpoint": "https-main",
+        "service": "kube-state-metrics",
+    },
+    honours=True,
+    dns={
+        "job": "kube-dns",
+        "instance": "10.244.0.4:9153",
+        "namespace": "kube-system",
+        "pod": "coredns-7c65d6cfc9-aaaaa",
+        "container": "coredns",
+        "service": "kube-dns",
+        "endpoint": "metrics",
+    },
+    node=lambda node: {
+        "job": "node-exporter",
+        "instance": node.name,
+        "namespace": "monitoring",
+        "pod": f"node-exporter-{node.number}x7q2",
+        "container": "kube-rbac-proxy",
+        "endpoint": "https",
+    },
+)
+
+_ONE_JOB = "kubernetes-service-endpoints"
+
+PROMETHEUS_COMMUNITY = ChartStyle(
+    name="prometheus-community",
+    node_job=_ONE_JOB,
+    dcgm_job=_ONE_JOB,
+    state={
+        "job": _ONE_JOB,
+        "instance": "10.244.0.3:8080",
+        "namespace": "monitoring",
+        "service": "prometheus-kube-state-metrics",
+        "node": "gpu-std",
+        "app_kubernetes_io_name": "kube-state-metrics",
+    },
+    honours=False,
+    dns={
+        "job": _ONE_JOB,
+        "instance": "10.244.0.4:9153",
+        "namespace": "kube-system",
+        "service": "kube-dns",
+        "node": "gpu-std",
+        "k8s_app": "kube-dns",
+    },
+    node=lambda node: {
+        "job": _ONE_JOB,
+        "instance": f"{node.host}:9100",
+        "namespace": "monitoring",
+        "service": "prometheus-prometheus-node-exporter",
+        "node": node.name,
+        "app_kubernetes_io_name": "prometheus-node-exporter",
+    },
+)
+
+STYLES = (KUBE_PROMETHEUS, PROMETHEUS_COMMUNITY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDialect:
+    """Labels of a node_exporter's target; `{name}`, `{host}` and `{pod_ip}` are the node's."""
+
+    name: str
+    job: str = "node-exporter"
+    labels: Labels = field(default_factory=dict)
+
+    def __call__(self, node: GpuNode) -> Labels:
+        place = {"name": node.name, "host": node.host, "pod_ip": node.exporter_address}
+        return {"job": self.job, **{name: text.format(**place) for name, text in self.labels.items()}}
+
+
+_SAME = "localhost:9100"  # an agent on each node scrapes its own exporter
+
+NODE_DIALECTS = (
+    NodeDialect(name="address and port", labels={"instance": "{host}:9100"}),
+    NodeDialect(name="name and port", labels={"instance": "{name}:9100"}),
+    NodeDialect(name="name alone, a job called node", job="node", labels={"instance": "{name}"}),
+    NodeDialect(name="full host name", labels={"instance": "{name}.ml.example.com:9100"}),
+    NodeDialect(name="the pod's address", labels={"instance": "{pod_ip}:9100"}),
+    NodeDialect(name="node beside the address", labels={"instance": "{host}:9100", "node": "{name}"}),
+    NodeDialect(
+        name="nodename alone", job="integrations/node", labels={"instance": _SAME, "nodename": "{name}"}
+    ),
+    NodeDialect(name="kubernetes_node alone", labels={"instance": _SAME, "kubernetes_node": "{name}"}),
+    NodeDialect(name="host alone", job="hosts", labels={"instance": _SAME, "host": "{name}"}),
+    NodeDialect(name="node_name alone", job="vmagent", labels={"instance": _SAME, "node_name": "{name}"}),
+    NodeDialect(name="Hostname as an address", labels={"instance": _SAME, "Hostname": "{host}"}),
+    NodeDialect(name="node alone", labels={"instance": _SAME, "node": "{name}"}),
+    NodeDialect(
+        name="node of another meaning",
+        labels={"instance": "{host}:9100", "node": "pool-a", "cluster": "prod"},
+    ),
+    NodeDialect(
+        name="an unusual label", labels={"instance": _SAME, "machine_id": "{name}", "cluster": "prod"}
+    ),
+    NodeDialect(
+        name="managed Prometheus",
+        labels={
+            "instance": "{name}:metrics",
+            "cluster": "prod",
+            "location": "europe-west4",
+            "project_id": "p1",
+            "namespace": "gmp-public",
+        },
+    ),
+)
