@@ -1,7 +1,7 @@
 """The product's rule loop beside a Prometheus with the same rules: what differs after each of its evaluations.
 
-Prometheus evaluates a group at moments that only it knows, so each group is evaluated as of the moment that Prometheus says
-it has just evaluated it. Then labels, states, values and annotations are comparable, exactly.
+Prometheus evaluates a group at moments that only it knows, so each group is evaluated as of the moment that Prometheus
+says it has just evaluated it. Then labels, states and annotations with their values are comparable, exactly.
 """
 
 import asyncio
@@ -67,6 +67,7 @@ class FollowedGroup:
     at: datetime | None = None
     evaluations: int = 0
     differences: deque[tuple[Difference, ...]] = field(default_factory=lambda: deque(maxlen=3))
+    is_blind: bool = True
     alerts: int = 0  # at the last evaluation, in Prometheus
     held: int = 0  # of ours, as their target has no data any more
 
@@ -104,6 +105,18 @@ class Followed:
             if group.rules
         }
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether a group was blind at its last evaluation, or was not evaluated yet."""
+        return any(group.is_blind for group in self.groups.values())
+
+    async def see(self, *, within: timedelta) -> None:
+        """Evaluate with Prometheus until no group is blind: what has just started is not trusted yet."""
+        until = time.monotonic() + within.total_seconds()
+        while self.is_blind:
+            assert time.monotonic() < until, "rules are still blind"
+            await self.follow(EVERY)
+
     async def follow(self, lasts: timedelta) -> None:
         """Evaluate with Prometheus for so long."""
         until = time.monotonic() + lasts.total_seconds()
@@ -132,7 +145,7 @@ class Followed:
             group.at += group.interval
             await group.loop.run_cycle(group.at)
         cycle = await group.loop.run_cycle(moment)
-        group.at = moment
+        group.at, group.is_blind = moment, bool(cycle.blind)
         group.evaluations += 1
         by_rule: dict[str, list[Alert]] = {rule.id: [] for rule in group.rules}
         for alert in cycle.standing:
@@ -166,8 +179,8 @@ def _moment(theirs: Mapping[str, Any], interval: timedelta) -> datetime | None:
     for rule in theirs["rules"]:
         for alert in rule["alerts"]:
             active = datetime.fromisoformat(alert["activeAt"])
-            return active + (said - active) // interval * interval
-    return said
+            said = active + (said - active) // interval * interval
+    return said - timedelta(microseconds=said.microsecond % 1000)  # as it asks itself: of a whole millisecond
 
 
 def _cause(rule: Rule, mine: Alert | None, yours: Mapping[str, Any] | None) -> DifferenceCause:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from aiohttp import web
 
@@ -15,21 +15,25 @@ _STEP = timedelta(
 
 
 class PlayedPage:
-    """Series by their text, as a Prometheus scrapes them. Each case begins again after its last value."""
+    """Series by their text, as Prometheus scrapes them: none before `play`; each begins again after its last value."""
 
     def __init__(self, series: Iterable[Mapping[str, str]]) -> None:
         self._values: dict[str, tuple[float | None, ...]] = {}
-        self._started = SystemClock().now()
+        self._started: datetime | None = None
         for case in series:
             for text, notation in case.items():
-                now = self._started
-                sample = next(samples(text, "0", start=now, every=_STEP))
+                sample = next(samples(text, "0", start=SystemClock().now(), every=_STEP))
                 self._values.setdefault(sample.series, tuple(values(notation.replace("stale", "_"))))
 
     def __len__(self) -> int:
         return len(self._values)
 
+    def play(self) -> None:
+        self._started = SystemClock().now()
+
     def text(self) -> str:
+        if self._started is None:
+            return ""
         step = (SystemClock().now() - self._started) // _STEP
         lines = [
             f"{series} {value!r}"

@@ -1,6 +1,6 @@
 """The shipped rules and public rule files, in a live Prometheus and in our rule loop: the same alerts at each moment.
 
-It takes 20 minutes: 10 together, 3 without connection while Prometheus runs on, and 3 after a restart of Prometheus.
+It takes 20 minutes: 10 together, 3 without connection while Prometheus runs on, and 2 after a restart of Prometheus.
 """
 
 from collections.abc import Callable

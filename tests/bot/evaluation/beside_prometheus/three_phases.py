@@ -17,6 +17,7 @@ from tests.bot.evaluation.beside_prometheus.rule_set import rule_files, series
 from tests.bot.evaluation.beside_prometheus.severed_link import SeveredLink
 from tests.support.routing import a_router
 
+_STARTS_WITHIN = timedelta(minutes=5)
 _SETTLES = EVERY * 6  # what was missed is evaluated, and then a few moments with connection
 
 
@@ -26,7 +27,7 @@ class PhaseTimes:
 
     together: timedelta = timedelta(minutes=10)
     severed: timedelta = timedelta(minutes=3)
-    after_restart: timedelta = timedelta(minutes=3)
+    after_restart: timedelta = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,27 +68,31 @@ async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseRe
     port = free_port()
     async with page.served() as target, _node_exporter(folder) as node:
         config = _config([target, node, f"127.0.0.1:{port}"])
-        async with PrometheusServer(config=config, folder=folder, port=port) as server:
-            async with SeveredLink.to(port) as link:
-                options = PrometheusOptions(url=f"http://127.0.0.1:{link.port}")
-                source = PrometheusSource(options)
-                try:
-                    followed = Followed(files, lambda: a_router(source), server.url)
-                    await followed.follow(times.together)
-                    yield _result("together", followed)
-                    await link.cut()
-                    await followed.follow(times.severed)
-                    await link.mend()
-                    await followed.follow(_SETTLES)
-                    yield _result("after a time without connection", followed)
-                    await asyncio.to_thread(server.stop)
-                    await followed.follow(EVERY * 2)
-                    server.launch()
-                    await asyncio.to_thread(server.wait_until_ready)
-                    await followed.follow(times.after_restart)
-                    yield replace(_result("after the restart of Prometheus", followed), is_restarted=True)
-                finally:
-                    await source.close()
+        async with (
+            PrometheusServer(config=config, folder=folder, port=port) as server,
+            SeveredLink.to(port) as link,
+        ):
+            options = PrometheusOptions(url=f"http://127.0.0.1:{link.port}")
+            source = PrometheusSource(options)
+            try:
+                followed = Followed(files, lambda: a_router(source), server.url)
+                await followed.see(within=_STARTS_WITHIN)
+                page.play()
+                await followed.follow(times.together)
+                yield _result("together", followed)
+                await link.cut()
+                await followed.follow(times.severed)
+                await link.mend()
+                await followed.follow(_SETTLES)
+                yield _result("after a time without connection", followed)
+                await asyncio.to_thread(server.stop)
+                await followed.follow(EVERY * 2)
+                server.launch()
+                await asyncio.to_thread(server.wait_until_ready)
+                await followed.follow(times.after_restart)
+                yield replace(_result("after the restart of Prometheus", followed), is_restarted=True)
+            finally:
+                await source.close()
 
 
 def _result(phase: str, followed: Followed) -> PhaseResult:
