@@ -1,9 +1,10 @@
 """Alerts whose series name the same thing by other labels: an exporter was relabelled, or we were upgraded. Pure."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from alerts.alert import Alert
+from alerts.present_series import PresentSeries
 from collectors.facts.label_mapping import NAMING_LABELS
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.subjects import Subject
@@ -49,17 +50,14 @@ def is_same(one: Subject, other: Subject) -> bool:
     return bool(one.node) and (one.node, one.gpu) == (other.node, other.gpu)
 
 
-def is_among(alert: Alert, present: Iterable[Labels], subject_of: Callable[[Labels], Subject]) -> bool:
+def is_among(alert: Alert, present: PresentSeries, subject_of: Callable[[Labels], Subject]) -> bool:
     """Whether something that is watched is the alert's subject, or is where it is."""
-    words = {word for word in (alert.subject.uuid, alert.subject.node, alert.subject.pod) if word}
-    if not words:
-        return False
+    words = [word for word in (alert.subject.uuid, alert.subject.node, alert.subject.pod) if word]
     other = _unnamed(alert.labels)
-    near = (labels for labels in present if not words.isdisjoint(labels.values()))
     return any(
         all(other.get(name, value) == value for name, value in _unnamed(labels).items())
         and _agree(subject_of(labels), alert.subject)
-        for labels in near
+        for labels in present.near(words)
     )
 
 

@@ -1,6 +1,6 @@
 """Evaluation of a rule: its known alerts and a query result give its new alerts. Pure."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -8,6 +8,7 @@ from typing import Protocol
 from alerts.alert import Alert
 from alerts.carrying_over import carried_over, is_among
 from alerts.lifecycle import AlertState, Verdict, advance
+from alerts.present_series import PresentSeries
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import PromQLQuery
@@ -82,9 +83,12 @@ def evaluate(
             )
         found[labels.key] = (labels, sample)
     moved = _moved(rule, known, found, renderer)
-    unread = _unread(rule, result)
+    unread = PresentSeries(_unread(rule, result))
+    present = PresentSeries(result.present) if result.present is not None else None
     left_out = (
-        f"{rule.name} returned samples that cannot be read; alerts they may be of are kept" if unread else ""
+        f"{rule.name} returned samples that cannot be read; alerts they may be of are kept"
+        if result.unread
+        else ""
     )
     if rule.limit and len(found) > rule.limit:  # the rule's own limit: exceeding it fails, as in Prometheus
         return RuleEvaluation(
@@ -100,11 +104,11 @@ def evaluate(
     for key in [*known, *(key for key in found if key not in known)]:
         before = known.get(key)
         ended_reason = ""
-        verdict = _verdict(key, before, found, result.present, unread)
+        verdict = _verdict(key, before, found, present, unread)
         if (
             verdict is Verdict.UNKNOWN
             and before is not None
-            and _is_elsewhere(rule, before, result, renderer)
+            and _is_elsewhere(rule, before, present, unread, renderer)
         ):
             verdict = Verdict.INACTIVE
         if verdict is Verdict.UNKNOWN and before is not None and _is_gone(before, renderer):
@@ -164,25 +168,27 @@ def _is_own(rule: Rule) -> bool:
     return isinstance(rule.query, PromQLQuery) and rule.query.of_pack
 
 
-def _is_elsewhere(rule: Rule, alert: Alert, result: Seen, renderer: AlertRenderer) -> bool:
+def _is_elsewhere(
+    rule: Rule, alert: Alert, present: PresentSeries | None, unread: PresentSeries, renderer: AlertRenderer
+) -> bool:
     """Whether the alert's subject is watched by other labels, and can be read."""
-    if not _is_own(rule) or result.present is None or is_present(alert.labels, _unread(rule, result)):
+    if not _is_own(rule) or present is None or unread.agrees(alert.labels):
         return False
-    return is_among(alert, result.present, lambda one: renderer.complete(renderer.subject(one)))
+    return is_among(alert, present, lambda one: renderer.complete(renderer.subject(one)))
 
 
 def _verdict(
     key: AlertKey,
     before: Alert | None,
     found: Mapping[AlertKey, object],
-    present: tuple[Labels, ...] | None,
-    unread: Iterable[Labels],
+    present: PresentSeries | None,
+    unread: PresentSeries,
 ) -> Verdict:
     if key in found:
         return Verdict.ACTIVE
-    if before is not None and present is not None and not is_present(before.labels, present):
+    if before is not None and present is not None and not present.agrees(before.labels):
         return Verdict.UNKNOWN
-    if before is not None and is_present(before.labels, unread):
+    if before is not None and unread.agrees(before.labels):
         return Verdict.UNKNOWN
     return Verdict.INACTIVE
 
@@ -199,8 +205,3 @@ def _unread(rule: Rule, result: Seen) -> tuple[Labels, ...]:
 def _is_gone(alert: Alert, renderer: AlertRenderer) -> bool:
     """Whether the alert's node has left the cluster. A host that was never one of its nodes may exist unseen."""
     return alert.is_on_node and renderer.has_node(alert.subject) is False
-
-
-def is_present(labels: Labels, present: Iterable[Labels]) -> bool:
-    """Whether an entry of `present` agrees with these labels: every label that both have is equal."""
-    return any(all(labels.get(name, value) == value for name, value in entry.items()) for entry in present)

@@ -2,6 +2,7 @@
 
 from benchmarks.row import Benchmark
 from benchmarks.rows import (
+    f6_bad_gpu_traces,
     f11_first_incident,
     f11_install,
     f13_cycle,
@@ -12,6 +13,7 @@ from benchmarks.rows import (
 )
 
 BENCHMARKS: tuple[Benchmark, ...] = (
+    f6_bad_gpu_traces.BENCHMARK,
     f11_install.BENCHMARK,
     f11_first_incident.BENCHMARK,
     f13_cycle.BENCHMARK,

@@ -1,8 +1,10 @@
 """A large cluster in a process of its own: `python -m benchmarks.large_cluster PORT NODES`.
 
 It serves what an API server and a Prometheus answer for NODES nodes of 8 GPUs, each with a rank of a training, four
-pods of DaemonSets and five of Deployments. A watch of pods changes one pod every 10 ms; the other watches are quiet.
-Every rule's expression has one sample, so that each cycle has all presence queries too.
+pods of DaemonSets and five of Deployments. Ranks mount an image of data and one of checkpoints, and one of the
+DaemonSets mounts the host's root. Each node has two events, and a gang waits for GPUs. A watch of pods changes one pod
+every 10 ms; the other watches are quiet. Every rule's expression has one sample, so that each cycle has all presence
+queries too.
 """
 
 import asyncio
@@ -22,20 +24,29 @@ from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
+from collectors.sources.prometheus.dialects.families import FAMILIES
+from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature_query
+from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
 
 EVERY = 0.01  # seconds between two changes of pods
 PAGE = 500
-GPUS, RANKS, PODS_ON_NODE, DAEMONS = 8, 8, 10, 4
+GPUS, RANKS, PODS_ON_NODE, EVENTS_ON_NODE = 8, 8, 10, 2
+DAEMONS = ("calico-node", "kube-proxy", "node-exporter", "dcgm-exporter")
+WAITING = 9_999  # the number of a training that has no nodes
 PRESENCE = "max by (Hostname, gpu, UUID) (DCGM_FI_DEV_GPU_TEMP)"  # one series per GPU
-_PATHS = {
+PATHS_OF_KINDS = {
     "/api/v1/nodes": "node",
     "/api/v1/pods": "pod",
     "/api/v1/namespaces": "namespace",
     "/apis/apps/v1/deployments": "deployment",
     "/apis/apps/v1/replicasets": "replicaset",
     "/apis/batch/v1/jobs": "job",
+    "/api/v1/persistentvolumeclaims": "claim",
+    "/api/v1/persistentvolumes": "volume",
+    "/api/v1/services": "service",
+    "/api/v1/events": "event",
 }
-PATHS = tuple(_PATHS)
+PATHS = tuple(PATHS_OF_KINDS)
 _BY = re.compile(r"by \(([^)]*)\)")
 
 
@@ -46,6 +57,15 @@ def objects(kind: str, nodes: int) -> Iterator[dict[str, Any]]:
             yield from (_node(number) for number in range(nodes))
         case "pod":
             yield from (_pod(number) for number in range(nodes * PODS_ON_NODE))
+            yield from (_waiting(number) for number in range(RANKS))
+        case "claim":
+            yield from (_claim(*one) for one in _claims(nodes))
+        case "volume":
+            yield from (_volume(*one) for one in _claims(nodes))
+        case "service":
+            yield from ({"metadata": _meta(f"web-{n}", "services")} for n in range(_deployments(nodes)))
+        case "event":
+            yield from (_event(number) for number in range(nodes * EVENTS_ON_NODE))
         case "namespace":
             yield from ({"metadata": _meta(f"team-{number:02d}")} for number in range(20))
             yield from ({"metadata": _meta(name)} for name in ("services", "monitoring"))
@@ -55,8 +75,11 @@ def objects(kind: str, nodes: int) -> Iterator[dict[str, Any]]:
             for number in range(_deployments(nodes)):
                 owner = _owner("Deployment", f"web-{number}")
                 yield {"metadata": _meta(f"web-{number}-7b6f", "services", ownerReferences=[owner])}
-        case _:
+        case "job":
             yield from (_job(number) for number in range(nodes // RANKS))
+            yield _job(WAITING) | {"status": {"ready": 0, "startTime": pods.MOMENT.format(1)}}
+        case _:
+            raise ValueError(kind)
 
 
 def lists(kind: str, nodes: int) -> dict[str, bytes]:
@@ -82,7 +105,7 @@ def _owner(kind: str, name: str) -> dict[str, Any]:
 
 
 def _deployments(nodes: int) -> int:
-    return nodes * (PODS_ON_NODE - DAEMONS - 1) // 25
+    return nodes * (PODS_ON_NODE - len(DAEMONS) - 1) // 25
 
 
 def _node(number: int) -> dict[str, Any]:
@@ -115,8 +138,18 @@ def _pod(number: int) -> dict[str, Any]:
         one["metadata"] |= {"labels": {}, "annotations": {}, "uid": f"uid-{number}"}
         for container in one["spec"]["containers"]:
             container["resources"] = {"requests": {"cpu": "100m", "memory": "128Mi"}}
-        owner, name, namespace = _owner("DaemonSet", f"agent-{slot}"), f"agent-{slot}-{node}", "monitoring"
-        if slot > DAEMONS:
+        for volume in one["spec"]["volumes"]:
+            if volume.pop("persistentVolumeClaim", None):
+                volume["emptyDir"] = {}
+        if slot <= len(DAEMONS):
+            daemon = DAEMONS[slot - 1]
+            owner, name, namespace = _owner("DaemonSet", daemon), f"{daemon}-{node}", "kube-system"
+            if daemon == "node-exporter":
+                one["spec"]["volumes"][0] = {"name": "images", "hostPath": {"path": "/"}}
+                for container in (*one["spec"]["containers"], *one["spec"]["initContainers"]):
+                    for mount in container["volumeMounts"]:
+                        mount["mountPropagation"] = "HostToContainer"
+        else:
             replica_set = f"web-{number // PODS_ON_NODE * 5 // 25}-7b6f"
             owner, name, namespace = (
                 _owner("ReplicaSet", replica_set),
@@ -125,6 +158,65 @@ def _pod(number: int) -> dict[str, Any]:
             )
         one["metadata"] |= {"name": name, "namespace": namespace, "ownerReferences": [owner]}
     return one
+
+
+def _waiting(rank: int) -> dict[str, Any]:
+    """Return a rank that has no node."""
+    one = pods.pod(WAITING * RANKS + rank)
+    unscheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    one["status"] = {"phase": "Pending", "conditions": [unscheduled]}
+    one["spec"].pop("nodeName", None)
+    return one
+
+
+def _claims(nodes: int) -> Iterator[tuple[str, str]]:
+    """Yield the namespace and the name of each claim that ranks mount."""
+    found = (pods.pod(node) for node in range(nodes))
+    yield from dict.fromkeys(
+        (one["metadata"]["namespace"], volume["persistentVolumeClaim"]["claimName"])
+        for one in found
+        for volume in one["spec"]["volumes"]
+        if "persistentVolumeClaim" in volume
+    )
+
+
+def _claim(namespace: str, name: str) -> dict[str, Any]:
+    spec = {"volumeName": f"pvc-{namespace}-{name}", "accessModes": [_mode(name)]}
+    return {"metadata": _meta(name, namespace), "spec": spec, "status": {"phase": "Bound"}}
+
+
+def _volume(namespace: str, name: str) -> dict[str, Any]:
+    attributes = {"pool": "rbd", "imageName": f"csi-vol-{namespace}-{name}"}
+    source = {"driver": "rook-ceph.rbd.csi.ceph.com", "fsType": "ext4", "volumeAttributes": attributes}
+    handle = f"0001-0009-rook-ceph-{namespace}-{name}"
+    return {
+        "metadata": _meta(f"pvc-{namespace}-{name}"),
+        "spec": {
+            "accessModes": [_mode(name)],
+            "volumeMode": "Filesystem",
+            "claimRef": {"namespace": namespace, "name": name},
+            "csi": {**source, "volumeHandle": handle},
+        },
+        "status": {"phase": "Bound"},
+    }
+
+
+def _mode(claim: str) -> str:
+    return "ReadOnlyMany" if claim.startswith("images") else "ReadWriteMany"
+
+
+def _event(number: int) -> dict[str, Any]:
+    node = number // EVENTS_ON_NODE
+    return {
+        "metadata": _meta(f"{_host(node)}.{number:x}", "default"),
+        "involvedObject": {"kind": "Node", "name": _host(node)},
+        "reason": "FreeDiskSpaceFailed",
+        "message": "Failed to garbage collect required amount of images",
+        "source": {"component": "kubelet", "host": _host(node)},
+        "count": 3,
+        "firstTimestamp": pods.MOMENT.format(0),
+        "lastTimestamp": pods.MOMENT.format(9),
+    }
 
 
 def _job(number: int) -> dict[str, Any]:
@@ -148,9 +240,35 @@ class Metrics:
     def answer(self, query: str) -> bytes:
         """Return the body for a query."""
         if query not in self._made:
-            found = list(self._series(query))
-            self._made[query] = vector(found if query in self._presence else found[:1])
+            looked_up = self._looked_up(query)
+            found = list(self._series(query)) if looked_up is None else list(looked_up)
+            is_whole = looked_up is not None or query in self._presence
+            self._made[query] = vector(found if is_whole else found[:1])
         return vector([{}]) if "timestamp(" in query else self._made[query]
+
+    def _looked_up(self, query: str) -> Iterator[dict[str, str]] | None:
+        """Return the series of a query that looks up a dialect: all are in that of the packs; None for another."""
+        for family in FAMILIES:
+            if query == names_query(family):
+                aliases = {alias.name for some in family.aliases.values() for alias in some}
+                own = (name for name in (*family.probes, *family.aliases) if name not in aliases)
+                return ({"__name__": name} for name in own)
+            if query == signature_query(family):
+                names = self._exporter(family.name, 0).keys() - {"job", "instance"}
+                return ({"job": family.name, f"{AUXILIARY}label": name} for name in sorted(names))
+            if any_of(family.probed) in query and "count by" not in query:
+                targets = range(self._nodes if family.is_on_node else 1)
+                return (self._exporter(family.name, number) for number in targets)
+        return None
+
+    @staticmethod
+    def _exporter(family: str, number: int) -> dict[str, str]:
+        """Return the labels of one series of an exporter."""
+        known = {
+            "dcgm-exporter": {"Hostname": _host(number), "gpu": "0", "UUID": f"GPU-{number * GPUS:08x}"},
+            "kube-state-metrics": {"node": _host(number), "namespace": "services", "pod": "web-0-7b6f-5"},
+        }
+        return {"job": family, "instance": f"10.0.{number}:9400", **known.get(family, {})}
 
     def _series(self, query: str) -> Iterator[dict[str, str]]:
         names = {name.strip() for part in _BY.findall(query) for name in part.split(",")}
@@ -181,7 +299,7 @@ def vector(found: list[dict[str, str]]) -> bytes:
 
 async def serve(port: int, nodes: int) -> None:
     """Serve until cancelled."""
-    pages = {path: lists(kind, nodes) for path, kind in _PATHS.items()}
+    pages = {path: lists(kind, nodes) for path, kind in PATHS_OF_KINDS.items()}
     metrics = Metrics(tuple(read_rulebook(RulesSettings()).rules), nodes)
 
     async def kubernetes(request: web.Request) -> web.StreamResponse:

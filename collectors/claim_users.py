@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from collectors.cluster.indexes import by_claim
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
+from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PODS
 from collectors.cluster.objects import Pod
 from collectors.facts.topology import ClaimFacts
 
@@ -17,30 +18,45 @@ class Claims(Mapping[str, ClaimFacts]):
         self._inventory = inventory
         self._training_of = training_of
 
+        self._read: dict[str, ClaimFacts] = {}
+
     @cached_property
-    def _by_name(self) -> Mapping[str, ClaimFacts]:
-        users: dict[str, _Users] = {}
-        for pod in self._inventory.pods.values():
-            for volume in pod.spec.volumes or ():
-                if source := volume.persistent_volume_claim:
-                    claim = users.setdefault(f"{pod.metadata.namespace}/{source.claim_name}", _Users())
-                    claim.add(pod, self._training_of(pod), writes=not source.read_only)
-        found = {name: claim.facts(name) for name, claim in users.items()}
+    def _bound(self) -> Mapping[str, str]:
+        """The claims by the volumes that they are bound to."""
+        if self._inventory.missing_reason(PERSISTENT_VOLUME_CLAIMS):
+            return {}
+        claims = self._inventory.all(PERSISTENT_VOLUME_CLAIMS)
+        return {one.spec.volume_name: name for name, one in claims.items() if one.spec.volume_name}
+
+    @property
+    def _names(self) -> Iterator[str]:
+        yield from self._inventory.grouped(PODS, by_claim)
         if not self._inventory.missing_reason(PERSISTENT_VOLUME_CLAIMS):
-            for name, one in self._inventory.all(PERSISTENT_VOLUME_CLAIMS).items():
-                facts = found.setdefault(name, _Users().facts(name))
-                if one.spec.volume_name:
-                    found.setdefault(one.spec.volume_name, facts)
-        return found
+            yield from self._inventory.all(PERSISTENT_VOLUME_CLAIMS)
+            yield from self._bound
 
     def __getitem__(self, name: str) -> ClaimFacts:
-        return self._by_name[name]
+        if name not in self._read:
+            self._read[name] = self._facts(name)
+        return self._read[name]
+
+    def _facts(self, name: str) -> ClaimFacts:
+        pods = self._inventory.select(PODS, by_claim, name)
+        if not pods and name not in self._inventory.all(PERSISTENT_VOLUME_CLAIMS):
+            return self[self._bound[name]]
+        users = _Users()
+        for pod in pods:
+            for volume in pod.spec.volumes or ():
+                source = volume.persistent_volume_claim
+                if source and name == f"{pod.metadata.namespace}/{source.claim_name}":
+                    users.add(pod, self._training_of(pod), writes=not source.read_only)
+        return users.facts(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._by_name)
+        return iter(dict.fromkeys(self._names))
 
     def __len__(self) -> int:
-        return len(self._by_name)
+        return sum(1 for _ in self)
 
 
 @dataclass(slots=True)

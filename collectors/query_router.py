@@ -1,13 +1,15 @@
 """Routing of a cycle's queries: the health of each source first, and which rules each of them leaves blind."""
 
 import asyncio
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from collectors.checks.check import SourceState
 from collectors.checks.check_runner import KUBERNETES, CheckRunner
-from collectors.facts.queries import CheckQuery, Query
+from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
+from collectors.facts.queries import CheckQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult
 from collectors.sources.cluster_sources import ClusterSources
 
@@ -40,7 +42,14 @@ class QueryRouter:
         self.took: dict[
             str, timedelta
         ] = {}  # rule id -> how long its last answer took, with its wait for a slot
+        self.rule_queries: Callable[[], Mapping[str, Query]] = (
+            dict  # those of all rules in force, by the rule's name
+        )
+        self.standing: Callable[[str], Sequence[Labels]] = (
+            lambda _id: ()
+        )  # labels of a rule's alerts, by its id
         self._past: dict[datetime, dict[str, Blind]] = {}  # in this cycle: moment -> what is blind as of then
+        self._missed: tuple[datetime, Sequence[MissingMetrics] | Blind] | None = None
         self._health = {name: _Health() for name in sources.names}
         if checks.has_cluster:
             self._health[KUBERNETES] = _Health()
@@ -67,7 +76,7 @@ class QueryRouter:
         for id, query in queries.items():
             if isinstance(query, CheckQuery):
                 await asyncio.sleep(0)  # others may run between the checks of a large cluster
-                answers[id] = answer = await self._check(query, unhealthy, at)
+                answers[id] = answer = await self._check(query, unhealthy, at, self.standing(id))
                 broken = answer if isinstance(answer, Blind) and answer.source.startswith("check ") else None
                 self.record_unusable(id, query, broken.reason if broken else "")
         return answers
@@ -156,10 +165,35 @@ class QueryRouter:
                 health.may_have_hole, health.back_since = False, None
         return not_back
 
-    async def _check(self, query: CheckQuery, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:
+    async def _check(
+        self,
+        query: CheckQuery,
+        unhealthy: Mapping[str, Blind],
+        at: datetime,
+        standing: Sequence[Labels] = (),
+    ) -> QueryResult:
         needed = self._checks.metrics_of(query)
         metrics = await self._query(needed, unhealthy, at) if needed is not None else None
-        return self._checks.run(query, at=at, sources=self.sources(at=at), metrics=metrics)
+        return await self._checks.run(
+            query,
+            at=at,
+            sources=self.sources(at=at),
+            metrics=metrics,
+            missing=await self._missing(unhealthy, at) if self._checks.needs_missing(query) else (),
+            standing=standing,
+        )
+
+    async def _missing(
+        self, unhealthy: Mapping[str, Blind], at: datetime
+    ) -> Sequence[MissingMetrics] | Blind:
+        """Return which metrics the rules in force need, and have no series of; once for the checks of a cycle."""
+        source = self._sources.answering(PromQLQuery)
+        if source is not None and source.name in unhealthy:
+            return unhealthy[source.name]
+        if self._missed is None or self._missed[0] != at:
+            async with self._slots:
+                self._missed = at, await self._sources.missing(self.rule_queries(), at=at)
+        return self._missed[1]
 
     async def _query(self, query: Query, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:
         name = self.source_of(query)

@@ -3,12 +3,13 @@
 Two volumes may be one image: a data set that several namespaces mount has a volume and a claim in each.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from collectors.cluster.base import KubernetesObject
-from collectors.cluster.indexes import workload_of
+from collectors.cluster.indexes import by_claim, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import (
     DEPLOYMENTS,
@@ -16,6 +17,7 @@ from collectors.cluster.kinds import (
     JOBSETS,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
+    PODS,
     REPLICASETS,
     STATEFULSETS,
     VOLUME_ATTACHMENTS,
@@ -24,6 +26,11 @@ from collectors.cluster.kinds import (
 from collectors.cluster.objects import PersistentVolume, Pod, PodSpec
 from collectors.cluster.resources import holds_resources
 
+_WITH_TEMPLATE: tuple[ResourceKind[Any], ...] = (DEPLOYMENTS, STATEFULSETS, REPLICASETS)
+_KINDS: tuple[ResourceKind[Any], ...] = (
+    *(PERSISTENT_VOLUMES, PERSISTENT_VOLUME_CLAIMS, VOLUME_ATTACHMENTS),
+    *(*_WITH_TEMPLATE, JOBS, JOBSETS),
+)
 READ_ONLY_MANY, MANY_WRITERS = "ReadOnlyMany", "ReadWriteMany"
 
 
@@ -85,6 +92,11 @@ class VolumeUse:
 
 def volume_uses(inventory: Inventory) -> Mapping[str, VolumeUse]:
     """Return the images by what identifies them: every one that a volume or a claim names."""
+    parts = (inventory.grouped(PODS, by_claim), *(inventory.all(kind) for kind in _KINDS))
+    return inventory.memo.get("volume uses", parts, lambda: _uses(inventory))
+
+
+def _uses(inventory: Inventory) -> Mapping[str, VolumeUse]:
     images = {name: image_of(volume) for name, volume in inventory.all(PERSISTENT_VOLUMES).items()}
     volumes: dict[str, list[PersistentVolume]] = {}
     for name, volume in inventory.all(PERSISTENT_VOLUMES).items():
@@ -111,9 +123,7 @@ def volume_uses(inventory: Inventory) -> Mapping[str, VolumeUse]:
             rbd=next(filter(None, (rbd_of(one) for one in volumes.get(image, ()))), ""),
             claims=tuple(sorted(named)),
             volumes=tuple(sorted(one.metadata.name for one in volumes.get(image, ()))),
-            users=tuple(
-                user for claim in sorted(named) for user in sorted(users.get(claim, ()), key=lambda u: u.name)
-            ),
+            users=tuple(user for claim in sorted(named) for user in users.get(claim, ())),
             attached=tuple(
                 sorted(
                     {node for one in volumes.get(image, ()) for node in attached.get(one.metadata.name, ())}
@@ -187,15 +197,28 @@ def _claims_of(spec: PodSpec, namespace: str) -> Iterator[tuple[str, bool]]:
             yield f"{namespace}/{source.claim_name}", not source.read_only
 
 
-def _users(inventory: Inventory) -> Mapping[str, list[VolumeUser]]:
-    found: dict[str, list[VolumeUser]] = {}
-    for pod in inventory.pods.values():
-        for claim, may_write in _claims_of(pod.spec, pod.metadata.namespace) if holds_resources(pod) else ():
-            user = VolumeUser(
-                pod=pod, claim=claim, may_write=may_write and not _is_read_only(inventory, claim)
-            )
-            found.setdefault(claim, []).append(user)
+def _users(inventory: Inventory) -> Mapping[str, Sequence[VolumeUser]]:
+    """Return by claim the pods that mount it, by their names."""
+    found: dict[str, Sequence[VolumeUser]] = {}
+    for claim, pods in inventory.grouped(PODS, by_claim).items():
+        is_read_only = _is_read_only(inventory, claim)
+        users = inventory.memo.get(
+            ("users", claim, is_read_only), (pods,), partial(_users_of, claim, pods, is_read_only)
+        )
+        if users:
+            found[claim] = users
     return found
+
+
+def _users_of(claim: str, pods: Sequence[Pod], is_read_only: bool) -> Sequence[VolumeUser]:
+    users = [
+        VolumeUser(pod=pod, claim=claim, may_write=may_write and not is_read_only)
+        for pod in pods
+        if holds_resources(pod)
+        for mounted, may_write in _claims_of(pod.spec, pod.metadata.namespace)
+        if mounted == claim
+    ]
+    return sorted(users, key=lambda user: user.name)
 
 
 def _templates(inventory: Inventory) -> Mapping[str, set[str]]:
@@ -211,8 +234,7 @@ def _templates(inventory: Inventory) -> Mapping[str, set[str]]:
 
 
 def _pod_specs(inventory: Inventory) -> Iterator[tuple[KubernetesObject, PodSpec]]:
-    kinds: tuple[ResourceKind[Any], ...] = (DEPLOYMENTS, STATEFULSETS, REPLICASETS)
-    for kind in kinds:
+    for kind in _WITH_TEMPLATE:
         for workload in inventory.all(kind).values():
             yield workload, workload.spec.template.spec
     for job in inventory.all(JOBS).values():

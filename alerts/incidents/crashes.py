@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.incidents.incident import Incident
+from alerts.incidents.incident import Incident, Member
 from alerts.incidents.xid_advice import number_of
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
@@ -30,7 +30,7 @@ class Crashes:
             self.add(incident)
 
     def add(self, incident: Incident) -> None:
-        for member in incident.members if incident.is_open else ():
+        for member in incident.members if incident.is_open and _broken_gpu(incident) is None else ():
             if member.xid:
                 for training in self._trainings.get(member.subject.node, ()):
                     self._found.setdefault((member.xid, training), incident.id)
@@ -52,14 +52,20 @@ def may_be_crash(alert: Alert) -> bool:
 def joins_crash(incident: Incident, alert: Alert, at: datetime) -> bool:
     """Whether the incident is of the alert's crash: the same XID at the same time, on another node."""
     number, node = number_of(alert.labels), alert.subject.node
-    return incident.is_open and any(
-        one.xid == number and one.subject.node not in ("", node) and at - one.since < WITHIN
-        for one in incident.members
+    return (
+        incident.is_open
+        and _broken_gpu(incident) is None
+        and any(
+            one.xid == number and one.subject.node not in ("", node) and at - one.since < WITHIN
+            for one in incident.members
+        )
     )
 
 
 def with_crash(incident: Incident, topology: Topology) -> Incident:
     """Return the incident about the training that crashed, once every node of one has reported the same XID."""
+    if (broken := _broken_gpu(incident)) is not None:
+        return replace(incident, crash_of="", subject=broken.subject) if incident.crash_of else incident
     crashed = incident.crash_of or _crashed(incident, topology)
     if not crashed:
         return incident
@@ -73,6 +79,12 @@ def with_crash(incident: Incident, topology: Topology) -> Incident:
         team=facts.team if facts else before.team,
     )
     return replace(incident, crash_of=crashed, subject=subject)
+
+
+def _broken_gpu(incident: Incident) -> Member | None:
+    """Return what stands of an XID that only hardware causes: then a node is broken, and the training died of it."""
+    broken = (one for one in incident.standing if one.xid and xid_of(one.xid).is_hardware)
+    return next(broken, None)
 
 
 def _crashed(incident: Incident, topology: Topology) -> str:

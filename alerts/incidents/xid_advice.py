@@ -90,5 +90,6 @@ def keeps_node(incident: Incident, member: Member) -> bool:
     """Whether the alert is no reason to keep work away from its node: its XIDs call for less, or a program crashed."""
     if member.recovery is None:
         return False
-    recovery = decided(incident.standing or incident.members)
+    here = [one for one in incident.standing or incident.members if one.subject.node == member.subject.node]
+    recovery = decided(here)
     return bool(incident.crash_of) or recovery is None or not recovery.empties_the_node

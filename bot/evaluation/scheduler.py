@@ -12,7 +12,7 @@ from alerts.alert import Alert
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
-from collectors.facts.labels import AlertKey
+from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import CheckQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult
 from collectors.internal_errors import InternalErrors
@@ -84,6 +84,8 @@ class RuleScheduler:
         self._states: dict[str, _RuleState] = {}
         self.rules: dict[str, Rule] = {}
         self.proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
+        router.rule_queries = lambda: {rule.name: rule.query for rule in self.rules.values()}
+        router.standing = self._standing
         self.swap(rules)
 
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
@@ -93,6 +95,11 @@ class RuleScheduler:
         self._states = {id: self._states.get(id, _RuleState()) for id in self.rules}
         self._router.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
+
+    def _standing(self, id: str) -> list[Labels]:
+        """Return the labels that the query gave to a rule's current alerts."""
+        state = self._states.get(id)
+        return [alert.labels for alert in state.alerts.values()] if state is not None else []
 
     def reset(self) -> None:
         """Forget the state of every rule, before it is restored from the store."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
-from collectors.cluster.indexes import by_namespace, controller_of
+from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.indexes import by_involved_object, by_owner_of_pod
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import DEPLOYMENTS, EVENTS
+from collectors.cluster.kinds import DEPLOYMENTS, EVENTS, PODS
 from collectors.cluster.objects import Pod
 from collectors.cluster.resources import holds_resources, is_ready
 from collectors.facts.labels import Labels
@@ -18,36 +18,32 @@ _TEXTS = 3  # names of one sample
 _NETWORK = "calico-node canal cilium kube-flannel* flannel weave-net antrea-agent kube-router kube-ovn-cni kube-proxy"
 
 
-def agent_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def agent_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each ready node and DaemonSet whose pod there is not ready, with what its probe said.
 
     `daemonsets`: patterns of names, separated by spaces. A node that is not ready itself is left to its own check.
     """
     assert not isinstance(inputs.inventory, Blind)
-    found = []
     for name, pods in _agents(inputs.inventory, str(parameters["daemonsets"])).items():
         for pod in pods:
+            yield None
             node = inputs.inventory.nodes.get(pod.spec.node_name)
             if _works(pod) or node is None or is_ready(node) is not True:
                 continue
             labels = Labels({"node": pod.spec.node_name, "component": name})
-            found.append(Sample(labels=labels, value=1, texts=(_reason(pod, inputs.inventory),)))
-    return found
+            yield Sample(labels=labels, value=1, texts=(_reason(pod, inputs.inventory),))
 
 
-def agents_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def agents_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each DaemonSet with more than `share` of its pods, and at least two, not ready: the share."""
     assert not isinstance(inputs.inventory, Blind)
-    found = []
     for name, pods in _agents(inputs.inventory, str(parameters["daemonsets"])).items():
+        yield None
         down = [pod for pod in pods if not _works(pod)]
         if len(down) > 1 and len(down) / len(pods) > float(parameters["share"]):
             nodes = ", ".join(sorted(pod.spec.node_name for pod in down)[:_TEXTS])
             text = f"{len(down)} of {len(pods)} are not ready, such as on {nodes}"
-            found.append(
-                Sample(labels=Labels({"component": name}), value=len(down) / len(pods), texts=(text,))
-            )
-    return found
+            yield Sample(labels=Labels({"component": name}), value=len(down) / len(pods), texts=(text,))
 
 
 def control_plane_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -57,13 +53,9 @@ def control_plane_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Seq
     """
     assert not isinstance(inputs.inventory, Blind)
     pods: dict[str, list[Pod]] = defaultdict(list)
-    for pod in inputs.inventory.pods.values():
+    for pod in (one for key, one in inputs.inventory.pods.items() if key.startswith("kube-system/")):
         labels = pod.metadata.labels or {}
-        if (
-            pod.metadata.namespace == "kube-system"
-            and labels.get("tier") == "control-plane"
-            and holds_resources(pod)
-        ):
+        if labels.get("tier") == "control-plane" and holds_resources(pod):
             pods[labels.get("component", pod.metadata.name)].append(pod)
     found = []
     for component, of_it in pods.items():
@@ -93,17 +85,18 @@ def operator_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence
 def _agents(inventory: Inventory, patterns: str) -> Mapping[str, Sequence[Pod]]:
     """Return the pods that DaemonSets with such names run on nodes, by the DaemonSet."""
     found: dict[str, list[Pod]] = defaultdict(list)
-    for name, pod in _daemon_pods(inventory):
+    for name, pods in _daemon_pods(inventory):
         if any(fnmatchcase(name, pattern) for pattern in patterns.split()):
-            found[name].append(pod)
-    return found
+            found[name] += (pod for pod in pods if pod.spec.node_name and holds_resources(pod))
+    return {name: pods for name, pods in found.items() if pods}
 
 
-def _daemon_pods(inventory: Inventory) -> Iterator[tuple[str, Pod]]:
-    for pod in inventory.pods.values():
-        owner = controller_of(pod)
-        if owner is not None and owner.kind == "DaemonSet" and pod.spec.node_name and holds_resources(pod):
-            yield owner.name, pod
+def _daemon_pods(inventory: Inventory) -> Iterator[tuple[str, Sequence[Pod]]]:
+    """Yield the name and the pods of each DaemonSet, also of those that others than Kubernetes define."""
+    for owner, pods in inventory.grouped(PODS, by_owner_of_pod).items():
+        _, kind, name = owner.split("/", 2)
+        if kind.partition(".")[0] == "DaemonSet":
+            yield name, pods
 
 
 def _works(pod: Pod) -> bool:
@@ -115,10 +108,11 @@ def _works(pod: Pod) -> bool:
 
 def _reason(pod: Pod, inventory: Inventory) -> str:
     """Return what its failing probe said, or else why a container waits, or its Ready condition."""
+    about = f"{pod.metadata.namespace}/Pod/{pod.metadata.name}"
     probes = [
         event
-        for event in inventory.select(EVENTS, by_namespace, pod.metadata.namespace)
-        if event.reason == "Unhealthy" and event.involved_object.name == pod.metadata.name and event.last_seen
+        for event in inventory.select(EVENTS, by_involved_object, about)
+        if event.reason == "Unhealthy" and event.last_seen
     ]
     if probes:
         return max(probes, key=lambda event: str(event.last_seen)).message

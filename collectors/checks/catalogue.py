@@ -11,6 +11,7 @@ from collectors.checks import (
     node_capacity,
     node_conditions,
     nodes,
+    rule_metrics,
     sources,
     trainings,
     volume_danger,
@@ -32,6 +33,7 @@ CHECKS: dict[str, ClusterCheck] = {
         *trainings.CHECKS,
         *claims.CHECKS,
         *volume_danger.CHECKS,
+        *rule_metrics.CHECKS,
         *sources.CHECKS,
     )
 }

@@ -1,12 +1,14 @@
 """Cluster checks and their input."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
+from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
@@ -33,9 +35,17 @@ class CheckInput:
     sources: Sequence[SourceState]
     clock_step: ClockStep | None = None  # the last large one, for a while
     metrics: Sequence[Sample] | Blind = ()  # what the check's own query gives
+    missing: (
+        Sequence[MissingMetrics] | Blind
+    ) = ()  # metrics that rules in force need, and that have no series
+    standing: Sequence[
+        Labels
+    ] = ()  # the labels of the alerts of the check's own rule that are pending or firing
 
 
-INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics"})
+Found = Iterable[Sample | None]  # None: others may run now
+
+INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "missing"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +54,15 @@ class ClusterCheck:
 
     When `run` is called, no input in `needs` is Blind, and none of the cached `kinds` is missing from the
     inventory. `metrics` is a query whose samples it needs besides.
+
+    A check that looks at every node or pod is a generator that yields None at each of them: there may be 50,000, and
+    the event loop goes on meanwhile. Its input does not change.
     """
 
     name: str
     summary: str
     needs: frozenset[str]
-    run: Callable[[CheckInput, Mapping[str, Any]], Sequence[Sample]]
+    run: Callable[[CheckInput, Mapping[str, Any]], Found]
     parameters: Mapping[str, object] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()  # besides nodes and pods, without which there is no inventory
     metrics: PromQLQuery | None = None
@@ -57,3 +70,8 @@ class ClusterCheck:
     def __post_init__(self) -> None:
         if unknown := self.needs - INPUTS:
             raise ValueError(f"{self.name}: unknown input: {', '.join(sorted(unknown))}")
+
+
+def samples_in(found: Found) -> tuple[Sample, ...]:
+    """Return the samples of a check, all at once."""
+    return tuple(one for one in found if one is not None)

@@ -1,16 +1,20 @@
 """Runs the checks of one cluster on what its Kubernetes API shows, with whatever goes wrong contained."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, SourceState
+from collectors.checks.check import CheckInput, ClusterCheck, Found, SourceState
+from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import CheckQuery, PromQLQuery
-from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.internal_errors import InternalErrors
 
 KUBERNETES = "kubernetes"
+SLICE = 0.01  # seconds that a check runs before others may
 
 
 class CheckRunner:
@@ -41,17 +45,25 @@ class CheckRunner:
         check = self._checks.get(query.name)
         return check.metrics if check is not None else None
 
-    def run(
+    def needs_missing(self, query: CheckQuery) -> bool:
+        """Whether the check needs to know which metrics rules miss."""
+        check = self._checks.get(query.name)
+        return check is not None and "missing" in check.needs
+
+    async def run(
         self,
         query: CheckQuery,
         *,
         at: datetime,
         sources: tuple[SourceState, ...],
         metrics: QueryResult | None = None,
+        missing: Sequence[MissingMetrics] | Blind = (),
+        standing: Sequence[Labels] = (),
     ) -> QueryResult:
         """Return the samples of a check. It is Blind while an input or a kind that it needs is.
 
-        `metrics` is the result of the query that it needs, if it needs one.
+        `metrics` is the result of the query that it needs, if it needs one, and `missing` the metrics that rules miss.
+        `standing` are the labels of its own rule's alerts.
         """
         check = self._checks.get(query.name)
         if check is None:
@@ -61,6 +73,7 @@ class CheckRunner:
             return inputs
         if metrics is not None:
             inputs = replace(inputs, metrics=metrics if isinstance(metrics, Blind) else metrics.samples)
+        inputs = replace(inputs, missing=missing, standing=standing)
         for need in sorted(check.needs):
             value: Any = getattr(inputs, need)
             if isinstance(value, Blind):
@@ -70,7 +83,7 @@ class CheckRunner:
                 reason = f"{kind} cannot be seen: {inputs.inventory.missing[kind]}"
                 return Blind(source=KUBERNETES, at=at, reason=reason)
         try:
-            samples = tuple(check.run(inputs, {**check.parameters, **query.parameters}))
+            samples = await _in_slices(check.run(inputs, {**check.parameters, **query.parameters}))
         except Exception as error:
             reason = self._errors.contain(error, "check", check=check.name)
             return Blind(source=f"check {check.name}", at=at, reason=reason)
@@ -81,3 +94,17 @@ class CheckRunner:
             return self._check_input(at, sources)
         except Exception as error:
             return Blind(source=KUBERNETES, at=at, reason=self._errors.contain(error, KUBERNETES))
+
+
+async def _in_slices(found: Found) -> tuple[Sample, ...]:
+    """Return the samples of a check. Others run between its slices."""
+    loop = asyncio.get_running_loop()
+    samples: list[Sample] = []
+    since = loop.time()
+    for one in found:
+        if one is not None:
+            samples.append(one)
+        elif loop.time() - since >= SLICE:
+            await asyncio.sleep(0)
+            since = loop.time()
+    return tuple(samples)

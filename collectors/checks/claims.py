@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
-from collectors.cluster.indexes import by_namespace
+from collectors.cluster.indexes import by_involved_object
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import (
     EVENTS,
@@ -80,14 +80,11 @@ def _class_of(claim: PersistentVolumeClaim, inventory: Inventory) -> StorageClas
 
 def _explained(claim: PersistentVolumeClaim, inventory: Inventory) -> tuple[str, ...]:
     """Return the latest of its events that say why."""
-    meta = claim.metadata
+    meta, kind = claim.metadata, type(claim).__name__
     events = [
         event
-        for event in inventory.select(EVENTS, by_namespace, meta.namespace)
-        if event.involved_object.kind == "PersistentVolumeClaim"
-        and event.involved_object.name == meta.name
-        and event.reason in _REASONS
-        and event.last_seen is not None
+        for event in inventory.select(EVENTS, by_involved_object, f"{meta.namespace}/{kind}/{meta.name}")
+        if event.reason in _REASONS and event.last_seen is not None
     ]
     latest = max(events, key=lambda event: (event.last_seen, event.metadata.name), default=None)
     return (f"{latest.reason}: {latest.message}",) if latest is not None else ()

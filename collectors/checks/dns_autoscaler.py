@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.checks.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.inventory import Inventory
 from collectors.dns.autoscaler import Autoscaler, autoscaler_of
 from collectors.dns.deployment import dns_deployment
@@ -16,23 +16,22 @@ from collectors.facts.results import Blind, Sample
 REJECTED, UNKNOWN_KEY = "rejected", "unknown-key"
 
 
-def autoscaler_capped(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def autoscaler_capped(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each linear autoscaler whose `max` is below what nodes or names require.
 
     The value is the number of replicas required. `growth`: the factor by which it must exceed `max`.
     """
-    found = []
     for name, autoscaler, linear in _valid(inputs):
         assert not isinstance(inputs.inventory, Blind)
         nodes, cores = autoscaler.count(inputs.inventory.nodes.values(), linear)
+        yield None
         by_size = linear.unbounded(nodes=nodes, cores=cores)
         names = size_of(inputs.inventory, autoscaler).names
         wanted = max(by_size, by_names(linear, names))
         if linear.max and wanted > linear.max * float(parameters["growth"]):
             driver = f"{names} names" if wanted > by_size else f"{nodes} nodes"
             text = f"{driver} require {wanted} replicas, `max` is {linear.max}"
-            found.append(Sample(labels=_labels(name), value=wanted, texts=(text,)))
-    return found
+            yield Sample(labels=_labels(name), value=wanted, texts=(text,))
 
 
 def autoscaler_shrunk(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:

@@ -1,10 +1,10 @@
 """The check of GPU nodes whose GPUs nobody measures: what is not seen is unknown, and not healthy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
-from collectors.cluster.resources import is_ready
+from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.resources import is_ready, nvidia_gpus
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -21,7 +21,7 @@ MEASURED = PromQLQuery(
 _ALL = 0.5  # of the GPU nodes, and more than a few: then their exporter is missing, and not that many nodes
 
 
-def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each ready node with NVIDIA GPUs of which Prometheus has no series: how many GPUs.
 
     If most nodes have none, it is one sample about dcgm-exporter. Series that name no node speak for as many nodes.
@@ -29,36 +29,37 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[S
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.metrics, Blind)
     if not inputs.metrics:
-        return ()
+        return
     gpus = {
         name: count
         for name, node in inputs.inventory.nodes.items()
-        if is_ready(node) and (count := _nvidia(node.status.capacity or {}))
+        if is_ready(node) and (count := nvidia_gpus(node.status.capacity or {}))
     }
+    yield None
     topology = build_topology(inputs.inventory, (), cluster="")
     seen, unknown = set[str](), set[str]()
     for sample in inputs.metrics:
+        yield None
         if sample.labels.get("seen"):
             continue
-        node = topology.complete(subject_of(sample.labels)).node
+        subject = subject_of(sample.labels)
+        node = topology.node_named(subject.node)
+        if node not in inputs.inventory.nodes:  # then the pod may tell
+            node = topology.complete(subject).node
         if node in inputs.inventory.nodes:
             seen.add(node)
         else:
             unknown.add(node)
     missing = sorted(gpus.keys() - seen)
     if len(missing) <= len(unknown):
-        return ()
+        return
     if len(missing) > max(3, _ALL * len(gpus)):
         text = f"{len(missing)} of {len(gpus)} GPU nodes have no series"
         labels = Labels({"component": "dcgm-exporter"})
-        return (Sample(labels=labels, value=len(missing), texts=(text,)),)
-    return [Sample(labels=Labels({"node": name}), value=gpus[name]) for name in missing]
-
-
-def _nvidia(capacity: Mapping[str, object]) -> float:
-    """Return the node's NVIDIA GPUs, whole ones and slices."""
-    found = (str(count) for name, count in capacity.items() if name.startswith("nvidia.com/"))
-    return sum(float(count) for count in found if count.isdigit())
+        yield Sample(labels=labels, value=len(missing), texts=(text,))
+        return
+    for name in missing:
+        yield Sample(labels=Labels({"node": name}), value=gpus[name])
 
 
 CHECKS = (

@@ -1,48 +1,53 @@
 """Checks of what is placed on nodes: too many pods, limits far above what there is, GPUs idle while a gang waits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.base import Quantities
+from collectors.cluster.indexes import by_node
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import PODS
 from collectors.cluster.pods import Pod
 from collectors.cluster.resources import GpuCounts, gpu_resource, holds_resources, parse_quantity
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training, TrainingState
 
+_COMMITTED = ("cpu", "memory")
 
-def pods_near_limit(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+
+def pods_near_limit(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node with more than `share` of the pods that its kubelet takes: the share."""
     assert not isinstance(inputs.inventory, Blind)
-    found = []
+    share = float(parameters["share"])
     for name, node in inputs.inventory.nodes.items():
-        limit = parse_quantity((node.status.allocatable or {}).get("pods", "0"))
-        count = sum(holds_resources(pod) for pod in inputs.inventory.pods_on(name))
-        if limit and count / limit > float(parameters["share"]):
+        yield None
+        limit = _of(node.status.allocatable, "pods")
+        count = len(_held_on(name, inputs.inventory))
+        if limit and count / limit > share:
             text = f"{count} of {limit:g} pods"
-            found.append(Sample(labels=Labels({"node": name}), value=count / limit, texts=(text,)))
-    return found
+            yield Sample(labels=Labels({"node": name}), value=count / limit, texts=(text,))
 
 
-def overcommitted(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def overcommitted(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node and resource whose pods' limits exceed it by more than this factor: the factor."""
     assert not isinstance(inputs.inventory, Blind)
-    found = []
+    factors = {resource: float(parameters[resource]) for resource in _COMMITTED}
     for name, node in inputs.inventory.nodes.items():
-        pods = [pod for pod in inputs.inventory.pods_on(name) if holds_resources(pod)]
-        for resource in ("cpu", "memory"):
-            has = parse_quantity((node.status.allocatable or {}).get(resource, "0"))
-            ratio = sum(_limit(pod, resource) for pod in pods) / has if has else 0
-            if ratio > float(parameters[resource]):
-                asked = sum(_request(pod, resource) for pod in pods) / has
+        yield None
+        limits = _limits_on(name, inputs.inventory)
+        for resource, limit, factor in zip(_COMMITTED, limits, factors.values(), strict=True):
+            has = _of(node.status.allocatable, resource)
+            ratio = limit / has if has else 0
+            if ratio > factor:
+                asked = sum(_request(pod, resource) for pod in _held_on(name, inputs.inventory)) / has
                 text = f"limits are {ratio:.0%} of its {resource}, requests {asked:.0%}"
                 labels = Labels({"node": name, "resource": resource})
-                found.append(Sample(labels=labels, value=ratio, texts=(text,)))
-    return found
+                yield Sample(labels=labels, value=ratio, texts=(text,))
 
 
-def idle_while_waiting(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def idle_while_waiting(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each training of several tasks that waits while GPU nodes are idle: how many nodes.
 
     Its texts say how many of its tasks would fit, and which other waiting training would fit as a whole.
@@ -56,19 +61,25 @@ def idle_while_waiting(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Se
     ]
     gangs = [one for one in waiting if one.wanted > 1]
     if not gangs:
-        return []
-    free, idle = _free_gpus(inputs.inventory)
+        return
+    free: list[float] = []
+    idle = 0
+    for whole in _whole_gpus(inputs.inventory):
+        yield None
+        free.append(sum(one.free - min(one.free, one.reserved) for one in whole))
+        idle += _is_idle(whole)
     if not idle:
-        return []
-    fitting = {one.id: _fits(one, free) for one in waiting}
-    return [
-        Sample(
+        return
+    fitting: dict[str, int] = {}
+    for one in waiting:
+        yield None
+        fitting[one.id] = _fits(one, free)
+    for gang in gangs:
+        yield Sample(
             labels=Labels({"namespace": gang.namespace, "training": gang.id}),
             value=idle,
             texts=tuple(_advice(gang, waiting, fitting)),
         )
-        for gang in gangs
-    ]
 
 
 def _advice(gang: Training, waiting: Sequence[Training], fitting: Mapping[str, int]) -> list[str]:
@@ -82,17 +93,12 @@ def _advice(gang: Training, waiting: Sequence[Training], fitting: Mapping[str, i
     return [*lines, *([f"what would fit as a whole: {', '.join(smaller[:3])}"] if smaller else [])]
 
 
-def _free_gpus(inventory: Inventory) -> tuple[list[float], int]:
-    """Return the free GPUs of each node that takes pods, and how many of those nodes have nothing on their GPUs."""
-    free, idle = [], 0
+def _whole_gpus(inventory: Inventory) -> Iterator[Sequence[GpuCounts]]:
+    """Yield the whole GPUs of each node that takes pods."""
     for name in inventory.nodes:
         gpus = inventory.gpus_on(name)
-        if gpus is None or not gpus.usable:
-            continue
-        whole = [counts for resource, counts in gpus.counts.items() if _is_whole(resource)]
-        free.append(sum(one.free - min(one.free, one.reserved) for one in whole))
-        idle += _is_idle(whole)
-    return free, idle
+        if gpus is not None and gpus.usable:
+            yield [counts for resource, counts in gpus.counts.items() if _is_whole(resource)]
 
 
 def _is_whole(resource: str) -> bool:
@@ -112,6 +118,26 @@ def _fits(training: Training, free: Sequence[float]) -> int:
     return min(training.wanted, sum(int(one / size) for one in free))
 
 
+def _held_on(node: str, inventory: Inventory) -> Sequence[Pod]:
+    """Return the pods of a node that hold what they requested."""
+    here = inventory.select(PODS, by_node, node)
+    return inventory.memo.get(
+        ("held on", node),
+        (here,),
+        lambda: tuple(pod for pod in inventory.pods_on(node) if holds_resources(pod)),
+    )
+
+
+def _limits_on(node: str, inventory: Inventory) -> Sequence[float]:
+    """Return the limits of a node's pods, for each of the resources."""
+    held = _held_on(node, inventory)
+    return inventory.memo.get(
+        ("limits on", node),
+        (held,),
+        lambda: tuple(sum(_limit(pod, resource) for pod in held) for resource in _COMMITTED),
+    )
+
+
 def _limit(pod: Pod, resource: str) -> float:
     return sum(_of(one.resources.limits, resource) for one in pod.spec.containers or ())
 
@@ -120,8 +146,8 @@ def _request(pod: Pod, resource: str) -> float:
     return sum(_of(one.resources.requests, resource) for one in pod.spec.containers or ())
 
 
-def _of(quantities: Mapping[str, str | int | float] | None, resource: str) -> float:
-    return parse_quantity((quantities or {}).get(resource, "0"))
+def _of(quantities: Quantities | None, resource: str) -> float:
+    return parse_quantity(quantities[resource]) if quantities and resource in quantities else 0
 
 
 CHECKS = (

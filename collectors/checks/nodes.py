@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.checks.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.resources import gpus_out_of_service
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
@@ -28,19 +28,18 @@ def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
     return found
 
 
-def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node and GPU resource whose allocatable is below its capacity: how many are missing.
 
     The device plugin removes an unhealthy GPU from allocatable and never puts it back by itself.
     """
     assert not isinstance(inputs.inventory, Blind)
-    found = []
     for name, node in inputs.inventory.nodes.items():
+        yield None
         for resource, share in gpus_out_of_service(node).items():
             text = f"{share.allocatable:g} of {share.capacity:g} {resource} are allocatable"
             labels = Labels({"node": name, "resource": resource})
-            found.append(Sample(labels=labels, value=share.unhealthy, texts=(text,)))
-    return found
+            yield Sample(labels=labels, value=share.unhealthy, texts=(text,))
 
 
 CHECKS = (

@@ -1,31 +1,26 @@
 """Checks of what comes before a volume is formatted by mistake: private host mounts, two users, a writer that waits.
 
-A container that mounts the host's root keeps what is mounted there. Unless the mount's propagation lets the host's
-unmounts reach it, an RBD image stays busy after its pod is gone, and the next writer may find no file system on it.
+Where a container keeps what the host unmounts, an RBD image stays busy after its pod is gone, and the next writer may
+find no file system on it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.host_mounts import by_kept_mount
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
+from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, VOLUME_ATTACHMENTS
 from collectors.cluster.objects import Pod
-from collectors.cluster.resources import holds_resources
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 from collectors.volume_use import VolumeUse, volume_uses
 
-# Whether what the host unmounts stays mounted in the container, by `mountPropagation`; unset is None, which is private.
-KEEPS_UNMOUNTED = {"": True, "None": True, "HostToContainer": False, "Bidirectional": False}
-HOLDING = frozenset(  # host paths below which the kubelet mounts volumes
-    {"", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/kubelet/pods", "/var/lib/kubelet/plugins"}
-)
 _LABELS = {"DaemonSet": "daemonset", "Deployment": "deployment", "StatefulSet": "statefulset"}
 _KINDS = frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name, VOLUME_ATTACHMENTS.name})
 
 
-def private_host_mounts(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def private_host_mounts(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each workload that mounts the host's root privately: on how many nodes it runs.
 
     Without a volume that could be formatted in the cluster, nothing is at risk.
@@ -33,32 +28,31 @@ def private_host_mounts(inputs: CheckInput, _parameters: Mapping[str, Any]) -> S
     assert not isinstance(inputs.inventory, Blind)
     inventory = inputs.inventory
     if not any(use.is_formatted for use in volume_uses(inventory).values()):
-        return ()
+        return
     nodes: dict[Labels, set[str]] = {}
     paths: dict[Labels, str] = {}
     for pod, path in _private(inventory):
+        yield None
         labels = _workload_labels(pod, inventory)
         nodes.setdefault(labels, set()).add(pod.spec.node_name)
         paths[labels] = path
-    return [
-        Sample(labels=labels, value=len(on), texts=(f"hostPath {paths[labels]} without HostToContainer",))
-        for labels, on in nodes.items()
-    ]
+    for labels, on in nodes.items():
+        text = f"hostPath {paths[labels]} without HostToContainer"
+        yield Sample(labels=labels, value=len(on), texts=(text,))
 
 
-def used_twice(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def used_twice(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each image with a writer and another user: how many nodes hold it, and who uses it."""
     assert not isinstance(inputs.inventory, Blind)
-    found = []
     for use in volume_uses(inputs.inventory).values():
+        yield None
         if use.is_used_twice:
             namespace, _, name = use.writers[0].claim.partition("/")
             labels = Labels({"namespace": namespace, "persistentvolumeclaim": name})
-            found.append(Sample(labels=labels, value=len(use.nodes), texts=(_users(use),)))
-    return found
+            yield Sample(labels=labels, value=len(use.nodes), texts=(_users(use),))
 
 
-def node_in_danger(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def node_in_danger(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node with this part of the danger; the value is the number of pods or images.
 
     `part`: `private-mount`, a private mount beside a volume that could be formatted; `two-nodes`, an image that is
@@ -69,8 +63,10 @@ def node_in_danger(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequenc
     part = parameters["part"]
     counted: dict[str, int] = {}
     for node in _nodes_of(str(part), uses, inputs.inventory):
+        yield None
         counted[node] = counted.get(node, 0) + 1
-    return [Sample(labels=Labels({"node": node}), value=count) for node, count in counted.items()]
+    for node, count in counted.items():
+        yield Sample(labels=Labels({"node": node}), value=count)
 
 
 def _nodes_of(part: str, uses: Sequence[VolumeUse], inventory: Inventory) -> Iterator[str]:
@@ -92,25 +88,8 @@ def _nodes_of(part: str, uses: Sequence[VolumeUse], inventory: Inventory) -> Ite
 
 def _private(inventory: Inventory) -> Iterator[tuple[Pod, str]]:
     """Yield the running pods that keep what the host unmounts, each once, with the path that they mount."""
-    for pod in inventory.pods.values():
-        if not pod.spec.node_name or not holds_resources(pod):
-            continue
-        paths = {
-            volume.name: volume.host_path.path
-            for volume in pod.spec.volumes or ()
-            if volume.host_path is not None and volume.host_path.path.rstrip("/") in HOLDING
-        }
-        if not paths:
-            continue
-        sidecars = (one for one in pod.spec.init_containers or () if one.restart_policy == "Always")
-        kept = [
-            paths[mount.name]
-            for container in (*(pod.spec.containers or ()), *sidecars)
-            for mount in container.volume_mounts or ()
-            if mount.name in paths and KEEPS_UNMOUNTED.get(mount.mount_propagation, False)
-        ]
-        if kept:
-            yield pod, kept[0]
+    for path, pods in inventory.grouped(PODS, by_kept_mount).items():
+        yield from ((pod, path) for pod in pods)
 
 
 def _workload_labels(pod: Pod, inventory: Inventory) -> Labels:

@@ -1,6 +1,7 @@
 """Indexes of cached objects: functions from an object to the keys under which it is found. Pure."""
 
 from collectors.cluster.base import KubernetesObject, OwnerReference
+from collectors.cluster.objects import Event
 from collectors.cluster.pods import Pod
 
 Keys = tuple[str, ...]
@@ -56,6 +57,21 @@ def by_node(pod: Pod) -> Keys:
 def by_waiting(pod: Pod) -> Keys:
     """Return the namespace of a pod that is not bound to a node."""
     return () if pod.spec.node_name or pod.status.phase != "Pending" else (pod.metadata.namespace,)
+
+
+def by_claim(pod: Pod) -> Keys:
+    """Return the claims that the pod mounts, as `namespace/name`."""
+    if not pod.spec.volumes:
+        return ()
+    claims = (one.persistent_volume_claim for one in pod.spec.volumes)
+    named = (f"{pod.metadata.namespace}/{one.claim_name}" for one in claims if one is not None)
+    return tuple(dict.fromkeys(named))
+
+
+def by_involved_object(event: Event) -> Keys:
+    """Return what the event is about, as `namespace/Kind/name`; the namespace is the event's own."""
+    about = event.involved_object
+    return (f"{event.metadata.namespace}/{about.kind}/{about.name}",)
 
 
 def by_address(pod: Pod) -> Keys:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from collectors.cluster.base import KubernetesObject, OwnerReference
@@ -29,6 +30,7 @@ from collectors.facts.results import Blind
 
 T = TypeVar("T", bound=KubernetesObject)
 
+_NONE: Mapping[str, Any] = MappingProxyType({})  # one object, so that what is derived from it is kept
 _DEEPEST = 8  # owners above a pod; a cycle of references ends here
 _OWNERS = {kind.type.__name__: kind for kind in DEFAULT_KINDS if by_owner in kind.indexes}
 _TOPS = {**_OWNERS, PODS.kind: PODS, DAEMONSETS.kind: DAEMONSETS}
@@ -57,12 +59,17 @@ class Inventory:
     def all(self, kind: ResourceKind[T]) -> Mapping[str, T]:
         """Return the objects of a kind by key; empty when it cannot be seen."""
         snapshot = self.snapshots.get(kind.name)
-        return snapshot.objects if snapshot is not None else {}
+        return snapshot.objects if snapshot is not None else _NONE
 
     def select(self, kind: ResourceKind[T], index: Callable[[T], Keys], key: str) -> tuple[T, ...]:
         """Return the objects with this key in one of the kind's indexes."""
         snapshot = self.snapshots.get(kind.name)
         return snapshot.indexes[index].get(key, ()) if snapshot is not None else ()
+
+    def grouped(self, kind: ResourceKind[T], index: Callable[[T], Keys]) -> Mapping[str, tuple[T, ...]]:
+        """Return all objects with a key in one of the kind's indexes, by key."""
+        snapshot = self.snapshots.get(kind.name)
+        return snapshot.indexes[index] if snapshot is not None else _NONE
 
     def missing_reason(self, kind: ResourceKind[Any]) -> str:
         """Return why the objects of this kind cannot be seen; empty when they can."""
@@ -120,9 +127,15 @@ class Inventory:
 
     def gpus_on(self, node: str) -> NodeGpus | None:
         """Return the GPUs of a node and how many are held; None for an unknown node."""
-        if found := self.nodes.get(node):
-            return node_gpus(found, self.pods_on(node), self.pods_nominated_for(node))
-        return None
+        found = self.nodes.get(node)
+        if found is None:
+            return None
+        here = self.select(PODS, by_node, node)
+        return self.memo.get(
+            ("gpus", node),
+            (found, here),
+            lambda: node_gpus(found, self.pods_on(node), self.pods_nominated_for(node)),
+        )
 
     def _above(self, namespace: str, owner: OwnerReference, pod: Pod) -> OwnerReference | None:
         found = self.top_of(workload_name(namespace, owner))

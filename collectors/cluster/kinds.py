@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from collectors.cluster import objects
+from collectors.cluster.host_mounts import by_kept_mount
 from collectors.cluster.indexes import (
     Keys,
     by_address,
+    by_claim,
+    by_involved_object,
     by_leader,
     by_namespace,
     by_node,
@@ -74,7 +77,7 @@ PODS = _cache(
         name="pods",
         path="/api/v1/pods",
         type=objects.Pod,
-        indexes=(by_node, by_owner_of_pod, by_address, by_waiting),
+        indexes=(by_node, by_owner_of_pod, by_address, by_waiting, by_claim, by_kept_mount),
     )
 )
 NAMESPACES = _cache(
@@ -82,7 +85,12 @@ NAMESPACES = _cache(
 )
 SERVICES = _cache(ResourceKind(name="services", path="/api/v1/services", type=objects.Service))
 EVENTS = _cache(
-    ResourceKind(name="events", path="/api/v1/events", type=objects.Event, indexes=(by_namespace,))
+    ResourceKind(
+        name="events",
+        path="/api/v1/events",
+        type=objects.Event,
+        indexes=(by_namespace, by_involved_object),
+    )
 )
 PERSISTENT_VOLUME_CLAIMS = _cache(
     ResourceKind(

@@ -106,6 +106,7 @@ class _Index(Generic[T]):
         self._live: dict[str, dict[str, T]] = {}
         self._tuples: dict[str, tuple[T, ...]] = {}
         self._changed: set[str] = set()
+        self._frozen: Mapping[str, tuple[T, ...]] | None = None
 
     def replace(self, key: str, before: T | None, after: T | None) -> None:
         new = self._keys_of(after) if after is not None else ()
@@ -124,6 +125,8 @@ class _Index(Generic[T]):
             self._changed.update(new)
 
     def settle(self) -> None:
+        if self._changed:
+            self._frozen = None
         for one in self._changed:
             if found := self._live[one]:
                 self._tuples[one] = tuple(found.values())
@@ -133,5 +136,8 @@ class _Index(Generic[T]):
         self._changed.clear()
 
     def frozen(self) -> Mapping[str, tuple[T, ...]]:
+        """Return the tuples by key; the same mapping while no object in it changes."""
         self.settle()
-        return MappingProxyType(dict(self._tuples))
+        if self._frozen is None:
+            self._frozen = MappingProxyType(dict(self._tuples))
+        return self._frozen

@@ -71,6 +71,12 @@ def parse_quantity(text: Quantity) -> float:
     raise ValueError(f"`{text}` is not a quantity: write it like 2, 500m or 64Gi")
 
 
+def nvidia_gpus(capacity: Mapping[str, Quantity]) -> float:
+    """Return a node's NVIDIA GPUs, whole ones and slices."""
+    found = (str(count) for name, count in capacity.items() if name.startswith("nvidia.com/"))
+    return sum(float(count) for count in found if count.isdigit())
+
+
 @lru_cache(maxsize=1024)
 def gpu_resource(name: str) -> GpuResource | None:
     """Return the GPU resource of a name; None when it is no GPU resource."""

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import PODS, SERVICES
+from collectors.cluster.kinds import SERVICES
 from collectors.dns.autoscaler import Autoscaler
 from collectors.facts.dns_load import DnsSize
 
@@ -16,7 +16,7 @@ def count_names(inventory: Inventory) -> int:
     An ExternalName is an alias of a foreign name. A pod has a name of its own if it has a hostname and its subdomain
     is a headless Service, as the pods of StatefulSets and of indexed Jobs.
     """
-    parts = tuple(inventory.snapshots.get(kind.name) for kind in (SERVICES, PODS))
+    parts = (inventory.all(SERVICES), inventory.pods)
     return inventory.memo.get("dns-names", parts, lambda: _count(inventory))
 
 

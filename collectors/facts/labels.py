@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from sys import intern
-from typing import NewType
+from typing import Any, NewType, TypeVar, overload
+
+T = TypeVar("T")
 
 AlertKey = NewType("AlertKey", str)  # 16 hex digits, blake2b(8) of the labels
 
@@ -23,6 +25,26 @@ class Labels(Mapping[str, str]):
             if key == name:
                 return value
         raise KeyError(name)
+
+    @overload
+    def get(self, name: str, default: None = None, /) -> str | None: ...
+
+    @overload
+    def get(self, name: str, default: str | T, /) -> str | T: ...
+
+    def get(self, name: str, default: Any = None, /) -> Any:
+        for key, value in self._pairs:
+            if key == name:
+                return value
+        return default
+
+    def __contains__(self, name: object) -> bool:
+        return any(key == name for key, _ in self._pairs)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The names and values, sorted by name."""
+        return self._pairs
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, _ in self._pairs)

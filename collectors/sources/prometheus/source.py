@@ -16,6 +16,7 @@ from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.diagnosis import diagnose, missing
 from collectors.sources.prometheus.dialects.node_names import NodeNames
+from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.options import PrometheusOptions
@@ -44,7 +45,8 @@ class PrometheusSource:
         self.settings = settings
         self._client = PrometheusClient(settings)
         self._ranges = RangeReader(settings)
-        self._presence = SharedQueries(self._instant)
+        self._presence = SharedQueries(self._present)
+        self._reading = asyncio.Lock()  # of large answers, one at a time
         self.dialects = Dialects(self._instant, overrides=settings.labels)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._waiting = 0  # queries that run or wait
@@ -57,32 +59,42 @@ class PrometheusSource:
         Their labels are exactly as returned, or those that the query of a pack names.
         """
         if not query.of_pack:
-            return await self._queried(query.expr, query.presence, at)
+            return await self._queried(Prepared(expr=query.expr, presence=query.presence), at)
         prepared = await self.dialects.prepare(query, at=at)
         if isinstance(prepared, Blind):
             return replace(prepared, source=self.name)
-        found = await self._queried(prepared.expr, prepared.presence, at)
+        found = await self._queried(prepared, at)
         if isinstance(found, Seen) and self.dialects.is_unnamed(found, prepared):
             again = await self.dialects.prepare(query, at=at, force=True)
             if isinstance(again, Prepared) and again != prepared:  # exporters with other labels have come
-                prepared, found = again, await self._queried(again.expr, again.presence, at)
+                prepared, found = again, await self._queried(again, at)
         return found if isinstance(found, Blind) else self.dialects.restored(found, prepared)
 
     def follow(self, topology: Callable[[], Topology]) -> None:
         """Compare the values of labels with the nodes and pods of the cluster from now on."""
         self.dialects.nodes = NodeNames(topology)
 
-    async def _queried(self, expr: str, presence: str | None, at: datetime) -> QueryResult:
-        asked = [self._instant(expr, at)]
-        if presence is not None:  # many rules have the same one
-            asked.append(self._presence.query(presence, at))
+    async def _queried(self, prepared: Prepared, at: datetime) -> QueryResult:
+        asked = [self._instant(prepared.expr, at)]
+        if prepared.presence is not None:  # many rules have the same one
+            asked.append(self._presence.query((prepared.presence, prepared.node_labels), at))
         found = await asyncio.gather(*asked)
         for one in found:
             if isinstance(one, Blind):
                 return one
         first, *others = (one for one in found if not isinstance(one, Blind))
-        present = tuple(sample.labels for sample in others[0].samples) if others else None
-        return replace(first, present=present)
+        return replace(first, present=others[0].present if others else None)
+
+    async def _present(self, query: tuple[str, frozenset[str]], at: datetime) -> QueryResult:
+        """Return a presence query's labels as the packs name them. `query` has the labels that name nodes, too."""
+        expr, node_labels = query
+        found = await self._instant(expr, at)
+        if isinstance(found, Blind):
+            return found
+        present = tuple(sample.labels for sample in found.samples)
+        if node_labels or AUXILIARY in expr:
+            present = await self.dialects.restored_labels(present, node_labels)
+        return replace(found, samples=(), present=present)
 
     async def range(
         self, query: PromQLQuery, *, start: datetime, end: datetime, step: timedelta
@@ -183,7 +195,8 @@ class PrometheusSource:
                 except SourceError as failure:
                     return self._blind(at, str(failure), is_lasting=not failure.temporary)
                 try:
-                    return await self._seen(body, at)
+                    async with self._reading:
+                        return await self._seen(body, at)
                 except SourceError as failure:
                     return self._blind(
                         at, f"{self._client.where}: {failure}", is_lasting=not failure.temporary

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.engine import Known, RuleEvaluation, evaluate, is_present
+from alerts.engine import Known, RuleEvaluation, evaluate
 from alerts.lifecycle import AlertState
+from alerts.present_series import PresentSeries
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, QueryResult
@@ -285,7 +286,7 @@ def test_an_active_alert_is_seen_regardless_of_presence() -> None:
 def test_present_means_that_all_shared_labels_are_equal(
     labels: Mapping[str, str], present: Mapping[str, str], is_there: bool
 ) -> None:
-    assert is_present(Labels(labels), [Labels(present)]) is is_there
+    assert PresentSeries([Labels(present)]).agrees(Labels(labels)) is is_there
 
 
 def test_the_own_subject_does_not_change_with_the_topology() -> None:

@@ -269,3 +269,25 @@ def test_the_crash_says_that_its_training_failed() -> None:
     found = incidents(*everywhere(119), known=topology(failed=True))[0]
     died = [event.text for event in found.events if event.type is IncidentEventType.TRAINING_FAILED]
     assert died == ["vision/detr: worker 0 failed"]
+
+
+def test_the_gpu_that_broke_is_found_among_the_consequences_on_all_nodes() -> None:
+    """XID 45 as the root cause would hide the one node that is broken behind a crash of the training."""
+    (broken,) = incidents(counted(79, node="gpu-a02"), *everywhere(45))
+
+    assert (broken.crash_of, broken.subject.node) == ("", "gpu-a02")
+    assert suggested_actions(broken, RULES) == ("node cordon gpu-a02 --reason x",)
+
+
+def test_a_crash_that_turns_out_to_be_a_broken_gpu_is_about_its_node() -> None:
+    found = incidents(*everywhere(119), counted(79, node=NODES[0], after=90))
+
+    (broken,) = (one for one in found if any(member.xid == 79 for member in one.members))
+    assert (broken.crash_of, broken.subject.node) == ("", NODES[0])
+    assert "node cordon gpu-a01 --reason x" in suggested_actions(broken, RULES)
+
+
+def test_a_consequence_on_another_node_offers_no_cordon_of_that_node() -> None:
+    together = incident_of(counted(79), counted(45, node="gpu-a02"))
+    assert "node cordon gpu-a01 --reason x" in suggested_actions(together, RULES)
+    assert "node cordon gpu-a02 --reason x" not in suggested_actions(together, RULES)

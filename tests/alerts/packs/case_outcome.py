@@ -9,7 +9,8 @@ from alerts.alert import Alert
 from alerts.rules import Rule
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check import CheckInput, SourceState
-from collectors.facts.queries import LogQuery
+from collectors.facts.missing_metrics import MissingMetrics
+from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from tests.alerts.packs.check_case import CheckCase
 from tests.alerts.packs.evaluated import once
@@ -55,7 +56,7 @@ async def check_result(rule: Rule, case: CheckCase, *, at: datetime = NOW) -> Qu
     def inputs(at: datetime, _sources: tuple[SourceState, ...]) -> CheckInput:
         return replace(case.inputs, at=at)
 
-    router = a_router(Measured(case.inputs.metrics), checks=CHECKS, check_input=inputs)
+    router = a_router(Measured(case.inputs.metrics, case.inputs.missing), checks=CHECKS, check_input=inputs)
     return await router.query(rule.query, at=at)
 
 
@@ -64,6 +65,12 @@ class Measured(QuietSource):
     """A source whose result is that of the case's metrics."""
 
     metrics: Sequence[Sample] | Blind
+    lacks: Sequence[MissingMetrics] | Blind = ()
+
+    async def missing(
+        self, queries: Mapping[str, Query], *, at: datetime
+    ) -> Sequence[MissingMetrics] | Blind:
+        return self.lacks
 
     async def query(self, query: Any, *, at: datetime) -> QueryResult:
         if isinstance(self.metrics, Blind):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
+from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
 from tests.alerts.packs.expected import Fired
@@ -28,6 +29,7 @@ def check_input(
     sources: Sequence[SourceState] = (),
     clock_step: ClockStep | None = None,
     metrics: Sequence[Sample] | Blind = (),
+    missing: Sequence[MissingMetrics] | Blind = (),
 ) -> CheckInput:
     return CheckInput(
         at=NOW,
@@ -37,4 +39,5 @@ def check_input(
         sources=sources,
         clock_step=clock_step,
         metrics=metrics,
+        missing=missing,
     )

@@ -11,6 +11,7 @@ from tests.alerts.packs.cluster_check_cases import CLUSTER_CHECK_CASES
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
+from tests.alerts.packs.metrics_check_cases import METRICS_CHECK_CASES
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
 from tests.alerts.packs.storage_check_cases import STORAGE_CHECK_CASES
 from tests.alerts.packs.workload_check_cases import WORKLOAD_CHECK_CASES
@@ -43,6 +44,7 @@ def _a_training(state: TrainingState, name: str = "detr") -> Training:
 
 CHECK_CASES: Sequence[CheckCase] = (
     *DNS_CHECK_CASES,
+    *METRICS_CHECK_CASES,
     *WORKLOAD_CHECK_CASES,
     CheckCase(
         rule="GPUUnhealthy",

@@ -12,6 +12,7 @@ from alerts.rules import Rule
 from alerts.templates import TemplateError, parse
 from bot.evaluation.rulebook import check_action
 from collectors.checks.catalogue import CHECKS
+from collectors.checks.check import samples_in
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Sample
@@ -204,13 +205,15 @@ def _labels_of(rule: Rule) -> set[str]:
         case PromQLQuery(expr=expr):
             grouped = re.findall(r"\bby \(([^)]*)\)", expr)
             counted = re.findall(r'\bcount_values by \([^)]*\) \("(\w+)"', expr)
-            return {*counted, *(name.strip() for names in grouped for name in names.split(","))}
+            added = re.findall(r'"(\w+)", "[^"]*", "[^"]*", "[^"]*"', expr)  # by label_replace()
+            return {*counted, *added, *(name.strip() for names in grouped for name in names.split(","))}
         case LogQuery() as search:
             named = set(re.findall(r"\(\?P<(\w+)>", search.extract or ""))
             return {*search.by, *named, *({"pattern"} if search.novel else ())}
         case CheckQuery(name=name, parameters=parameters):
             cases = [case for case in CHECK_CASES if case.rule == rule.name]
             found = [
-                CHECKS[name].run(case.inputs, {**CHECKS[name].parameters, **parameters}) for case in cases
+                samples_in(CHECKS[name].run(case.inputs, {**CHECKS[name].parameters, **parameters}))
+                for case in cases
             ]
             return {label for samples in found for sample in samples for label in sample.labels}

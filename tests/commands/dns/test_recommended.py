@@ -3,7 +3,7 @@
 import pytest
 
 from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput
+from collectors.checks.check import CheckInput, samples_in
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Deployment, Service
 from collectors.facts.proportional import read_linear
@@ -52,7 +52,7 @@ def test_it_is_what_the_alert_calls_for() -> None:
         sources=(),
     )
 
-    (sample,) = CHECKS["dns-autoscaler-capped"].run(inputs, {"growth": 1.0})
+    (sample,) = samples_in(CHECKS["dns-autoscaler-capped"].run(inputs, {"growth": 1.0}))
 
     assert proposed(document, replicas=2, nodes=seen) == sample.value
 
@@ -69,7 +69,7 @@ def test_an_alias_of_a_foreign_name_is_counted_by_neither() -> None:
         sources=(),
     )
 
-    (sample,) = CHECKS["dns-autoscaler-capped"].run(inputs, {"growth": 1.0})
+    (sample,) = samples_in(CHECKS["dns-autoscaler-capped"].run(inputs, {"growth": 1.0}))
 
     assert proposed(document, replicas=1, nodes=seen) == sample.value == 3
 

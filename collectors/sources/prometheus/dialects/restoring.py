@@ -16,7 +16,7 @@ class LabelRestorer:
         self._named: dict[str, str] = {}
 
     def __call__(self, labels: Labels) -> Labels:
-        added = [name for name in labels if name.startswith(AUXILIARY)]
+        added = [name for name, _ in labels.pairs if name.startswith(AUXILIARY)]
         if added:
             labels = labels.without(*added)
         for name in self._node_labels:

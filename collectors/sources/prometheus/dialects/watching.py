@@ -22,6 +22,7 @@ CHECK_EVERY = (
 )
 LOOK_EVERY = 2 * 3600.0  # seconds: their values are looked at again
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
+_IN_ONE_GO = 1_000  # labels
 _MOST_SERIES = 2_000  # looked at; of more, two of each target
 
 Ask = Callable[[str, datetime], Awaitable[QueryResult]]
@@ -104,13 +105,20 @@ class Dialects:
             other = samples.get(labels)
             if other is None or sample.value > other.value:
                 samples[labels] = replace(sample, labels=labels)
-        present = found.present and (restored(one) for one in found.present)
-        return replace(
-            found,
-            samples=tuple(samples.values()),
-            present=None if present is None else tuple(dict.fromkeys(present)),
-            unread=tuple(restored(labels) for labels in found.unread),
-        )
+        unread = tuple(restored(labels) for labels in found.unread)
+        return replace(found, samples=tuple(samples.values()), unread=unread)
+
+    async def restored_labels(
+        self, found: Sequence[Labels], node_labels: frozenset[str]
+    ) -> tuple[Labels, ...]:
+        """Return the labels likewise, each once. Others run meanwhile: there may be 40,000."""
+        restored = LabelRestorer(node_labels, self.nodes)
+        kept: dict[Labels, None] = {}
+        for number, labels in enumerate(found, start=1):
+            kept[restored(labels)] = None
+            if number % _IN_ONE_GO == 0:
+                await asyncio.sleep(0)
+        return tuple(kept)
 
     def restored_series(self, found: Sequence[Series], prepared: Prepared) -> tuple[Series, ...]:
         """Return the series of a range likewise; of those that become the same, the later points are kept."""
@@ -207,7 +215,7 @@ class Dialects:
         kept = [(since, series) for since, series in look.series if now - since < KEPT_FOR]
         series = tuple(dict.fromkeys(one.labels for one in found.samples)) if found is not None else ()
         look.series = [*kept[-1:], *([(now, series)] if series else [])]
-        look.names = frozenset(one.labels["__name__"] for one in names.samples)
+        look.names = frozenset(name for one in names.samples if (name := one.labels.get("__name__")))
         look.signature = signature(labels)
         look.looked = look.checked = now
         look.checked_at = at
