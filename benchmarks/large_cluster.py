@@ -11,6 +11,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -313,14 +314,19 @@ async def serve(port: int, nodes: int) -> None:
     async def watch(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        async with asyncio.timeout(float(request.query.get("timeoutSeconds", "40"))):
-            for number in count() if request.path == "/api/v1/pods" else ():
+        with suppress(TimeoutError):  # a watch ends cleanly, and the client watches again
+            async with asyncio.timeout(float(request.query.get("timeoutSeconds", "40"))):
+                await changes(request, response)
+        return response
+
+    async def changes(request: web.Request, response: web.StreamResponse) -> None:
+        if request.path == "/api/v1/pods":
+            for number in count():
                 one = _pod(number * 7919 % (nodes * PODS_ON_NODE))
                 one["metadata"]["resourceVersion"] = str(1_000_000 + number)
                 await response.write(msgspec.json.encode({"type": "MODIFIED", "object": one}) + b"\n")
                 await asyncio.sleep(EVERY)
-            await asyncio.Event().wait()
-        return response
+        await asyncio.Event().wait()
 
     async def query(request: web.Request) -> web.StreamResponse:
         form = await request.post()

@@ -172,13 +172,12 @@ class QueryRouter:
         at: datetime,
         standing: Sequence[Labels] = (),
     ) -> QueryResult:
-        needed = self._checks.metrics_of(query)
-        metrics = await self._query(needed, unhealthy, at) if needed is not None else None
+        results = [await self._query(one, unhealthy, at) for one in self._checks.queries_of(query)]
         return await self._checks.run(
             query,
             at=at,
             sources=self.sources(at=at),
-            metrics=metrics,
+            results=results,
             missing=await self._missing(unhealthy, at) if self._checks.needs_missing(query) else (),
             standing=standing,
         )

@@ -17,7 +17,7 @@ from alerts.cards.incident_buttons import (
 from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
 from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Preformatted
-from alerts.cards.proof_text import waits_for
+from alerts.cards.proof_text import came_back, waits_for
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.cards.text import Text, bold, code, joined, link, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
@@ -36,6 +36,8 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
     if reason := _unseen(incident, context):
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), reason)))
     blocks += [Paragraph(text=part) for part in (detail_of(incident), other_alerts(incident)) if part]
+    if context.returned is not None and incident.is_open:
+        blocks.append(Paragraph(text=came_back(context.returned)))
     if waiting := waits_for(incident):
         blocks.append(Paragraph(text=waiting))
     if lead.texts:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from alerts.cards.message import Button
 from alerts.cards.text import Text
 from alerts.incidents.incident import Incident
+from alerts.incidents.returning import Returned
 from alerts.rules import Rule
 
 
@@ -62,6 +63,7 @@ class IncidentContext:
     blind: str = ""  # why the incident cannot be seen at the moment
     still_open: tuple[StillOpen, ...] = ()
     asked: tuple[Asked, ...] = ()
+    returned: Returned | None = None  # what came back after it was repaired
 
 
 NO_CONTEXT = IncidentContext()

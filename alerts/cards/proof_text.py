@@ -4,6 +4,7 @@ from alerts.cards.text import Text, bold, code, joined, moment, person, text
 from alerts.incidents.evidence import Proven
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident, IncidentEvent, Member
+from alerts.incidents.returning import WITHIN, Returned
 from alerts.rules import Proof
 
 MAX_SENTENCES = 2  # alerts that wait for different things are few
@@ -16,6 +17,15 @@ def waits_for(incident: Incident) -> Text:
         by_proofs.setdefault(tuple(_condition(member, proof) for proof in _seen_ones(member)))
     sentences = [_stays_open(conditions, incident.id) for conditions in by_proofs]
     return joined(" ", sentences[:MAX_SENTENCES])
+
+
+def came_back(returned: Returned) -> Text:
+    """Return that the fault was repaired before, and that it is the vendor's now."""
+    place = place_of(returned.member.subject)
+    return text(
+        bold(f"Repaired {returned.repairs} times in {WITHIN.days} days, and back: "),
+        f"do not reset or restart again; keep {place} out of use, and have the part replaced by the vendor.",
+    )
 
 
 def what_proved(incident: Incident) -> Text:

@@ -91,7 +91,7 @@ async def _served(nodes: int) -> AsyncIterator[tuple[str, Path]]:
             log=folder / "server.log",
             folder=ROOT,
         )
-        limit = timedelta(seconds=60)
+        limit = timedelta(seconds=120)
         async with running(
             program, lambda: answers(f"{url}/readyz"), limit=limit, grace=timedelta(seconds=2)
         ):

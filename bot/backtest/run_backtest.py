@@ -12,7 +12,9 @@ from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from bot.backtest.chart import FORMATS, draw, is_available
 from bot.backtest.cluster_backtest import ClusterBacktest, Period, backtest_cluster
+from bot.backtest.document import backtest_document
 from bot.backtest.tables import not_replayable, print_backtest
+from bot.cli.output import show_json
 from bot.evaluation.rulebook import read_rule_file
 from bot.settings.schema import ClusterSettings, Settings
 from bot.settings.source_options import prometheus_options
@@ -39,8 +41,12 @@ async def run_backtest(
     step: timedelta | None,
     chart: Path | None,
     clock: Clock | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Replay the rules of these files and print what they would have fired. Raises BacktestError."""
+    """Replay the rules of these files and print what they would have fired. Raises BacktestError.
+
+    `as_json`: print one document instead of tables; it has the errors, too.
+    """
     rules, others = _rules_of(files, settings)
     clusters = [cluster for cluster in settings.clusters if cluster.prometheus is not None]
     if not clusters:
@@ -61,17 +67,20 @@ async def run_backtest(
             errors.append(f"{cluster.name}: {error}")
             continue
         found.append(one)
-        print_backtest(console, one)
+        if not as_json:
+            print_backtest(console, one)
         errors += [
             f"{cluster.name}: {rule} could not be replayed: {reason}" for rule, reason in one.failed.items()
         ]
-    if others:
+    if others and not as_json:
         console.print(Text(not_replayable(others)))
     if chart is not None and found:
         try:
             draw(found, chart)
         except OSError as error:
             errors.append(f"{chart} cannot be written: {error.strerror}")
+    if as_json:
+        show_json(backtest_document(found, others, errors))
     if errors:
         raise BacktestError("\n".join(errors))
 

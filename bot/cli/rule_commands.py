@@ -103,15 +103,22 @@ def _duration(context: click.Context, param: click.Parameter, text: str | None) 
     "--step", callback=_duration, help="Time between evaluations; by default each rule's own interval."
 )
 @click.option("--chart", type=click.Path(path_type=Path), help="Also draw the alerts: a .png, .svg or .pdf.")
+@output_option
 def rules_backtest(
-    files: tuple[Path, ...], config: Path | None, since: timedelta, step: timedelta | None, chart: Path | None
+    files: tuple[Path, ...],
+    config: Path | None,
+    since: timedelta,
+    step: timedelta | None,
+    chart: Path | None,
+    output: str,
+    is_json: bool,
 ) -> None:
     """Show what the rules of these files would have fired on the recorded data of each cluster; exit 1 on errors."""
     from bot.backtest.run_backtest import BacktestError, run_backtest
 
-    settings = usable_settings(config)
+    settings, as_json = usable_settings(config), wants_json(output, is_json)
     try:
-        asyncio.run(run_backtest(files, settings, since=since, step=step, chart=chart))
+        asyncio.run(run_backtest(files, settings, since=since, step=step, chart=chart, as_json=as_json))
     except BacktestError as error:
         raise click.ClickException(str(error)) from error
 

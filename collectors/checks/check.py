@@ -9,7 +9,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
-from collectors.facts.queries import PromQLQuery
+from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
 
@@ -35,6 +35,7 @@ class CheckInput:
     sources: Sequence[SourceState]
     clock_step: ClockStep | None = None  # the last large one, for a while
     metrics: Sequence[Sample] | Blind = ()  # what the check's own query gives
+    logs: Sequence[Sequence[Sample]] | Blind = ()  # what each of its log searches gives
     missing: (
         Sequence[MissingMetrics] | Blind
     ) = ()  # metrics that rules in force need, and that have no series
@@ -45,7 +46,7 @@ class CheckInput:
 
 Found = Iterable[Sample | None]  # None: others may run now
 
-INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "missing"})
+INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "missing", "logs"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,7 @@ class ClusterCheck:
     """A check: the inputs it needs, its parameters with their defaults, and its function.
 
     When `run` is called, no input in `needs` is Blind, and none of the cached `kinds` is missing from the
-    inventory. `metrics` is a query whose samples it needs besides.
+    inventory. `metrics` is a query whose samples it needs besides, and `logs` are such log searches.
 
     A check that looks at every node or pod is a generator that yields None at each of them: there may be 50,000, and
     the event loop goes on meanwhile. Its input does not change.
@@ -66,10 +67,16 @@ class ClusterCheck:
     parameters: Mapping[str, object] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()  # besides nodes and pods, without which there is no inventory
     metrics: PromQLQuery | None = None
+    logs: tuple[LogQuery, ...] = ()
 
     def __post_init__(self) -> None:
         if unknown := self.needs - INPUTS:
             raise ValueError(f"{self.name}: unknown input: {', '.join(sorted(unknown))}")
+
+    @property
+    def queries(self) -> tuple[PromQLQuery | LogQuery, ...]:
+        """The queries whose results it needs: `metrics`, then `logs`."""
+        return (*((self.metrics,) if self.metrics is not None else ()), *self.logs)
 
 
 def samples_in(found: Found) -> tuple[Sample, ...]:

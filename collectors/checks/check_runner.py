@@ -9,7 +9,7 @@ from typing import Any
 from collectors.checks.check import CheckInput, ClusterCheck, Found, SourceState
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
-from collectors.facts.queries import CheckQuery, PromQLQuery
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.internal_errors import InternalErrors
 
@@ -40,10 +40,10 @@ class CheckRunner:
             return inputs
         return inputs.inventory if isinstance(inputs.inventory, Blind) else None
 
-    def metrics_of(self, query: CheckQuery) -> PromQLQuery | None:
-        """Return the query whose samples the check needs; None if it needs none."""
+    def queries_of(self, query: CheckQuery) -> tuple[PromQLQuery | LogQuery, ...]:
+        """Return the queries whose samples the check needs."""
         check = self._checks.get(query.name)
-        return check.metrics if check is not None else None
+        return check.queries if check is not None else ()
 
     def needs_missing(self, query: CheckQuery) -> bool:
         """Whether the check needs to know which metrics rules miss."""
@@ -56,14 +56,14 @@ class CheckRunner:
         *,
         at: datetime,
         sources: tuple[SourceState, ...],
-        metrics: QueryResult | None = None,
+        results: Sequence[QueryResult] = (),
         missing: Sequence[MissingMetrics] | Blind = (),
         standing: Sequence[Labels] = (),
     ) -> QueryResult:
         """Return the samples of a check. It is Blind while an input or a kind that it needs is.
 
-        `metrics` is the result of the query that it needs, if it needs one, and `missing` the metrics that rules miss.
-        `standing` are the labels of its own rule's alerts.
+        `results` are those of the queries that it needs, and `missing` the metrics that rules miss. `standing` are the
+        labels of its own rule's alerts.
         """
         check = self._checks.get(query.name)
         if check is None:
@@ -71,8 +71,7 @@ class CheckRunner:
         inputs = self._inputs(at, sources)
         if isinstance(inputs, Blind):
             return inputs
-        if metrics is not None:
-            inputs = replace(inputs, metrics=metrics if isinstance(metrics, Blind) else metrics.samples)
+        inputs = _with_results(inputs, check, results)
         inputs = replace(inputs, missing=missing, standing=standing)
         for need in sorted(check.needs):
             value: Any = getattr(inputs, need)
@@ -94,6 +93,17 @@ class CheckRunner:
             return self._check_input(at, sources)
         except Exception as error:
             return Blind(source=KUBERNETES, at=at, reason=self._errors.contain(error, KUBERNETES))
+
+
+def _with_results(inputs: CheckInput, check: ClusterCheck, results: Sequence[QueryResult]) -> CheckInput:
+    samples = [one if isinstance(one, Blind) else one.samples for one in results]
+    if check.metrics is not None and samples:
+        inputs = replace(inputs, metrics=samples.pop(0))
+    if not samples:
+        return inputs
+    blind = next((one for one in samples if isinstance(one, Blind)), None)
+    logs = [one for one in samples if not isinstance(one, Blind)]
+    return replace(inputs, logs=blind if blind is not None else logs)
 
 
 async def _in_slices(found: Found) -> tuple[Sample, ...]:

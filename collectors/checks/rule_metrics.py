@@ -1,9 +1,9 @@
 """Checks of the metrics that rules need: those that went away, and those that the cluster shows should be there."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.checks.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUMES
 from collectors.cluster.resources import nvidia_gpus
@@ -12,6 +12,14 @@ from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.results import Blind, Sample
 
 _SHOWN = 6
+# Parts of the names of images: where such a pod runs, its metrics should be there. Beside these it is GPUs and volumes
+# that show it; other exporters may not be in use, or not be given.
+_IMAGES: Mapping[str, tuple[str, ...]] = {
+    "node_exporter": ("node-exporter", "node_exporter"),
+    "kube-state-metrics": ("kube-state-metrics",),
+    "CoreDNS": ("coredns",),
+    "node-problem-detector": ("node-problem-detector",),
+}
 
 
 def lost_metrics(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -31,22 +39,31 @@ def lost_metrics(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence
     return found
 
 
-def metrics_never_there(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+def metrics_never_there(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each exporter that the cluster shows should be scraped, and never was: how many rules wait.
 
     Of an exporter that gives others it is about those that it can give wherever it runs.
     """
     assert not isinstance(inputs.inventory, Blind)
-    found = []
-    for missing in _missing(inputs):
-        if missing.lost:
-            continue
-        if missing.cause is MissingCause.NOT_EXPORTED:
-            if missing.always:
-                found.append(_sample(missing))
-        elif _EXPECTED.get(missing.exporter, _never)(inputs.inventory):
-            found.append(_sample(missing))
-    return found
+    never = [missing for missing in _missing(inputs) if not missing.lost]
+    running = set[str]()
+    if any(missing.exporter in _IMAGES for missing in never):
+        for pod in inputs.inventory.pods.values():
+            running.update(_name(one.image) for one in pod.spec.containers or ())
+            yield None
+    for missing in never:
+        if _is_expected(missing, running, inputs.inventory):
+            yield _sample(missing)
+
+
+def _is_expected(missing: MissingMetrics, running: Iterable[str], inventory: Inventory) -> bool:
+    if missing.cause is MissingCause.NOT_EXPORTED:
+        return bool(missing.always)
+    if missing.exporter == "dcgm-exporter":
+        return _has_gpus(inventory)
+    if missing.exporter == "Ceph's manager":
+        return _uses_ceph(inventory)
+    return any(part in image for image in running for part in _IMAGES.get(missing.exporter, ()))
 
 
 def _missing(inputs: CheckInput) -> Sequence[MissingMetrics]:
@@ -64,22 +81,8 @@ def _sample(missing: MissingMetrics, **labels: str) -> Sample:
     )
 
 
-def _never(_inventory: Inventory) -> bool:
-    return False
-
-
 def _has_gpus(inventory: Inventory) -> bool:
     return any(nvidia_gpus(node.status.capacity or {}) for node in inventory.nodes.values())
-
-
-def _runs(*parts: str) -> Callable[[Inventory], bool]:
-    """Whether a pod runs an image whose name, without its registry and tag, has one of these parts."""
-
-    def runs(inventory: Inventory) -> bool:
-        images = {one.image for pod in inventory.pods.values() for one in pod.spec.containers or ()}
-        return any(part in _name(image) for image in images for part in parts)
-
-    return runs
 
 
 def _name(image: str) -> str:
@@ -97,16 +100,6 @@ def _csi_volumes(inventory: Inventory) -> Iterable[Any]:
 def _is_ceph(driver: str) -> bool:
     return driver.endswith(("rbd.csi.ceph.com", "cephfs.csi.ceph.com"))
 
-
-# What of the cluster shows that an exporter's metrics should be there. Others may not be in use, or not be given.
-_EXPECTED: Mapping[str, Callable[[Inventory], bool]] = {
-    "dcgm-exporter": _has_gpus,
-    "node_exporter": _runs("node-exporter", "node_exporter"),
-    "kube-state-metrics": _runs("kube-state-metrics"),
-    "CoreDNS": _runs("coredns"),
-    "node-problem-detector": _runs("node-problem-detector"),
-    "Ceph's manager": _uses_ceph,
-}
 
 CHECKS = (
     ClusterCheck(

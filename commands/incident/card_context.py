@@ -9,9 +9,10 @@ from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext
 from alerts.cards.message import Button
 from alerts.cards.text import code, moment, person, text
 from alerts.incidents.incident import Incident
+from alerts.incidents.returning import WITHIN, Returned, returned
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
-from alerts.store import StoreSnapshot
+from alerts.store import Between, StoreSnapshot
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 from commands.plans.plan import Plan, PlanState, StepRecord, StepState
 
@@ -38,7 +39,19 @@ async def incident_context(
         ),
         still_open=() if incident.is_open else left,
         asked=await _asked(incident, snapshot) if incident.is_open else (),
+        returned=await _returned(incident, snapshot),
     )
+
+
+async def _returned(incident: Incident, snapshot: StoreSnapshot) -> Returned | None:
+    """Return what stands of it although it was repaired before."""
+    if not incident.unproven:
+        return None
+    since = Between(start=incident.began_at - WITHIN)
+    earlier = await snapshot.rows(Incident).find(
+        cluster=incident.cluster, group_key=incident.group_key, resolved_at=since
+    )
+    return returned(incident, earlier)
 
 
 async def _asked(incident: Incident, snapshot: StoreSnapshot) -> tuple[Asked, ...]:

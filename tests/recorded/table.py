@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
+from tests.recorded.foreign_gpus import FOREIGN, by_hand
 from tests.support.gpu_dialects import TEN
 from tests.support.recorded_cluster import FaultKind
 from tests.support.recorded_episodes import Episode, episode
@@ -23,6 +24,7 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
         yield f"hot, {style.name}", {"lasts": 8, **own}, (FaultKind.HOT,)
         # The driver was reloaded long before the device plugin offers the GPU again.
         yield f"xid, {style.name}", {"lasts": 6, "offered_after": 18, **own}, (FaultKind.XID,)
+        yield f"gone, {style.name}", {"lasts": 14, **own}, (FaultKind.GONE,)
         yield f"idle, {style.name}", {"lasts": 42, **own}, (FaultKind.IDLE,)
         yield f"capacity, {style.name}", {"lasts": 8, **state}, (FaultKind.CAPACITY,)
         yield f"dns, {style.name}", {"lasts": 8, **own, "exporters": ("coredns",)}, (FaultKind.SERVFAIL,)
@@ -30,6 +32,16 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
     for dialect in NODE_DIALECTS:
         faults = ((FaultKind.MEMORY, (FAULTY,)), (FaultKind.DISK, (FULL,)), (FaultKind.DOWN, (DOWN,)))
         yield f"node, {dialect.name}", {"lasts": 8, "nodes": THREE, "node_labels": dialect, **hosts}, faults
+    for foreign in FOREIGN:
+        nodes = foreign.nodes()
+        hot, xid, _ = (one.name for one in nodes)
+        more = {"also": by_hand(nodes) if foreign.is_twice else (), "metrics": foreign.metrics}
+        own = {"nodes": nodes, "exporters": ("dcgm",), "common": foreign.common, **more}
+        yield (
+            f"foreign, {foreign.name}",
+            {"lasts": 8, **own},
+            ((FaultKind.HOT, (hot,)), (FaultKind.XID, (xid,))),
+        )
 
 
 def _option(value: Any) -> Any:

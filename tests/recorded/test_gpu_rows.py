@@ -84,6 +84,21 @@ async def test_xid_79_is_over_when_the_gpu_is_offered_again(recordings: Promethe
 
 
 @styles
+async def test_a_gpu_that_is_gone(recordings: PrometheusServer, style: str) -> None:
+    one = EPISODES[f"gone, {style}"]
+    async with loop_of(recordings, f"gone, {style}") as loop:
+        await loop.run(one.mended - MINUTE / 2)
+        for node, (incident, card) in (await by_node(loop)).items():
+            assert incident.opened_at <= one.begins + 12 * MINUTE
+            assert node in card.splitlines()[0]
+            assert "GPU 0" in card
+            assert holder_name(node) in card
+            assert f"node cordon {node}" in card
+        await loop.run(one.mended + 5 * MINUTE)
+        assert not await loop.incidents(is_open=True)
+
+
+@styles
 async def test_an_idle_gpu(recordings: PrometheusServer, style: str) -> None:
     one = EPISODES[f"idle, {style}"]
     async with loop_of(recordings, f"idle, {style}", after=30 * MINUTE) as loop:

@@ -4,7 +4,7 @@ Every node has two GPUs. GPU 0 is held by an idle pod and is hot; GPU 1 is held 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from collectors.facts.topology import NodeFacts, PodFacts, Topology
@@ -22,11 +22,13 @@ class GpuNode:
     name: str
     number: int
     named: Mapping[str, str]  # the labels that name the node
-    pod_labels: tuple[str, str, str] = ("exported_namespace", "exported_pod", "exported_container")
+    pod_labels: tuple[str, ...] = ("exported_namespace", "exported_pod", "exported_container")
     is_honoured: bool = False  # the labels of the target that the series have too are the series' own
     is_mig: bool = False
     uuid_label: str = "UUID"
     counts_xids: bool = False  # its exporter has DCGM_EXP_XID_ERRORS_COUNT
+    missing: frozenset[str] = frozenset()  # labels that its series lack
+    renamed: Mapping[str, str] = field(default_factory=dict)  # labels with another name
 
     @property
     def exporter(self) -> str:
@@ -63,8 +65,10 @@ class GpuNode:
         if self.is_mig and gpu == 0:
             found |= {"GPU_I_ID": "3", "GPU_I_PROFILE": "1g.10gb"}
         if gpu == 0:
-            found |= dict(zip(self.pod_labels, self.holder, strict=True))
-        return found
+            found |= dict(zip(self.pod_labels, self.holder, strict=False))
+        return {
+            self.renamed.get(name, name): value for name, value in found.items() if name not in self.missing
+        }
 
 
 HONOURED = ("namespace", "pod", "container")

@@ -58,6 +58,8 @@ class RecordedCluster:
     dcgm_job: str = ""
     common: tuple[tuple[str, str], ...] = ()
     exporters: frozenset[str] = ALL_EXPORTERS
+    also: tuple[GpuNode, ...] = ()  # as a second exporter names the same GPUs
+    metrics: tuple[tuple[str, str], ...] = ()  # of GPUs that have another name
 
     def has(self, kind: FaultKind, at: datetime, node: str = "") -> bool:
         """Whether the node, or the cluster, has a fault of this kind then."""
@@ -90,6 +92,8 @@ class RecordedCluster:
                 ("kube-state-metrics", self._state_of),
             ):
                 yield from (one for one in series(node) if one[0] == "up" or name in self.exporters)
+        for node in self.also:
+            yield from self._dcgm(node)
         for sample in page("kube-state-metrics"):
             if sample.metric.startswith("kube_state_metrics_"):
                 yield sample.metric, scraped(sample.labels, self._own_state), _constant(sample.value)
@@ -140,7 +144,8 @@ class RecordedCluster:
         return lambda at: first + rate * (at - self.start).total_seconds()
 
     def _dcgm(self, node: GpuNode) -> Iterator[tuple[str, Mapping[str, str], "Value"]]:
-        job = (self.dcgm_job or self.style.dcgm_job).format(node=node.name)
+        usual = (self.dcgm_job or self.style.dcgm_job).format(node=node.name)
+        job = node.named.get("job", usual)
         target = {"job": job, "instance": node.labels(1, job=job)["instance"]}
         yield "up", target, _constant(1)
         for gpu in range(2):
@@ -152,7 +157,7 @@ class RecordedCluster:
             metrics = ["DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_XID_ERRORS"]
             metrics.append("DCGM_FI_PROF_GR_ENGINE_ACTIVE" if node.is_mig else "DCGM_FI_DEV_GPU_UTIL")
             for metric in metrics:
-                yield metric, labels, value(metric)
+                yield dict(self.metrics).get(metric, metric), labels, value(metric)
             if node.counts_xids and gpu == 0:
                 count = {**labels, "xid": "79", "window_size_in_ms": "300000"}
                 yield "DCGM_EXP_XID_ERRORS_COUNT", count, value("DCGM_EXP_XID_ERRORS_COUNT")

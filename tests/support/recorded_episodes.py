@@ -35,6 +35,8 @@ def episode(
     healthy: timedelta = HEALTHY,
     offered_after: timedelta = timedelta(),
     exporters: Collection[str] = ALL_EXPORTERS,
+    also: tuple[GpuNode, ...] = (),
+    metrics: Mapping[str, str] | None = None,
 ) -> Episode:
     """Return the episode with these faults, each of all nodes or of those named. `number` is its place in time.
 
@@ -62,5 +64,7 @@ def episode(
         dcgm_job=dcgm_job,
         common=tuple((common or {}).items()),
         exporters=frozenset(exporters),
+        also=also,
+        metrics=tuple((metrics or {}).items()),
     )
     return Episode(cluster=cluster, begins=begins, mended=mended)

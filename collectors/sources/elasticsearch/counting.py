@@ -29,12 +29,14 @@ class LineGroup:
     """The lines with the same labels.
 
     `counts`: how many fell into each window. `combinations`: the fields' values that make up the group; more than
-    one when log shippers put the same label into different fields.
+    one when log shippers put the same label into different fields. `usual`: what its count usually is, if that was
+    asked for.
     """
 
     labels: Labels
     counts: tuple[int, ...]
     combinations: tuple[Combination, ...] = ()
+    usual: float | None = None
 
     @property
     def count(self) -> int:

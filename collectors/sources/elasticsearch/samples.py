@@ -37,7 +37,17 @@ async def samples_of(
             continue
         for group, own in zip(batch, lines, strict=True):
             found[group.labels] = _with_lines(group, own, are_lines=are_lines)
-    return tuple(sample for sample in found.values() if sample.value > above)
+    usual = {group.labels: group.usual for group in groups if group.usual is not None}
+    return tuple(
+        replace(sample, texts=(*_usually(usual.get(sample.labels)), *sample.texts))
+        for sample in found.values()
+        if sample.value > above
+    )
+
+
+def _usually(count: float | None) -> tuple[str, ...]:
+    """Return what the count usually is, for people; nothing if it was not compared."""
+    return () if count is None else (f"usually {count:g} in the same time",)
 
 
 def _with_lines(group: LineGroup, lines: Sequence[StoredLine], *, are_lines: bool) -> Sample:

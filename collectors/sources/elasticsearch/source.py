@@ -228,7 +228,8 @@ class ElasticsearchSource:
         groups = [group for group in found if group.count > query.above]
         if usual is not None and groups:
             totals = await counting.totals()
-            groups = [group for group in groups if group.count > usual.factor * usual_of(group, totals)]
+            groups = [replace(group, usual=usual_of(group, totals)) for group in groups]
+            groups = [group for group in groups if group.count > usual.factor * (group.usual or 0)]
         return sorted(groups, key=lambda group: tuple(group.labels.items()))
 
 

@@ -19,12 +19,14 @@ from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
+from collectors.sources.prometheus.label_pool import LabelPool
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.ranges import RangeReader
 from collectors.sources.prometheus.shared_queries import SharedQueries
 from collectors.unreadable_items import UnreadableItems
 
 GAP_HOLDS = timedelta(minutes=10)
+_IN_ONE_GO = 1_000  # labels of a presence query; others run then
 _MAX_UNREAD = 100  # labels of unread samples that are kept; beyond, a sample may be of any alert
 
 
@@ -46,6 +48,7 @@ class PrometheusSource:
         self._client = PrometheusClient(settings)
         self._ranges = RangeReader(settings)
         self._presence = SharedQueries(self._present)
+        self._pool = LabelPool()
         self._reading = asyncio.Lock()  # of large answers, one at a time
         self.dialects = Dialects(self._instant, overrides=settings.labels)
         self._slots = asyncio.Semaphore(settings.concurrency)
@@ -91,10 +94,14 @@ class PrometheusSource:
         found = await self._instant(expr, at)
         if isinstance(found, Blind):
             return found
-        present = tuple(sample.labels for sample in found.samples)
-        if node_labels or AUXILIARY in expr:
-            present = await self.dialects.restored_labels(present, node_labels)
-        return replace(found, samples=(), present=present)
+        restored = self.dialects.restorer(node_labels) if node_labels or AUXILIARY in expr else None
+        present: dict[Labels, None] = {}
+        for number, sample in enumerate(found.samples, start=1):
+            labels = restored(sample.labels) if restored is not None else sample.labels
+            present[self._pool.shared(labels, at)] = None
+            if number % _IN_ONE_GO == 0:
+                await asyncio.sleep(0)
+        return replace(found, samples=(), present=tuple(present))
 
     async def range(
         self, query: PromQLQuery, *, start: datetime, end: datetime, step: timedelta

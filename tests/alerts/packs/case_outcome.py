@@ -56,7 +56,8 @@ async def check_result(rule: Rule, case: CheckCase, *, at: datetime = NOW) -> Qu
     def inputs(at: datetime, _sources: tuple[SourceState, ...]) -> CheckInput:
         return replace(case.inputs, at=at)
 
-    router = a_router(Measured(case.inputs.metrics, case.inputs.missing), checks=CHECKS, check_input=inputs)
+    sources = Measured(case.inputs.metrics, case.inputs.missing), Searched(case.inputs.logs)
+    router = a_router(*sources, checks=CHECKS, check_input=inputs)
     return await router.query(rule.query, at=at)
 
 
@@ -76,6 +77,23 @@ class Measured(QuietSource):
         if isinstance(self.metrics, Blind):
             return self.metrics
         return Seen(source=self.name, at=at, samples=tuple(self.metrics))
+
+
+@dataclass
+class Searched(QuietSource):
+    """A source whose results are those of the case's log searches, the shortest first."""
+
+    name = "elasticsearch"
+    query_types = frozenset({LogQuery})
+    logs: Sequence[Sequence[Sample]] | Blind
+
+    async def query(self, query: Any, *, at: datetime) -> QueryResult:
+        if isinstance(self.logs, Blind):
+            return self.logs
+        number = [one.over for one in sorted(CHECKS["logs-missing"].logs, key=lambda one: one.over)].index(
+            query.over
+        )
+        return Seen(source=self.name, at=at, samples=tuple(self.logs[number]))
 
 
 async def log_outcome(rule: Rule, logs: Logs) -> CaseOutcome:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from collectors.checks.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
+from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.results import Blind, Sample
 from collectors.trainings.training import Training
@@ -29,7 +30,9 @@ def check_input(
     sources: Sequence[SourceState] = (),
     clock_step: ClockStep | None = None,
     metrics: Sequence[Sample] | Blind = (),
+    logs: Sequence[Sequence[Sample]] | Blind = (),
     missing: Sequence[MissingMetrics] | Blind = (),
+    standing: Sequence[Labels] = (),
 ) -> CheckInput:
     return CheckInput(
         at=NOW,
@@ -39,5 +42,7 @@ def check_input(
         sources=sources,
         clock_step=clock_step,
         metrics=metrics,
+        logs=logs,
         missing=missing,
+        standing=standing,
     )

@@ -8,6 +8,8 @@ from tests.alerts.packs.log_case import LogCase, LogEvent
 
 _FAILED = "socket.gaierror: [Errno -3] Temporary failure in name resolution: detr-worker-{}.detr-worker"
 _UNKNOWN = "curl: (6) Could not resolve hostname s3.dc1.example"
+_TIMEOUT = "[ERROR] plugin/errors: 2 s3.dc1.example. A: read udp 10.244.0.5:41270->10.0.9.2:53: i/o timeout"
+_REFUSED = "[ERROR] plugin/errors: 2 s3.dc1.example. A: unexpected rcode REFUSED"
 _LOOP = (
     '[FATAL] plugin/loop: Loop (127.0.0.1:49000 -> :53) detected for zone ".", '
     "see https://coredns.io/plugins/loop#troubleshooting"
@@ -47,6 +49,27 @@ DNS_LOG_CASES: Sequence[LogCase] = (
             )
             for number in range(4)
         ),
+    ),
+    LogCase(
+        rule="CoreDNSTimeoutsLogged",
+        description="its upstream does not answer",
+        events=(LogEvent(text=_TIMEOUT, times=21, pod=PodKey("kube-system", "coredns-0"), level="error"),),
+        fired=(
+            Fired(
+                labels={"severity": "warning", "component": "dns"},
+                summary="CoreDNS gets no answer from its upstream: 21 timeouts in 5 minutes.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="CoreDNSTimeoutsLogged",
+        description="a few packets are lost",
+        events=(LogEvent(text=_TIMEOUT, times=20, pod=PodKey("kube-system", "coredns-0"), level="error"),),
+    ),
+    LogCase(
+        rule="CoreDNSTimeoutsLogged",
+        description="an upstream that does not know a name has answered",
+        events=(LogEvent(text=_REFUSED, times=40, pod=PodKey("kube-system", "coredns-0"), level="error"),),
     ),
     LogCase(
         rule="CoreDNSLoop",

@@ -6,6 +6,7 @@ The demo writes the lines of each event. Times are seconds before the query.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tests.alerts.packs.cluster_log_cases import CLUSTER_LOG_CASES
 from tests.alerts.packs.dns_log_cases import DNS_LOG_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.gpu_log_cases import GPU_LOG_CASES
@@ -324,6 +325,7 @@ LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     *NODE_LOG_CASES,
+    *CLUSTER_LOG_CASES,
     *GPU_LOG_CASES,
     *STORAGE_LOG_CASES,
 )

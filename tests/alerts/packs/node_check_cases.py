@@ -94,6 +94,39 @@ _GANG = Fired(
 
 NODE_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
+        rule="KubeletCannotFreeDisk",
+        description="it says so twice",
+        inputs=check_input(
+            inventory(
+                node("gpu-a01"),
+                _event("gc", 1, reason="ImageGCFailed"),
+                _event("full", 1, reason="FreeDiskSpaceFailed"),
+            )
+        ),
+        fired=(_on("gpu-a01", "warning", "The kubelet of gpu-a01 cannot free enough of its disk."),),
+    ),
+    CheckCase(
+        rule="KubeletCannotFreeDisk",
+        description="once, as its kubelet starts",
+        inputs=check_input(inventory(node("gpu-a01"), _event("gc", 1, reason="ImageGCFailed"))),
+    ),
+    CheckCase(
+        rule="KubeletCannotFreeDisk",
+        description="more than a quarter of an hour ago",
+        inputs=check_input(
+            inventory(
+                node("gpu-a01"),
+                _event(
+                    "gc",
+                    9,
+                    reason="ImageGCFailed",
+                    firstTimestamp=_stamp(timedelta(minutes=30)),
+                    lastTimestamp=_stamp(timedelta(minutes=16)),
+                ),
+            )
+        ),
+    ),
+    CheckCase(
         rule="KubeNodePressure",
         description="two kinds of pressure are two alerts of one node",
         inputs=check_input(inventory(_with("gpu-a01", "DiskPressure", "MemoryPressure"), node("gpu-a02"))),

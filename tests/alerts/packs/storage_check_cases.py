@@ -109,6 +109,28 @@ _CKPT = {"namespace": "vision", "persistentvolumeclaim": "ckpt"}
 _IMMEDIATE, _LATER = a_class("now", "Immediate"), a_class("later", "WaitForFirstConsumer", is_default=True)
 
 
+def _failing(message: str, count: int, *, reason: str = "FailedMount", minutes: float = 1) -> Event:
+    def stamp(ago: float) -> str:
+        return (NOW - timedelta(minutes=ago)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    tree = {
+        "metadata": {"name": f"train-0.{count}", "namespace": "vision"},
+        "involvedObject": {"kind": "Pod", "namespace": "vision", "name": "train-0"},
+        "source": {"component": "kubelet", "host": "gpu-a01"},
+        "reason": reason,
+        "message": message,
+        "count": count,
+        "firstTimestamp": stamp(minutes + 8),
+        "lastTimestamp": stamp(minutes),
+    }
+    return read(Event, tree)
+
+
+_MULTI = 'Multi-Attach error for volume "pv-ckpt" Volume is already exclusively attached to one node'
+_STAGE = 'MountVolume.MountDevice failed for volume "pv-ckpt" : rpc error: code = DeadlineExceeded'
+_NO_CONFIG = 'MountVolume.SetUp failed for volume "config" : configmap "x" not found'
+
+
 def _pending(name: str = "ckpt") -> Fired:
     return Fired(
         labels={"namespace": "vision", "persistentvolumeclaim": name, "severity": "warning"},
@@ -131,6 +153,21 @@ _TWICE = Fired(
 )
 
 STORAGE_CHECK_CASES: Sequence[CheckCase] = (
+    _case(
+        "VolumeMountFailing",
+        "its driver fails three times",
+        _failing(_STAGE, 3),
+        fired=(_on_node("warning", "Pods on gpu-a01 do not get a volume: 3 failures in 10 minutes."),),
+    ),
+    _case(
+        "VolumeMountFailing",
+        "it stays attached to another node",
+        _failing(_MULTI, 3, reason="FailedAttachVolume"),
+        fired=(_on_node("warning", "Pods on gpu-a01 do not get a volume: 3 failures in 10 minutes."),),
+    ),
+    _case("VolumeMountFailing", "a pod that moves", _failing(_MULTI, 2, reason="FailedAttachVolume")),
+    _case("VolumeMountFailing", "a ConfigMap is missing", _failing(_NO_CONFIG, 30)),
+    _case("VolumeMountFailing", "it is a while ago", _failing(_STAGE, 3, minutes=11)),
     _case(
         "HostRootMountPrivate",
         "a pod without a controller",

@@ -34,6 +34,7 @@ SAMPLES = {
     "GPUXIDError": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
     "GPUXIDChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
     "GPUMissing": {"node": "gpu-b03"},
+    "GPUMetricsLost": {"Hostname": "gpu-b03"},
     "GPUSuspect": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "31"},
     "GPUReadingsImpossible": {"Hostname": "gpu-b03"},
     **dict.fromkeys(

@@ -105,6 +105,11 @@ SERIES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
         {f"node_infiniband_state_id{{{_PORT}}}": "4"},
         {},
     ),
+    "GPUMetricsLost": (
+        {f"DCGM_FI_DEV_GPU_TEMP{{{_GPU}}}": BLANK},
+        {f"DCGM_FI_DEV_GPU_TEMP{{{_NEW}}}": "40"},
+        {},
+    ),
     "GPUMissing": (
         {
             'kube_node_status_capacity{node="a",resource="nvidia_com_gpu"}': "8",

@@ -1,6 +1,8 @@
 """`yardmaster rules backtest`: what it prints, draws and refuses."""
 
+import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,31 @@ def test_it_prints_a_table_for_each_cluster_with_a_prometheus(backtest: Backtest
     assert "Never fired: Cold." in lines
     assert any(line.startswith("Prometheus recorded nothing for ") for line in lines)
     assert "only Prometheus can evaluate a range: ManyErrors (log search), NotReady (check)." in result.output
+
+
+def test_it_prints_one_document_for_programs(backtest: Backtest, url: str) -> None:
+    result = backtest("--since", "1h", "--output", "json", clusters=two(url))
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert [one["cluster"] for one in document["clusters"]] == ["prod-a", "prod-b"]
+    assert document["not_replayable"] == ["ManyErrors", "NotReady"]
+    first = document["clusters"][0]
+    ended, still = first["alerts"]
+    assert (ended["labels"], still["labels"]["gpu"], still["ended"]) == (
+        {"gpu": "0", "severity": "critical"},
+        "1",
+        None,
+    )
+    assert datetime.fromisoformat(ended["started"]) < datetime.fromisoformat(ended["ended"])
+    assert [(rule["rule"], rule["alerts"]) for rule in first["rules"]] == [("Hot", 2), ("Cold", 0)]
+    assert first["nothing_recorded"]
+
+
+def test_errors_stand_in_the_document_too(backtest: Backtest) -> None:
+    result = backtest("--json", clusters=two("http://127.0.0.1:1"))
+    assert result.exit_code == 1
+    errors = json.loads(result.stdout)["errors"]
+    assert [error.partition(":")[0] for error in errors] == ["prod-a", "prod-b"]
 
 
 def test_it_draws_a_chart(backtest: Backtest, url: str, tmp_path: Path) -> None:

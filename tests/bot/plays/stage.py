@@ -220,8 +220,9 @@ async def played(play: Play) -> Outcome:
         if play.lines:
             es = await stack.enter_async_context(ElasticsearchLookalike.running())
             before = [
-                host_line(START - timedelta(days=day, minutes=1), "started", node="gpu-a01", unit="kubelet")
+                host_line(START - timedelta(days=day, minutes=1), "started", node=node, unit="kubelet")
                 for day in range(9)
+                for node in (*_NODES, "infra-01", "infra-02")
             ]
             lines = [
                 _document(line, START + timedelta(minutes=line.minute, seconds=-30 + number))

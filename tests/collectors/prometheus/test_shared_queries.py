@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from datetime import datetime
+from weakref import ref
 
 import pytest
 from aiohttp import web
@@ -10,7 +11,8 @@ from aiohttp.test_utils import TestServer
 
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import QueryResult, Seen
+from collectors.facts.results import QueryResult, Sample, Seen
+from collectors.sources.prometheus.label_pool import LabelPool
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.shared_queries import SharedQueries
 from collectors.sources.prometheus.source import PrometheusSource
@@ -60,3 +62,34 @@ async def test_one_who_is_cancelled_takes_no_result_from_the_others() -> None:
         first.cancel()
     assert second.result() == Seen(source="prometheus", at=NOON, samples=())
     assert sent == [NOON, NOON]
+
+
+def test_equal_labels_are_one_object_at_a_moment_and_at_the_next() -> None:
+    pool = LabelPool()
+    first = pool.shared(Labels({"node": "a"}), NOON)
+    assert pool.shared(Labels({"node": "a"}), NOON) is first
+    assert pool.shared(Labels({"node": "b"}), NOON) == Labels({"node": "b"})
+    assert pool.shared(Labels({"node": "a"}), NOON + minutes(1)) is first
+    assert pool.shared(Labels({"node": "b"}), NOON + minutes(2)) == Labels({"node": "b"})
+
+
+async def test_a_query_that_is_not_asked_any_more_is_forgotten() -> None:
+    async def send(_expr: str, at: datetime) -> QueryResult:
+        return Seen(source="prometheus", at=at, samples=(Result(),))
+
+    class Result(Sample):
+        """A sample that can be watched."""
+
+        __slots__ = ("__weakref__",)
+
+        def __init__(self) -> None:
+            super().__init__(labels=Labels(), value=1)
+
+    shared = SharedQueries[str](send)
+    found = await shared.query("old", NOON)
+    assert isinstance(found, Seen)
+    kept = ref(found.samples[0])
+    del found
+    for minute in range(1, 4):
+        await shared.query("new", NOON + minutes(minute))
+    assert kept() is None

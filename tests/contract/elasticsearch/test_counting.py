@@ -144,6 +144,18 @@ async def test_times_usual_compares_with_the_same_window_of_earlier_days(
     assert await logs.counts("oops", times_usual=TimesUsual(factor=4)) == counts
 
 
+async def test_the_usual_count_stands_before_the_lines(logs: Logs) -> None:
+    await logs.index(
+        *(logs.host("oops", ago=60) for _ in range(9)),
+        *(logs.host("oops", ago=60 + 86_400) for _ in range(2)),
+    )
+    seen = await logs.query("oops", times_usual=TimesUsual(factor=4))
+    assert isinstance(seen, Seen)
+    (sample,) = seen.samples
+    assert sample.texts[0] == "usually 2 in the same time"
+    assert "oops" in sample.texts[1]
+
+
 async def test_days_without_any_line_are_ignored(logs: Logs) -> None:
     day = 86_400
     await logs.index(

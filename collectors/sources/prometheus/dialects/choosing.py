@@ -86,7 +86,7 @@ def _of_job(
     rejected: frozenset[str] = frozenset()
     for role, known in family.roles.items():
         if role in overrides:
-            labels.append(LabelSource(label=known.label, names=overrides[role]))
+            labels += (LabelSource(label=label, names=overrides[role]) for label in family.labels_of(role))
         elif role is Role.NODE and family.is_on_node:
             names = ranks.names(series)
             rejected = ranks.rejected(series)
@@ -95,9 +95,8 @@ def _of_job(
             labels += host_labels(series, ranks, nodes)
             rejected = ranks.rejected(series)
         else:
-            labels.append(
-                LabelSource(label=known.label, names=_in_use(series, known.names) or (known.label,))
-            )
+            used = _first_of_each if role is Role.GPU else _in_use
+            labels.append(LabelSource(label=known.label, names=used(series, known.names) or (known.label,)))
     labels = _without_own(family, series, labels, never, overrides)
     if not family.is_on_node:
         exported = {one.label for one in labels if one.names[0].startswith("exported_")}
@@ -126,6 +125,12 @@ def _unusual_pods(family: Family, series: Sequence[Labels], nodes: NodeNames | N
 
 def _in_use(series: Iterable[Labels], names: Sequence[str]) -> tuple[str, ...]:
     used = {name for labels in series for name in names if name in labels}
+    return tuple(name for name in names if name in used)
+
+
+def _first_of_each(series: Iterable[Labels], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names without those that only stand beside a better one, as the device does beside the index."""
+    used = {next((name for name in names if name in labels), "") for labels in series}
     return tuple(name for name in names if name in used)
 
 

@@ -65,6 +65,11 @@ class Family:
         """Whether the packs' metric of this name is of the family."""
         return metric.startswith(self.prefix)
 
+    def labels_of(self, role: Role) -> tuple[str, ...]:
+        """Return the labels by which the packs know this; hosts have two, the address and the node beside it."""
+        more = ("node",) if self.is_on_host and role is Role.NODE else ()
+        return (self.roles[role].label, *more)
+
     @property
     def probed(self) -> tuple[str, ...]:
         """The probes by all their names."""
@@ -84,7 +89,7 @@ DCGM = Family(
     probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     roles={
         Role.NODE: RoleLabels(label="Hostname", names=_NODES),
-        Role.GPU: RoleLabels(label="gpu", names=("gpu", "gpu_index", "minor_number")),
+        Role.GPU: RoleLabels(label="gpu", names=("gpu", "gpu_index", "minor_number", "device")),
         Role.UUID: RoleLabels(label="UUID", names=("UUID", "uuid", "gpu_uuid")),
         Role.POD: RoleLabels(label="exported_pod", names=("exported_pod", "pod_name", "pod")),
         Role.NAMESPACE: RoleLabels(

@@ -1,10 +1,13 @@
 """The labels of a result as the packs name them: nodes by their names, without what the rewriting added."""
 
+import re
 from collections.abc import Collection
 
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
+
+_DEVICE = re.compile(r"nvidia(\d+)")  # where an exporter gives no index
 
 
 class LabelRestorer:
@@ -19,6 +22,8 @@ class LabelRestorer:
         added = [name for name, _ in labels.pairs if name.startswith(AUXILIARY)]
         if added:
             labels = labels.without(*added)
+        if device := _DEVICE.fullmatch(labels.get("gpu", "")):
+            labels = labels.with_(gpu=device[1])
         for name in self._node_labels:
             value = labels.get(name, "")
             if value and self._nodes is not None:

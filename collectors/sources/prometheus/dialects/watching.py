@@ -22,7 +22,6 @@ CHECK_EVERY = (
 )
 LOOK_EVERY = 2 * 3600.0  # seconds: their values are looked at again
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
-_IN_ONE_GO = 1_000  # labels
 _MOST_SERIES = 2_000  # looked at; of more, two of each target
 
 Ask = Callable[[str, datetime], Awaitable[QueryResult]]
@@ -98,7 +97,7 @@ class Dialects:
 
         Where two samples become the same, such as those of an exporter's pod and of its successor, the larger is kept.
         """
-        restored = LabelRestorer(prepared.node_labels, self.nodes)
+        restored = self.restorer(prepared.node_labels)
         samples: dict[Labels, Sample] = {}
         for sample in found.samples:
             labels = restored(sample.labels)
@@ -108,21 +107,13 @@ class Dialects:
         unread = tuple(restored(labels) for labels in found.unread)
         return replace(found, samples=tuple(samples.values()), unread=unread)
 
-    async def restored_labels(
-        self, found: Sequence[Labels], node_labels: frozenset[str]
-    ) -> tuple[Labels, ...]:
-        """Return the labels likewise, each once. Others run meanwhile: there may be 40,000."""
-        restored = LabelRestorer(node_labels, self.nodes)
-        kept: dict[Labels, None] = {}
-        for number, labels in enumerate(found, start=1):
-            kept[restored(labels)] = None
-            if number % _IN_ONE_GO == 0:
-                await asyncio.sleep(0)
-        return tuple(kept)
+    def restorer(self, node_labels: frozenset[str]) -> LabelRestorer:
+        """Return what restores single labels likewise."""
+        return LabelRestorer(node_labels, self.nodes)
 
     def restored_series(self, found: Sequence[Series], prepared: Prepared) -> tuple[Series, ...]:
         """Return the series of a range likewise; of those that become the same, the later points are kept."""
-        restored = LabelRestorer(prepared.node_labels, self.nodes)
+        restored = self.restorer(prepared.node_labels)
         points: dict[Labels, dict[float, float]] = {}
         for series in found:
             labels = restored(series.labels)

@@ -1,10 +1,18 @@
 """Which labels are chosen for what the values of series say."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.choosing import Dialect, Overrides, choose
-from collectors.sources.prometheus.dialects.families import DCGM, KUBE_STATE_METRICS, Family, Role
+from collectors.sources.prometheus.dialects.families import (
+    DCGM,
+    KUBE_STATE_METRICS,
+    NODE_EXPORTER,
+    Family,
+    Role,
+)
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from tests.support.gpu_dialects import TEN, GpuNode, topology_of
 
@@ -133,3 +141,72 @@ def test_where_labels_are_honoured_nothing_changes() -> None:
     honoured = Labels({"job": "k", "namespace": "team", "pod": "train-0", "node": "gpu-op"})
     (group,) = chosen([honoured], family=KUBE_STATE_METRICS).groups
     assert all(one.is_plain for one in group.labels)
+
+
+HOSTS = (BY_NAME["gpu-std"], BY_NAME["gpu-op"])
+
+
+def host_series(labels: Mapping[str, str], *, job: str = "node-exporter") -> list[Labels]:
+    """Series of a node_exporter on each host; `{name}` and `{host}` are its own."""
+    return [
+        Labels(
+            {"job": job, **{key: text.format(name=one.name, host=one.host) for key, text in labels.items()}}
+        )
+        for one in HOSTS
+    ]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"instance": "{host}:9100"},
+        {"instance": "{name}:9100", "nodename": "{name}"},
+        {"instance": "{host}:9100", "node": "{name}"},
+        {"instance": "192.0.2.{host}:9100"},
+        {"instance": "192.0.2.{host}:9100", "host": "storage-{host}"},
+    ],
+    ids=["its address", "its name", "an address and node", "unknown", "outside of the cluster"],
+)
+def test_a_host_keeps_the_address_that(labels: Mapping[str, str]) -> None:
+    (group,) = chosen(host_series(labels), family=NODE_EXPORTER).groups
+    assert all(one.is_plain for one in group.labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ({"instance": "localhost:9100", "nodename": "{name}"}, ("nodename", "instance")),
+        ({"instance": "localhost:9100", "machine": "{name}"}, ("machine", "instance")),
+        ({"instance": "localhost:9100", "node": "{name}"}, ("node", "instance")),
+        ({"instance": "{host}:9100", "node": "pool-a"}, ("instance",)),
+        ({"instance": "192.0.2.1:{name}", "host": "{host}"}, ("host", "instance")),
+    ],
+    ids=["nodename", "an unusual label", "node", "another meaning of node", "an address"],
+)
+def test_a_host_is_named_by(labels: Mapping[str, str], names: tuple[str, ...]) -> None:
+    (group,) = chosen(host_series(labels), family=NODE_EXPORTER).groups
+    assert {one.label: one.names for one in group.labels} == {"instance": names, "node": names}
+
+
+def test_jobs_of_hosts_that_name_them_differently_are_selected_apart() -> None:
+    misnamed = host_series({"instance": "{host}:9100", "node": "pool-a"}, job="pools")
+    named = host_series({"instance": "localhost:9100", "node": "{name}"}, job="agents")
+    groups = chosen([*misnamed, *named], family=NODE_EXPORTER).groups
+    found = {str(group.matchers): {one.label: one.names for one in group.labels} for group in groups}
+    assert len(found) == 2
+    assert {"instance": ("instance",), "node": ("instance",)} in found.values()
+
+
+def test_the_device_names_a_gpu_only_where_no_index_does() -> None:
+    indexed = series_of(BY_NAME["gpu-op"])
+    assert chosen(indexed).labels[Role.GPU] == ("gpu",)
+    assert chosen([one.without("gpu") for one in indexed]).labels[Role.GPU] == ("device",)
+
+
+def test_the_settings_name_the_label_of_hosts() -> None:
+    labels = {"instance": "localhost:9100", "rack_slot": "slot-{host}"}
+    (group,) = chosen(host_series(labels), family=NODE_EXPORTER, overrides={Role.NODE: ("rack_slot",)}).groups
+    assert {one.label: one.names for one in group.labels} == {
+        "instance": ("rack_slot",),
+        "node": ("rack_slot",),
+    }
