@@ -81,13 +81,13 @@ FormsOf = Callable[[str], MetricForms | None]
 
 def rewritten(expr: str, forms: FormsOf) -> str:
     """Return the expression for these forms. `forms` gives those of a metric, None where it is as the packs name it."""
+    found = [(selector, form) for selector in selectors(expr) if (form := forms(selector.metric)) is not None]
+    if not found:
+        return expr
     parts: list[str] = []
     end = 0
     named = frozenset(_WORD.findall(expr))
-    for selector in selectors(expr):
-        form = forms(selector.metric)
-        if form is None:
-            continue
+    for selector, form in found:
         needed = named if selector.is_aggregated else None
         parts += (expr[end : selector.start], _in_forms(selector, form, needed))
         end = selector.end

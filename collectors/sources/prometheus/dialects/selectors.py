@@ -6,6 +6,7 @@ The parser gives no places and its printed form differs from what an author wrot
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 _PIECE = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)|(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)"""
@@ -62,6 +63,7 @@ class _Piece:
     end: int
 
 
+@lru_cache(maxsize=2_048)  # the rules of a cycle are the same as in the last one
 def selectors(expr: str) -> tuple[Selector, ...]:
     """Return the selectors that name their metric, in order. What cannot be read has none.
 
