@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 _LABEL = re.compile(r'(?P<name>\w+)\s*=\s*"(?P<value>(?:[^"\\]|\\.)*)"')
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|NaN|Inf)"
-_RUN = re.compile(rf"(?P<first>{_NUMBER})(?:(?P<step>[-+]\d+\.?\d*))?x(?P<times>\d+)")
+_RUN = re.compile(rf"(?P<first>{_NUMBER})(?:(?P<step>[-+]\d+\.?\d*(?:[eE][-+]?\d+)?))?x(?P<times>\d+)")
 _MISSING = re.compile(r"_(?:x(?P<times>\d+))?")
 
 

@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.channels.channel_catalogue import DIAGNOSES, Diagnose
 from bot.doctor.kubernetes_access import diagnose_kubernetes
 from bot.doctor.listed_nodes import listed_topology
 from bot.doctor.rule_report import rule_findings, stored_history
 from bot.evaluation.rulebook import Rulebook
+from bot.live_cluster import NO_KUBERNETES
 from bot.settings.schema import ClusterSettings, Settings
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
+from collectors.blind_checks import rules_without
 from collectors.facts.clock import Clock
-from collectors.facts.findings import Finding, FindingLevel, broken
+from collectors.facts.findings import Finding, FindingLevel, RuleHealth, broken, ok
 from collectors.facts.queries import Query
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
@@ -93,6 +95,9 @@ async def _cluster(
                 add("kubernetes", await diagnose_kubernetes(cluster.kubernetes, settings, CATALOGUE, queries))
         except TimeoutError:
             add("kubernetes", [_late("the API server")])
+    elif rules := rules_without(queries):
+        none = replace(ok(NO_KUBERNETES), rules=tuple(rules), health=RuleHealth.WAITING, cause=NO_KUBERNETES)
+        add("kubernetes", [none])
     async with AsyncExitStack() as stack:
         try:
             parts = SourceParts(redact=Redactor(settings.redact))

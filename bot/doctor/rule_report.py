@@ -98,4 +98,6 @@ def _of_rule(verdict: RuleVerdict) -> Finding:
         said += ": noisy"
         mend = mend or "raise its threshold or its `for` with rules.overrides, or leave it out"
     one = Finding(level=level, text=said, mend=mend, rules=(verdict.rule.name,), health=verdict.health)
-    return replace(one, lines=verdict.finding.lines if verdict.finding is not None else ())
+    return replace(
+        one, lines=verdict.finding.lines_of(verdict.rule.name) if verdict.finding is not None else ()
+    )

@@ -31,7 +31,8 @@ class Finding:
     """One finding. Both texts are whole sentences or clauses for people; `mend` is empty when nothing is to be done.
 
     `lines` are to be copied as they are, such as those of a configuration file that `mend` names. `rules` are the
-    names of the rules that it is about, `health` what it means for them, and `cause` the reason without their names.
+    names of the rules that it is about, `health` what it means for them, and `cause` the reason without their names;
+    `own` has the reason of each rule by itself, where they differ.
     """
 
     level: FindingLevel
@@ -41,6 +42,19 @@ class Finding:
     rules: tuple[str, ...] = ()
     health: RuleHealth = RuleHealth.HAS_DATA
     cause: str = ""
+    own: tuple[tuple[str, str], ...] = ()
+
+    def cause_of(self, rule: str) -> str:
+        """Return the reason of one rule."""
+        return dict(self.own).get(rule, self.cause)
+
+    def lines_of(self, rule: str) -> tuple[str, ...]:
+        """Return the lines that this rule needs."""
+        own = dict(self.own).get(rule)
+        if own is None:
+            return self.lines
+        words = own.replace(",", " ").split()
+        return tuple(line for line in self.lines if line.partition(",")[0] in words)
 
 
 def ok(text: str) -> Finding:

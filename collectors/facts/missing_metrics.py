@@ -27,6 +27,7 @@ class MissingMetrics:
     lost: tuple[str, ...] = ()
     always: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
+    needs: tuple[tuple[str, tuple[str, ...]], ...] = ()  # each rule with those that it misses itself
     mend: str = ""
     lines: tuple[str, ...] = ()
     is_optional: bool = False

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from collectors.facts.findings import Finding, blinding, broken, ok
+from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok
 from collectors.facts.missing_metrics import MissingMetrics
-from collectors.facts.queries import PromQLQuery, Query
+from collectors.facts.queries import CheckQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
@@ -100,7 +101,12 @@ class ClusterSources:
         found = await asyncio.gather(
             *(self._diagnosis(source, queries, at, within) for source in self._sources)
         )
-        return dict(zip(self.names, found, strict=True))
+        unanswered: dict[str, list[str]] = {}
+        for rule, query in queries.items():
+            if type(query) not in self._by_type and not isinstance(query, CheckQuery):
+                unanswered.setdefault(query.asks_for, []).append(rule)
+        lacking = {what: [_not_connected(what, rules)] for what, rules in unanswered.items()}
+        return {**dict(zip(self.names, found, strict=True)), **lacking}
 
     async def missing(
         self, queries: Mapping[str, Query], *, at: datetime
@@ -152,3 +158,9 @@ class ClusterSources:
             if limit.expired():
                 return Blind(source=name, at=at, reason=f"{name} did not answer within {seconds:.0f} s")
             return Blind(source=name, at=at, reason=self._errors.contain(error, name))
+
+
+def _not_connected(what: str, rules: Sequence[str]) -> Finding:
+    """Return that rules wait for a source that the settings may leave out."""
+    cause = f"the settings have no source of {what} for this cluster"
+    return replace(ok(cause), rules=tuple(sorted(rules)), health=RuleHealth.WAITING, cause=cause)

@@ -164,8 +164,8 @@ def _explained(verdict: RuleVerdict) -> list[Block]:
     acted = f", {_share(verdict)} acted on" if sent.sent else ""
     rows.append(("notifications", text(f"{times}{acted}")))
     blocks: list[Block] = [Fields(rows=tuple(rows))]
-    if verdict.finding is not None and verdict.finding.lines:
-        blocks.append(Preformatted(lines=verdict.finding.lines[:SHOWN_LINES]))
+    if verdict.finding is not None and (lines := verdict.finding.lines_of(rule.name)):
+        blocks.append(Preformatted(lines=lines[:SHOWN_LINES]))
     return blocks
 
 

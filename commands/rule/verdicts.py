@@ -87,18 +87,18 @@ def verdicts(
 
 def _seen(rule: Rule, finding: Finding | None, run: RuleRun, now: datetime) -> tuple[RuleHealth, str]:
     if finding is not None and finding.health is RuleHealth.BLIND:
-        return finding.health, finding.cause
+        return finding.health, finding.cause_of(rule.name)
     if run.blind:
         return RuleHealth.BLIND, run.blind
     if finding is not None and finding.health is RuleHealth.LATE:
-        return finding.health, finding.cause
+        return finding.health, finding.cause_of(rule.name)
     if run.is_overdue(rule, now) and run.evaluated is not None:
         ago, every = humanize(now - run.evaluated), humanize(rule.interval)
         return RuleHealth.LATE, f"it was last evaluated {ago} ago, and is due every {every}"
     if run.is_slow(rule):
         reason = f"its answer takes {humanize(run.took)}, and it is due every {humanize(rule.interval)}"
         return RuleHealth.LATE, reason
-    return (finding.health, finding.cause) if finding is not None else (RuleHealth.HAS_DATA, "")
+    return (finding.health, finding.cause_of(rule.name)) if finding is not None else (RuleHealth.HAS_DATA, "")
 
 
 def fixes(found: Iterable[RuleVerdict]) -> list[Fix]:

@@ -128,7 +128,8 @@ def missing_finding(missing: MissingMetrics) -> Finding:
     if missing.lost:
         cause = f"{cause}; {_some(missing.lost)} had series within the last {LONGEST_BEFORE.days} days"
     text = f"{_some(missing.rules)} can see nothing: {cause}"
-    return blinding(replace(given, text=text), missing.rules, cause)
+    own = tuple((rule, f"there is no series of {', '.join(needed)}") for rule, needed in missing.needs)
+    return replace(blinding(replace(given, text=text), missing.rules, cause), own=own)
 
 
 async def _late(

@@ -53,7 +53,7 @@ async def presence_of(ask: InstantQuery, expressions: Mapping[str, str], at: dat
         _missing_of(
             exporter,
             metrics,
-            rules=[rule for rule, some in needed.items() if some & metrics],
+            needs={rule: some & metrics for rule, some in needed.items() if some & metrics},
             before=before,
             gives_others=exporter in given,
             dead=dead,
@@ -67,7 +67,7 @@ def _missing_of(
     exporter: MetricExporter,
     metrics: Collection[str],
     *,
-    rules: Iterable[str],
+    needs: Mapping[str, Collection[str]],
     before: Mapping[str, frozenset[str]],
     gives_others: bool,
     dead: Iterable[str],
@@ -83,7 +83,8 @@ def _missing_of(
     return MissingMetrics(
         exporter=exporter.name,
         metrics=tuple(sorted(metrics)),
-        rules=tuple(sorted(rules)),
+        rules=tuple(sorted(needs)),
+        needs=tuple((rule, tuple(sorted(some))) for rule, some in sorted(needs.items())),
         cause=cause,
         lost=tuple(sorted(lost)) if exporter.name else (),
         always=tuple(sorted(set(metrics) & set(exporter.always))),

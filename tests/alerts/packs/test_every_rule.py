@@ -22,6 +22,7 @@ from commands.command_catalogue import LEXICON
 from tests.alerts.packs.check_cases import CHECK_CASES
 from tests.alerts.packs.log_cases import LOG_CASES
 from tests.alerts.packs.shipped import PACKS, RUNBOOKS, loaded, pack_files, promtool_cases, shipped_rules
+from tests.alerts.packs.test_blind_metrics import SAMPLES
 
 RULES = shipped_rules()
 EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
@@ -61,6 +62,17 @@ def test_a_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: Rule) -> No
             outcomes = [bool(case.fired) for case in CHECK_CASES if case.rule == rule.name]
 
     assert set(outcomes) == {True, False}
+
+
+def test_a_rule_has_a_blind_case() -> None:
+    """Searches and checks are made blind where their cases are; queries of Prometheus need the labels of a sample."""
+    logs, checks = (
+        (case.rule for case in LOG_CASES if case.fired),
+        (case.rule for case in CHECK_CASES if case.fired),
+    )
+    tried = {*SAMPLES, *logs, *checks}
+
+    assert set(RULES) - tried == set()
 
 
 def test_every_case_has_its_rule() -> None:

@@ -141,6 +141,11 @@ async def test_the_stock_counters_leave_rules_blind_and_the_lines_that_they_need
     assert one.text.startswith(min(blind))
     assert [line.partition(",")[0] for line in one.lines] == sorted(missing)
     assert "DCGM_EXP_XID_ERRORS_COUNT, gauge, XID errors within the time window" in one.lines
+    for name, query in gpu.items():
+        if name in blind:
+            needed = missing_metrics(query.expr, there)
+            assert [line.partition(",")[0] for line in one.lines_of(name)] == sorted(needed)
+            assert one.cause_of(name) == f"there is no series of {', '.join(sorted(needed))}"
 
 
 def test_every_metric_of_dcgm_exporter_has_its_line() -> None:

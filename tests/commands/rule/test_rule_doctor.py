@@ -14,7 +14,8 @@ from alerts.silences import Silence
 from bot.channels.slack.blocks import render
 from bot.store.memory_store import MemoryStore
 from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok, warning
-from collectors.facts.queries import Query
+from collectors.facts.queries import LogQuery, Query
+from collectors.sources.cluster_sources import ClusterSources
 from commands.core.command import UnknownNameError
 from commands.core.context import CommandContext
 from commands.core.rule_runs import RuleRun
@@ -218,3 +219,10 @@ async def test_noisy_rules_are_named_with_their_share() -> None:
     member = replace(noise.members[0], rule=sees.id)
     said = text_of(await answer(ExamineRules(rule="", all=False), replace(noise, members=(member,))))
     assert "noisy rule | notifications in a week | acted on\nSees | 6 | 0%" in said
+
+
+async def test_rules_whose_source_is_not_connected_wait_for_it() -> None:
+    queries: dict[str, Query] = {"Logged": LogQuery(match="oops", by=("node",), over=timedelta(minutes=5))}
+    ((finding,),) = (await ClusterSources().diagnose(queries, at=NOON)).values()
+    assert (finding.rules, finding.health) == (("Logged",), RuleHealth.WAITING)
+    assert finding.cause == "the settings have no source of logs for this cluster"

@@ -1,0 +1,145 @@
+"""A Prometheus with many rules and our rule loop beside it: together, without connection, and after its restart."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.sources.prometheus.source import PrometheusSource
+from demo.parts.processes import Child, Program, find_program, free_port
+from demo.parts.prometheus import PrometheusServer
+from tests.bot.evaluation.beside_prometheus.followed import EVERY, Difference, Followed
+from tests.bot.evaluation.beside_prometheus.played_page import PlayedPage
+from tests.bot.evaluation.beside_prometheus.rule_set import rule_files, series
+from tests.bot.evaluation.beside_prometheus.severed_link import SeveredLink
+from tests.support.routing import a_router
+
+_STARTS_WITHIN = timedelta(minutes=5)
+_SETTLES = EVERY * 6  # what was missed is evaluated, and then a few moments with connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseTimes:
+    """How long each phase lasts."""
+
+    together: timedelta = timedelta(minutes=10)
+    severed: timedelta = timedelta(minutes=3)
+    after_restart: timedelta = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseResult:
+    """What Prometheus had at the end of a phase, and what differed."""
+
+    phase: str
+    files: int
+    groups: int
+    rules: int
+    alerts: int
+    held: int  # alerts that we keep, as their target has no data any more
+    evaluations: int  # of groups
+    differed_once: int  # alerts that differed at the last evaluation only: a scrape ended during it
+    differences: tuple[Difference, ...]
+    is_restarted: bool = False  # Prometheus was
+
+    def summary(self) -> Mapping[str, object]:
+        """Return what is recorded: counts, and the alerts that differ."""
+        return {
+            "files": self.files,
+            "groups": self.groups,
+            "rules": self.rules,
+            "alerts": self.alerts,
+            "alerts kept without data": self.held,
+            "evaluations": self.evaluations,
+            "differed at one moment": self.differed_once,
+            "differ": [f"{one.cause}: {one.rule} {dict(one.labels)}" for one in self.differences],
+        }
+
+
+async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseResult]:
+    """Yield the result of each phase."""
+    files = tuple(rule_files())
+    for file in files:
+        (folder / file.name).write_text(file.text, encoding="utf-8")
+    page = PlayedPage(series())
+    port = free_port()
+    async with page.served() as target, _node_exporter(folder) as node:
+        config = _config([target, node, f"127.0.0.1:{port}"])
+        async with (
+            PrometheusServer(config=config, folder=folder, port=port) as server,
+            SeveredLink.to(port) as link,
+        ):
+            options = PrometheusOptions(url=f"http://127.0.0.1:{link.port}")
+            source = PrometheusSource(options)
+            try:
+                followed = Followed(files, lambda: a_router(source), server.url)
+                await followed.see(within=_STARTS_WITHIN)
+                page.play()
+                await followed.follow(times.together)
+                yield _result("together", followed)
+                await link.cut()
+                await followed.follow(times.severed)
+                await link.mend()
+                await followed.follow(_SETTLES)
+                yield _result("after a time without connection", followed)
+                await asyncio.to_thread(server.stop)
+                await followed.follow(EVERY * 2)
+                server.launch()
+                await asyncio.to_thread(server.wait_until_ready)
+                await followed.follow(times.after_restart)
+                yield replace(_result("after the restart of Prometheus", followed), is_restarted=True)
+            finally:
+                await source.close()
+
+
+def _result(phase: str, followed: Followed) -> PhaseResult:
+    groups = followed.groups.values()
+    lasting = tuple(one for group in groups for one in group.lasting())
+    return PhaseResult(
+        phase=phase,
+        files=followed.files,
+        groups=len(groups),
+        rules=sum(len(group.rules) for group in groups),
+        alerts=sum(group.alerts for group in groups),
+        held=sum(group.held for group in groups),
+        evaluations=sum(group.evaluations for group in groups),
+        differed_once=sum(len(group.differences[-1]) for group in groups if group.differences) - len(lasting),
+        differences=lasting,
+    )
+
+
+def _config(targets: list[str]) -> str:
+    played, node, itself = targets
+    return f"""
+global: {{scrape_interval: 4s, evaluation_interval: {EVERY.seconds}s}}
+rule_files: ["pack-*", "[0-9]*-*"]
+scrape_configs:
+  - job_name: played
+    honor_labels: true
+    static_configs: [{{targets: ["{played}"]}}]
+  - job_name: node-exporter
+    static_configs: [{{targets: ["{node}"]}}]
+  - job_name: prometheus
+    static_configs: [{{targets: ["{itself}"]}}]
+"""
+
+
+@asynccontextmanager
+async def _node_exporter(folder: Path) -> AsyncIterator[str]:
+    address = f"127.0.0.1:{free_port()}"
+    program = find_program("prometheus-node-exporter", "node_exporter", get_it="install it")
+    child = Child(
+        Program(
+            name="node_exporter",
+            argv=(str(program), f"--web.listen-address={address}"),
+            log=folder / "node_exporter.log",
+        )
+    )
+    child.start()
+    try:
+        yield address
+    finally:
+        await asyncio.to_thread(child.stop)
