@@ -252,8 +252,8 @@ class Metrics:
 
     def _looked_up(self, query: str) -> Iterator[dict[str, str]] | None:
         """Return the series of a query that looks up a dialect: all are in that of the packs; None for another."""
-        if query.startswith("count by (__name__") and (names := _ANY_OF.search(query)):
-            there = [name for name in names[1].split("|") if name not in _ALIASES]
+        if query.startswith("count by (__name__") and (asked := _ANY_OF.search(query)):
+            there = [name for name in asked[1].split("|") if name not in _ALIASES]
             return ({"__name__": name, "job": "exporter"} for name in there)
         for family in FAMILIES:
             if query == signature_query(family):
