@@ -26,7 +26,7 @@ from bot.settings.schema import RulesSettings
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
 from collectors.sources.prometheus.dialects.families import FAMILIES
-from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature_query
+from collectors.sources.prometheus.dialects.probing import any_of, signature_query
 from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
 
 EVERY = 0.01  # seconds between two changes of pods
@@ -48,6 +48,9 @@ PATHS_OF_KINDS = {
     "/api/v1/events": "event",
 }
 PATHS = tuple(PATHS_OF_KINDS)
+_ANY_OF = re.compile(r'__name__=~"([^"]*)"')
+_ALIASES = frozenset(one.name for family in FAMILIES for some in family.aliases.values() for one in some)
+_ALIASES -= {name for family in FAMILIES for name in family.aliases}
 _BY = re.compile(r"by \(([^)]*)\)")
 
 
@@ -249,11 +252,10 @@ class Metrics:
 
     def _looked_up(self, query: str) -> Iterator[dict[str, str]] | None:
         """Return the series of a query that looks up a dialect: all are in that of the packs; None for another."""
+        if query.startswith("count by (__name__") and (asked := _ANY_OF.search(query)):
+            there = [name for name in asked[1].split("|") if name not in _ALIASES]
+            return ({"__name__": name, "job": "exporter"} for name in there)
         for family in FAMILIES:
-            if query == names_query(family):
-                aliases = {alias.name for some in family.aliases.values() for alias in some}
-                own = (name for name in (*family.probes, *family.aliases) if name not in aliases)
-                return ({"__name__": name} for name in own)
             if query == signature_query(family):
                 names = self._exporter(family.name, 0).keys() - {"job", "instance"}
                 return ({"job": family.name, f"{AUXILIARY}label": name} for name in sorted(names))

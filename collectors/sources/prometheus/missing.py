@@ -102,7 +102,7 @@ async def _series(ask: InstantQuery, names: Collection[str], at: datetime) -> Ma
     found = await ask(f'count by (__name__) ({{__name__=~"{_any(names)}"}})', at)
     if isinstance(found, Blind):
         return found
-    return {sample.labels["__name__"]: sample.value for sample in found.samples}
+    return {sample.labels.get("__name__", ""): sample.value for sample in found.samples}
 
 
 async def _before(
@@ -115,7 +115,7 @@ async def _before(
         if isinstance(found, Blind):
             return found
         for sample in found.samples:
-            jobs[sample.labels["__name__"]].add(sample.labels.get("job", ""))
+            jobs[sample.labels.get("__name__", "")].add(sample.labels.get("job", ""))
     return {name: frozenset(some) for name, some in jobs.items()}
 
 
