@@ -1,6 +1,6 @@
 """Wiring: every part is made here or in the `wired_` files, once, and passed to the parts that need it."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +11,7 @@ from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from bot.channels.channel_catalogue import default_channel, open_channels
 from bot.channels.form_names import FormNames
+from bot.channels.heartbeats import HeartbeatSender
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.evaluator import STALLED_AFTER, Evaluator, RuleSources
@@ -166,6 +167,12 @@ def _assemble(
     )
     parts = {**jobs, "delivery": reconciler.run}
     parts |= wire_charts(shared, opened, clusters, rules)
+    not_ready = partial(_why_not_ready, evaluators)
+    parts |= {
+        f"heartbeat {one.channel}": HeartbeatSender(one, not_ready).run
+        for kind in opened.values()
+        for one in kind.heartbeats
+    }
     for name, cluster in clusters.items():
         parts[f"evaluation {name}"] = evaluators[name].run
         if cluster.cache is not None:
@@ -184,7 +191,7 @@ def _assemble(
         pipeline=pipeline,
         reconciler=reconciler,
         evaluators=evaluators,
-        server=_server(shared, pipeline, conversation, evaluators),
+        server=_server(shared, pipeline, conversation, not_ready),
         metrics=shared.metrics,
         errors=shared.errors,
         parts=parts,
@@ -214,19 +221,21 @@ def _evaluator(shared: SharedParts, cluster: LiveCluster, routing: CardRouting) 
     )
 
 
+def _why_not_ready(evaluators: Mapping[str, Evaluator]) -> str:
+    """Return which clusters are not evaluated; empty if all are."""
+    late = [name for name, evaluator in evaluators.items() if not evaluator.has_evaluated]
+    if late:
+        return f"not evaluated yet: {', '.join(late)}"
+    stalled = [name for name, evaluator in evaluators.items() if evaluator.stalled_for > STALLED_AFTER]
+    return f"evaluation stands still: {', '.join(stalled)}" if stalled else ""
+
+
 def _server(
     shared: SharedParts,
     pipeline: Pipeline,
     conversation: Conversation | None,
-    evaluators: Mapping[str, Evaluator],
+    not_ready: Callable[[], str],
 ) -> Server:
-    def not_ready() -> str:
-        late = [name for name, evaluator in evaluators.items() if not evaluator.has_evaluated]
-        if late:
-            return f"not evaluated yet: {', '.join(late)}"
-        stalled = [name for name, evaluator in evaluators.items() if evaluator.stalled_for > STALLED_AFTER]
-        return f"evaluation stands still: {', '.join(stalled)}" if stalled else ""
-
     endpoints = Endpoints(
         book=phrasebook(shared.settings.language),
         take=pipeline.handle,

@@ -1,6 +1,6 @@
 """What opening a kind of channel gives: its notifier and, where people can write in it, how they do."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
@@ -8,6 +8,7 @@ from aiohttp import web
 
 from alerts.store import Store
 from bot.channels.form_names import Suggest
+from bot.channels.heartbeats import Heartbeat
 from bot.channels.home_tabs import HomePublisher
 from bot.channels.inbox import Responder
 from bot.delivery.notifier_protocol import Notifier
@@ -50,3 +51,4 @@ class OpenChannel:
     notifier: Notifier
     default: str = ""
     conversation: Conversation | None = field(default=None)
+    heartbeats: Sequence[Heartbeat] = ()

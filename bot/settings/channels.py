@@ -50,6 +50,7 @@ class WebhookSettings(Section):
     timeout: Duration = Field(
         default=duration("7s"), gt=timedelta(), le=duration("10s"), description="of one request"
     )
+    heartbeat: Duration | None = Field(default=None, ge=duration("10s"), le=duration("1d"))
 
     @field_validator("url")
     @classmethod

@@ -8,6 +8,7 @@ import structlog
 
 @pytest.fixture(autouse=True)
 def _plain_log() -> Iterator[None]:
+    structlog.reset_defaults()  # the command line of an earlier test set where it logs to
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,

@@ -73,3 +73,11 @@ async def test_a_webhook_that_refuses_holds_up_nobody_and_its_card_says_why(tmp_
         receiver.answers.clear()
         stage.yard.reconciler.retry_now("webhook:night")
         await stage.until(lambda: bool(receiver.bodies))
+
+
+async def test_a_webhook_gets_heartbeats_once_the_rules_are_evaluated(tmp_path: Path) -> None:
+    async with WebhookReceiver.running() as receiver, light(tmp_path, start=False) as stage:
+        stage.settings["channels"] = {"alive": {"webhook": {"url": receiver.url, "heartbeat": "10s"}}}
+        await stage.start()
+        await stage.until(lambda: bool(receiver.bodies))
+        assert receiver.bodies[0]["alerts"][0]["labels"]["alertname"] == "Watchdog"

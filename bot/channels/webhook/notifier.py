@@ -15,7 +15,7 @@ import aiohttp
 
 from alerts.cards.message import Message
 from alerts.cards.text import Text
-from bot.channels.webhook.payload import payload_of
+from bot.channels.webhook.payload import heartbeat_body, payload_of
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Permanent,
@@ -57,6 +57,7 @@ class WebhookNotifier:
         self._session = session
         self._endpoints = endpoints
         self._clock = clock
+        self._since = clock.now()
 
     async def post(
         self,
@@ -74,6 +75,10 @@ class WebhookNotifier:
             raise Permanent("a webhook takes incidents only")
         await self._send(channel, endpoint, payload_of(content.facts, receiver=channel))
         return nonce
+
+    async def send_heartbeat(self, channel: str) -> None:
+        """Post the alert that always fires. Raises SendError."""
+        await self._send(channel, self._endpoints[channel], heartbeat_body(channel, since=self._since))
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         _not_capable()

@@ -3,9 +3,12 @@
 import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import aiohttp
 
+from alerts.cards.channel_id import channel_id
+from bot.channels.heartbeats import Heartbeat
 from bot.channels.open_channel import ChannelDependencies, OpenChannel
 from bot.channels.webhook.notifier import WebhookEndpoint, WebhookNotifier
 from bot.settings.channels import WebhookSettings
@@ -33,7 +36,17 @@ async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -
             trust_env=False,  # ~/.netrc and the proxy variables must not apply
         )
     )
-    return OpenChannel(notifier=WebhookNotifier(session, endpoints, clock=dependencies.clock))
+    notifier = WebhookNotifier(session, endpoints, clock=dependencies.clock)
+    heartbeats = [
+        Heartbeat(
+            channel=channel_id("webhook", name),
+            every=one.webhook.heartbeat,
+            send=partial(notifier.send_heartbeat, name),
+        )
+        for name, one in settings.channels.items()
+        if one.webhook is not None and one.webhook.heartbeat is not None
+    ]
+    return OpenChannel(notifier=notifier, heartbeats=heartbeats)
 
 
 async def diagnose_webhooks(settings: Settings) -> Sequence[Finding]:

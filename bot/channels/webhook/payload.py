@@ -12,6 +12,7 @@ import msgspec
 from alerts.cards.incident_facts import AlertFacts, IncidentFacts
 
 VERSION = "4"
+HEARTBEAT = {"alertname": "Watchdog", "severity": "none"}  # as Prometheus' own heartbeat is called
 MAX_BODY = 512 << 10  # bytes: a body that a receiver refuses as too large would be lost
 NOT_ENDED = datetime(1, 1, 1, tzinfo=UTC)  # Go's zero time, which Alertmanager sends for a firing alert
 
@@ -58,7 +59,31 @@ class WebhookPayload(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     common_annotations: Mapping[str, str]
     external_url: str = msgspec.field(name="externalURL", default="")
     alerts: tuple[WebhookAlert, ...]
-    incident: WebhookIncident
+    incident: WebhookIncident | msgspec.UnsetType = msgspec.UNSET
+
+
+def heartbeat_body(receiver: str, *, since: datetime) -> bytes:
+    """Return the JSON body of an alert that fires for as long as Yardmaster runs."""
+    alert = WebhookAlert(
+        status="firing",
+        labels=HEARTBEAT,
+        annotations={"summary": "Yardmaster evaluates its rules. This alert always fires."},
+        starts_at=since,
+        ends_at=NOT_ENDED,
+        fingerprint="0" * 16,
+    )
+    return msgspec.json.encode(
+        WebhookPayload(
+            group_key="yardmaster/heartbeat",
+            truncated_alerts=0,
+            status=alert.status,
+            receiver=receiver,
+            group_labels=HEARTBEAT,
+            common_labels=HEARTBEAT,
+            common_annotations=alert.annotations,
+            alerts=(alert,),
+        )
+    )
 
 
 def payload_of(facts: IncidentFacts, *, receiver: str) -> bytes:
