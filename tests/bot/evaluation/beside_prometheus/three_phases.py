@@ -118,7 +118,7 @@ async def _trusted(source: PrometheusSource) -> None:
     """Wait until the source is trusted: the rules begin then, so that no `for` begins before we can see."""
     clock = SystemClock()
     async with asyncio.timeout(_STARTS_WITHIN.total_seconds()):
-        while await source.health(at=clock.now()) or await source.hole(at=clock.now()):  # noqa: ASYNC110 - a server
+        while await source.health(at=clock.now()):  # noqa: ASYNC110 - a server
             await asyncio.sleep(1)
 
 
