@@ -67,7 +67,6 @@ class FollowedGroup:
     at: datetime | None = None
     evaluations: int = 0
     differences: deque[tuple[Difference, ...]] = field(default_factory=lambda: deque(maxlen=3))
-    is_blind: bool = True
     alerts: int = 0  # at the last evaluation, in Prometheus
     held: int = 0  # of ours, as their target has no data any more
 
@@ -105,18 +104,6 @@ class Followed:
             if group.rules
         }
 
-    @property
-    def is_blind(self) -> bool:
-        """Whether a group was blind at its last evaluation, or was not evaluated yet."""
-        return any(group.is_blind for group in self.groups.values())
-
-    async def see(self, *, within: timedelta) -> None:
-        """Evaluate with Prometheus until no group is blind: what has just started is not trusted yet."""
-        until = time.monotonic() + within.total_seconds()
-        while self.is_blind:
-            assert time.monotonic() < until, "rules are still blind"
-            await self.follow(EVERY)
-
     async def follow(self, lasts: timedelta) -> None:
         """Evaluate with Prometheus for so long."""
         until = time.monotonic() + lasts.total_seconds()
@@ -145,7 +132,7 @@ class Followed:
             group.at += group.interval
             await group.loop.run_cycle(group.at)
         cycle = await group.loop.run_cycle(moment)
-        group.at, group.is_blind = moment, bool(cycle.blind)
+        group.at = moment
         group.evaluations += 1
         by_rule: dict[str, list[Alert]] = {rule.id: [] for rule in group.rules}
         for alert in cycle.standing:

@@ -1,12 +1,14 @@
 """A Prometheus with many rules and our rule loop beside it: together, without connection, and after its restart."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+from collectors.facts.clock import SystemClock
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
 from demo.parts.processes import Child, Program, find_program, free_port
@@ -67,7 +69,7 @@ async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseRe
     page = PlayedPage(series())
     port = free_port()
     async with page.served() as target, _node_exporter(folder) as node:
-        config = _config([target, node, f"127.0.0.1:{port}"])
+        config = _config([target, node, f"127.0.0.1:{port}"], rules=False)
         async with (
             PrometheusServer(config=config, folder=folder, port=port) as server,
             SeveredLink.to(port) as link,
@@ -76,7 +78,8 @@ async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseRe
             source = PrometheusSource(options)
             try:
                 followed = Followed(files, lambda: a_router(source), server.url)
-                await followed.see(within=_STARTS_WITHIN)
+                await _trusted(source)
+                await server.reload(_config([target, node, f"127.0.0.1:{port}"], rules=True))
                 page.play()
                 await followed.follow(times.together)
                 yield _result("together", followed)
@@ -111,11 +114,20 @@ def _result(phase: str, followed: Followed) -> PhaseResult:
     )
 
 
-def _config(targets: list[str]) -> str:
+async def _trusted(source: PrometheusSource) -> None:
+    """Wait until the source is trusted: the rules begin then, so that no `for` begins before we can see."""
+    clock = SystemClock()
+    async with asyncio.timeout(_STARTS_WITHIN.total_seconds()):
+        while await source.health(at=clock.now()):  # noqa: ASYNC110 - a server
+            await asyncio.sleep(1)
+
+
+def _config(targets: list[str], *, rules: bool) -> str:
     played, node, itself = targets
+    files = ["pack-*", "[0-9]*-*"] if rules else []
     return f"""
 global: {{scrape_interval: 4s, evaluation_interval: {EVERY.seconds}s}}
-rule_files: ["pack-*", "[0-9]*-*"]
+rule_files: {json.dumps(files)}
 scrape_configs:
   - job_name: played
     honor_labels: true
