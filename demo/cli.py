@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from bot.jobs.garbage_collection import collect_in_small_parts
+
 
 @click.command()
 @click.option("--scenario", "names", multiple=True, metavar="NAME", help="run only this scenario; repeatable")
@@ -20,6 +22,7 @@ import click
 @click.option("--log", type=click.Path(path_type=Path), help="write Yardmaster's log to PATH and keep it")
 def demo(names: tuple[str, ...], once: bool, file: Path | None, port: int, log: Path | None) -> None:
     """Run Yardmaster on a simulated GPU cluster."""
+    collect_in_small_parts()  # as `yardmaster run` does; here, because the imports make many objects
     from demo.autoplay import run_forever
     from demo.parts.processes import MissingPartError
     from demo.parts.prometheus import find_prometheus, find_promtool

@@ -250,7 +250,7 @@ def _settings(
             },
         },
         "automation": {"reclaim": {"commands": ["gpu settle"]}},
-        "rules": {"packs": [], "files": [str(path) for path in rules], "interval": "2s"},
+        "rules": {"packs": [], "files": [str(path) for path in rules], "interval": "1s"},
         "commands": {"idle_after": written_span(options.idle_after), "reclaim_grace": "5m", "owners": owners},
     }
     return {**written, **options.more}

@@ -43,7 +43,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
                 value=seconds + played["opened"],
                 unit="s",
                 peer=rule,
-                goal=Goal(limit=2.0),
+                goal=Goal(limit=1.5),
             ),
             Row(
                 id="F11",
