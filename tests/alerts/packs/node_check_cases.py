@@ -112,6 +112,23 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="KubeletCannotFreeDisk",
+        description="a little less than a quarter of an hour ago",
+        inputs=check_input(
+            inventory(
+                node("gpu-a01"),
+                _event(
+                    "gc",
+                    9,
+                    reason="ImageGCFailed",
+                    firstTimestamp=_stamp(timedelta(minutes=14)),
+                    lastTimestamp=_stamp(timedelta(minutes=13)),
+                ),
+            )
+        ),
+        fired=(_on("gpu-a01", "warning", "The kubelet of gpu-a01 cannot free enough of its disk."),),
+    ),
+    CheckCase(
+        rule="KubeletCannotFreeDisk",
         description="more than a quarter of an hour ago",
         inputs=check_input(
             inventory(
