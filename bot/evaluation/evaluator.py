@@ -236,7 +236,7 @@ class Evaluator:
         self.blind = blind
         if self._blind_view.follow(blind, self._clock.elapsed()):
             self.on_view_change()  # before the cycle is recorded, which may fail: the next one sees no change
-        await self._record(cycle, await self._proof_facts(blind, now))
+        await self._record(cycle, await self._proof_facts(cycle, blind))
         for one in sources:
             self._metrics.source_up.labels(name, one.source).set(one.blind_for is None)
         for kind in self._cluster.cache.status() if self._cluster.cache is not None else ():
@@ -256,14 +256,14 @@ class Evaluator:
         topology = await self._gpu_users.added_to(self._cluster.topology(), alerts, at=cycle.at)
         await self._recorder.record(cycle, rules=self._scheduler.rules, topology=topology, facts=facts)
 
-    async def _proof_facts(self, blind: Container[str], now: datetime) -> ProofFacts:
+    async def _proof_facts(self, cycle: EvaluationCycle, blind: Container[str]) -> ProofFacts:
         """Return what may prove now that faults are over which time does not heal."""
         return await proof_facts(
             self._scheduler.rules,
-            await self._recorder.unproven_rules(Proof.METRIC),
+            await self._recorder.unproven_rules(Proof.METRIC, cycle),
             self._router,
             topology=self._cluster.topology() if KUBERNETES not in blind else None,
-            now=now,
+            now=cycle.at,
         )
 
 

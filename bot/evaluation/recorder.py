@@ -119,12 +119,16 @@ class IncidentRecorder:
             for incident in live.values():
                 await rows.put(incident.restated(by))
 
-    async def unproven_rules(self, proof: Proof) -> frozenset[str]:
-        """Return the ids of the rules of alerts that need such a proof, of the incidents that are open."""
+    async def unproven_rules(self, proof: Proof, cycle: EvaluationCycle) -> frozenset[str]:
+        """Return the ids of the rules of alerts that need such a proof, of the incidents that are open.
+
+        And of those that changed in this cycle: the fault may be over before the next one, and nothing else saw it.
+        """
         incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
-        return frozenset(
+        unproven = {
             member.rule for incident in incidents for member in incident.unproven if proof in member.proofs
-        )
+        }
+        return frozenset(unproven | {change.alert.rule for change in cycle.changes})
 
     @property
     def remembered(self) -> int:

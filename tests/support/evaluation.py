@@ -88,7 +88,7 @@ class Yard:
         cycle = await self.scheduler.run_cycle(self.metrics.asked)
         facts = await proof_facts(
             self.scheduler.rules,
-            await self.recorder.unproven_rules(Proof.METRIC),
+            await self.recorder.unproven_rules(Proof.METRIC, cycle),
             self.router,
             topology=self.topology if self.sees_cluster else None,
             now=cycle.at,

@@ -99,6 +99,7 @@ async def test_a_reboot_is_a_proof_of_its_own(nodes: str, shown: str) -> None:
     [
         pytest.param("!......", "1111111", "ooooooo", id="a metric that was always well"),
         pytest.param("!......", "1001111", "ooo....", id="a metric that is well again"),
+        pytest.param("!......", "0111111", "o......", id="a metric that is well right after its alert fired"),
         pytest.param("!......", "0......", "ooooooo", id="a metric that is gone"),
         pytest.param("!......", "1...111", "ooooooo", id="a gap in a metric is not the fault"),
         pytest.param("!......", "10??111", "oooo...", id="a Prometheus that does not answer"),
@@ -152,7 +153,7 @@ async def test_a_proof_query_is_sent_only_while_an_incident_waits_for_it() -> No
     yard.metrics.heat = lambda expr, at: sent.append(expr) or heat(expr, at)  # type: ignore[func-returns-value]
 
     assert await film(yard, "8888888") == "..oo..."
-    assert sent.count("well") == 2  # after the minute in which the alert fired, until it is proven
+    assert sent.count("well") == 3  # from the minute in which the alert fires until it is proven
 
 
 async def test_the_reply_says_what_proved_it_and_since_when() -> None:
