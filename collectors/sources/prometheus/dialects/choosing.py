@@ -51,7 +51,7 @@ def choose(
     """Return the dialect of these series; that of the packs when there are none.
 
     `fresh` are those of one moment, all of them if it is not given. `nodes` finds the nodes that values name, None or
-    unknown while the cluster is. `overrides` are the labels that the settings give; they are not compared with anything.
+    unknown while the cluster is. `overrides` are the labels of the settings; they are not compared with anything.
     """
     if not series:
         return Dialect()
