@@ -37,7 +37,9 @@ def test_each_number_has_the_severity_of_the_catalogue(rule: Rule) -> None:
     assert not wrong, {one: f"^({numbers_of(one)})$" for one in ("critical", "warning", "info")}
 
 
-def test_a_gauge_can_be_corrupt_so_a_number_in_no_list_calls_nobody_unless_newer_drivers_may_have_it() -> None:
+def test_a_gauge_can_be_corrupt_so_a_number_in_no_list_calls_nobody_unless_newer_drivers_may_have_it() -> (
+    None
+):
     rule = RULES["GPUXIDChanged"]
     assert {severity(rule, number) for number in range(max(XIDS)) if number not in XIDS} == {"info"}
     assert {severity(rule, number) for number in range(max(XIDS) + 1, 200)} == {"warning"}
