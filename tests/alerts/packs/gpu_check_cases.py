@@ -1,6 +1,6 @@
 """Cases of the rule on GPU nodes that nobody measures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from collectors.cluster.objects import Node
 from collectors.facts.labels import Labels
@@ -13,13 +13,18 @@ _READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 
 
 def _node(
-    name: str, *, gpus: int = 8, resource: str = "nvidia.com/gpu", ready: bool = True, **labels: str
+    name: str,
+    *,
+    gpus: int = 8,
+    resource: str = "nvidia.com/gpu",
+    ready: bool = True,
+    labels: Mapping[str, str] | None = None,
 ) -> Node:
     conditions = _READY if ready else {"conditions": [{"type": "Ready", "status": "Unknown"}]}
     addresses = [{"type": "InternalIP", "address": f"10.0.0.{name[-1]}"}]
     return node(
         name,
-        labels={f"nvidia.com/{label.replace('_', '.')}": value for label, value in labels.items()},
+        labels={f"nvidia.com/{label}": value for label, value in (labels or {}).items()},
         status={"capacity": {resource: str(gpus)}, "addresses": addresses, **conditions},
     )
 
@@ -98,8 +103,8 @@ GPU_CHECK_CASES: Sequence[CheckCase] = (
             inventory(
                 _node("gpu-a01"),
                 _node("gpu-a02"),
-                _node("gpu-a03", gpu_count="8"),
-                _node("gpu-a04", gpus=32, gpu_count="8", gpu_replicas="4"),
+                _node("gpu-a03", labels={"gpu.count": "8"}),
+                _node("gpu-a04", gpus=32, labels={"gpu.count": "8", "gpu.replicas": "4"}),
             ),
             metrics=(
                 _series(Hostname="gpu-a01"),
@@ -158,12 +163,16 @@ GPU_CHECK_CASES: Sequence[CheckCase] = (
         description="shares of GPUs, and instances of them, are no GPUs that lack series",
         inputs=check_input(
             inventory(
-                _node("gpu-a01", gpus=32, gpu_count="8", gpu_replicas="4"),
-                _node("gpu-a02", gpus=56, gpu_count="56", gpu_product="NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"),
-                _node("gpu-a03", gpus=40, **{"device-plugin_config": "shared-5"}),
+                _node("gpu-a01", gpus=32, labels={"gpu.count": "8", "gpu.replicas": "4"}),
+                _node(
+                    "gpu-a02",
+                    gpus=56,
+                    labels={"gpu.count": "56", "gpu.product": "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"},
+                ),
+                _node("gpu-a03", gpus=40, labels={"device-plugin.config": "shared-5"}),
                 _node("gpu-a04", gpus=32),
                 _node("gpu-a05", gpus=16),
-                _node("gpu-a06", gpus=7, gpu_count="8"),
+                _node("gpu-a06", gpus=7, labels={"gpu.count": "8"}),
             ),
             metrics=(
                 *(_series(Hostname=f"gpu-a0{number}") for number in range(1, 5)),
