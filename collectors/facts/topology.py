@@ -164,8 +164,9 @@ class Topology:
         before, colon, port = text.rpartition(":")
         host = before.strip("[]") if colon and port.isdigit() else text
         for name in (text, host, host.partition(".")[0], before, before.partition(".")[0]):
-            if name in self.nodes:
-                return name
+            for spelled in (name, name.lower()):  # a node's name has no capitals, its host's may
+                if spelled in self.nodes:
+                    return spelled
         return self.node_of_address.get(host, host) if host else ""
 
     def affected_by(self, subject: Subject, *, holding_gpus: bool = False) -> tuple[GpuUser, ...]:
