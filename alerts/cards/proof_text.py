@@ -1,9 +1,10 @@
 """What an incident waits for that time does not heal, and what proved that it is over, in words. Pure."""
 
 from alerts.cards.text import Text, bold, code, joined, moment, person, text
+from alerts.incidents.events import IncidentEvent
 from alerts.incidents.evidence import Proven
 from alerts.incidents.grouping import place_of
-from alerts.incidents.incident import Incident, IncidentEvent, Member
+from alerts.incidents.incident import Incident, Member
 from alerts.incidents.returning import WITHIN, Returned
 from alerts.rules import Proof
 
