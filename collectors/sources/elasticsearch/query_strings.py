@@ -61,7 +61,7 @@ _MODIFIERS = re.compile(r"(?:~\d*(?:\.\d+)?)?(?:\^\d+(?:\.\d+)?)?")
 
 
 _WORDS = re.compile(r"[^\W_]+")
-_NO_WORD = "[^0-9A-Za-z]"
+_NO_WORD = re.compile(r"[^0-9A-Za-z]").pattern
 
 
 def _anywhere(value: str) -> str:
