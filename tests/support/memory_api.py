@@ -20,7 +20,8 @@ class MemoryApi(KubernetesClient):
     """The server and the client of it.
 
     `refuses_watches`: how many it refuses with 410. `expires_while_paging`: how many pages after the first it refuses
-    so. `silence_while_paging`: for so many seconds it falls silent at the next page after a first. `hangs_up`: it ends each watch at once, with nothing sent. `is_silent`: it answers nothing.
+    so. `silence_while_paging`: for so many seconds it falls silent at the next page after a first. `hangs_up`: it ends
+    each watch at once, with nothing sent. `is_silent`: it answers nothing.
     """
 
     where: str = "memory"

@@ -94,6 +94,7 @@ class Watch:
             return response
         if opened_at < self._faults.stalled:
             await asyncio.Event().wait()  # until the client has had enough
+        await self._faults.unpaused()
         if dropped and self._faults.abrupt:
             if http_request.transport is not None:
                 http_request.transport.abort()

@@ -89,6 +89,18 @@ async def test_a_paused_server_does_not_answer_until_it_is_resumed(
         assert response.status == 200
 
 
+async def test_a_watch_of_a_paused_server_does_not_end(
+    kube: KubernetesLookalike, session: aiohttp.ClientSession
+) -> None:
+    timeout = aiohttp.ClientTimeout(total=60, sock_read=0.3)
+    params = {"watch": "true", "timeoutSeconds": "0.1", "resourceVersion": str(kube.store.version)}
+    async with session.get(NODES, params=params, timeout=timeout) as response:
+        kube.pause()
+        with pytest.raises(TimeoutError):
+            await response.content.read()
+        kube.resume()
+
+
 async def test_dropped_watches_end_abruptly_or_cleanly(
     kube: KubernetesLookalike, session: aiohttp.ClientSession
 ) -> None:
