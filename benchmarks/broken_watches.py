@@ -83,7 +83,7 @@ async def count(
     *,
     seed: int,
     stale_after: timedelta = SETTING,
-    within: timedelta = timedelta(seconds=40),
+    within: timedelta = timedelta(seconds=80),
 ) -> Counted:
     """Break the watch in each of these ways, one after the other, and count what the cache does not have in the end.
 

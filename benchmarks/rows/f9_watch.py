@@ -13,7 +13,7 @@ from alerts.cards.posted import PostedCard
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from benchmarks import broken_watches as ways
-from benchmarks.broken_watches import SETTING, Break, Counted, Followed, count, followed
+from benchmarks.broken_watches import Break, Followed, count, followed
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
@@ -56,11 +56,15 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
             name: [group.create_task(count([*some] * ROUNDS, seed=seed)) for seed, some in enumerate(several)]
             for name, several in WAYS.items()
         }
+        stalling = group.create_task(
+            count([*STALLED, STALLED[0]], seed=9, stale_after=KubernetesSettings().stale_after)
+        )
         announcing = [group.create_task(_announced(phase)) for phase in PHASES]
     found = {name: [task.result() for task in tasks] for name, tasks in counting.items()}
-    stalled: Counted = found[list(WAYS)[-1]][0]
+    found[list(WAYS)[-1]].append(stalled := stalling.result())
     announced = [task.result() for task in announcing]
-    timing, setting = reflector_timing(SETTING), KubernetesSettings().stale_after.total_seconds()
+    setting = KubernetesSettings().stale_after.total_seconds()
+    timing = reflector_timing(KubernetesSettings().stale_after)
     patience = setting + _rule().timing.for_.total_seconds()
     rows = [
         Row(
