@@ -67,13 +67,16 @@ def evaluate(
     renderer: AlertRenderer,
     now: datetime,
     proven: Container[str] = frozenset(),
+    is_certain: bool = True,
 ) -> RuleEvaluation:
-    """Return the rule's alerts after `result`. A failed query, or samples with equal labels, change nothing.
+    """Return the rule's alerts after `result`. Samples with equal labels change nothing.
 
-    `proven` are ids of alerts whose fault was proven over: they end although their target has no data any more.
+    After a moment that nobody can see (Blind), `keep_firing_for` begins anew. `proven` are ids of alerts whose fault
+    was proven over: they end although their target has no data any more. Without `is_certain` the data of the query
+    has a hole, so that what it does not return may be active.
     """
     if isinstance(result, Blind):
-        return RuleEvaluation(alerts=known, blind=result.reason)
+        return RuleEvaluation(alerts=_interrupted(known, rule, now), blind=result.reason)
     found: dict[AlertKey, tuple[Labels, Sample]] = {}
     for sample in result.samples:
         labels = renderer.labels(rule, sample)
@@ -116,6 +119,8 @@ def evaluate(
         timing = rule.timing
         if verdict is Verdict.UNKNOWN and before is not None and before.id in proven:
             verdict, timing = Verdict.INACTIVE, replace(timing, keep_firing_for=timedelta())
+        if verdict is Verdict.INACTIVE and not is_certain and not ended_reason:
+            verdict = Verdict.UNCERTAIN
         life = advance(before.life if before else None, verdict, timing, now)
         if life is None:
             continue
@@ -146,6 +151,11 @@ def evaluate(
         if life.state is not AlertState.RESOLVED:
             alerts[key] = alert
     return RuleEvaluation(alerts=alerts, changes=tuple(changes), left_out=left_out)
+
+
+def _interrupted(known: Known, rule: Rule, now: datetime) -> Known:
+    lives = {key: advance(alert.life, Verdict.UNCERTAIN, rule.timing, now) for key, alert in known.items()}
+    return {key: replace(known[key], life=life) for key, life in lives.items() if life is not None}
 
 
 def _moved(

@@ -14,11 +14,12 @@ class AlertState(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The outcome of one evaluation for one alert."""
+    """The outcome of one evaluation for one alert. UNCERTAIN: nobody can say, or inactive by data with a hole."""
 
     ACTIVE = "active"
     INACTIVE = "inactive"
     UNKNOWN = "unknown"
+    UNCERTAIN = "uncertain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,8 @@ def advance(life: AlertLife | None, verdict: Verdict, timing: Timing, now: datet
     match verdict, life:
         case Verdict.UNKNOWN, _:
             return life
+        case Verdict.UNCERTAIN, _:  # it may have been active again, so what was quiet before does not count
+            return life and replace(life, inactive_since=None)
         case Verdict.ACTIVE, None:
             return _fire_if_due(AlertLife(state=AlertState.PENDING, since=now), timing, now)
         case Verdict.ACTIVE, AlertLife():

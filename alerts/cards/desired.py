@@ -10,7 +10,8 @@ from alerts.cards.incident_context import IncidentContext
 from alerts.cards.incident_events import event_text, repeated
 from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
 from alerts.cards.text import Span, Text, joined, text
-from alerts.incidents.incident import NOTIFYING, Incident, IncidentEvent, IncidentEventType
+from alerts.incidents.events import NOTIFYING, IncidentEvent, IncidentEventType
+from alerts.incidents.incident import Incident
 
 REPLY_BUTTONS = 3  # the rest is on the card
 _BROADCAST = frozenset({IncidentEventType.SEVERITY_RAISED, IncidentEventType.REOPENED})

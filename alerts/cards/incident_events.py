@@ -3,7 +3,8 @@
 from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentContext
 from alerts.cards.proof_text import proved_then, what_proved
 from alerts.cards.text import Text, bold, code, joined, moment, person, text
-from alerts.incidents.incident import Incident, IncidentEvent, IncidentEventType
+from alerts.incidents.events import IncidentEvent, IncidentEventType
+from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
 
 _ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}

@@ -8,14 +8,8 @@ from alerts.alert import Alert
 from alerts.cards.desired import desired_cards
 from alerts.cards.posted import CardId, CardKind, PostedCard
 from alerts.incidents.crashes import Crashes, joins_crash, may_be_crash, with_crash
-from alerts.incidents.grouping import (
-    GroupingContext,
-    add_alert,
-    belongs,
-    group_key_of,
-    open_incident,
-    resolve_if_over,
-)
+from alerts.incidents.group_keys import group_key_of
+from alerts.incidents.grouping import GroupingContext, add_alert, belongs, open_incident, resolve_if_over
 from alerts.incidents.impacts import with_failures
 from alerts.incidents.incident import Incident
 from alerts.incidents.proofs import with_proofs

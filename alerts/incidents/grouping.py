@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.group_keys import CLUSTER_WIDE, group_key_of
 from alerts.incidents.impacts import with_impacts
-from alerts.incidents.incident import Incident, IncidentEventType, Member
+from alerts.incidents.incident import Incident, Member
 from alerts.incidents.members import member_of, summary_of
 from alerts.incidents.proofs import NO_FACTS, ProofFacts, carried
 from alerts.incidents.volumes import with_volume
@@ -18,54 +20,6 @@ REOPENS_WITHIN = timedelta(
     minutes=10
 )  # without a setting: the same rule about the same object is the same incident
 MAX_MEMBERS = 500  # per incident: resolved ones make room for firing ones, less severe for more severe
-
-
-# Components of the whole cluster: a problem that one replica on some node reports is the component's problem.
-CLUSTER_WIDE = frozenset(
-    {
-        "alertmanager",
-        "apiserver",
-        "ceph",
-        "controller-manager",
-        "dns",
-        "elasticsearch",
-        "etcd",
-        "hdfs",
-        "kube-state-metrics",
-        "kueue",
-        "metallb",
-        "nfs",
-        "prometheus",
-        "scheduler",
-        "volcano",
-    }
-)
-
-
-def group_key_of(alert: Alert) -> str:
-    """Return the object that the alert is about, as `kind/name`: the first of these that its own labels name."""
-    own = alert.own_subject
-    if own.component in CLUSTER_WIDE:
-        return f"component/{own.component}"
-    for kind in ("volume", "training", "workload"):
-        if name := getattr(own, kind):
-            return f"{kind}/{name}"
-    if own.pod:
-        return _group_of_pod(alert)
-    for kind in ("node", "rack", "service", "component", "namespace"):
-        if name := getattr(own, kind):
-            return f"{kind}/{getattr(alert.subject, kind) or name}"
-    return f"rule/{alert.name}"
-
-
-def _group_of_pod(alert: Alert) -> str:
-    """Return what the pod is a part of: its training, or its workload, unless that has a pod on each node."""
-    of = alert.subject
-    if of.training:
-        return f"training/{of.training}"
-    if of.workload and of.workload.split("/")[1] not in ("DaemonSet", "Pod"):
-        return f"workload/{of.workload}"
-    return f"pod/{alert.own_subject.namespace}/{alert.own_subject.pod}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import datetime
 
-from alerts.incidents.incident import Incident, IncidentEventType
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Incident
 
 
 def hand_over(incident: Incident, *, to: str, to_name: str, by_name: str, now: datetime) -> Incident:

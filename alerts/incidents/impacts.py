@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
-from alerts.incidents.incident import Impact, Incident, IncidentEventType, Member
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Impact, Incident, Member
 from alerts.rules import ImpactScope
 from collectors.facts.topology import GpuUser, Topology, TrainingFacts, gpu_keys
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
-from alerts.incidents.incident import Incident, IncidentEventType
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 
 OFTEN = 3  # outages of one node after which it is a repeat offender

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from alerts.alert import Alert
+from alerts.incidents.events import IncidentEventType
 from alerts.incidents.evidence import Evidence, Proven
-from alerts.incidents.incident import Incident, IncidentEventType, Member
+from alerts.incidents.incident import Incident, Member
 from alerts.incidents.volumes import claim_of
 from alerts.rules import Proof, ResolveWhen, Rule, Severity
 from collectors.facts.label_mapping import subject_of

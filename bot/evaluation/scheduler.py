@@ -21,6 +21,7 @@ from collectors.query_router import CONCURRENCY, QueryRouter
 MAX_MISSED = 120  # evaluations per rule that are backfilled after blindness
 BACKFILL_FOR = 10.0  # seconds per cycle; the rest is backfilled in the next one
 TRIES = 3
+MAX_UNCERTAIN = timedelta(minutes=10)  # after a hole: of a longer window it is a small part
 
 
 @dataclass(slots=True)
@@ -37,6 +38,12 @@ class _RuleState:
     evaluated: datetime | None = None
     tries: int = 0  # cycles in which the backfill failed
     is_proven: bool = False
+    hole: datetime | None = None  # the last evaluation time at which nobody could see
+
+    def is_certain(self, query: Query, at: datetime) -> bool:
+        """Whether what the query does not return is over: its window, which ends at `at`, has no hole."""
+        window = min(query.window, MAX_UNCERTAIN) if isinstance(query, PromQLQuery) else timedelta()
+        return self.hole is None or at >= self.hole + window
 
 
 @dataclass(slots=True)
@@ -152,6 +159,7 @@ class RuleScheduler:
             state.due = state.due and state.due + by
             state.evaluated = state.evaluated and state.evaluated + by
             state.missed = [moment + by for moment in state.missed]
+            state.hole = state.hole and state.hole + by
             state.alerts = {
                 key: replace(
                     alert,
@@ -218,8 +226,16 @@ class RuleScheduler:
                 return changes, reason
             some = state.missed[:CONCURRENCY]
             answers = await asyncio.gather(*(self._router.query(rule.query, at=at) for at in some))
+            is_last_try = state.tries >= TRIES
+            # A rate decays before it is known that there is a hole: also what is right before it is not certain.
+            unseen = (
+                at
+                for at, late in zip(some, answers, strict=True)
+                if isinstance(late, Blind) and (late.is_lasting or is_last_try)
+            )
+            state.hole = max(unseen, default=state.hole)
             for moment, late in zip(some, answers, strict=True):
-                if isinstance(late, Blind) and not late.is_lasting and state.tries < TRIES:
+                if isinstance(late, Blind) and not late.is_lasting and not is_last_try:
                     state.tries += 1
                     backfill.failing[source] = late.reason
                     return changes, late.reason
@@ -247,6 +263,7 @@ class RuleScheduler:
                 renderer=self._renderer,
                 now=now,
                 proven=self.proven,
+                is_certain=state.is_certain(rule.query, now),
             )
         except Exception as error:  # one rule's bug must not silence the others
             reason = self._errors.contain(error, "rule", rule=rule.id)

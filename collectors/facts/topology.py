@@ -112,6 +112,23 @@ def pci_address(text: str) -> str:
     return ":".join(f"{int(part, 16):x}" for part in found.groups()) if found else ""
 
 
+def _host(text: str) -> str:
+    """Return the host of a target's address; its port is a number, and an address of IPv6 is in brackets then."""
+    before, colon, port = text.rpartition(":")
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return before if colon and port.isdigit() and ":" not in before else text
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    """Return what may be the name or the address of a host in this text, the whole of it first."""
+    host = _host(text)
+    before = text.rpartition(":")[0]
+    path = "" if "://" in text and text.startswith("http") else text.rpartition("/")[2]
+    found = (text, host, host.partition(".")[0], before, before.partition(".")[0], path)
+    return tuple(one for one in dict.fromkeys(found) if one)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
     """The topology of one cluster at one moment. A lookup never fails: an unknown name gives an empty result."""
@@ -159,14 +176,15 @@ class Topology:
     def node_named(self, text: str) -> str:
         """Find the node by its name or address, either with a port, or by its full host name; else the host itself.
 
-        A port may have its name, as in managed Prometheus.
+        A port may have its name, as in managed Prometheus. Names of hosts are the same in upper and lower case.
         """
-        before, colon, port = text.rpartition(":")
-        host = before.strip("[]") if colon and port.isdigit() else text
-        for name in (text, host, host.partition(".")[0], before, before.partition(".")[0]):
+        hosts = _hosts(text)
+        for name in (*hosts, *(host.lower() for host in hosts)):
             if name in self.nodes:
                 return name
-        return self.node_of_address.get(host, host) if host else ""
+            if node := self.node_of_address.get(name):
+                return node
+        return _host(text)
 
     def affected_by(self, subject: Subject, *, holding_gpus: bool = False) -> tuple[GpuUser, ...]:
         """Return the trainings and the workloads with GPUs that run on the subject or mount it, the largest first.

@@ -1,139 +1,16 @@
 """The commands `gpu list|idle|free|keep|snooze|release|settle`."""
 
-from dataclasses import dataclass
-from datetime import timedelta
-
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph
-from alerts.cards.text import bold, joined, text
-from collectors.facts.clock import format_duration, humanize
-from commands.core.command import Answer, Command, UnusableError
-from commands.core.context import CommandContext
-from commands.core.lookups import known_name
+from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING
-from commands.gpu.gpu_counts import count_gpus, node_table, summary_lines, team_of, team_table
-from commands.gpu.idle_detection import Activity
-from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table, ways_to_free
+from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
 from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, keep, release, show_request, snooze
-from commands.gpu.reclaim import FreeGpus, find_idle_now, free
+from commands.gpu.reclaim import FreeGpus, free
 from commands.gpu.unanswered import SettleReclaim, settle
 from commands.models import ReclaimRequest
 from commands.plans.plan import Risk
 from commands.training.workload_steps import SUSPEND_RIGHTS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListGpus:
-    node: str
-    team: str
-    free: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListIdleGpus:
-    after: timedelta | None
-
-
-async def listing(action: ListGpus, context: CommandContext) -> Answer:
-    """Return the GPUs in use: a line per resource, by team and by node."""
-    inventory, topology = context.cluster.inventory(), context.cluster.topology()
-    names = [known_name(action.node, inventory.nodes, "node")] if action.node else sorted(inventory.nodes)
-    nodes = [gpus for name in names if (gpus := inventory.gpus_on(name)) is not None and gpus.counts]
-    if action.team:
-        team_nodes = {
-            pod.node
-            for key, pod in topology.pods.items()
-            if pod.gpus and team_of(key, topology) == action.team
-        }
-        nodes = [gpus for gpus in nodes if gpus.node in team_nodes]
-    if action.free:
-        nodes = [
-            gpus for gpus in nodes if gpus.usable and any(share.free > 0 for share in gpus.counts.values())
-        ]
-    if not nodes:
-        wanted = (
-            "with free GPUs"
-            if action.free
-            else f"where team {action.team} holds GPUs"
-            if action.team
-            else "with GPUs"
-        )
-        raise UnusableError(
-            f"There is no node {wanted}." if not action.node else f"{action.node} has no such GPUs."
-        )
-    look = await find_idle_now(context, context.defaults.idle_after)
-    counted = count_gpus(nodes, inventory, topology, look)
-    is_known = not look.blind
-    blocks: list[Block] = [
-        Paragraph(text=joined("\n", summary_lines(counted, is_idle_known=is_known))),
-        team_table(counted, is_idle_known=is_known),
-        node_table(nodes, topology),
-    ]
-    idle = f"Idle: no work for {humanize(look.after)}." if is_known else f"Idle GPUs unknown: {look.blind}"
-    blocks.append(Context(text=text(idle)))
-    title = f"GPUs of {len(nodes)} node{'s' if len(nodes) != 1 else ''}"
-    return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
-
-
-async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
-    """Return the held GPUs that were idle, with their owners, and those whose activity is not known."""
-    look = await find_idle_now(
-        context, action.after if action.after is not None else context.defaults.idle_after
-    )
-    if look.blind:
-        raise UnusableError(f"Whether any GPU is idle is not known: {look.blind}")
-    found = by_training(look, context.cluster.trainings(), context.cluster.topology())
-    idle_ones = [one for one in found if one.idle]
-    gpus = sum(one.idle for one in idle_ones)
-    window = humanize(look.after)
-    blocks: list[Block] = []
-    if idle_ones:
-        blocks.append(idle_table(idle_ones))
-        if any(one.activity is not Activity.IDLE for one in idle_ones):
-            partly = "Where only some GPUs are idle, a rank may be waiting for the others: check first."
-            blocks.append(Paragraph(text=text(partly)))
-        if buttons := _button(idle_ones, context, look.after):
-            blocks.append(buttons)
-    blocks += [Context(text=text(line)) for line in (*ways_to_free(idle_ones), *_not_evaluated(found))]
-    title = (
-        f"{gpus:g} held GPUs were idle for {window}" if idle_ones else f"All held GPUs were busy ({window})"
-    )
-    if not idle_ones and any(one.activity is not Activity.BUSY for one in found):
-        title = f"No held GPU is known to have been idle for {window}"
-    return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
-
-
-def _button(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelta) -> Buttons | None:
-    free_ones = [
-        one.training.id
-        for one in idle_ones
-        if one.training is not None
-        and one.activity is Activity.IDLE
-        and context.refusal("gpu free", one.training.namespace) is None
-    ]
-    if not free_ones:
-        return None
-    line = f"gpu free {' '.join(free_ones[:20])} --after {format_duration(after)}"
-    label = "Ask the owner" if len(free_ones) == 1 else f"Ask {len(free_ones[:20])} owners"
-    return Buttons(buttons=(Button(label=label, line=line),))
-
-
-def _not_evaluated(found: tuple[TrainingGpus, ...]) -> list[str]:
-    lines = []
-    pods = [pod for one in found for pod in one.pods]
-    if young := sum(pod.count for pod in pods if pod.activity is Activity.YOUNG):
-        lines.append(f"{young:g} GPUs are held by pods that started later.")
-    unknown = [pod for pod in pods if pod.activity is Activity.UNKNOWN]
-    if unknown:
-        first = unknown[0]
-        more = f" and {len(unknown) - 1} more pods" if len(unknown) > 1 else ""
-        count = sum(pod.count for pod in unknown)
-        lines.append(
-            f"The activity of {count:g} GPUs is not known: {first.namespace}/{first.pod} ({first.reason}){more}."
-        )
-    return lines
-
 
 _REQUEST = click.Argument(["request"], type=REQUEST)
 _REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, shown on the card")

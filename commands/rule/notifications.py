@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from alerts.incidents.incident import Incident, IncidentEventType, Member
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Incident, Member
 from alerts.silences import Silence
 from collectors.facts.labels import Labels
 

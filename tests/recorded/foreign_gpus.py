@@ -10,7 +10,7 @@ _NAMES = ("gpu-a", "gpu-b", "gpu-c")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignDialect:
-    """Labels that name a node, with `{name}` and `{host}`; those that are missing, or have another name."""
+    """Labels that name a node, with `{name}`, `{upper}` and `{host}`; those that are missing, or have another name."""
 
     name: str
     named: Mapping[str, str] = field(default_factory=dict)
@@ -30,7 +30,10 @@ class ForeignDialect:
             yield GpuNode(
                 name=name,
                 number=number,
-                named={key: text.format(name=name, host=host) for key, text in self.named.items()},
+                named={
+                    key: text.format(name=name, host=host, upper=name.upper())
+                    for key, text in self.named.items()
+                },
                 pod_labels=self.pod_labels or (),
                 is_honoured=self.pod_labels in (HONOURED, None),
                 missing=self.missing,
@@ -93,6 +96,21 @@ FOREIGN = (
         named={"Hostname": "{name}", "instance": "{host}:9400"},
         is_twice=True,
     ),
+    ForeignDialect(name="upper case", named={"Hostname": "{upper}", "instance": _SAME}),
+    ForeignDialect(
+        name="federation without honor_labels",
+        named={
+            "instance": "prometheus:9090",
+            "exported_instance": "{host}:9400",
+            "exported_job": "dcgm-exporter",
+        },
+    ),
+    ForeignDialect(
+        name="OpenTelemetry: the collector's node beside the address",
+        named={"instance": "{host}:9400", "k8s_node_name": "gpu-c", "k8s_cluster_name": "prod"},
+    ),
+    ForeignDialect(name="a provider's ID", named={"provider_id": "gce://p/z/{name}", "instance": _SAME}),
+    ForeignDialect(name="the cluster before the node", named={"Hostname": "prod/{name}", "instance": _SAME}),
 )
 
 

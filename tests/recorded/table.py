@@ -1,18 +1,27 @@
 """The table of faults and dialects, as data: what is recorded, each in a stretch of time of its own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
 from tests.recorded.foreign_gpus import FOREIGN, by_hand
-from tests.support.gpu_dialects import TEN
+from tests.support.gpu_dialects import TEN, GpuNode
 from tests.support.recorded_cluster import FaultKind
 from tests.support.recorded_episodes import Episode, episode
-from tests.support.scrape_styles import NODE_DIALECTS, STYLES
+from tests.support.scrape_styles import NODE_DIALECTS, STYLES, Labels
 
 MINUTE = timedelta(minutes=1)
 THREE = TEN[:3]
 FAULTY, FULL, DOWN, *_ = (one.name for one in TEN)
+BUSY = FAULTY
+# How the target of a node_exporter is labelled: by charts, by agents and by hand.
+HOSTS: Mapping[str, Callable[[GpuNode], Labels]] = {
+    **{style.name: style.node for style in STYLES},
+    **{dialect.name: dialect for dialect in NODE_DIALECTS},
+}
+# After how many minutes of a fault Prometheus goes down, and for how many.
+HOLES = {"almost three minutes": (15.0, 2.75), "seven minutes": (15.0, 7.0)}
+STANDING = ((FaultKind.BUSY, (BUSY,)), (FaultKind.MEMORY, (FULL,)), (FaultKind.HOT, (DOWN,)))
 
 
 def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
@@ -29,9 +38,14 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
         yield f"capacity, {style.name}", {"lasts": 8, **state}, (FaultKind.CAPACITY,)
         yield f"dns, {style.name}", {"lasts": 8, **own, "exporters": ("coredns",)}, (FaultKind.SERVFAIL,)
     hosts = {"exporters": ("node_exporter",)}
-    for dialect in NODE_DIALECTS:
+    for name, labels in HOSTS.items():
         faults = ((FaultKind.MEMORY, (FAULTY,)), (FaultKind.DISK, (FULL,)), (FaultKind.DOWN, (DOWN,)))
-        yield f"node, {dialect.name}", {"lasts": 8, "nodes": THREE, "node_labels": dialect, **hosts}, faults
+        yield f"node, {name}", {"lasts": 8, "nodes": THREE, "node_labels": labels, **hosts}, faults
+    for style in STYLES:
+        for name, hole in HOLES.items():
+            options = {"lasts": 40, "nodes": THREE, "style": style, "unscraped": hole}
+            exporters = ("node_exporter", "dcgm")
+            yield f"hole, {style.name}, {name}", {**options, "exporters": exporters}, STANDING
     for foreign in FOREIGN:
         nodes = foreign.nodes()
         hot, xid, _ = (one.name for one in nodes)
@@ -44,11 +58,13 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
         )
 
 
-def _option(value: Any) -> Any:
+def _option(name: str, value: Any) -> Any:
+    if name == "unscraped":
+        return tuple(part * MINUTE for part in value)
     return value * MINUTE if isinstance(value, int) else value
 
 
 EPISODES: Mapping[str, Episode] = {
-    name: episode(number, *faults, **{key: _option(value) for key, value in options.items()})
+    name: episode(number, *faults, **{key: _option(key, value) for key, value in options.items()})
     for number, (name, options, faults) in enumerate(_episodes())
 }

@@ -1,7 +1,7 @@
-"""Faults of DNS, in both chart styles, and those that the Kubernetes API alone tells."""
+"""Faults that the Kubernetes API alone tells: of nodes, and of what waits for GPUs."""
 
+import re
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import pytest
@@ -19,13 +19,6 @@ from tests.support.scrape_styles import STYLES
 CLUSTER = EPISODES[f"quiet, {STYLES[0].name}"].cluster
 BEGINS = CLUSTER.start + 10 * MINUTE
 ENDS = BEGINS + 14 * MINUTE
-OF_DNS = (
-    "CoreDNSErrorsHigh",
-    "CoreDNSErrorsCritical",
-    "CoreDNSLatencyHigh",
-    "DNSAutoscalerCapped",
-    "DNSDown",
-)
 OF_OBJECTS = ("KubeNodeNotReady", "GPUUnhealthy", "TrainingPending", "GPUWorkloadPending", "KubeNodePressure")
 
 
@@ -35,43 +28,44 @@ async def the_card(loop: RuleLoop) -> tuple[Incident, str]:
     return incident, card
 
 
-@pytest.mark.parametrize("style", [one.name for one in STYLES])
-async def test_dns_that_fails(recordings: PrometheusServer, style: str) -> None:
-    one = EPISODES[f"dns, {style}"]
-    objects = partial(objects_at, one.cluster)
-    async with rule_loop(recordings.url, objects, start=one.begins - 2 * MINUTE, rules=OF_DNS) as loop:
-        await loop.run(one.mended)
-        incident, card = await the_card(loop)
-        assert incident.opened_at <= one.begins + 5 * MINUTE
-        assert incident.subject.component == "dns"
-        assert "SERVFAIL" in card.splitlines()[0]
-        assert "dns scale" in card
-        await loop.run(one.mended + 6 * MINUTE)
-        assert not await loop.incidents(is_open=True)
-
-
 def with_fault(kind: FaultKind, node: str) -> RecordedCluster:
     fault = Fault(kind=kind, nodes=frozenset({node}), begins=BEGINS, ends=ENDS)
     return RecordedCluster(nodes=CLUSTER.nodes, start=CLUSTER.start, end=CLUSTER.end, faults=(fault,))
 
 
+def neighbour(node: str) -> list[KubernetesObject]:
+    """Return a Job of another owner that holds the other GPU of a node."""
+    meta: dict[str, Any] = {"annotations": {"yardmaster.io/owner": "ana"}}
+    spec = {"parallelism": 1, "completions": 1, "template": {"spec": {"containers": [gpus(1)]}}}
+    tree = {"name": "resnet", "namespace": "vision", **meta}
+    place = {"nodeName": node, "containers": [gpus(1)]}
+    return [
+        pod("resnet-0", "vision", spec=place, ownerReferences=owned("Job", "resnet"), **meta),
+        read(Job, {"metadata": tree, "spec": spec, "status": {"active": 1}}),
+    ]
+
+
 @pytest.mark.parametrize(
-    ("kind", "user", "within"),
-    [(FaultKind.NOT_READY, "train-gpu-std", 5), (FaultKind.ALLOCATABLE, "train-gpu-std", 4)],
+    ("kind", "within"),
+    [(FaultKind.NOT_READY, 5), (FaultKind.ALLOCATABLE, 4)],
     ids=lambda one: str(one),
 )
 async def test_a_node_that_the_api_calls_unwell(
-    recordings: PrometheusServer, kind: FaultKind, user: str, within: int
+    recordings: PrometheusServer, kind: FaultKind, within: int
 ) -> None:
-    """Its workload is a StatefulSet."""
-    objects = partial(objects_at, with_fault(kind, "gpu-std"))
+    """A StatefulSet and a Job run on it."""
+
+    def objects(at: datetime) -> list[KubernetesObject]:
+        return objects_at(with_fault(kind, "gpu-std"), at, *neighbour("gpu-std"))
+
     async with rule_loop(recordings.url, objects, start=BEGINS - MINUTE, rules=OF_OBJECTS) as loop:
         await loop.run(BEGINS + within * MINUTE)
         incident, card = await the_card(loop)
         assert incident.subject.node == "gpu-std"
         assert "gpu-std" in card.splitlines()[0]
-        assert f"StatefulSet team-gpu-std/{user}" in card
-        assert "mei" in card
+        assert "StatefulSet team-gpu-std/train-gpu-std" in card
+        assert "vision/resnet" in card
+        assert {"mei", "ana"} <= set(re.findall(r"\w+", card)), "both owners"
         assert "node cordon gpu-std" in card
         await loop.run(ENDS + 3 * MINUTE)
         assert not await loop.incidents(is_open=True)

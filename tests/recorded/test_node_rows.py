@@ -5,17 +5,16 @@ from functools import partial
 import pytest
 
 from demo.parts.prometheus import PrometheusServer
-from tests.recorded.table import DOWN, EPISODES, FAULTY, FULL, MINUTE
+from tests.recorded.table import DOWN, EPISODES, FAULTY, FULL, HOSTS, MINUTE
 from tests.support.recorded_loop import rule_loop
 from tests.support.recorded_objects import objects_at
-from tests.support.scrape_styles import NODE_DIALECTS, NodeDialect
 
 RULES = ("NodeMemoryHighUtilization", "NodeFilesystemSpaceFillingUp", "NodeTargetDown", "TargetDown")
 
 
-@pytest.mark.parametrize("dialect", NODE_DIALECTS, ids=lambda one: one.name)
-async def test_each_node_has_its_card(recordings: PrometheusServer, dialect: NodeDialect) -> None:
-    one = EPISODES[f"node, {dialect.name}"]
+@pytest.mark.parametrize("host", HOSTS)
+async def test_each_node_has_its_card(recordings: PrometheusServer, host: str) -> None:
+    one = EPISODES[f"node, {host}"]
     objects = partial(objects_at, one.cluster)
     async with rule_loop(recordings.url, objects, start=one.begins - 2 * MINUTE, rules=RULES) as loop:
         await loop.run(one.begins + 8 * MINUTE)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from alerts.incidents.incident import Incident, IncidentEventType
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from tests.support.light import HOT, Light, light
 

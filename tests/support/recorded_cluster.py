@@ -19,6 +19,7 @@ class FaultKind(StrEnum):
     XID = "XID 79"
     GONE = "a GPU without metrics"
     IDLE = "an idle GPU"
+    BUSY = "a busy node"
     MEMORY = "memory"
     DISK = "disk"
     DOWN = "a node_exporter that is down"
@@ -26,6 +27,7 @@ class FaultKind(StrEnum):
     ALLOCATABLE = "a GPU that is not allocatable"
     NOT_READY = "a node that is not ready"
     SERVFAIL = "DNS that fails"
+    UNSCRAPED = "Prometheus that is down"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ class RecordedCluster:
     def openmetrics(self) -> Iterator[str]:
         """Yield the samples as OpenMetrics, each metric and each series in one piece."""
         lines: dict[str, list[str]] = {}
-        moments = self.moments
+        moments = [at for at in self.moments if not self.has(FaultKind.UNSCRAPED, at)]
         times = [f"{at.timestamp():.3f}" for at in moments]
         for metric, labels, value in self._series():
             whole = {**labels, **dict(self.common)}
@@ -123,8 +125,11 @@ class RecordedCluster:
     def _of_host(self, sample: PageSample, node: str) -> "Value":
         match sample.metric:
             case "node_cpu_seconds_total":
-                rate = {"idle": 0.7, "user": 0.25}.get(sample.labels["mode"], 0.0)
-                return self._growing(sample.value, rate)
+                rate, more = {"idle": (0.7, -0.69), "user": (0.25, 0.69)}.get(
+                    sample.labels["mode"], (0.0, 0.0)
+                )
+                usual = self._growing(sample.value, rate)
+                return lambda at: usual(at) + more * self._lasted(FaultKind.BUSY, at, node)
             case "node_timex_sync_status":  # the recording host has no time server
                 return _constant(1)
             case "node_timex_maxerror_seconds":
@@ -140,8 +145,15 @@ class RecordedCluster:
             case _:
                 return _constant(sample.value)
 
-    def _growing(self, first: float, rate: float) -> "Value":
+    def _growing(self, first: float, rate: float) -> "Counter":
         return lambda at: first + rate * (at - self.start).total_seconds()
+
+    def _lasted(self, kind: FaultKind, at: datetime, node: str = "") -> float:
+        """For how many seconds the node, or the cluster, has had a fault of this kind up to then."""
+        spans = [one for one in self.faults if one.kind is kind and (not one.nodes or node in one.nodes)]
+        return sum(
+            (max(timedelta(), min(at, one.ends) - one.begins) for one in spans), timedelta()
+        ).total_seconds()
 
     def _dcgm(self, node: GpuNode) -> Iterator[tuple[str, Mapping[str, str], "Value"]]:
         usual = (self.dcgm_job or self.style.dcgm_job).format(node=node.name)
@@ -210,12 +222,11 @@ class RecordedCluster:
                 yield sample.metric, labels, _constant(sample.value)
 
     def _failing(self, at: datetime) -> float:
-        spans = [one for one in self.faults if one.kind is FaultKind.SERVFAIL and at > one.begins]
-        lasted = sum((min(at, one.ends) - one.begins for one in spans), timedelta())
-        return 0.1 * DNS_RATE * lasted.total_seconds()
+        return 0.1 * DNS_RATE * self._lasted(FaultKind.SERVFAIL, at)
 
 
 Value = Callable[[datetime], float | None]
+Counter = Callable[[datetime], float]
 
 
 def _constant(value: float) -> Value:

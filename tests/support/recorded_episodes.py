@@ -37,10 +37,12 @@ def episode(
     exporters: Collection[str] = ALL_EXPORTERS,
     also: tuple[GpuNode, ...] = (),
     metrics: Mapping[str, str] | None = None,
+    unscraped: tuple[timedelta, timedelta] | None = None,
 ) -> Episode:
     """Return the episode with these faults, each of all nodes or of those named. `number` is its place in time.
 
-    `offered_after`: for so long after the end of an XID its GPU is not allocatable.
+    `offered_after`: for so long after the end of an XID its GPU is not allocatable. `unscraped`: how long after the
+    beginning of the faults Prometheus goes down, and for how long.
     """
     start = _FIRST + number * _APART
     begins = start + healthy
@@ -54,6 +56,9 @@ def episode(
     if offered_after:
         later = mended + offered_after
         faults += (Fault(kind=FaultKind.ALLOCATABLE, begins=begins, ends=later),)
+    if unscraped:
+        down = begins + unscraped[0]
+        faults += (Fault(kind=FaultKind.UNSCRAPED, begins=down, ends=down + unscraped[1]),)
     cluster = RecordedCluster(
         nodes=nodes,
         start=start,

@@ -137,4 +137,17 @@ NODE_DIALECTS = (
             "namespace": "gmp-public",
         },
     ),
+    NodeDialect(
+        name="federation without honor_labels",
+        job="federate",
+        labels={
+            "instance": "prometheus:9090",
+            "exported_instance": "{host}:9100",
+            "exported_job": "node-exporter",
+        },
+    ),
+    NodeDialect(
+        name="the scraper's node beside the address",
+        labels={"instance": "{host}:9100", "node": "gpu-op", "k8s_node_name": "gpu-op"},
+    ),
 )

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.alert import Alert
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.group_keys import group_key_of
 from alerts.incidents.grouping import (
     MAX_MEMBERS,
     GroupingContext,
@@ -15,11 +17,10 @@ from alerts.incidents.grouping import (
     add_action,
     add_alert,
     belongs,
-    group_key_of,
     open_incident,
     resolve_if_over,
 )
-from alerts.incidents.incident import MAX_EVENTS, Incident, IncidentEventType
+from alerts.incidents.incident import MAX_EVENTS, Incident
 from alerts.incidents.members import summary_of
 from alerts.rules import ResolveWhen, Severity
 from collectors.facts.subjects import Subject

@@ -1,6 +1,6 @@
 """The life of an alert, one letter per minute.
 
-`!` active, `.` inactive, `?` unknown; `p` pending, `F` firing, `R` resolved, `-` none.
+`!` active, `.` inactive, `?` unknown, `~` uncertain; `p` pending, `F` firing, `R` resolved, `-` none.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from alerts.lifecycle import AlertLife, AlertState, Verdict, advance
 from alerts.rules import Timing
 from tests.support.alerting import NOON, minutes
 
-VERDICTS = {"!": Verdict.ACTIVE, ".": Verdict.INACTIVE, "?": Verdict.UNKNOWN}
+VERDICTS = {"!": Verdict.ACTIVE, ".": Verdict.INACTIVE, "?": Verdict.UNKNOWN, "~": Verdict.UNCERTAIN}
 LETTERS = {AlertState.PENDING: "p", AlertState.FIRING: "F", AlertState.RESOLVED: "R"}
 
 
@@ -41,7 +41,13 @@ def states_of(verdicts: str, timing: Timing) -> str:
         pytest.param("!!???!", "pppppF", id="unknown does not restart the pending time"),
         pytest.param("!!?????", "ppppppp", id="nor does unknown fire"),
         pytest.param("!!??.", "pppp-", id="a pending alert that ended while unknown leaves no trace"),
+        pytest.param("!!!!!!~~~~", "pppppFFFFF", id="uncertain never resolves"),
+        pytest.param("!!!!!!.~..", "pppppFFFFF", id="keep_firing_for begins anew after uncertain"),
+        pytest.param("!!!!!!.~...", "pppppFFFFFR", id="and resolves two minutes later then"),
+        pytest.param("!!~~~!", "pppppF", id="uncertain does not restart the pending time"),
+        pytest.param("!!~~.", "pppp-", id="a pending alert that ended while uncertain leaves no trace"),
         pytest.param("???", "---", id="unknown from the start is no alert"),
+        pytest.param("~~", "--", id="nor is uncertain"),
         pytest.param("....", "----", id="inactive is no alert"),
         pytest.param(
             "!!!!!!...!!!!!!", "pppppFFFRpppppF", id="after it resolved a new alert is pending first"

@@ -4,7 +4,8 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.engine import evaluate
-from alerts.incidents.grouping import GroupingContext, add_alert, belongs, group_key_of, open_incident
+from alerts.incidents.group_keys import group_key_of
+from alerts.incidents.grouping import GroupingContext, add_alert, belongs, open_incident
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from collectors.facts.labels import Labels

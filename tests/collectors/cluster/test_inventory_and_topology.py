@@ -82,7 +82,8 @@ def test_a_bare_pod_has_no_controller() -> None:
 
 def cluster() -> Inventory:
     """One training with two ranks on two nodes, and an exporter."""
-    address = {"status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.11"}]}}
+    both = [{"type": "InternalIP", "address": one} for one in ("10.0.0.11", "fd00::a:11")]
+    address = {"status": {"addresses": both}}
     worker = {"spec": {"containers": [gpus(8)]}}
     return inventory(
         node(
@@ -274,6 +275,21 @@ COMPLETED: list[tuple[str, Subject, dict[str, str]]] = [
     ("a pod's address gives its node", Subject(node="10.244.1.7:9400"), {"node": "gpu-b01"}),
     ("an exporter's pod name gives its node", Subject(node="dcgm-exporter-6ldbb"), {"node": "gpu-b01"}),
     ("a full host name gives its node", Subject(node="gpu-a01.dc1.example.com"), {"node": "gpu-a01"}),
+    *(
+        (f"{text} gives its node", Subject(node=text), {"node": "gpu-a01"})
+        for text in (
+            "[fd00::a:11]:9100",
+            "fd00::a:11",
+            "FD00::A:11",
+            "GPU-A01",
+            "GPU-A01.dc1.example.com:9100",
+        )
+    ),
+    *(
+        (f"{text} gives its node", Subject(node=text), {"node": "gpu-a01"})
+        for text in ("gce://project/zone/gpu-a01", "prod/gpu-a01")
+    ),
+    ("a URL that is probed is no node", Subject(node="http://x/gpu-a01"), {"node": "http://x/gpu-a01"}),
     ("a name with a port gives its node", Subject(node="gpu-a01:9100"), {"node": "gpu-a01"}),
     (
         "the pod's node replaces an unknown address",

@@ -7,7 +7,7 @@ import pytest
 
 from alerts.cards.incident_events import event_text
 from alerts.cards.text import Span, Style, plain
-from alerts.incidents.incident import IncidentEvent
+from alerts.incidents.events import IncidentEvent
 from commands.core.context import Defaults
 from tests.support.alerting import an_alert
 from tests.support.incident_yard import stored, yard_with

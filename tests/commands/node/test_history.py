@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from alerts.incidents.incident import Incident, IncidentEventType
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Incident
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import an_alert, minutes
 from tests.support.incidents import an_open_incident

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from alerts.cards.message import Table
-from alerts.incidents.incident import Incident, IncidentEventType
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
 from bot.channels.slack.blocks import render

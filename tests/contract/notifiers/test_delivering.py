@@ -11,8 +11,9 @@ from alerts.cards.channel_id import channel_id
 from alerts.cards.desired import desired_cards, desired_replies
 from alerts.cards.incident_context import NO_CONTEXT
 from alerts.cards.posted import PostedCard, ThreadReply
+from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import REOPENS_WITHIN, add_alert
-from alerts.incidents.incident import Incident, IncidentEventType
+from alerts.incidents.incident import Incident
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.delivery.reconciler import Reconciler

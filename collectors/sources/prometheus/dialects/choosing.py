@@ -9,7 +9,8 @@ from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import Family, Role
 from collectors.sources.prometheus.dialects.host_addresses import host_labels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.node_ranks import INSTANCE, NO_NODES, NodeRanks
+from collectors.sources.prometheus.dialects.node_ranks import NO_NODES, NodeRanks
+from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
 from collectors.sources.prometheus.dialects.selectors import LabelMatcher
 
@@ -40,12 +41,17 @@ class _JobDialect:
 
 
 def choose(
-    family: Family, series: Sequence[Labels], *, nodes: NodeNames | None, overrides: Overrides | None = None
+    family: Family,
+    series: Sequence[Labels],
+    *,
+    nodes: NodeNames | None,
+    overrides: Overrides | None = None,
+    fresh: Sequence[Labels] | None = None,
 ) -> Dialect:
     """Return the dialect of these series; that of the packs when there are none.
 
-    `nodes` finds the nodes that values name, None or unknown while the cluster is. `overrides` are the labels that the
-    settings give; they are not compared with anything.
+    `fresh` are those of one moment, all of them if it is not given. `nodes` finds the nodes that values name, None or
+    unknown while the cluster is. `overrides` are the labels of the settings; they are not compared with anything.
     """
     if not series:
         return Dialect()
@@ -54,12 +60,13 @@ def choose(
     by_job: dict[str, list[Labels]] = {}
     for labels in series:
         by_job.setdefault(labels.get("job", ""), []).append(labels)
-    ranks = NodeRanks(family, series, known)
+    fresh_of = {job: [one for one in fresh or series if one.get("job", "") == job] for job in by_job}
+    ranks = NodeRanks(family, series, known, fresh)
     never = _never(family, series, known)
     merged: list[_JobDialect] = []
     for job, own in sorted(by_job.items(), key=lambda item: -len(item[1])):
         given = {**_unusual_pods(family, own, known), **overrides}
-        found = _of_job(family, job, own, NodeRanks(family, own, known), never, given, known)
+        found = _of_job(family, job, own, NodeRanks(family, own, known, fresh_of[job]), never, given, known)
         for number, other in enumerate(merged):
             if joined := _joined(other, found, ranks):
                 merged[number] = joined

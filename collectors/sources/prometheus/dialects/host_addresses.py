@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.node_ranks import INSTANCE, NodeRanks
+from collectors.sources.prometheus.dialects.node_ranks import NodeRanks
+from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.rewriting import LabelSource
 
 NODE = "node"  # the packs keep it beside the address

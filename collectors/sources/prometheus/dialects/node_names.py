@@ -29,6 +29,11 @@ class NodeNames:
         """Whether the value is the name of a node itself."""
         return value in self._topology().nodes
 
+    def is_host(self, value: str) -> bool:
+        """Whether the value is the name or the address of a node, or of a pod."""
+        topology = self._topology()
+        return topology.node_named(value) in topology.nodes
+
     def of(self, value: str) -> str:
         """Return the name of the node; empty when the value names none."""
         topology = self._topology()
@@ -47,10 +52,19 @@ class NodeNames:
         """Whether the cluster has this pod."""
         return (namespace, pod) in self._topology().pods
 
+    def of_holder(self, namespace: str, pod: str) -> str:
+        """Return the node of a pod that holds GPUs; empty for others."""
+        facts = self._topology().pods.get((namespace, pod))
+        return facts.node if facts is not None and facts.gpus else ""
+
     def is_pod_of(self, namespace: str, pod: str, instance: str) -> bool:
         """Whether a target's address is the pod's own: then the pod is the exporter, and not a workload."""
         facts = self._topology().pods.get((namespace, pod))
-        return facts is not None and bool(facts.address) and instance.rpartition(":")[0] == facts.address
+        return (
+            facts is not None
+            and bool(facts.address)
+            and instance.rpartition(":")[0].strip("[]") == facts.address
+        )
 
     def _node_of_pod(self, topology: Topology, name: str) -> str:
         """Return the node of the pod with this name, if one pod alone has it."""

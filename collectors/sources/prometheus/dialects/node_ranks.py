@@ -5,18 +5,26 @@ from collections.abc import Iterable, Sequence
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import Family, Role, RoleLabels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
+from collectors.sources.prometheus.dialects.other_nodes import INSTANCE, of_something_else
 
-INSTANCE = "instance"  # the target's address: it tells exporters apart where nothing names their nodes
 NO_NODES = frozenset({"__name__", "job", "endpoint", "container", "service", "namespace", INSTANCE})
 
 
 class NodeRanks:
     """The labels that name the node, ranked by how many of their values do.
 
-    A value may be the name of a node, or lead to one; while no node is known, the usual labels are believed.
+    A value may be the name of a node, or lead to one; while no node is known, the usual labels are believed. A label
+    that names the node of something else, such as the scraper's, is no better than none. `fresh` are the series of
+    one moment.
     """
 
-    def __init__(self, family: Family, series: Sequence[Labels], nodes: NodeNames | None) -> None:
+    def __init__(
+        self,
+        family: Family,
+        series: Sequence[Labels],
+        nodes: NodeNames | None,
+        fresh: Sequence[Labels] | None = None,
+    ) -> None:
         self._family = family
         self._nodes = nodes
         role = family.roles.get(Role.NODE, RoleLabels(label="", names=()))
@@ -28,6 +36,10 @@ class NodeRanks:
         self._order = {name: number for number, name in enumerate(candidates)}
         values = {name: {labels[name] for labels in series if name in labels} for name in candidates}
         self._share = {name: self._shares(name, found) for name, found in values.items() if found}
+        self._elsewhere: frozenset[str] = frozenset()
+        if nodes is not None:
+            leading = [name for name in self._share if self._accepts(name)]
+            self._elsewhere = of_something_else(family, series if fresh is None else fresh, leading, nodes)
 
     def _shares(self, name: str, values: set[str]) -> tuple[float, float]:
         """Return the shares of values that are names of nodes, and that lead to one."""
@@ -36,7 +48,8 @@ class NodeRanks:
             return (1.0, 1.0) if name in self._usual and not own else (0.0, 0.0)
         direct = sum(self._nodes.is_node(value) for value in values)
         if name not in self._usual and name != INSTANCE:
-            return (1.0, 1.0) if direct == len(values) else (0.0, 0.0)
+            leads = all(map(self._nodes.is_host, values))
+            return (direct / len(values), 1.0) if leads else (0.0, 0.0)
         return direct / len(values), sum(bool(self._nodes.of(value)) for value in values) / len(values)
 
     def ordered(self, label: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -57,12 +70,14 @@ class NodeRanks:
 
         The label of the packs alone is enough where each series has it with the name of a node.
         """
-        if all(self._is_named(labels.get(self._label, "")) for labels in series):
+        if self._label not in self._elsewhere and all(
+            self._is_named(labels.get(self._label, "")) for labels in series
+        ):
             return (self._label,)
         accepted = [
             name for name in self._share if self._accepts(name) and any(name in one for one in series)
         ]
-        rest = [name for name in self._usual if any(name in one for one in series)] if not accepted else []
+        rest = [name for name in self._believed if any(name in one for one in series)] if not accepted else []
         return self.ordered(self._label, (*accepted, *rest, INSTANCE))
 
     def naming(self, series: Sequence[Labels]) -> tuple[str, ...]:
@@ -80,11 +95,15 @@ class NodeRanks:
         """Whether a label names the node of any of the series, or a host that the cluster does not know."""
         if any(self._accepts(name) for name in self._share):
             return True
-        values = (labels[name] for labels in series for name in self._usual if name in labels)
+        values = (labels[name] for labels in series for name in self._believed if name in labels)
         return any(not self._family.is_own(value) for value in values)
 
+    @property
+    def _believed(self) -> tuple[str, ...]:
+        return tuple(name for name in self._usual if name not in self._elsewhere)
+
     def _accepts(self, name: str) -> bool:
-        return self._share.get(name, (0.0, 0.0))[1] >= 0.5
+        return name not in self._elsewhere and self._share.get(name, (0.0, 0.0))[1] >= 0.5
 
     def _is_named(self, value: str) -> bool:
         if self._nodes is None:

@@ -11,7 +11,7 @@ from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Dialect, Overrides, choose
 from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.node_ranks import INSTANCE
+from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature, signature_query
 from collectors.sources.prometheus.dialects.restoring import LabelRestorer
 from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
@@ -216,6 +216,7 @@ class Dialects:
             tuple(dict.fromkeys(labels for _, some in look.series for labels in some)),
             nodes=self.nodes,
             overrides=self._overrides.get(family.name),
+            fresh=series or None,
         )
         return None
 

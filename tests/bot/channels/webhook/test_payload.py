@@ -9,7 +9,8 @@ from alerts.alert import Alert
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.incident_facts import MAX_ALERTS
 from alerts.cards.message import Message
-from alerts.incidents.incident import Impact, IncidentEventType
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Impact
 from alerts.lifecycle import AlertState
 from bot.channels.webhook.payload import MAX_BODY, payload_of
 from bot.delivery.card_entries import digest_of

@@ -20,6 +20,7 @@ from alerts.loading.annotations import OWN
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from bot.evaluation.scheduler import RuleScheduler
+from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
 from collectors.facts.topology import Topology
 from collectors.query_router import QueryRouter
@@ -35,9 +36,8 @@ AlertLabels = tuple[tuple[str, str], ...]
 class DifferenceCause(StrEnum):
     """Why an alert differs, where the reason is known."""
 
-    FORGOTTEN = (
-        "forgotten"  # by Prometheus at its restart: how long a short `for` has lasted, and what keeps firing
-    )
+    # By Prometheus at its restart: how long a short `for` has lasted, what keeps firing, and that it has a hole.
+    FORGOTTEN = "forgotten"
     UNKNOWN = "unknown"
 
 
@@ -172,12 +172,14 @@ def _moment(theirs: Mapping[str, Any], interval: timedelta) -> datetime | None:
 
 def _cause(rule: Rule, mine: Alert | None, yours: Mapping[str, Any] | None) -> DifferenceCause:
     """Return whether a restart explains it: Prometheus restores no `for` below its grace period of ten minutes, and
-    what has waited longer waits ten minutes more; it never restores `keep_firing_for`.
+    what has waited longer waits ten minutes more; it never restores `keep_firing_for`. What a window with the hole
+    does not return has ended for Prometheus, and for us it is not certain.
     """
     if mine is None or not mine.is_firing:
         return DifferenceCause.UNKNOWN
     waits_again = rule.timing.for_ > timedelta() and yours is not None and yours["state"] == "pending"
     keeps_firing = rule.timing.keep_firing_for > timedelta() and mine.life.inactive_since is not None
+    keeps_firing |= isinstance(rule.query, PromQLQuery) and rule.query.window > timedelta()
     is_forgotten = waits_again or (keeps_firing and yours is None)
     return DifferenceCause.FORGOTTEN if is_forgotten else DifferenceCause.UNKNOWN
 

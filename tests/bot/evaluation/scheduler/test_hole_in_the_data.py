@@ -27,8 +27,10 @@ NODES = ("a01", "a02", "a03")
 CYCLE = timedelta(seconds=15)
 
 
-def samples(end: datetime, hole: tuple[timedelta, timedelta] | None) -> Iterator[str]:
-    """Nodes that are busy all the time, scraped every 15 s at different offsets, with a hole."""
+def samples(
+    end: datetime, hole: tuple[timedelta, timedelta] | None, every: timedelta = SCRAPES
+) -> Iterator[str]:
+    """Nodes that are busy all the time, scraped at different offsets, with a hole."""
     for name, kind in (("up", "gauge"), ("busy_seconds", "counter")):
         yield f"# TYPE {name} {kind}"
         for number, node in enumerate(NODES):
@@ -38,7 +40,7 @@ def samples(end: datetime, hole: tuple[timedelta, timedelta] | None) -> Iterator
                     total = (at - START).total_seconds()
                     value, suffix = (1.0, "") if name == "up" else (total, "_total")
                     yield f'{name}{suffix}{{node="{node}"}} {value} {(end + at).timestamp():.3f}'
-                at += SCRAPES
+                at += every
 
 
 @dataclass
@@ -71,20 +73,30 @@ RATE = replace(
     interval=CYCLE,
 )
 GAUGE = replace(a_rule("Up", expr="up > 0"), interval=CYCLE)
+AT_ONCE = replace(
+    a_rule("Busy", expr="rate(busy_seconds_total[2m]) > 0.8", presence="busy_seconds_total"), interval=CYCLE
+)
+LONG = replace(
+    a_rule("Busy", expr="rate(busy_seconds_total[5m]) > 0.8", keep_firing_for=minutes(2)), interval=CYCLE
+)
+SHORT_HOLE, LONG_HOLE = (minutes(-30), minutes(-27.25)), (minutes(-30), minutes(-23))
 
 
+@pytest.mark.parametrize("every", [15, 30], ids=lambda one: f"scraped every {one} s")
 @pytest.mark.parametrize(
     ("rule", "hole"),
     [
-        pytest.param(RATE, (minutes(-30), minutes(-27.25)), id="a rate that decays in the hole"),
-        pytest.param(GAUGE, (minutes(-30), minutes(-23)), id="a gauge that ends in the hole"),
+        pytest.param(RATE, SHORT_HOLE, id="a rate that decays in the hole"),
+        pytest.param(AT_ONCE, SHORT_HOLE, id="such a rate that does not keep firing"),
+        pytest.param(LONG, LONG_HOLE, id="a rate over longer than it keeps firing"),
+        pytest.param(GAUGE, LONG_HOLE, id="a gauge that ends in the hole"),
     ],
 )
 async def test_nothing_resolves_when_prometheus_is_back_after_a_hole(
-    start_prometheus: StartPrometheus, rule: Rule, hole: tuple[timedelta, timedelta]
+    start_prometheus: StartPrometheus, rule: Rule, hole: tuple[timedelta, timedelta], every: int
 ) -> None:
     end = SystemClock().now() - minutes(10)
-    server = start_prometheus(samples=samples(end, hole))
+    server = start_prometheus(samples=samples(end, hole, timedelta(seconds=every)))
     async with _source(server.url) as source:
         resolved, blind = await _cycles(Unreachable(source), rule, end, hole)
     assert resolved == []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.incidents.grouping import group_key_of
+from alerts.incidents.group_keys import group_key_of
 from bot.evaluation.scheduler import RuleScheduler
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics

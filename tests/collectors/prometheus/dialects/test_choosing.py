@@ -210,3 +210,39 @@ def test_the_settings_name_the_label_of_hosts() -> None:
         "instance": ("rack_slot",),
         "node": ("rack_slot",),
     }
+
+
+@pytest.mark.parametrize("label", ["node", "Hostname", "collector"])
+def test_the_scrapers_node_is_not_that_of_the_gpus(label: str) -> None:
+    """Each node's GPU 0 has a UUID of its own, so a label that gives them all one node means something else."""
+    addressed = [one.with_(**{label: "gpu-op"}) for one in series_of(BY_NAME["gpu-ipp"], BY_NAME["gpu-iph"])]
+    assert chosen(addressed).labels[Role.NODE] == ("instance",)
+    unknown = [one.with_(instance="172.16.0.1:9400") for one in addressed]
+    assert f'{label}="gpu-op"' in chosen(unknown).problem or label == "collector"
+    assert chosen(unknown).problem
+
+
+def test_the_pods_that_hold_gpus_tell_their_node() -> None:
+    series = [one.with_(node="gpu-std") for one in series_of(BY_NAME["gpu-ipp"])]
+    assert chosen(series).labels[Role.NODE] == ("instance",)
+
+
+def test_a_gpu_that_was_replaced_does_not_make_its_node_doubtful() -> None:
+    now = series_of(BY_NAME["gpu-low"])
+    before = [one.with_(uuid=one["uuid"] + "-old") for one in now]
+    found = choose(DCGM, [*before, *now], nodes=NODES, fresh=now)
+    assert found.labels[Role.NODE] == ("hostname", "instance")
+
+
+def test_the_scrapers_node_is_not_that_of_hosts() -> None:
+    series = host_series({"instance": "{host}:9100", "node": "gpu-std"})
+    (group,) = chosen(series, family=NODE_EXPORTER).groups
+    assert {one.label: one.names for one in group.labels} == {
+        "instance": ("instance",),
+        "node": ("instance",),
+    }
+
+
+def test_addresses_in_a_label_in_no_list_name_the_nodes() -> None:
+    series = host_series({"instance": "prometheus:9090", "exported_instance": "{host}:9100"})
+    assert chosen(series, family=NODE_EXPORTER).labels[Role.NODE] == ("exported_instance",)

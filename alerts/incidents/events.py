@@ -1,0 +1,46 @@
+"""What happens to an incident: its history is made of these."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class IncidentEventType(StrEnum):
+    """What can happen to an incident. Those in `NOTIFYING` are posted as replies in the card's thread."""
+
+    OPENED = "opened"
+    SEVERITY_RAISED = "severity_raised"
+    ALERT_ADDED = "alert_added"
+    ALERT_RESOLVED = "alert_resolved"
+    ACKNOWLEDGED = "acknowledged"
+    HANDED_OVER = "handed_over"  # `who` has it now, `text` is the name of who gave it
+    GIVEN_BACK = "given_back"
+    ACTION_DONE = "action_done"
+    PROVEN = "proven"  # by a person, `who`, for the reason in `text`; else by what was seen
+    TRAINING_FAILED = "training_failed"
+    REOPENED = "reopened"
+    RESOLVED = "resolved"
+
+
+NOTIFYING = frozenset(
+    {
+        IncidentEventType.SEVERITY_RAISED,
+        IncidentEventType.ACKNOWLEDGED,
+        IncidentEventType.HANDED_OVER,
+        IncidentEventType.GIVEN_BACK,
+        IncidentEventType.REOPENED,
+        IncidentEventType.RESOLVED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentEvent:
+    """An event of an incident; `number` counts within the incident and is part of the reply's id."""
+
+    number: int
+    at: datetime
+    type: IncidentEventType
+    text: str = ""
+    who: str = ""  # a person's id or an automation's name
+    who_name: str = ""

@@ -1,0 +1,123 @@
+"""The command `training launch`: its options, and the rights that it needs."""
+
+import click
+
+from commands.core.command import Command
+from commands.core.parameter_types import DURATION, NumberType, WholeNumberType
+from commands.plans.plan import Risk
+from commands.plans.rights import Right
+from commands.plans.steps import Create
+from commands.training.launch import LaunchTraining, launch
+from commands.training.training_kinds import BY_OPTION, DEFAULT, KINDS
+
+
+def _option(flag: str, text_: str, **more: object) -> click.Option:
+    return click.Option([flag], help=text_, **more)  # type: ignore[arg-type]
+
+
+_OPTIONS = (
+    click.Argument(["name"]),
+    _option(
+        "--kind",
+        f"the kind of training; default: {DEFAULT.option}",
+        type=click.Choice(tuple(BY_OPTION), case_sensitive=False),
+        default=DEFAULT.option,
+    ),
+    _option("--image", "the container image of every task", required=True, metavar="IMAGE"),
+    _option(
+        "--namespace",
+        "the namespace that is created for it; default: the training's name",
+        default="",
+        metavar="NAMESPACE",
+    ),
+    _option("--workers", "how many workers; default: 1", type=WholeNumberType(), default=1, metavar="N"),
+    _option(
+        "--gpus", "how many GPUs each worker gets; default: 1", type=NumberType(), default=1, metavar="N"
+    ),
+    _option(
+        "--gpu-resource",
+        "the resource by which GPUs are requested; default: nvidia.com/gpu",
+        default="nvidia.com/gpu",
+        metavar="RESOURCE",
+    ),
+    _option(
+        "--cpu", "the CPUs of each task, such as 8 or 500m; default: no request", default="", metavar="CPUS"
+    ),
+    _option(
+        "--memory",
+        "the memory request and limit of each task, such as 64Gi; default: none",
+        default="",
+        metavar="BYTES",
+    ),
+    _option(
+        "--ps", "how many parameter servers; default: none", type=WholeNumberType(), default=0, metavar="N"
+    ),
+    _option(
+        "--script",
+        "the path of a script in the image, which bash runs; or upload a script",
+        default="",
+        metavar="PATH",
+    ),
+    _option("--team", "the team that the training belongs to; default: none", default="", metavar="TEAM"),
+    _option(
+        "--priority-class",
+        "the priority class of the pods; default: the cluster's",
+        default="",
+        metavar="CLASS",
+    ),
+    _option(
+        "--max-duration",
+        "the time after which the training is ended; default: none",
+        type=DURATION,
+        default=None,
+        metavar="DURATION",
+    ),
+    _option(
+        "--backoff",
+        "how often failed tasks are tried again; default: 0",
+        type=WholeNumberType(most=100),
+        default=0,
+        metavar="N",
+    ),
+    _option(
+        "--not-on", "a node that runs none of its tasks; can be given again", multiple=True, metavar="NODE"
+    ),
+    _option(
+        "--node-selector",
+        "a label that the nodes must have, such as pool=large; can be repeated",
+        multiple=True,
+        metavar="KEY=VALUE",
+    ),
+    _option(
+        "--metrics-port",
+        "the port that Prometheus scrapes; default: 8080",
+        type=WholeNumberType(least=1, most=65535),
+        default=8080,
+        metavar="PORT",
+    ),
+    _option("--service-per-task", "also create a Service for each task", is_flag=True),
+    _option("--wait", "launch it even if it does not fit now", is_flag=True),
+)
+
+_RIGHTS = (
+    *Create.rights("", "namespaces", "services", "configmaps"),
+    Right(group="", resources=("secrets",), verbs=("create",)),  # reading the copied one is granted by a Role
+    *(right for kind in KINDS.values() for right in kind.launch_rights),
+    Right(group="scheduling.k8s.io", resources=("priorityclasses",), verbs=("get",)),
+)
+
+LAUNCH = Command(
+    noun="training",
+    verb="launch",
+    summary="Launch a training in its own namespace, if it fits.",
+    action=LaunchTraining,
+    parameters=_OPTIONS,
+    plan=launch,
+    risk=Risk.TOUCH,
+    rights=_RIGHTS,
+    example="training launch mnist --image registry.example/vision/mnist:7 --workers 4 --gpus 8 -- --epochs 90",
+    details="The environment of each task has WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and "
+    "MASTER_PORT. The words after `--` are passed to the program unchanged, except that `$(NAME)` is replaced by "
+    "the environment variable. Prometheus scrapes every task on `--metrics-port`.",
+    allows_extra=True,
+)
