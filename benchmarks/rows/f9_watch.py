@@ -65,7 +65,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     announced = [task.result() for task in announcing]
     setting = KubernetesSettings().stale_after.total_seconds()
     timing = reflector_timing(KubernetesSettings().stale_after)
-    patience = setting + _rule().timing.for_.total_seconds()
+    with_for = setting + _rule().timing.for_.total_seconds()
     rows = [
         Row(
             id="F9",
@@ -97,7 +97,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
             measure="… until a card says so",
             value=max(card for _, card in announced),
             unit="s",
-            peer=Peer(name="the same, and the rule's `for`", value=patience),
+            peer=Peer(name="the same, and the rule's `for`", value=with_for),
             goal=Goal(limit=1.2),
         ),
     ]
