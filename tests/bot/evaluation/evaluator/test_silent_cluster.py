@@ -64,7 +64,7 @@ async def test_silence_is_announced_in_time(looptime: Any, begins: int) -> None:
         assert loop.time() - api.last_sent <= 1.2 * setting.total_seconds()
         while not scheduler.counts()[AlertState.FIRING.value]:  # noqa: ASYNC110 - in virtual time
             await asyncio.sleep(0.1)
-        patience = rules[0].timing.for_ + setting
-        assert loop.time() - api.last_sent <= 1.2 * patience.total_seconds()
+        with_for = rules[0].timing.for_ + setting
+        assert loop.time() - api.last_sent <= 1.2 * with_for.total_seconds()
         for task in tasks:
             task.cancel()
