@@ -8,12 +8,12 @@ from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Seen
 from collectors.sources.prometheus.dialects.choosing import Dialect, Overrides, choose
 from collectors.sources.prometheus.dialects.families import Family
+from collectors.sources.prometheus.dialects.name_spelling import Spelling, spelling_of, spelling_query
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature, signature_query
 from collectors.sources.prometheus.dialects.scope_watching import Ask
 from collectors.sources.prometheus.dialects.scoping import Scope
-from collectors.sources.prometheus.dialects.spelling import Spelling, spelling_of, spelling_query
 
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
 _MOST_SERIES = 2_000  # looked at; of more, two of each target

@@ -11,13 +11,13 @@ from collectors.facts.results import Blind, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Overrides
 from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
 from collectors.sources.prometheus.dialects.looking_up import Look, LookUp
+from collectors.sources.prometheus.dialects.name_spelling import Spelling
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.probing import signature, signature_query
 from collectors.sources.prometheus.dialects.restoring import LabelRestorer
 from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
 from collectors.sources.prometheus.dialects.scope_watching import Ask, ScopeWatch
 from collectors.sources.prometheus.dialects.selectors import selectors
-from collectors.sources.prometheus.dialects.spelling import Spelling
 
 CHECK_EVERY = (
     60.0  # seconds: whether the labels are still the same; with alerts standing, at each of their moments
