@@ -10,7 +10,7 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Overrides
 from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
-from collectors.sources.prometheus.dialects.looking_up import Look, LookUp
+from collectors.sources.prometheus.dialects.family_look import Look, LookUp
 from collectors.sources.prometheus.dialects.name_spelling import Spelling
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.probing import signature, signature_query
