@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -25,6 +26,7 @@ CHECK_EVERY = (
 LOOK_EVERY = 2 * 3600.0  # seconds: their values are looked at again
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
 _MOST_SERIES = 2_000  # looked at; of more, two of each target
+_IN_ONE_GO = 500  # series from which a dialect is chosen in the event loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,7 @@ class Dialects:
         self._families = families
         self._looks: dict[str, _Look] = {}
         self._locks = {family.name: asyncio.Lock() for family in families}
+        self._choosing = asyncio.Lock()
         self.nodes: NodeNames | None = None
 
     async def prepare(self, query: PromQLQuery, *, at: datetime, force: bool = False) -> Prepared | Blind:
@@ -225,25 +228,35 @@ class Dialects:
         found = await self._ask(sampled, at) if total else None
         if isinstance(found, Blind):
             return found
-        look = self._looks.setdefault(family.name, _Look())
-        kept = [(since, series) for since, series in look.series if now - since < KEPT_FOR]
-        if look.scope != scope:  # what was found before may be of other clusters
+        before = self._looks.get(family.name, _Look())
+        kept = [(since, series) for since, series in before.series if now - since < KEPT_FOR]
+        if before.scope != scope:  # what was found before may be of other clusters
             kept = []
         series = tuple(dict.fromkeys(one.labels for one in found.samples)) if found is not None else ()
-        look.series = [*kept[-1:], *([(now, series)] if series else [])]
-        look.names = frozenset(name for one in names.samples if (name := one.labels.get("__name__")))
-        look.signature, look.scope = signature(labels), scope
-        look.looked = look.checked = now
-        look.checked_at = at
-        look.has_nodes = self.nodes is not None and self.nodes.is_known
-        look.dialect = choose(
-            family,
-            tuple(dict.fromkeys(labels for _, some in look.series for labels in some)),
-            nodes=self.nodes,
-            overrides=self._overrides.get(family.name),
-            fresh=series or None,
+        look = _Look(
+            names=frozenset(name for one in names.samples if (name := one.labels.get("__name__"))),
+            signature=signature(labels),
+            scope=scope,
+            has_nodes=self.nodes is not None and self.nodes.is_known,
+            looked=now,
+            checked=now,
+            checked_at=at,
+            series=[*kept[-1:], *([(now, series)] if series else [])],
         )
+        look.dialect = await self._chosen(family, look, series)
+        self._looks[family.name] = look
         return None
+
+    async def _chosen(self, family: Family, look: _Look, fresh: Sequence[Labels]) -> Dialect:
+        """Return the dialect of what was found; of many series in a thread, which takes seconds in a large cluster."""
+        seen = tuple(dict.fromkeys(labels for _, some in look.series for labels in some))
+        chosen = partial(
+            choose, family, seen, overrides=self._overrides.get(family.name), fresh=fresh or None
+        )
+        if len(seen) <= _IN_ONE_GO:
+            return chosen(nodes=self.nodes)
+        async with self._choosing:  # one thread: several would hold up the loop
+            return await asyncio.to_thread(chosen, nodes=self.nodes and self.nodes.as_of_now())
 
 
 def _described(role: Role, names: Sequence[str]) -> str:
