@@ -90,9 +90,8 @@ class Searched(QuietSource):
     async def query(self, query: Any, *, at: datetime) -> QueryResult:
         if isinstance(self.logs, Blind):
             return self.logs
-        number = [one.over for one in sorted(CHECKS["logs-missing"].logs, key=lambda one: one.over)].index(
-            query.over
-        )
+        searches = next(check.logs for check in CHECKS.values() if query in check.logs)
+        number = sorted(searches, key=lambda one: one.over).index(query)
         return Seen(source=self.name, at=at, samples=tuple(self.logs[number]))
 
 

@@ -189,19 +189,21 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NodePressureEviction",
-        description="the kubelet evicted two pods for disk space",
-        inputs=check_input(inventory(node("gpu-a01"), _evicted("a", _SHORT), _evicted("b", _SHORT))),
+        description="the kubelet evicted two pods for disk space, nearly half an hour ago",
+        inputs=check_input(
+            inventory(node("gpu-a01"), *(_evicted(one, _SHORT, ago=timedelta(minutes=29)) for one in "ab"))
+        ),
         fired=(
             _on("gpu-a01", "critical", "The kubelet of gpu-a01 evicted pods because the node ran short."),
         ),
     ),
     CheckCase(
         rule="NodePressureEviction",
-        description="objects of old evictions stay for days, and a pod over its own limit is not the node's fault",
+        description="objects of evictions stay for days, and a pod over its own limit is not the node's fault",
         inputs=check_input(
             inventory(
                 node("gpu-a01"),
-                _evicted("a", _SHORT, ago=timedelta(hours=5)),
+                _evicted("a", _SHORT, ago=timedelta(minutes=31)),
                 _evicted("b", _OVER),
                 pod("c", spec={"nodeName": "gpu-a01"}, status={"phase": "Failed", "reason": "NodeLost"}),
             )
@@ -209,8 +211,10 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="PodEphemeralStorageExceeded",
-        description="a worker wrote its checkpoints into emptyDir",
-        inputs=check_input(inventory(node("gpu-a01"), _evicted("detr-worker-0", _OVER))),
+        description="a worker wrote its checkpoints into emptyDir, nearly half an hour ago",
+        inputs=check_input(
+            inventory(node("gpu-a01"), _evicted("detr-worker-0", _OVER, ago=timedelta(minutes=29)))
+        ),
         fired=(
             Fired(
                 labels={"namespace": "vision-detr", "pod": "detr-worker-0", "severity": "warning"},
@@ -220,9 +224,9 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="PodEphemeralStorageExceeded",
-        description="a pod that its node evicted, and one that was evicted long ago",
+        description="a pod that its node evicted, and one that was evicted more than half an hour ago",
         inputs=check_input(
-            inventory(node("gpu-a01"), _evicted("a", _SHORT), _evicted("b", _OVER, ago=timedelta(hours=5)))
+            inventory(node("gpu-a01"), _evicted("a", _SHORT), _evicted("b", _OVER, ago=timedelta(minutes=31)))
         ),
     ),
     CheckCase(
@@ -273,6 +277,24 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NodeOvercommitted",
+        description="a little more than half more than the memory",
+        inputs=check_input(
+            inventory(
+                _sized("infra-01", cpu="16", memory="64Gi"),
+                _limited("a", {"cpu": "8", "memory": "100Gi"}, {"cpu": "4", "memory": "8Gi"}),
+            )
+        ),
+        fired=(
+            _on(
+                "infra-01",
+                "info",
+                "The limits of the pods on infra-01 are 1.6 times its memory.",
+                resource="memory",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="NodeOvercommitted",
         description="within reason: three times the CPUs and half more than the memory",
         inputs=check_input(
             inventory(
@@ -292,13 +314,19 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="ContainerRuntimeFailing",
-        description="four events, other reasons, and one that has repeated for a day and is rare",
+        description="four events, others before, other reasons, and one that has repeated for a day and is rare",
         inputs=check_input(
             inventory(
                 node("gpu-a01"),
                 _event("a", 3),
                 _event("b", 90, reason="Pulled"),
                 _event("c", 90, firstTimestamp=_stamp(timedelta(days=2))),
+                _event(
+                    "d",
+                    9,
+                    firstTimestamp=_stamp(timedelta(minutes=15)),
+                    lastTimestamp=_stamp(timedelta(minutes=11)),
+                ),
             )
         ),
     ),
