@@ -192,6 +192,7 @@ def test_a_search_may_count_different_values(load_rule: LoadRule) -> None:
     assert loaded.diagnostics == ()
     query = loaded.groups[0].rules[0].query
     assert query == LogQuery(match="x", over=timedelta(minutes=5), by=("namespace",), distinct="pod")
+    assert query_summary(query) == "logs: x over 5m above 0 different pod by namespace"
 
 
 def test_a_search_for_lines_of_hosts(load_rule: LoadRule) -> None:
@@ -200,7 +201,7 @@ def test_a_search_for_lines_of_hosts(load_rule: LoadRule) -> None:
     assert loaded.diagnostics == ()
     (query,) = (rule.query for rule in loaded.groups[0].rules)
     assert query == LogQuery(match="x", over=timedelta(minutes=5), by=("node",), of_host=True)
-    assert query_summary(query) == "logs: x over 5m above 0 different pod by namespace"
+    assert query_summary(query) == "logs: x of host over 5m above 0 by node"
 
 
 def test_a_check_is_parsed_with_its_parameters(load_rule: LoadRule) -> None:
