@@ -11,12 +11,14 @@ from collectors.facts.findings import Finding
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
+from collectors.facts.topology import Topology
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.counting import Counting, LineGroup, count_different, usual_of
 from collectors.sources.elasticsearch.diagnosis import diagnose
 from collectors.sources.elasticsearch.extracting import extracted
-from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
+from collectors.sources.elasticsearch.field_finder import FieldFinder
+from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.filled_fields import filled_fields
 from collectors.sources.elasticsearch.log_lines import StoredLine
 from collectors.sources.elasticsearch.log_search import LogSearch
@@ -62,6 +64,10 @@ class ElasticsearchSource:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+    def follow(self, topology: Callable[[], Topology]) -> None:
+        """Compare what lines say of their node with the nodes of the cluster from now on."""
+        self._finder.topology = topology
 
     async def query(self, query: LogQuery, *, at: datetime) -> QueryResult:
         """Run a rule's log search as of `at`: one sample for each group whose count is above the threshold.

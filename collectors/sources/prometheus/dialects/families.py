@@ -81,14 +81,23 @@ def _own(job: str) -> str:
     return next(one.words for one in DEFAULT.exporters if one.is_own(job))
 
 
-_NODES = ("node", "kubernetes_node", "nodename", "node_name", "Hostname", "hostname", "exported_node", "host")
+NODE_LABELS = (
+    "node",
+    "kubernetes_node",
+    "nodename",
+    "node_name",
+    "Hostname",
+    "hostname",
+    "exported_node",
+    "host",
+)
 
 DCGM = Family(
     name="dcgm-exporter",
     prefix="DCGM_",
     probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     roles={
-        Role.NODE: RoleLabels(label="Hostname", names=_NODES),
+        Role.NODE: RoleLabels(label="Hostname", names=NODE_LABELS),
         Role.GPU: RoleLabels(label="gpu", names=("gpu", "gpu_index", "minor_number", "device")),
         Role.UUID: RoleLabels(label="UUID", names=("UUID", "uuid", "gpu_uuid")),
         Role.POD: RoleLabels(label="exported_pod", names=("exported_pod", "pod_name", "pod")),
@@ -159,7 +168,7 @@ COREDNS = Family(
     },
 )
 
-_HOST = {Role.NODE: RoleLabels(label="instance", names=_NODES)}
+_HOST = {Role.NODE: RoleLabels(label="instance", names=NODE_LABELS)}
 
 NODE_EXPORTER = Family(
     name="node_exporter",

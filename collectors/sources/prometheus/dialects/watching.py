@@ -1,13 +1,13 @@
 """The dialects of one Prometheus: looked up before the first query, and again when its series change."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series
+from collectors.facts.results import Blind, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Dialect, Overrides, choose
 from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
@@ -15,6 +15,8 @@ from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature, signature_query
 from collectors.sources.prometheus.dialects.restoring import LabelRestorer
 from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.scope_watching import Ask, ScopeWatch
+from collectors.sources.prometheus.dialects.scoping import Scope
 from collectors.sources.prometheus.dialects.selectors import selectors
 
 CHECK_EVERY = (
@@ -23,8 +25,6 @@ CHECK_EVERY = (
 LOOK_EVERY = 2 * 3600.0  # seconds: their values are looked at again
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
 _MOST_SERIES = 2_000  # looked at; of more, two of each target
-
-Ask = Callable[[str, datetime], Awaitable[QueryResult]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,7 @@ class _Look:
 
     dialect: Dialect = field(default_factory=Dialect)
     names: frozenset[str] = frozenset()  # of metrics with an alias that are there
+    scope: Scope = field(default_factory=Scope)
     signature: frozenset[tuple[str, str]] = frozenset()  # the labels that each job has
     has_nodes: bool = False  # whether the cluster's nodes were known
     looked: float = 0.0
@@ -53,7 +54,8 @@ class _Look:
 class Dialects:
     """Rewrites the queries of packs to the labels and names that are there, and their results back.
 
-    `ask` queries the server. `overrides` are the labels of the settings, by family.
+    `ask` queries the server. `overrides` are the labels of the settings, by family, and `matchers` those that the
+    series of the cluster have.
     """
 
     def __init__(
@@ -62,8 +64,10 @@ class Dialects:
         *,
         overrides: Mapping[str, Overrides] | None = None,
         families: Sequence[Family] = FAMILIES,
+        matchers: Mapping[str, str] | None = None,
     ) -> None:
         self._ask = ask
+        self._scope = ScopeWatch(ask, matchers or {})
         self._overrides = overrides or {}
         self._families = families
         self._looks: dict[str, _Look] = {}
@@ -72,6 +76,11 @@ class Dialects:
 
     async def prepare(self, query: PromQLQuery, *, at: datetime, force: bool = False) -> Prepared | Blind:
         """Return the query in the dialect of its series, as of now; Blind when their node is not known."""
+        blind = await self._scope.follow(self.nodes, at)
+        if blind is not None:
+            return blind
+        if problem := self._scope.scope.problem:
+            return Blind(source="prometheus", at=at, reason=problem)
         texts = [query.expr, *([query.presence] if query.presence is not None else [])]
         metrics = {selector.metric for text in texts for selector in selectors(text)}
         families = [one for one in self._families if any(one.has(metric) for metric in metrics)]
@@ -82,8 +91,10 @@ class Dialects:
             if problem := self._problem(family):
                 return Blind(source="prometheus", at=at, reason=problem)
         return Prepared(
-            expr=rewritten(query.expr, self._forms),
-            presence=None if query.presence is None else rewritten(query.presence, self._forms),
+            expr=self.of_cluster(rewritten(query.expr, self._forms)),
+            presence=None
+            if query.presence is None
+            else self.of_cluster(rewritten(query.presence, self._forms)),
             node_labels=frozenset(
                 name
                 for one in families
@@ -91,6 +102,10 @@ class Dialects:
                 for name in (one.roles[Role.NODE].label, "node")
             ),
         )
+
+    def of_cluster(self, expr: str) -> str:
+        """Return the expression for the series of this cluster, as far as they are known."""
+        return self._scope.scope.of(expr)
 
     def restored(self, found: Seen, prepared: Prepared) -> Seen:
         """Return the result with the names of nodes, and without what the rewriting added.
@@ -130,6 +145,12 @@ class Dialects:
 
     def described(self) -> list[str]:
         """Return a line for each exporter that was needed and has series: which labels name what."""
+        return [
+            *self._scope.scope.described(),
+            *self._described(),
+        ]
+
+    def _described(self) -> list[str]:
         return [
             f"{name}: " + ", ".join(_described(role, names) for role, names in look.dialect.labels.items())
             for name, look in self._looks.items()
@@ -176,11 +197,12 @@ class Dialects:
             if look is None:
                 return await self._look_up(family, at, now)
             knows_more = self.nodes is not None and self.nodes.is_known and not look.has_nodes
-            if not knows_more and now - look.looked < LOOK_EVERY:
+            has_scope = look.scope == self._scope.scope
+            if has_scope and not knows_more and now - look.looked < LOOK_EVERY:
                 is_old = look.checked_at is not None and at <= look.checked_at  # asked for, or a backfill
                 if is_old or not (must_check or now - look.checked >= CHECK_EVERY):
                     return None
-                found = await self._ask(signature_query(family), at)
+                found = await self._ask(signature_query(family, self._scope.scope.inner), at)
                 look.checked, look.checked_at = now, at
                 if isinstance(found, Blind) or signature(found) == look.signature:
                     return None
@@ -189,13 +211,14 @@ class Dialects:
 
     async def _look_up(self, family: Family, at: datetime, now: float) -> Blind | None:
         """Find out which labels and names the family's series have; what was found before stays if that fails."""
-        names = await self._ask(names_query(family), at)
-        labels = await self._ask(signature_query(family), at)
+        scope = self._scope.scope
+        names = await self._ask(names_query(family, scope.inner), at)
+        labels = await self._ask(signature_query(family, scope.inner), at)
         if isinstance(names, Blind):
             return names
         if isinstance(labels, Blind):
             return labels
-        probe = any_of(family.probed)
+        probe = any_of(family.probed, scope.inner)
         counts = (one.value for one in names.samples if one.labels.get("__name__") in family.probed)
         total = sum(counts) if family.roles else 0
         sampled = probe if total <= _MOST_SERIES else f"topk by (job, {INSTANCE}) (2, {probe})"
@@ -204,10 +227,12 @@ class Dialects:
             return found
         look = self._looks.setdefault(family.name, _Look())
         kept = [(since, series) for since, series in look.series if now - since < KEPT_FOR]
+        if look.scope != scope:  # what was found before may be of other clusters
+            kept = []
         series = tuple(dict.fromkeys(one.labels for one in found.samples)) if found is not None else ()
         look.series = [*kept[-1:], *([(now, series)] if series else [])]
         look.names = frozenset(name for one in names.samples if (name := one.labels.get("__name__")))
-        look.signature = signature(labels)
+        look.signature, look.scope = signature(labels), scope
         look.looked = look.checked = now
         look.checked_at = at
         look.has_nodes = self.nodes is not None and self.nodes.is_known
