@@ -81,7 +81,7 @@ GPU_CHECK_CASES: Sequence[CheckCase] = (
             fired=tuple(
                 Fired(
                     labels={"node": f"gpu-{number}", "severity": "warning"},
-                    summary=f"Nothing is known of the 8 GPUs of gpu-{number}: Prometheus has no series of them.",
+                    summary=f"Nothing is known of 8 GPUs of gpu-{number}: Prometheus has no such series.",
                 )
                 for number in range(gone)
             ),
@@ -98,7 +98,7 @@ GPU_CHECK_CASES: Sequence[CheckCase] = (
         fired=(
             Fired(
                 labels={"component": "dcgm-exporter", "severity": "warning"},
-                summary="Nothing is known of the GPUs of 5 nodes: Prometheus has no series of them.",
+                summary="Nothing is known of GPUs of 5 nodes: Prometheus has no such series.",
             ),
         ),
     ),
