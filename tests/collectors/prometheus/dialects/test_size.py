@@ -11,7 +11,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Sample, Seen
 from collectors.facts.topology import NodeFacts, Topology
-from collectors.sources.prometheus.dialects import choosing, watching
+from collectors.sources.prometheus.dialects import choosing, family_look
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
@@ -70,7 +70,7 @@ async def test_a_large_dialect_takes_few_queries_and_does_not_hold_up_the_loop(
         assert goes_on.wait(30)
         return choose(family, series, **more)
 
-    monkeypatch.setattr(watching, "choose", waits_for_the_loop)
+    monkeypatch.setattr(family_look, "choose", waits_for_the_loop)
     ask = LargePrometheus()
     dialects = Dialects(ask)
     dialects.nodes = NodeNames(the_topology)
