@@ -1,10 +1,12 @@
-"""The check of GPU nodes whose GPUs nobody measures: what is not seen is unknown, and not healthy."""
+"""The check of GPUs that nobody measures: what is not seen is unknown, and not healthy."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
-from collectors.cluster.resources import is_ready, nvidia_gpus
+from collectors.cluster.objects import Node
+from collectors.cluster.resources import is_ready, nvidia_gpus, whole_gpus
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -18,26 +20,32 @@ MEASURED = PromQLQuery(
       or label_replace(count by ({_NAMES}) (last_over_time(DCGM_FI_DEV_GPU_TEMP[6h])), "seen", "before", "", "")""",
     of_pack=True,
 )
+# Labels of GPU feature discovery, and the one that gives a node a configuration of the device plugin of its own.
+_COUNTED, _PRODUCT, _PLUGIN_CONFIG = (
+    "nvidia.com/gpu.count",
+    "nvidia.com/gpu.product",
+    "nvidia.com/device-plugin.config",
+)
 _ALL = 0.5  # of the GPU nodes, and more than a few: then their exporter is missing, and not that many nodes
 
 
 def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
-    """Return a sample for each ready node with NVIDIA GPUs of which Prometheus has no series: how many GPUs.
+    """Return a sample for each ready node with NVIDIA GPUs that Prometheus has no series of: how many GPUs.
 
-    If most nodes have none, it is one sample about dcgm-exporter. Series that name no node speak for as many nodes.
+    If that is most nodes, it is one sample about dcgm-exporter. Series that name no node speak for as many nodes.
     """
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.metrics, Blind)
     if not inputs.metrics:
         return
-    gpus = {
-        name: count
+    nodes = {
+        name: node
         for name, node in inputs.inventory.nodes.items()
-        if is_ready(node) and (count := nvidia_gpus(node.status.capacity or {}))
+        if is_ready(node) and nvidia_gpus(node.status.capacity or {})
     }
     yield None
     topology = build_topology(inputs.inventory, (), cluster="")
-    seen, unknown = set[str](), set[str]()
+    series, unknown = dict[str, Counter[tuple[str, str]]](), set[str]()
     for sample in inputs.metrics:
         yield None
         if sample.labels.get("seen"):
@@ -47,25 +55,60 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
         if node not in inputs.inventory.nodes:  # then the pod may tell
             node = topology.complete(subject).node
         if node in inputs.inventory.nodes:
-            seen.add(node)
+            target = sample.labels.get("job", ""), sample.labels.get("instance", "")
+            series.setdefault(node, Counter())[target] += round(sample.value)
         else:
             unknown.add(node)
-    missing = sorted(gpus.keys() - seen)
+    missing = {
+        name: nvidia_gpus(node.status.capacity or {}) for name, node in nodes.items() if name not in series
+    }
     if len(missing) <= len(unknown):
-        return
-    if len(missing) > max(3, _ALL * len(gpus)):
-        text = f"{len(missing)} of {len(gpus)} GPU nodes have no series"
+        missing = {}
+    # Two targets may give the same GPUs.
+    measured = {name: max(of.values()) for name, of in series.items() if name in nodes}
+    partly = {} if unknown else _partly_measured(nodes, measured)
+    if len(missing) + len(partly) > max(3, _ALL * len(nodes)):
+        text = f"{len(missing)} of {len(nodes)} GPU nodes have no series"
+        if partly:
+            text = f"{text}, and {len(partly)} have series of fewer GPUs than Kubernetes knows"
         labels = Labels({"component": "dcgm-exporter"})
-        yield Sample(labels=labels, value=len(missing), texts=(text,))
+        yield Sample(labels=labels, value=len(missing) + len(partly), texts=(text,))
         return
-    for name in missing:
-        yield Sample(labels=Labels({"node": name}), value=gpus[name])
+    for name, count in sorted({**missing, **partly}.items()):
+        texts = (
+            (f"{measured[name]} of the {measured[name] + round(count)} GPUs have series",)
+            if name in partly
+            else ()
+        )
+        yield Sample(labels=Labels({"node": name}), value=count, texts=texts)
+
+
+def _partly_measured(nodes: Mapping[str, Node], measured: Mapping[str, int]) -> dict[str, float]:
+    """Return how many GPUs lack series, by node, where others of the node have some. More series than GPUs are fine.
+
+    Where a resource is a share of a GPU, the same number of them comes on each GPU of the cluster.
+    """
+    known = {name: count for name in measured if (count := _known_gpus(nodes[name]))}
+    shares = {
+        known[name] / measured[name] for name in known if _COUNTED not in (nodes[name].metadata.labels or {})
+    }
+    if len(shares) == 1 and (share := shares.pop()) > 1 and share.is_integer():
+        known = {name: count for name, count in known.items() if count != share * measured[name]}
+    return {name: count - measured[name] for name, count in known.items() if count > measured[name]}
+
+
+def _known_gpus(node: Node) -> int:
+    """Return the GPUs that Kubernetes knows of a node; 0 where its resources may be parts of them."""
+    labels = node.metadata.labels or {}
+    if labels.get(_COUNTED, "").isdigit():
+        return 0 if "-MIG-" in labels.get(_PRODUCT, "") else min(int(labels[_COUNTED]), whole_gpus(node))
+    return 0 if _PLUGIN_CONFIG in labels else whole_gpus(node)
 
 
 CHECKS = (
     ClusterCheck(
         name="gpus-unmeasured",
-        summary="a ready node has NVIDIA GPUs, and Prometheus has no series of them",
+        summary="a ready node has NVIDIA GPUs, and Prometheus has no series of them, or of fewer",
         needs=frozenset({"inventory", "metrics"}),
         run=unmeasured,
         metrics=MEASURED,

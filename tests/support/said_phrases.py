@@ -88,7 +88,10 @@ _NAME = re.compile(
 _QUERY = re.compile(
     r"\b(sum|max|rate|count|histogram_quantile|label_replace|vector|\w+_over_time)( (by|without) \([^)]*\))? ?\("
 )
-_EXPRESSION = re.compile(r"\{\{ *(?:with|if) .*?\{\{ *end *\}\}|\{\{.*?\}\}")
+_BLOCK = re.compile(
+    r"\{\{ *(?:with|if) (?:(?!\{\{ *(?:with|if) ).)*?\{\{ *end *\}\}"
+)  # no other block is in it
+_EXPRESSION = re.compile(r"\{\{.*?\}\}")
 # Annotations of rules that people read.
 _TEXTS = ("summary", "description", "headline", "resolved_headline", "worse_summary", "worse_description")
 _REASON = re.compile(r'--reason "([^"]+)"')
@@ -176,6 +179,8 @@ def _of_packs(root: Path) -> Iterator[tuple[str, str]]:
                 for rule in group["rules"]:
                     for name in _TEXTS:
                         if words := (rule.get("annotations") or {}).get(name):
+                            while _BLOCK.search(words):
+                                words = _BLOCK.sub("{}", words)
                             yield path.name, _NAMED_HOLE.sub("{}", _EXPRESSION.sub("{}", words))
                     actions = (rule.get("annotations") or {}).get("actions", "")
                     yield from ((path.name, reason) for reason in _REASON.findall(actions))

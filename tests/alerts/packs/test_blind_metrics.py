@@ -55,7 +55,7 @@ SAMPLES = {
     "GPUHealthFailed": {**_GPU, "health_watch": "ALL"},
     "GPUHealthWarning": {**_GPU, "health_watch": "ALL"},
     "GPURecoveryActionNeeded": {**_GPU, "recovery": "1"},
-    "GPUMetricsFrozen": {"Hostname": "gpu-b03"},
+    "GPUMetricsFrozen": _GPU,
     "InfiniBandLinkDown": _PORT,
     "InfiniBandErrors": _PORT,
     "InfiniBandDegraded": _PORT,

@@ -208,7 +208,7 @@ def _labels_of(rule: Rule) -> set[str]:
     match rule.query:
         case PromQLQuery(expr=expr):
             grouped = re.findall(r"\bby \(([^)]*)\)", expr)
-            counted = re.findall(r'\bcount_values by \([^)]*\) \("(\w+)"', expr)
+            counted = re.findall(r'\bcount_values by \([^)]*\) \(\s*"(\w+)"', expr)
             added = re.findall(r'"(\w+)", "[^"]*", "[^"]*", "[^"]*"', expr)  # by label_replace()
             return {*counted, *added, *(name.strip() for names in grouped for name in names.split(","))}
         case LogQuery() as search:

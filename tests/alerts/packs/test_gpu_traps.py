@@ -23,7 +23,7 @@ def test_trap_the_last_xid_never_goes_back_to_zero_and_changes_its_labels() -> N
     of_gauge = {name: expr for name, expr in QUERIES.items() if "DCGM_FI_DEV_XID_ERRORS" in expr}
     assert of_gauge.keys() == {"GPUXIDChanged"}
     assert not re.search(r"changes\(DCGM_FI_DEV_XID_ERRORS", of_gauge["GPUXIDChanged"])
-    assert re.search(r"changes\(\(max by \(Hostname, UUID, gpu\)", of_gauge["GPUXIDChanged"])
+    assert re.search(r"changes\(\( ?max by \(Hostname, UUID, gpu\)", of_gauge["GPUXIDChanged"])
 
 
 def test_trap_a_count_within_a_window_is_no_counter() -> None:
