@@ -47,7 +47,10 @@ def outcome(rule: Rule, result: QueryResult) -> CaseOutcome:
 
 
 async def check_outcome(rule: Rule, case: CheckCase) -> CaseOutcome:
-    return outcome(rule, await check_result(rule, case))
+    """Return what the check fires. One that cannot tell, as it failed, fires nothing either: that is no quiet case."""
+    result = await check_result(rule, case)
+    assert isinstance(result, Seen), result
+    return outcome(rule, result)
 
 
 async def check_result(rule: Rule, case: CheckCase, *, at: datetime = NOW) -> QueryResult:
@@ -90,9 +93,8 @@ class Searched(QuietSource):
     async def query(self, query: Any, *, at: datetime) -> QueryResult:
         if isinstance(self.logs, Blind):
             return self.logs
-        number = [one.over for one in sorted(CHECKS["logs-missing"].logs, key=lambda one: one.over)].index(
-            query.over
-        )
+        searches = next(check.logs for check in CHECKS.values() if query in check.logs)
+        number = sorted(searches, key=lambda one: one.over).index(query)
         return Seen(source=self.name, at=at, samples=tuple(self.logs[number]))
 
 

@@ -11,6 +11,7 @@ from tests.alerts.packs.cluster_check_cases import CLUSTER_CHECK_CASES
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.flow_check_cases import FLOW_CHECK_CASES
+from tests.alerts.packs.format_check_cases import FORMAT_CHECK_CASES
 from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
 from tests.alerts.packs.metrics_check_cases import METRICS_CHECK_CASES
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
@@ -208,6 +209,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     ),
     *NODE_CHECK_CASES,
     *STORAGE_CHECK_CASES,
+    *FORMAT_CHECK_CASES,
     *GPU_CHECK_CASES,
     *CLUSTER_CHECK_CASES,
     *FLOW_CHECK_CASES,
