@@ -93,7 +93,13 @@ def _service(name: str, type_: str = "LoadBalancer", *addresses: str) -> Service
     )
 
 
-def _ended(number: int, *, ago: timedelta, state: TrainingState = TrainingState.SUCCEEDED) -> Training:
+def _ended(
+    number: int,
+    *,
+    ago: timedelta,
+    state: TrainingState = TrainingState.SUCCEEDED,
+    has_namespace: bool = True,
+) -> Training:
     name = f"run-{number}"
     return Training(
         id=f"{name}/{name}",
@@ -101,7 +107,7 @@ def _ended(number: int, *, ago: timedelta, state: TrainingState = TrainingState.
         namespace=name,
         name=name,
         state=state,
-        has_namespace=True,
+        has_namespace=has_namespace,
         finished=NOW - ago,
     )
 
@@ -171,7 +177,7 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NetworkAgentDown",
-        description="other DaemonSets, a pod that is being replaced, and a node that is not ready itself",
+        description="other DaemonSets, pods that are or were replaced, and nodes that are not ready or are gone",
         inputs=check_input(
             inventory(
                 *_NODES,
@@ -179,6 +185,14 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
                 _agent("log-shipper", "gpu-a01", ready=False),
                 _agent("calico-node", "gpu-a02", ready=False, deletionTimestamp=_stamp(timedelta(minutes=1))),
                 _agent("calico-node", "gpu-b01", ready=False),
+                _agent("calico-node", "gpu-gone", ready=False),
+                pod(
+                    "calico-node-old",
+                    "kube-system",
+                    ownerReferences=owned("DaemonSet", "calico-node"),
+                    spec={"nodeName": "gpu-a03"},
+                    status={"phase": "Failed", "reason": "Evicted"},
+                ),
             )
         ),
     ),
@@ -284,9 +298,12 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="ControlPlaneComponentDown",
-        description="one of three is not ready, and a managed control plane has no pods",
+        description="one of three is not ready, and what else runs in the namespace is no part of it",
         inputs=check_input(
-            inventory(*(_static("etcd", f"master-{number}", ready=number > 1) for number in (1, 2, 3)))
+            inventory(
+                *(_static("etcd", f"master-{number}", ready=number > 1) for number in (1, 2, 3)),
+                _agent("kube-proxy", "master-1", ready=False),
+            )
         ),
     ),
     CheckCase(
@@ -355,14 +372,15 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="TrainingNamespacesLeft",
-        description="twenty, those that ended within a day, and those where something runs again",
+        description="twenty, those that ended within a day, those where something runs again, and those of teams",
         inputs=check_input(
-            inventory(*_namespaces(80)),
+            inventory(*_namespaces(90)),
             trainings=(
                 *(_ended(number, ago=timedelta(days=3)) for number in range(20)),
                 *(_ended(number, ago=timedelta(hours=23)) for number in range(20, 50)),
                 *(_ended(number, ago=timedelta(days=3)) for number in range(50, 80)),
                 *(_ended(number, ago=timedelta(), state=TrainingState.RUNNING) for number in range(50, 80)),
+                *(_ended(number, ago=timedelta(days=3), has_namespace=False) for number in range(80, 90)),
             ),
         ),
     ),
