@@ -94,6 +94,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
             Fired(
                 labels=_CAPPED,
                 summary="The DNS autoscaler is at its maximum, but 7 replicas are needed.",
+                texts=("61 nodes require 7 replicas, `max` is 5",),
             ),
         ),
     ),
@@ -105,6 +106,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
             Fired(
                 labels=_CAPPED,
                 summary="The DNS autoscaler is at its maximum, but 3 replicas are needed.",
+                texts=("700 names require 3 replicas, `max` is 2",),
             ),
         ),
     ),
@@ -144,6 +146,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
             Fired(
                 labels={**_CAPPED, "severity": "warning"},
                 summary="The DNS autoscaler sets 5 replicas: it counts no node that is cordoned or not ready.",
+                texts=("30 of 80 nodes are cordoned or not Ready, so 5 replicas are set, not 8",),
             ),
         ),
     ),

@@ -1,6 +1,7 @@
 """Cases of the rules on volumes, claims and the pods that use them, as the API shows it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -131,10 +132,11 @@ _STAGE = 'MountVolume.MountDevice failed for volume "pv-ckpt" : rpc error: code 
 _NO_CONFIG = 'MountVolume.SetUp failed for volume "config" : configmap "x" not found'
 
 
-def _pending(name: str = "ckpt") -> Fired:
+def _pending(name: str = "ckpt", *texts: str) -> Fired:
     return Fired(
         labels={"namespace": "vision", "persistentvolumeclaim": name, "severity": "warning"},
         summary=f"vision/{name} gets no volume.",
+        texts=texts,
     )
 
 
@@ -186,7 +188,7 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
         a_claim(phase="Pending", storageClassName="now"),
         _refused("ckpt"),
         _IMMEDIATE,
-        fired=(_pending(),),
+        fired=(_pending("ckpt", "ProvisioningFailed: no space"),),
     ),
     _case(
         "VolumeClaimPending",
@@ -258,7 +260,18 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
         *a_volume(),
         a_user("writer", "gpu-a01"),
         a_user("eval", "gpu-a02", reads=True),
-        fired=(_TWICE,),
+        a_user("later", "", reads=True, phase="Pending"),
+        attached("gpu-a01"),
+        attached("gpu-a03"),
+        fired=(
+            replace(
+                _TWICE,
+                texts=(
+                    "vision/eval reads on gpu-a02, vision/later reads on no node yet, vision/writer writes on gpu-a01, "
+                    "attached to gpu-a03",
+                ),
+            ),
+        ),
     ),
     _case(
         "VolumeUsedTwice",
