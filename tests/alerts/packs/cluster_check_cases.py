@@ -22,7 +22,7 @@ def _stamp(ago: timedelta) -> str:
 
 
 def _event(
-    name: str, message: str, *, reason: str = "FailedCreatePodSandBox", count: int = 3, ago: int = 1
+    name: str, message: str, *, reason: str = "FailedCreatePodSandBox", count: int = 3, ago: float = 1
 ) -> Event:
     """Return an event that happened `count` times within three minutes, last so many minutes ago."""
     tree = {
@@ -154,7 +154,7 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
                 node("gpu-a01"),
                 _event("worker-0", "failed to reserve sandbox name", count=9),
                 _event("worker-1", _NO_BLOCKS, count=2),
-                _event("worker-2", _NO_BLOCKS, count=9, ago=6),
+                _event("worker-2", _NO_BLOCKS, count=9, ago=5.2),
             )
         ),
     ),

@@ -152,8 +152,8 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
                     "gc",
                     9,
                     reason="ImageGCFailed",
-                    firstTimestamp=_stamp(timedelta(minutes=30)),
-                    lastTimestamp=_stamp(timedelta(minutes=16)),
+                    firstTimestamp=_stamp(timedelta(minutes=20)),
+                    lastTimestamp=_stamp(timedelta(minutes=15, seconds=30)),
                 ),
             )
         ),
@@ -276,12 +276,12 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NodeOvercommitted",
-        description="the limits of two pods are four times the CPUs, and fit its memory",
+        description="the limits of two pods are a little more than three times the CPUs, and fit its memory",
         inputs=check_input(
             inventory(
                 _sized("infra-01", cpu="16", memory="64Gi"),
                 *(
-                    _limited(name, {"cpu": "32", "memory": "32Gi"}, {"cpu": "4", "memory": "8Gi"})
+                    _limited(name, {"cpu": "25", "memory": "32Gi"}, {"cpu": "4", "memory": "8Gi"})
                     for name in ("a", "b")
                 ),
             )
@@ -290,9 +290,9 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
             _on(
                 "infra-01",
                 "info",
-                "The limits of the pods on infra-01 are 4.0 times its cpu.",
+                "The limits of the pods on infra-01 are 3.1 times its cpu.",
                 resource="cpu",
-                texts=("limits are 400% of its cpu, requests 50%",),
+                texts=("limits are 312% of its cpu, requests 50%",),
             ),
         ),
     ),

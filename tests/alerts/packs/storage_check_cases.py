@@ -169,7 +169,7 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     _case("VolumeMountFailing", "a pod that moves", _failing(_MULTI, 2, reason="FailedAttachVolume")),
     _case("VolumeMountFailing", "a ConfigMap is missing", _failing(_NO_CONFIG, 30)),
-    _case("VolumeMountFailing", "it is a while ago", _failing(_STAGE, 3, minutes=11)),
+    _case("VolumeMountFailing", "it is a while ago", _failing(_STAGE, 60, minutes=10.5)),
     _case(
         "HostRootMountPrivate",
         "a pod without a controller",
