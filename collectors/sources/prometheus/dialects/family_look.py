@@ -1,8 +1,10 @@
 """What is looked up of one family of exporters: the names of its metrics, and the labels of its series."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Seen
@@ -17,6 +19,7 @@ from collectors.sources.prometheus.dialects.scoping import Scope
 
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
 _MOST_SERIES = 2_000  # looked at; of more, two of each target
+_IN_ONE_GO = 500  # series of which a dialect is chosen in the event loop
 
 
 @dataclass(slots=True)
@@ -38,12 +41,13 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookUp:
-    """Looks families up in the series of a scope."""
+    """Looks families up in the series of a scope. `one_thread`: several at once would hold up the event loop."""
 
     ask: Ask
     scope: Scope
     nodes: NodeNames | None
     overrides: Overrides | None
+    one_thread: asyncio.Lock
 
     async def __call__(self, usual: Family, at: datetime, now: float, before: Look | None) -> Look | Blind:
         """Return what there is of a family. `now` is the loop's time, `before` what was found last."""
@@ -81,14 +85,17 @@ class LookUp:
             checked_at=at,
             series=[*kept[-1:], *([(now, series)] if series else [])],
         )
-        look.dialect = choose(
-            usual,
-            tuple(dict.fromkeys(labels for _, some in look.series for labels in some)),
-            nodes=self.nodes,
-            overrides=self.overrides,
-            fresh=series or None,
-        )
+        seen = tuple(dict.fromkeys(labels for _, some in look.series for labels in some))
+        look.dialect = await self._chosen(usual, seen, series)
         return look
+
+    async def _chosen(self, usual: Family, seen: Sequence[Labels], fresh: Sequence[Labels]) -> Dialect:
+        """Return the dialect of what was found; of many series in a thread: in a large cluster it takes seconds."""
+        chosen = partial(choose, usual, seen, overrides=self.overrides, fresh=fresh or None)
+        if len(seen) <= _IN_ONE_GO:
+            return chosen(nodes=self.nodes)
+        async with self.one_thread:
+            return await asyncio.to_thread(chosen, nodes=self.nodes and self.nodes.as_of_now())
 
     async def _names(self, family: Family, at: datetime) -> Mapping[str, float] | Blind:
         found = await self.ask(names_query(family, self.scope.inner), at)

@@ -20,6 +20,13 @@ class NodeNames:
         self._found: dict[str, str] = {}
         self._pods: tuple[Topology, Mapping[str, PodKey | None]] | None = None
 
+    def as_of_now(self) -> "NodeNames":
+        """Return the same with the topology of this moment, for another thread. What it finds is kept here, too."""
+        topology = self._topology()
+        now = NodeNames(lambda: topology)
+        now._found, now._pods = self._found, self._pods
+        return now
+
     @property
     def is_known(self) -> bool:
         """Whether the nodes of the cluster are known."""

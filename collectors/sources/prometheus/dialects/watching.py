@@ -55,6 +55,7 @@ class Dialects:
         self._families = families
         self._looks: dict[str, Look] = {}
         self._locks = {family.name: asyncio.Lock() for family in families}
+        self._choosing = asyncio.Lock()
         self.nodes: NodeNames | None = None
 
     async def prepare(self, query: PromQLQuery, *, at: datetime, force: bool = False) -> Prepared | Blind:
@@ -205,7 +206,13 @@ class Dialects:
     async def _look_up(self, family: Family, at: datetime, now: float) -> Blind | None:
         """Find out which labels and names the family's series have; what was found before stays if that fails."""
         overrides = self._overrides.get(family.name)
-        look_up = LookUp(ask=self._ask, scope=self._scope.scope, nodes=self.nodes, overrides=overrides)
+        look_up = LookUp(
+            ask=self._ask,
+            scope=self._scope.scope,
+            nodes=self.nodes,
+            overrides=overrides,
+            one_thread=self._choosing,
+        )
         found = await look_up(family, at, now, self._looks.get(family.name))
         if isinstance(found, Blind):
             return found
