@@ -3,6 +3,7 @@
 from benchmarks.row import Benchmark
 from benchmarks.rows import (
     f6_bad_gpu_traces,
+    f9_watch,
     f11_first_incident,
     f11_install,
     f13_cycle,
@@ -14,6 +15,7 @@ from benchmarks.rows import (
 
 BENCHMARKS: tuple[Benchmark, ...] = (
     f6_bad_gpu_traces.BENCHMARK,
+    f9_watch.BENCHMARK,
     f11_install.BENCHMARK,
     f11_first_incident.BENCHMARK,
     f13_cycle.BENCHMARK,

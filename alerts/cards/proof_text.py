@@ -8,16 +8,24 @@ from alerts.incidents.incident import Incident, Member
 from alerts.incidents.returning import WITHIN, Returned
 from alerts.rules import Proof
 
-MAX_SENTENCES = 2  # alerts that wait for different things are few
+MAX_CONDITIONS = 3  # alerts that wait for different things are few, but for eight GPUs of a node
 
 
 def waits_for(incident: Incident) -> Text:
     """Return until when the incident stays open; empty if the end of its alerts ends it."""
-    by_proofs: dict[tuple[Text, ...], None] = {}
-    for member in incident.unproven:
-        by_proofs.setdefault(tuple(_condition(member, proof) for proof in _seen_ones(member)))
-    sentences = [_stays_open(conditions, incident.id) for conditions in by_proofs]
-    return joined(" ", sentences[:MAX_SENTENCES])
+    unproven = [
+        tuple(_condition(member, proof) for proof in _seen_ones(member)) for member in incident.unproven
+    ]
+    if not unproven:
+        return ()
+    word = text("somebody says ", code(f"incident resolve {incident.id}"), ".")
+    if not all(unproven):  # nothing that is seen ends one of them
+        return text(bold("Stays open until "), word)
+    conditions = [joined(" or ", proofs) for proofs in dict.fromkeys(unproven)]
+    more = len(conditions) - MAX_CONDITIONS
+    shown = joined(", and until ", conditions[:MAX_CONDITIONS])
+    rest = text(f", and so on for {more} more") if more > 0 else ()
+    return text(bold("Stays open until "), shown, rest, ", or ", word)
 
 
 def came_back(returned: Returned) -> Text:
@@ -48,13 +56,6 @@ def proved_then(incident: Incident, event: IncidentEvent) -> Text:
 
 def _seen_ones(member: Member) -> list[Proof]:
     return [proof for proof in member.proofs if proof is not Proof.WORD]
-
-
-def _stays_open(conditions: tuple[Text, ...], id: str) -> Text:
-    word = code(f"incident resolve {id}")
-    if not conditions:
-        return text(bold("Stays open until "), "somebody says ", word, ".")
-    return text(bold("Stays open until "), joined(" or ", conditions), ", or somebody says ", word, ".")
 
 
 def _condition(member: Member, proof: Proof) -> Text:

@@ -75,7 +75,8 @@ def query_summary(query: Query) -> str:
             by = f" by {', '.join(query.by)}" if query.by else ""
             counted = f" different {query.distinct}" if query.distinct else ""
             level = f" level {query.level.name.lower()}" if query.level is not None else ""
-            return f"logs: {query.match}{level} over {format_duration(query.over)} above {query.above:g}{counted}{by}"
+            count = f"over {format_duration(query.over)} above {query.above:g}{counted}{by}"
+            return f"logs: {query.match}{level}{' of host' if query.of_host else ''} {count}"
         case CheckQuery():
             given = ", ".join(f"{name}: {value}" for name, value in query.parameters.items())
             return f"check: {query.name}" + (f" with {{{given}}}" if given else "")

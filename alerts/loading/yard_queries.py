@@ -11,7 +11,7 @@ from alerts.rules import Symbols
 from collectors.facts.patterns import compile_pattern
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, TimesUsual
 
-_LOGS = ("match", "level", "by", "over", "above", "novel", "times_usual", "extract", "distinct")
+_LOGS = ("match", "level", "by", "over", "above", "novel", "times_usual", "extract", "distinct", "of")
 _LEVELS = {level.name.lower(): level for level in LogLevel if level is not LogLevel.INFO}
 _LOG_FIELDS = ("level",)  # fields of log lines, besides those of subjects
 
@@ -46,6 +46,7 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
     usual = _times_usual(reader, fields.get("times_usual"), before)
     extract = _extract(reader, fields.get("extract"), before, by)
     distinct = _distinct(reader, fields, before, by, symbols)
+    of_host = _of_host(reader, fields, before)
     if len(reader.found) > known or match is None or over is None:
         return None
     return LogQuery(
@@ -58,6 +59,7 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
         times_usual=usual,
         extract=extract,
         distinct=distinct,
+        of_host=of_host,
     )
 
 
@@ -101,6 +103,18 @@ def _distinct(
         if fields.get(other) is not None:
             reader.error(node, f"{before}logs: `distinct` and `{other}` cannot be used together")
     return field
+
+
+def _of_host(reader: NodeReader, fields: Mapping[str, Node], before: str) -> bool:
+    node = fields.get("of")
+    if node is None or is_null(node):
+        return False
+    if reader.text(node, f"{before}logs.of") != "host":
+        reader.error(node, f"{before}logs: `of` must be `host`")
+    for other in ("distinct", "novel", "times_usual"):
+        if fields.get(other) is not None:
+            reader.error(node, f"{before}logs: `of` and `{other}` cannot be used together")
+    return True
 
 
 def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsual | None:

@@ -55,6 +55,9 @@ class PrometheusSettings(Section):
     timeout: Duration = Field(default=duration("8s"), description="timeout of one query")
     stale_after: Duration = Field(default=duration("3m"), description="blind after this long without `up`")
     labels: dict[ExporterName, dict[LabelRole, LabelName | tuple[LabelName, ...]]] = Field(default={})
+    matchers: dict[LabelName, str] = Field(
+        default={}, description="labels that this cluster's series have, in a store for several clusters"
+    )
     series_cap: int = Field(default=100_000, ge=1)
     byte_cap: int = Field(default=32 << 20, ge=1 << 16, description="of one response, after decompression")
 

@@ -48,6 +48,7 @@ def prometheus_options(settings: PrometheusSettings) -> PrometheusOptions:
             }
             for exporter, labels in settings.labels.items()
         },
+        matchers=settings.matchers,
         series_cap=settings.series_cap,
         byte_cap=settings.byte_cap,
     )

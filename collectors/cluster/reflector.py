@@ -1,7 +1,8 @@
 """The list and watch of one kind of object; no change is lost.
 
 The end of a watch is normal. After a lost event the kind is listed again. The view is Blind rather than stale. A stale
-kind is listed again, because the watch of a kind that never changes sends nothing.
+kind is listed again, because the watch of a kind that never changes sends nothing. A watch that ends at once does not
+say that nothing changed, so a kind whose watches do is listed again before it is stale.
 """
 
 import asyncio
@@ -60,6 +61,7 @@ class Reflector(Generic[T]):
         self._version = ""  # of the last event; empty: list first
         self._wait = self._timing.first_wait
         self._checked = 0.0
+        self._is_hung_up = False  # the last watch ended at once, without an event
 
     @property
     def count(self) -> int:
@@ -85,6 +87,11 @@ class Reflector(Generic[T]):
     def age(self) -> timedelta | None:
         """The time since `as_of`, by the clock that nobody can set."""
         return None if self.as_of is None else self._clock.elapsed() - self._seen_at
+
+    @property
+    def _must_list(self) -> bool:
+        lasts = self._stale_after / 2 if self._is_hung_up else self._stale_after
+        return not self._version or self.age is None or self.age > lasts
 
     def _saw(self, at: datetime, elapsed: timedelta) -> None:
         self.as_of, self._seen_at = at, elapsed
@@ -117,7 +124,7 @@ class Reflector(Generic[T]):
 
     async def _list_and_watch(self) -> None:
         try:
-            if not self._version or self.is_stale:
+            if self._must_list:
                 await self._list()
             is_alive = await self._watch()
         except SourceError as failure:
@@ -152,8 +159,7 @@ class Reflector(Generic[T]):
 
     async def _watch(self) -> bool:
         """Run one watch to its end. Return True when it was alive: it sent an event, or lasted long enough."""
-        loop = asyncio.get_running_loop()
-        started, is_alive = loop.time(), False
+        started, is_alive = self._clock.elapsed(), False
         async with aclosing(
             self._source.watch(
                 self.kind.path,
@@ -176,11 +182,13 @@ class Reflector(Generic[T]):
                 self._saw(self._clock.now(), self._clock.elapsed())
                 self._objects.apply(event)
                 self._version = event.version or self._version
-        # The server answered to the end and has sent every event.
-        self._saw(self._clock.now(), self._clock.elapsed())
-        is_alive = is_alive or loop.time() - started > self._timing.watch / 2
-        if is_alive:
+        ended = self._clock.elapsed()
+        is_alive = is_alive or (ended - started).total_seconds() > self._timing.watch / 2
+        if is_alive:  # the server answered to the end and has sent every event
+            self._saw(self._clock.now(), ended)
             self._wait = self._timing.first_wait
+        self._is_hung_up = not is_alive
+        loop = asyncio.get_running_loop()
         if loop.time() - self._checked > self._timing.rewind_check:
             await self._detect_rewind()
             self._checked = loop.time()

@@ -68,7 +68,8 @@ class LogQuery:
     into the last `over`. `novel`: only message patterns count that were not seen in this long before the window.
     `times_usual`: the count must also exceed the usual count. `extract`: a regular expression with named groups,
     applied to the lines read; each named group becomes a label, so that one search gives one sample per GPU or XID.
-    `distinct`: a field of a subject; its different values in a group are counted, and not the lines.
+    `distinct`: a field of a subject; its different values in a group are counted, and not the lines. `of_host`: only
+    lines of the host itself count, or of a DaemonSet's pod there: any other pod may quote what some kernel once wrote.
     """
 
     asks_for: ClassVar[str] = "logs"
@@ -82,6 +83,7 @@ class LogQuery:
     times_usual: TimesUsual | None = None
     extract: str | None = None
     distinct: str = ""
+    of_host: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ class ForeignDialect:
 
 
 _SAME = "localhost:9400"
+_METRICS = ("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_XID_ERRORS")
 
 FOREIGN = (
     ForeignDialect(name="a label called node_name", named={"node_name": "{name}", "instance": _SAME}),
@@ -110,6 +111,16 @@ FOREIGN = (
         named={"instance": "{host}:9400", "k8s_node_name": "gpu-c", "k8s_cluster_name": "prod"},
     ),
     ForeignDialect(name="a provider's ID", named={"provider_id": "gce://p/z/{name}", "instance": _SAME}),
+    ForeignDialect(
+        name="a prefix before all metrics",
+        named={"Hostname": "{name}"},
+        metrics={name: f"acme_{name}" for name in _METRICS},
+    ),
+    ForeignDialect(
+        name="all metrics in lower case",
+        named={"node_name": "{name}"},
+        metrics={name: name.lower() for name in _METRICS},
+    ),
     ForeignDialect(name="the cluster before the node", named={"Hostname": "prod/{name}", "instance": _SAME}),
 )
 

@@ -1,4 +1,7 @@
-"""The table of faults and dialects, as data: what is recorded, each in a stretch of time of its own."""
+"""The table of faults and dialects, as data: what is recorded, each in a stretch of time of its own.
+
+`rows.yaml` has its rows, and the tests that play each.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta

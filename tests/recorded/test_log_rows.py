@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -9,12 +10,15 @@ import pytest
 
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
+from collectors.cluster.objects import KubernetesObject, PersistentVolumeClaim
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.parts.prometheus import PrometheusServer
 from tests.recorded.shipped_lines import SHIPPERS, Line, quiet_lines, shipped, source_of
 from tests.recorded.table import EPISODES, MINUTE
+from tests.support.objects import pod, read
+from tests.support.recorded_cluster import Fault, FaultKind
 from tests.support.recorded_loop import RuleLoop, rule_loop
-from tests.support.recorded_objects import objects_at
+from tests.support.recorded_objects import OWNER, ObjectsAt, objects_at
 from tests.support.scrape_styles import STYLES
 
 CLUSTER = EPISODES[f"quiet, {STYLES[0].name}"].cluster
@@ -41,16 +45,19 @@ FORMATS = (
 BROKEN = (
     "E{at:%m%d %H:%M:%S.%f}    1234 pod_workers.go:1301] Error syncing pod {number}, skipping: failed to sync"
 )
+HEALTHY = partial(objects_at, CLUSTER)
 shippers = pytest.mark.parametrize("shipper", SHIPPERS)
 
 
 @asynccontextmanager
 async def loop_with(
-    recordings: PrometheusServer, shipper: str, lines: Iterable[Line]
+    recordings: PrometheusServer,
+    shipper: str,
+    lines: Iterable[Line],
+    objects: ObjectsAt = HEALTHY,
 ) -> AsyncIterator[RuleLoop]:
     async with ElasticsearchLookalike.running() as elastic, source_of(elastic.url) as logs:
         await shipped(elastic.url, shipper, (*quiet_lines(CLUSTER.start, CLUSTER.end), *lines))
-        objects = partial(objects_at, CLUSTER)
         async with rule_loop(
             recordings.url, objects, start=BEGINS - MINUTE, rules=ABOUT_LOGS, sources=(logs,)
         ) as loop:
@@ -71,25 +78,52 @@ def line(text: str, unit: str, *, at: datetime = BEGINS, level: str = "") -> Lin
 
 @shippers
 async def test_an_xid(recordings: PrometheusServer, shipper: str) -> None:
-    async with loop_with(recordings, shipper, [line(XID, "kernel")]) as loop:
+    offered_at = BEGINS + 24 * MINUTE
+    fault = Fault(kind=FaultKind.ALLOCATABLE, nodes=frozenset({"gpu-nl"}), begins=BEGINS, ends=offered_at)
+    objects = partial(objects_at, replace(CLUSTER, faults=(fault,)))
+    async with loop_with(recordings, shipper, [line(XID, "kernel")], objects) as loop:
         await loop.run(BEGINS + 2 * MINUTE)
         incident, card = await the_card(loop)
         assert incident.severity is Severity.CRITICAL
         assert "XID 79" in card or "fallen off the bus" in card
         assert "node cordon gpu-nl" in card
-        await loop.run(BEGINS + 25 * MINUTE, every=5 * MINUTE)
+        assert "Affects: Pod team-gpu-nl/train-gpu-nl-0" in card, "who is on the GPU at this address"
+        assert OWNER in card
+        await loop.run(offered_at - MINUTE, every=7 * MINUTE)
         assert await loop.incidents(is_open=True), "time does not heal it"
+        await loop.run(offered_at + 2 * MINUTE)
+        assert not await loop.incidents(is_open=True)
+
+
+def a_writer(at: datetime, runs_at: datetime) -> list[KubernetesObject]:
+    """Return a pod on the node that waits for a volume, until it runs."""
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    spec = {"nodeName": "gpu-nl", "volumes": [volume]}
+    claim = {"metadata": {"name": "data", "namespace": "speech"}, "spec": {"volumeName": "pvc-1"}}
+    phase = "Running" if at >= runs_at else "Pending"
+    return [
+        pod("asr-0", "speech", spec=spec, status={"phase": phase}),
+        read(PersistentVolumeClaim, claim),
+    ]
 
 
 @shippers
 async def test_a_volume_that_is_about_to_be_formatted(recordings: PrometheusServer, shipper: str) -> None:
-    async with loop_with(recordings, shipper, [line(UNREADABLE, "kubelet")]) as loop:
+    runs_at = BEGINS + 36 * MINUTE
+
+    def objects(at: datetime) -> list[KubernetesObject]:
+        return objects_at(CLUSTER, at, *a_writer(at, runs_at))
+
+    async with loop_with(recordings, shipper, [line(UNREADABLE, "kubelet")], objects) as loop:
         await loop.run(BEGINS + 2 * MINUTE)
         incident, card = await the_card(loop)
         assert incident.severity is Severity.CRITICAL
         assert "node cordon gpu-nl" in card
-        await loop.run(BEGINS + 25 * MINUTE, every=5 * MINUTE)
+        assert "volume freeze speech/data" in card
+        await loop.run(runs_at - MINUTE, every=7 * MINUTE)
         assert await loop.incidents(is_open=True), "time does not heal it"
+        await loop.run(runs_at + 2 * MINUTE)
+        assert not await loop.incidents(is_open=True)
 
 
 @shippers

@@ -29,6 +29,7 @@ class GpuNode:
     counts_xids: bool = False  # its exporter has DCGM_EXP_XID_ERRORS_COUNT
     missing: frozenset[str] = frozenset()  # labels that its series lack
     renamed: Mapping[str, str] = field(default_factory=dict)  # labels with another name
+    says_pci: bool = False  # as exporters do since 3.3
 
     @property
     def exporter(self) -> str:
@@ -62,6 +63,8 @@ class GpuNode:
             **({} if self.is_honoured else own),
             **self.named,
         }
+        if self.says_pci:
+            found["pci_bus_id"] = f"00000000:{0x41 + gpu:02X}:00.0"
         if self.is_mig and gpu == 0:
             found |= {"GPU_I_ID": "3", "GPU_I_PROFILE": "1g.10gb"}
         if gpu == 0:
@@ -95,7 +98,7 @@ def _nodes() -> Iterator[GpuNode]:
         pod_labels=HONOURED,
         is_honoured=True,
     )
-    yield GpuNode(name="gpu-nl", number=6, named={"node": "gpu-nl"})
+    yield GpuNode(name="gpu-nl", number=6, named={"node": "gpu-nl"}, says_pci=True)
     yield GpuNode(
         name="gpu-mig",
         number=7,

@@ -76,7 +76,7 @@ class RecordedCluster:
         lines: dict[str, list[str]] = {}
         moments = [at for at in self.moments if not self.has(FaultKind.UNSCRAPED, at)]
         times = [f"{at.timestamp():.3f}" for at in moments]
-        for metric, labels, value in self._series():
+        for metric, labels, value in self.series():
             whole = {**labels, **dict(self.common)}
             shown = ",".join(f'{name}="{text}"' for name, text in sorted(whole.items()))
             found = lines.setdefault(metric, [])
@@ -86,7 +86,8 @@ class RecordedCluster:
         for metric in sorted(lines):
             yield from lines[metric]
 
-    def _series(self) -> Iterator[tuple[str, Mapping[str, str], "Value"]]:
+    def series(self) -> Iterator["RecordedSeries"]:
+        """Yield the name of each series, its labels as Prometheus stores them, and its value by the time."""
         for node in self.nodes:
             for name, series in (
                 ("node_exporter", self._node_exporter),
@@ -106,7 +107,7 @@ class RecordedCluster:
     def _own_state(self) -> Mapping[str, str]:
         return self.style.state
 
-    def _node_exporter(self, node: GpuNode) -> Iterator[tuple[str, Mapping[str, str], "Value"]]:
+    def _node_exporter(self, node: GpuNode) -> Iterator["RecordedSeries"]:
         target = (self.node_labels or self.style.node)(node)
 
         def is_down(at: datetime) -> bool:
@@ -155,7 +156,7 @@ class RecordedCluster:
             (max(timedelta(), min(at, one.ends) - one.begins) for one in spans), timedelta()
         ).total_seconds()
 
-    def _dcgm(self, node: GpuNode) -> Iterator[tuple[str, Mapping[str, str], "Value"]]:
+    def _dcgm(self, node: GpuNode) -> Iterator["RecordedSeries"]:
         usual = (self.dcgm_job or self.style.dcgm_job).format(node=node.name)
         job = node.named.get("job", usual)
         target = {"job": job, "instance": node.labels(1, job=job)["instance"]}
@@ -192,7 +193,7 @@ class RecordedCluster:
             case _:
                 return 0 if has(FaultKind.IDLE) else 80
 
-    def _state_of(self, node: GpuNode) -> Iterator[tuple[str, Mapping[str, str], "Value"]]:
+    def _state_of(self, node: GpuNode) -> Iterator["RecordedSeries"]:
         for sample in page("kube-state-metrics"):
             if sample.labels.get("node") == RECORDED_NODE:
                 labels = {**sample.labels, "node": node.name}
@@ -207,7 +208,7 @@ class RecordedCluster:
             kinds += [FaultKind.ALLOCATABLE, FaultKind.XID]
         return lambda at: 1.0 if any(self.has(kind, at, node) for kind in kinds) else 2.0
 
-    def _dns(self) -> Iterator[tuple[str, Mapping[str, str], "Value"]]:
+    def _dns(self) -> Iterator["RecordedSeries"]:
         yield "up", self.style.dns, _constant(1)
         for sample in page("coredns"):
             labels = scraped(sample.labels, self.style.dns)
@@ -227,6 +228,7 @@ class RecordedCluster:
 
 Value = Callable[[datetime], float | None]
 Counter = Callable[[datetime], float]
+RecordedSeries = tuple[str, Mapping[str, str], Value]
 
 
 def _constant(value: float) -> Value:

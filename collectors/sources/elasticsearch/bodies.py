@@ -51,7 +51,7 @@ def matching(match: str, fields: FieldMap) -> Json:
         return {"match_all": {}}
     return {
         "query_string": {
-            "query": in_fields(match, fields.read),
+            "query": in_fields(match, fields.read, whole=fields.without_phrases),
             "fields": list(fields.reading("message")),
             "lenient": True,
             "allow_leading_wildcard": True,

@@ -88,7 +88,8 @@ class Counting:
             response = answer.aggregation("groups", Combinations)
             seen += len(response.buckets)
             for bucket in response.buckets:
-                group = self._group(bucket, names)
+                if (group := self._group(bucket, names)) is None:
+                    continue
                 before = found.get(group.labels)
                 found[group.labels] = before.and_also(group) if before else group
             after = response.after_key
@@ -122,7 +123,7 @@ class Counting:
             return {}
         return {"aggs": {"windows": per_window(self._search.fields, self._windows)}}
 
-    def _group(self, bucket: CombinationBucket, names: Sequence[str]) -> LineGroup:
+    def _group(self, bucket: CombinationBucket, names: Sequence[str]) -> LineGroup | None:
         values = {name: bucket.key.get(str(number)) for number, name in enumerate(names)}
         # Elasticsearch says of an object that it exists if any field of it does: `host` of another shipper, a name.
         parents = self._search.fields.parents
@@ -130,8 +131,11 @@ class Counting:
             (name, value) for name, value in values.items() if value is not None or name not in parents
         )
         windows = len(self._windows)
+        labels = self._search.counted(labels_of(values, self._search.fields, self._search.by))
+        if labels is None:
+            return None
         return LineGroup(
-            labels=labels_of(values, self._search.fields, self._search.by),
+            labels=labels,
             counts=(bucket.doc_count,) if windows == 1 else (bucket.windows or Windows()).counts(windows),
             combinations=(combination,),
         )

@@ -28,14 +28,14 @@ async def extracted(search: LogSearch, extract: str, *, above: float, cap: int) 
         return ()
     if total <= cap:
         async for page in search.pages(search.query, cap=cap):
-            _add(found, pattern, page.lines)
+            _add(found, pattern, page.lines, search)
         return found.samples(above=above)
     # A flood in one group must not hide the others, so every group is read.
     each = max(1, min(_EACH, cap // len(groups)))
     read = 0
     async for lines in _newest_of_each(search, groups, each):
         read += len(lines)
-        _add(found, pattern, lines)
+        _add(found, pattern, lines, search)
     note = f"({total} lines match, only {read} were read: the actual count is higher)"
     samples = found.samples(above=above, note=note)
     if not samples:
@@ -58,13 +58,14 @@ def _compiled(extract: str) -> Pattern:
     return pattern
 
 
-def _add(found: LineTally, pattern: Pattern, lines: Iterable[StoredLine]) -> None:
+def _add(found: LineTally, pattern: Pattern, lines: Iterable[StoredLine], search: LogSearch) -> None:
     """Count lines by label and named group. A line that the expression does not match is not counted."""
     for line in lines:
-        if (match := pattern.search(line.text)) is not None:
+        labels = search.counted(line.labels)
+        if labels is not None and (match := pattern.search(line.text)) is not None:
             named = {name: one_line(value, IDENTITY) for name, value in match.groupdict(default="").items()}
             known = {name: value for name, value in named.items() if value}
-            found.add(Labels({**line.labels, **known}), line)
+            found.add(Labels({**labels, **known}), line)
 
 
 async def _newest_of_each(

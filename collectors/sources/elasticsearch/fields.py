@@ -1,18 +1,22 @@
 """The document fields behind each label, as the index currently maps them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from collectors.facts.results import SourceError
-from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.wire import Capabilities, FieldCapability
 
-_CACHED_FOR = timedelta(minutes=5)  # a new index may add a field
 _TEXTS = frozenset({"text", "match_only_text", "annotated_text", "semantic_text"})
 _OBJECTS = frozenset({"object", "nested"})
-_TIME = "time"
+_NESTED = "nested"
+TIME = "time"
+DATES = frozenset({"date", "date_nanos"})
 _KEYWORDS = frozenset({"keyword", "constant_keyword", "wildcard"})
+
+
+def no_node(_value: str) -> str:
+    """Return the node of a value while the nodes of the cluster are not known."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +27,7 @@ class FieldMap:
     to search in and to show. `unusable`: why a label has no exact field. `texts`: fields of `message` whose words can
     be searched in every index; `spans`: those where also a word's place can. `without_phrases`: those that match whole
     values only, so that a phrase finds nothing in them. `numbers`: fields that hold a number in some index; `parents`:
-    those that are an object in another.
+    those that are an object in another. `node_of`: the node of the cluster that a value names; empty for none.
     """
 
     exact: Mapping[str, tuple[str, ...]]
@@ -34,6 +38,7 @@ class FieldMap:
     spans: frozenset[str]
     numbers: frozenset[str]
     parents: frozenset[str]
+    node_of: Callable[[str], str] = no_node
 
     def grouping(self, label: str) -> tuple[str, ...]:
         """Return the fields to group by for a label. Raises SourceError that says what to set when there is none."""
@@ -49,41 +54,16 @@ class FieldMap:
 
     @property
     def time(self) -> str:
-        return self.grouping(_TIME)[0]
+        return self.grouping(TIME)[0]
 
 
-class FieldFinder:
-    """Finds the fields of the index, and caches them for a few minutes."""
-
-    def __init__(self, client: ElasticsearchClient, names: Mapping[str, Sequence[str]], index: str) -> None:
-        self._client = client
-        self._names = names
-        self._index = index
-        self._known: tuple[datetime, FieldMap] | None = None
-
-    async def at(self, moment: datetime) -> FieldMap:
-        """Return the fields as of about `moment`. Raises SourceError when the index is missing or cannot be read."""
-        if self._known is not None and abs(moment - self._known[0]) < _CACHED_FOR:
-            return self._known[1]
-        wanted = {name for names in self._names.values() for name in names}
-        caps = await self._client.field_caps(sorted(wanted | {f"{name}.keyword" for name in wanted}))
-        if not caps.indices:
-            raise SourceError(
-                f"no index matches `{self._index}`: check elasticsearch.index and the log shipper",
-                temporary=False,
-            )
-        found = fields_in(caps.fields, self._names, self._index)
-        # The next document may add missing fields, so only a mapping with time and message is cached.
-        if _TIME in found.exact and "message" in found.read:
-            self._known = moment, found
-        return found
-
-    def forget(self) -> None:
-        """Drop the cached fields: a query did not fit them."""
-        self._known = None
-
-
-def fields_in(caps: Capabilities, names: Mapping[str, Sequence[str]], index: str) -> FieldMap:
+def fields_in(
+    caps: Capabilities,
+    names: Mapping[str, Sequence[str]],
+    index: str,
+    *,
+    node_of: Callable[[str], str] = no_node,
+) -> FieldMap:
     """Map the labels to the `fields` of a _field_caps response."""
     exact: dict[str, tuple[str, ...]] = {}
     read: dict[str, tuple[str, ...]] = {}
@@ -92,7 +72,7 @@ def fields_in(caps: Capabilities, names: Mapping[str, Sequence[str]], index: str
         if readable := [name for name in candidates if _leaves(caps, name)]:
             read[label] = tuple(readable)
         usable = [found for name in candidates if (found := _exact_of(name, caps))]
-        if label == _TIME and usable:
+        if label == TIME and (usable := [name for name in usable if set(_leaves(caps, name)) <= DATES]):
             candidates = usable = usable[:1]  # of the time only one is used
         # Grouping by a field that only some indices can aggregate would silently lose the lines of the others.
         if usable and not any(_is_inconsistent(_leaves(caps, name)) for name in candidates):
@@ -110,14 +90,26 @@ def fields_in(caps: Capabilities, names: Mapping[str, Sequence[str]], index: str
         spans=frozenset(name for name in messages if kinds[name] == {"text"}),
         numbers=frozenset(name for name, types in kinds.items() if not types <= _TEXTS | _KEYWORDS),
         parents=frozenset(name for name in kinds if not _OBJECTS.isdisjoint(caps.get(name, {}))),
+        node_of=node_of,
     )
 
 
 def _leaves(caps: Capabilities, name: str) -> Mapping[str, FieldCapability]:
-    """Return the capabilities of a field by type, without the indices where it is only a parent of other fields."""
+    """Return the capabilities of a field by type, without the indices where it is only a parent of other fields.
+
+    Nothing that is asked here reaches into nested objects.
+    """
+    if any(_NESTED in caps.get(above, {}) for above in parents_of(name)):
+        return {}
     return {
         kind: field for kind, field in caps.get(name, {}).items() if kind not in _OBJECTS and field.searchable
     }
+
+
+def parents_of(name: str) -> tuple[str, ...]:
+    """Return the objects that a field is in: `a` and `a.b` for `a.b.c`."""
+    steps = name.split(".")
+    return tuple(".".join(steps[:count]) for count in range(1, len(steps)))
 
 
 def _exact_of(name: str, caps: Capabilities) -> str | None:
@@ -143,9 +135,15 @@ def _reason(label: str, candidates: Iterable[str], caps: Capabilities, index: st
                 f"`{name}` ({label}) is mapped differently across `{index}`: {types}; fix the index template"
             )
     for name, kinds in mapped.items():
+        if label == TIME:
+            return f"`{name}` (time) is mapped as {next(iter(kinds))}, which is no date, in `{index}`"
         return (
             f"`{name}` ({label}) is mapped as {next(iter(kinds))} without a `.keyword` sub-field in `{index}`"
         )
+    for name in candidates:
+        for above in parents_of(name):
+            if name in caps and _NESTED in caps.get(above, {}):
+                return f"`{name}` ({label}) is in `{above}`, which is mapped as nested: map it as an object"
     tried = ", ".join(f"`{name}`" for name in candidates)
     return f"no document in `{index}` has a field for `{label}` (tried {tried}): set elasticsearch.fields.{label}"
 

@@ -55,11 +55,18 @@ def line_of(hit: Hit, fields: FieldMap, by: Sequence[str], redact: Callable[[str
 
 
 def labels_of(values: Mapping[str, Scalar], fields: FieldMap, by: Sequence[str]) -> Labels:
-    """Return the labels from the fields' values: the first field with a value gives the label's."""
+    """Return the labels from the fields' values: the first field with a value gives the label's.
+
+    Of a node it is the first that names one of the cluster, by any of its names: a field may hold the host of the
+    shipper, or of whatever the lines passed.
+    """
     found: dict[str, str] = {}
     for label in by:
         candidates = (values.get(name) for name in fields.exact.get(label, ()))
-        value = next((one_line(str(value), IDENTITY) for value in candidates if value not in (None, "")), "")
+        said = [one_line(str(value), IDENTITY) for value in candidates if value not in (None, "")]
+        value = next(iter(said), "")
+        if label == "node":
+            value = next(filter(None, map(fields.node_of, said)), value)
         found[label] = value.removesuffix(UNIT) if label == "component" else value
     return Labels(found)
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from collectors.facts.labels import Labels
 from collectors.facts.queries import LogLevel
 from collectors.facts.results import SourceError, TooLargeError
 from collectors.sources.elasticsearch.bodies import (
@@ -38,8 +39,9 @@ class LogPage:
 class LogSearch:
     """The lines of a window that match, read through one client.
 
-    `match` is the filter of the lines, `level` their lowest level, if any; `by` are their labels; `redact` removes
-    secrets from texts; `skip` is called with the reason for each hit that cannot be read.
+    `match` is the filter of the lines, `level` their lowest level, if any; `by` are their labels; `speaks` says of
+    the labels of a line whether it counts, and under which labels; `redact` removes secrets from texts; `skip` is
+    called with the reason for each hit that cannot be read.
     """
 
     client: ElasticsearchClient
@@ -50,7 +52,12 @@ class LogSearch:
     skip: Callable[[str], None]
     by: tuple[str, ...] = ()
     level: LogLevel | None = None
+    speaks: Callable[[Labels], Labels | None] | None = None  # labels of whose lines count; None: of all
     skipped: list[str] = field(default_factory=list)  # the reasons, so far
+
+    def counted(self, labels: Labels) -> Labels | None:
+        """Return the labels under which a line with these counts; None if it does not."""
+        return labels if self.speaks is None else self.speaks(labels)
 
     @property
     def query(self) -> Json:

@@ -1,7 +1,7 @@
 """Elasticsearch query strings: escaping of values, and replacement of labels by document fields."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 _SPECIAL = re.compile(r'[+\-=&|!(){}\[\]^"~*?:\\/]')
 _UNESCAPABLE = re.compile(r"[<>]")
@@ -24,8 +24,10 @@ def quote_query(text: str) -> str:
     return f'"{inside}"'
 
 
-def in_fields(match: str, fields: Mapping[str, Sequence[str]]) -> str:
+def in_fields(match: str, fields: Mapping[str, Sequence[str]], *, whole: Collection[str] = ()) -> str:
     """Replace labels in a query string (`node:`, `message:`, `_exists_:pod`) with their document fields.
+
+    `whole`: fields of texts that are indexed as one value: words and phrases in them become regular expressions.
 
     With several fields, any may hold the value: `pod:x` becomes `(a:x OR b:x)`. Text that is quoted, escaped or no
     label stays unchanged, so names of document fields work too.
@@ -40,7 +42,12 @@ def in_fields(match: str, fields: Mapping[str, Sequence[str]]) -> str:
             out.append(_either([f"_exists_:{escape_name(name)}" for name in known]))
         elif found and names:
             end = _end_of_clause(match, found.end())
-            out.append(_either([f"{escape_name(name)}:{match[found.end() : end]}" for name in names]))
+            value = match[found.end() : end]
+            out.append(
+                _either(
+                    [f"{escape_name(name)}:{_anywhere(value) if name in whole else value}" for name in names]
+                )
+            )
         else:
             end = _end_of_piece(match, position)
             out.append(match[position:end])
@@ -51,6 +58,27 @@ def in_fields(match: str, fields: Mapping[str, Sequence[str]]) -> str:
 _FIELD = re.compile(r"(\w+):(?=\S)")
 _NAME = re.compile(r"\w*")
 _MODIFIERS = re.compile(r"(?:~\d*(?:\.\d+)?)?(?:\^\d+(?:\.\d+)?)?")
+
+
+_WORDS = re.compile(r"[^\W_]+")
+_NO_WORD = re.compile(r"[^0-9A-Za-z]").pattern
+
+
+def _anywhere(value: str) -> str:
+    """Return the expression of the values that hold these words next to each other, as an analyzed text is searched.
+
+    Wildcards, ranges, groups and expressions stay as they are.
+    """
+    plain = value[1:-1] if value[:1] == '"' and value[-1:] == '"' else value
+    words = _WORDS.findall(plain)
+    if not words or (plain == value and re.search(r"[*?()\[\]{}<>/^~]", value)):
+        return value
+    either_case = (
+        "".join(f"[{sign.lower()}{sign.upper()}]" if sign.isalpha() else sign for sign in word)
+        for word in words
+    )
+    inside = f"{_NO_WORD}+".join(either_case)
+    return f"/(.*{_NO_WORD})?{inside}({_NO_WORD}.*)?/"
 
 
 def escape_name(name: str) -> str:

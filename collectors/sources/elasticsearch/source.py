@@ -11,16 +11,19 @@ from collectors.facts.findings import Finding
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, Series, SourceError
+from collectors.facts.topology import Topology
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.counting import Counting, LineGroup, count_different, usual_of
 from collectors.sources.elasticsearch.diagnosis import diagnose
 from collectors.sources.elasticsearch.extracting import extracted
-from collectors.sources.elasticsearch.fields import FieldFinder, FieldMap
+from collectors.sources.elasticsearch.field_finder import FieldFinder
+from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.filled_fields import filled_fields
 from collectors.sources.elasticsearch.log_lines import StoredLine
 from collectors.sources.elasticsearch.log_search import LogSearch
 from collectors.sources.elasticsearch.novelty import novel
+from collectors.sources.elasticsearch.of_host import of_host
 from collectors.sources.elasticsearch.options import ElasticsearchOptions
 from collectors.sources.elasticsearch.samples import samples_of
 from collectors.sources.source_port import query_each_step
@@ -48,6 +51,7 @@ class ElasticsearchSource:
         self._unreadable = unreadable or UnreadableItems()
         self._client = ElasticsearchClient(options)
         self._finder = FieldFinder(self._client, options.fields, options.index)
+        self._topology: Callable[[], Topology] | None = None
 
     @property
     def name(self) -> str:
@@ -62,6 +66,10 @@ class ElasticsearchSource:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+    def follow(self, topology: Callable[[], Topology]) -> None:
+        """Compare what lines say of their node with the nodes of the cluster from now on."""
+        self._finder.topology = self._topology = topology
 
     async def query(self, query: LogQuery, *, at: datetime) -> QueryResult:
         """Run a rule's log search as of `at`: one sample for each group whose count is above the threshold.
@@ -198,6 +206,8 @@ class ElasticsearchSource:
         until = at - self._options.lag
         window = Window(since=until - query.over, until=until)
         search = await self._search(query.match, window, at=at, by=query.labels, level=query.level)
+        if query.of_host:
+            search = of_host(search, self._topology)
         if query.extract is not None:
             _must_be_alone(query, "extract")
             samples = await extracted(search, query.extract, above=query.above, cap=self._options.lines_cap)

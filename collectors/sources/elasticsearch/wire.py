@@ -68,6 +68,13 @@ class Hit(msgspec.Struct):
         return None
 
 
+class SourceHit(msgspec.Struct):
+    """One hit as it was indexed."""
+
+    index: str = msgspec.field(name="_index", default="")
+    source: dict[str, Any] = msgspec.field(name="_source", default_factory=dict)
+
+
 class Hits(msgspec.Struct):
     """The hits of a search. Each is decoded by itself (`hit_of`), so that an odd one does not spoil the others."""
 
@@ -209,6 +216,14 @@ def hit_of(one: object) -> Hit:
         return msgspec.convert(one, Hit)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
+
+
+def source_of(one: object) -> SourceHit | None:
+    """Decode a hit with its document; None for an odd one."""
+    try:
+        return msgspec.convert(one, SourceHit)
+    except msgspec.ValidationError:
+        return None
 
 
 def check_complete(response: Search, index: str) -> None:

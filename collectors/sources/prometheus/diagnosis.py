@@ -18,6 +18,9 @@ from collectors.sources.prometheus.metric_names import metric_names
 from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, Presence, presence_of
 
 _NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
+_NAME_CLUSTER = (
+    "give the labels of this cluster's series in clusters[].prometheus.matchers, such as cluster: prod"
+)
 _ADD_COUNTERS = (
     "add these lines to the counters file of dcgm-exporter (the file of its option `-f`, or the ConfigMap that its "
     "chart or the GPU operator names), and restart it"
@@ -50,7 +53,8 @@ async def diagnose(
     expressions, blind = await _expressions(dialects, queries, at)
     for reason in sorted(set(blind.values())):
         rules = sorted(rule for rule, one in blind.items() if one == reason)
-        lacks = broken(f"{_some(rules)} can see nothing: {reason}", _NAME_LABELS)
+        mend = _NAME_CLUSTER if "prometheus.matchers" in reason else _NAME_LABELS
+        lacks = broken(f"{_some(rules)} can see nothing: {reason}", mend)
         found.append(blinding(lacks, rules, reason))
     found += [ok(line) for line in dialects.described()]
     presence = await presence_of(ask, expressions, at)

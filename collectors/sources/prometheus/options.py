@@ -39,6 +39,9 @@ class PrometheusOptions:
     freshness_query: str = "max(timestamp(up))"  # the time of the newest scrape, in seconds; empty: no check
     stale_after: timedelta = timedelta(minutes=3)
     labels: Mapping[str, Overrides] = field(default_factory=dict)  # by exporter, instead of those looked up
+    matchers: Mapping[str, str] = field(
+        default_factory=dict
+    )  # that the cluster's series have; empty: looked up
 
     def endpoint(self, path: str) -> URL:
         """Return the URL of the API's path, without user and password. Raises SourceError for a bad url."""

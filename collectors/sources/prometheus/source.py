@@ -50,7 +50,7 @@ class PrometheusSource:
         self._presence = SharedQueries(self._present)
         self._pool = LabelPool()
         self._reading = asyncio.Lock()  # of large answers, one at a time
-        self.dialects = Dialects(self._instant, overrides=settings.labels)
+        self.dialects = Dialects(self._instant, overrides=settings.labels, matchers=settings.matchers)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._waiting = 0  # queries that run or wait
         self._is_closed = False
@@ -151,7 +151,7 @@ class PrometheusSource:
 
     async def _stale(self, at: datetime, limit: timedelta) -> Blind | None:
         """Return Blind when the newest scrape as of that moment is older than `limit`."""
-        found = await self._instant(self.settings.freshness_query, at)
+        found = await self._instant(self.dialects.of_cluster(self.settings.freshness_query), at)
         if isinstance(found, Blind):
             return found
         samples = found.samples
@@ -171,7 +171,7 @@ class PrometheusSource:
 
     async def _longest_gap(self, at: datetime) -> timedelta | Blind:
         if self._gap is None or abs(at - self._gap[0]) > GAP_HOLDS:
-            found = await self._instant(SCRAPES_QUERY, at)
+            found = await self._instant(self.dialects.of_cluster(SCRAPES_QUERY), at)
             if isinstance(found, Blind) and not found.is_lasting:
                 return found
             samples = () if isinstance(found, Blind) else found.samples  # Blind: no subqueries there

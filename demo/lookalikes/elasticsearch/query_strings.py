@@ -16,11 +16,13 @@ from demo.lookalikes.elasticsearch.value_tests import (
     nothing,
     phrase,
     ranged,
+    regexp,
     wildcard,
     words,
 )
 
 _TERM = re.compile(r"(?:\\.|[^\s+\-!():^\[\]\"{}~*?\\/\u3000]|[*?])(?:\\.|[^\s!():^\[\]\"{}~\\/\u3000])*")
+_EXPRESSION = re.compile(r"/((?:[^/\\]|\\.)*)/")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _RANGE = re.compile(r"([\[{])\s*(\"[^\"]*\"|[^\s\]}]+)\s+TO\s+(\"[^\"]*\"|[^\s\]}]+)\s*([\]}])")
 _WEIGHT = re.compile(r"\^\d+(?:\.\d+)?")
@@ -108,7 +110,8 @@ class _Parser:
             case "[" | "{":
                 found = self._range(field)
             case "/":
-                raise not_imitated("regular expressions in a query string")
+                shape = re.sub(r"\\/", "/", self._expect(_EXPRESSION).group(1))
+                found = self._each(field, lambda name: regexp(name, shape, self._kinds, ignores_case=False))
             case _:
                 found = self._word(field)
         if self._text[self._position : self._position + 1] == "~":

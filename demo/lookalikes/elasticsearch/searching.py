@@ -109,6 +109,8 @@ class Searches:
         """The types of the fields in the indices."""
         indices = self._indices.resolve(expression)
         fields: dict[str, Json] = {}
+        if names == ["*"]:
+            names = sorted({name for index in indices for name in index.mapping.kinds})
         for name in names:
             indices_by_kind: dict[str, list[str]] = {}
             for index in indices:

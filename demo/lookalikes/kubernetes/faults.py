@@ -54,6 +54,9 @@ class Faults:
     def __init__(self) -> None:
         self.latency = timedelta(0)
         self.generation = 0
+        self.stalled = 0  # watches of an older generation send nothing more
+        self.bookmarks = 0
+        self.ends_watches = False  # at once, with nothing sent
         self._failures: deque[_Failure] = deque()
         self._running = asyncio.Event()
         self._running.set()
@@ -92,6 +95,20 @@ class Faults:
         """End all watches, cleanly or by breaking the connection."""
         self.generation += 1
         self.abrupt = abruptly
+        self._wake()
+
+    def stall(self) -> None:
+        """Let the running watches send nothing more, and not end either."""
+        self.generation += 1
+        self.stalled = self.generation
+        self._wake()
+
+    def bookmark(self) -> None:
+        """Let the running watches send a bookmark."""
+        self.bookmarks += 1
+        self._wake()
+
+    def _wake(self) -> None:
         for waker in self._droppable:
             waker.set()
 

@@ -179,6 +179,18 @@ class KubernetesLookalike:
         """End all running watches, by breaking the connection or cleanly."""
         self._faults.drop(abruptly=abruptly)
 
+    def stall_watches(self) -> None:
+        """Let the running watches send nothing more and stay open, as after a lost connection. New ones work."""
+        self._faults.stall()
+
+    def hang_up_watches(self, is_on: bool) -> None:
+        """End each new watch at once, cleanly and with nothing sent, as some proxies do; until it is off again."""
+        self._faults.ends_watches = is_on
+
+    def send_bookmarks(self) -> None:
+        """Send a bookmark in the running watches."""
+        self._faults.bookmark()
+
     def compact(self) -> None:
         """Drop the history: watches and pages at older versions get 410."""
         self.cluster.store.forget()

@@ -74,13 +74,16 @@ class Watch:
         )
 
     async def answer(self, http_request: web.Request) -> web.StreamResponse:
-        """Stream until the timeout, a disconnect, a dropped watch or an expired version."""
+        """Stream until the timeout, a disconnect, an expired version, or a watch that is dropped or stalled."""
         response = web.StreamResponse(
             headers={"Content-Type": "application/json", "Cache-Control": "no-cache, private"}
         )
         response.enable_chunked_encoding()
         await response.prepare(http_request)
-        dropped = False
+        if self._faults.ends_watches:
+            await response.write_eof()
+            return response
+        dropped, opened_at = False, self._faults.generation
         try:
             async with asyncio.timeout(self._seconds):
                 with self._store.waking(self._request.kind) as waker, self._faults.droppable(waker):
@@ -89,6 +92,9 @@ class Watch:
             pass  # the timeout that the client requested
         except ConnectionResetError:
             return response
+        if opened_at < self._faults.stalled:
+            await asyncio.Event().wait()  # until the client has had enough
+        await self._faults.unpaused()
         if dropped and self._faults.abrupt:
             if http_request.transport is not None:
                 http_request.transport.abort()
@@ -106,12 +112,13 @@ class Watch:
             await response.write(b"".join(_line("ADDED", self._shape(s)) for s in found if self._selects(s)))
             if self._initial and self._bookmarks:
                 await response.write(self._bookmark(position, initial_end=True))
+        sent, is_due = self._faults.bookmarks, False
         while True:
             waker.clear()
             if self._faults.generation != generation:
                 return True
             await self._faults.unpaused()
-            changes = self._store.since(self._request.kind, position)
+            changes, version = self._store.since(self._request.kind, position), self._store.version
             if changes is None:
                 first = self._store.forgotten(self._request.kind)
                 status = expired(f"too old resource version: {position} ({first})").status()
@@ -120,12 +127,14 @@ class Watch:
             lines = [line for change in changes if (line := self._event(change))]
             if changes:
                 position = changes[-1].version
+            if self._bookmarks and (is_due or sent != self._faults.bookmarks):
+                position, sent = max(position, version), self._faults.bookmarks
+                lines.append(self._bookmark(position))
             if lines:
                 await response.write(b"".join(lines))
+            is_due = False
             try:
                 async with asyncio.timeout(_BOOKMARK_INTERVAL):
                     await waker.wait()
             except TimeoutError:
-                if self._bookmarks:
-                    position = max(position, self._store.version)
-                    await response.write(self._bookmark(position))
+                is_due = True

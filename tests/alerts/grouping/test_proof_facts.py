@@ -148,6 +148,17 @@ def test_a_metric_proves_something_of_the_alert_that_it_names(
             "Stays open until somebody says incident resolve i1.",
             id="two that wait for the same",
         ),
+        pytest.param(
+            ("node-rebooted", "gpus-allocatable"),
+            "Stays open until gpu-a01 was rebooted and is ready, and until all 8 GPUs of gpu-a01 are allocatable "
+            "again, or somebody says incident resolve i1.",
+            id="two that wait for something else each",
+        ),
+        pytest.param(
+            ("node-rebooted", "word"),
+            "Stays open until somebody says incident resolve i1.",
+            id="nothing that is seen ends the second",
+        ),
         pytest.param(("",), "", id="its end is proof enough"),
     ],
 )

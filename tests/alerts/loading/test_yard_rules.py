@@ -195,6 +195,15 @@ def test_a_search_may_count_different_values(load_rule: LoadRule) -> None:
     assert query_summary(query) == "logs: x over 5m above 0 different pod by namespace"
 
 
+def test_a_search_for_lines_of_hosts(load_rule: LoadRule) -> None:
+    loaded = load_rule("alert: A\nlogs: {match: x, over: 5m, by: [node], of: host}", file="logs.yard.yaml")
+
+    assert loaded.diagnostics == ()
+    (query,) = (rule.query for rule in loaded.groups[0].rules)
+    assert query == LogQuery(match="x", over=timedelta(minutes=5), by=("node",), of_host=True)
+    assert query_summary(query) == "logs: x of host over 5m above 0 by node"
+
+
 def test_a_check_is_parsed_with_its_parameters(load_rule: LoadRule) -> None:
     loaded = load_rule("alert: A\ncheck: dns-autoscaler-capped\nwith: {growth: 1.5}", file="dns.yard.yaml")
 
@@ -231,6 +240,11 @@ def test_a_check_is_parsed_with_its_parameters(load_rule: LoadRule) -> None:
         ("alert: A\nlogs: {match: x, over: 5m, extract: 'a'}", "`extract` needs a named group"),
         ("alert: A\nlogs: {match: x, over: 5m, above_: 1}", "unknown field `above_`"),
         ("alert: A\nlogs: x", "`logs` must be a mapping"),
+        ("alert: A\nlogs: {match: x, over: 5m, of: pods}", "`of` must be `host`"),
+        (
+            "alert: A\nlogs: {match: x, over: 5m, of: host, novel: 7d}",
+            "`of` and `novel` cannot be used together",
+        ),
         ("alert: A\nlogs: {match: x, over: 5m, distinct: pods}", "`distinct` cannot be `pods`; did you mean"),
         (
             "alert: A\nlogs: {match: x, over: 5m, distinct: pod, by: [pod]}",

@@ -47,7 +47,10 @@ def outcome(rule: Rule, result: QueryResult) -> CaseOutcome:
 
 
 async def check_outcome(rule: Rule, case: CheckCase) -> CaseOutcome:
-    return outcome(rule, await check_result(rule, case))
+    """Return what the check fires. One that cannot tell, as it failed, fires nothing either: that is no quiet case."""
+    result = await check_result(rule, case)
+    assert isinstance(result, Seen), result
+    return outcome(rule, result)
 
 
 async def check_result(rule: Rule, case: CheckCase, *, at: datetime = NOW) -> QueryResult:

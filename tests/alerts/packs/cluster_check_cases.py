@@ -21,7 +21,10 @@ def _stamp(ago: timedelta) -> str:
     return (NOW - ago).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _event(name: str, message: str, *, reason: str = "FailedCreatePodSandBox", count: int = 3) -> Event:
+def _event(
+    name: str, message: str, *, reason: str = "FailedCreatePodSandBox", count: int = 3, ago: int = 1
+) -> Event:
+    """Return an event that happened `count` times within three minutes, last so many minutes ago."""
     tree = {
         "metadata": {"name": f"{name}.1", "namespace": "kube-system"},
         "involvedObject": {"kind": "Pod", "namespace": "kube-system", "name": name},
@@ -29,8 +32,8 @@ def _event(name: str, message: str, *, reason: str = "FailedCreatePodSandBox", c
         "reason": reason,
         "message": message,
         "count": count,
-        "firstTimestamp": _stamp(timedelta(minutes=4)),
-        "lastTimestamp": _stamp(timedelta(minutes=1)),
+        "firstTimestamp": _stamp(timedelta(minutes=ago + 3)),
+        "lastTimestamp": _stamp(timedelta(minutes=ago)),
     }
     return read(Event, tree)
 
@@ -90,7 +93,13 @@ def _service(name: str, type_: str = "LoadBalancer", *addresses: str) -> Service
     )
 
 
-def _ended(number: int, *, ago: timedelta, state: TrainingState = TrainingState.SUCCEEDED) -> Training:
+def _ended(
+    number: int,
+    *,
+    ago: timedelta,
+    state: TrainingState = TrainingState.SUCCEEDED,
+    has_namespace: bool = True,
+) -> Training:
     name = f"run-{number}"
     return Training(
         id=f"{name}/{name}",
@@ -98,7 +107,7 @@ def _ended(number: int, *, ago: timedelta, state: TrainingState = TrainingState.
         namespace=name,
         name=name,
         state=state,
-        has_namespace=True,
+        has_namespace=has_namespace,
         finished=NOW - ago,
     )
 
@@ -139,12 +148,13 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NodeCannotAssignAddresses",
-        description="sandboxes that fail for another reason, and two failures only",
+        description="sandboxes that fail for another reason, two failures only, and others before",
         inputs=check_input(
             inventory(
                 node("gpu-a01"),
                 _event("worker-0", "failed to reserve sandbox name", count=9),
                 _event("worker-1", _NO_BLOCKS, count=2),
+                _event("worker-2", _NO_BLOCKS, count=9, ago=6),
             )
         ),
     ),
@@ -167,7 +177,7 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NetworkAgentDown",
-        description="other DaemonSets, a pod that is being replaced, and a node that is not ready itself",
+        description="other DaemonSets, pods that are or were replaced, and nodes that are not ready or are gone",
         inputs=check_input(
             inventory(
                 *_NODES,
@@ -175,6 +185,14 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
                 _agent("log-shipper", "gpu-a01", ready=False),
                 _agent("calico-node", "gpu-a02", ready=False, deletionTimestamp=_stamp(timedelta(minutes=1))),
                 _agent("calico-node", "gpu-b01", ready=False),
+                _agent("calico-node", "gpu-gone", ready=False),
+                pod(
+                    "calico-node-old",
+                    "kube-system",
+                    ownerReferences=owned("DaemonSet", "calico-node"),
+                    spec={"nodeName": "gpu-a03"},
+                    status={"phase": "Failed", "reason": "Evicted"},
+                ),
             )
         ),
     ),
@@ -193,6 +211,30 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
                 summary="calico-node is not ready on 40% of its nodes.",
             ),
         ),
+    ),
+    *(
+        CheckCase(
+            rule="NetworkAgentsDown",
+            description=f"two of {count}",
+            inputs=check_input(
+                inventory(
+                    *(_agent("kube-proxy", f"gpu-{number}", ready=number > 1) for number in range(count))
+                )
+            ),
+            fired=fired,
+        )
+        for count, fired in (
+            (
+                19,
+                (
+                    Fired(
+                        labels={"component": "kube-proxy", "severity": "critical"},
+                        summary="kube-proxy is not ready on 10.53% of its nodes.",
+                    ),
+                ),
+            ),
+            (20, ()),
+        )
     ),
     CheckCase(
         rule="NetworkAgentsDown",
@@ -256,9 +298,12 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="ControlPlaneComponentDown",
-        description="one of three is not ready, and a managed control plane has no pods",
+        description="one of three is not ready, and what else runs in the namespace is no part of it",
         inputs=check_input(
-            inventory(*(_static("etcd", f"master-{number}", ready=number > 1) for number in (1, 2, 3)))
+            inventory(
+                *(_static("etcd", f"master-{number}", ready=number > 1) for number in (1, 2, 3)),
+                _agent("kube-proxy", "master-1", ready=False),
+            )
         ),
     ),
     CheckCase(
@@ -313,28 +358,29 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="TrainingNamespacesLeft",
-        description="thirty trainings ended days ago, and their namespaces are still there",
+        description="21 trainings ended over a day ago, and their namespaces are still there",
         inputs=check_input(
-            inventory(*_namespaces(30)),
-            trainings=tuple(_ended(number, ago=timedelta(days=3)) for number in range(30)),
+            inventory(*_namespaces(21)),
+            trainings=tuple(_ended(number, ago=timedelta(hours=25)) for number in range(21)),
         ),
         fired=(
             Fired(
                 labels={"component": "apiserver", "severity": "info"},
-                summary="30 namespaces of trainings that ended over a day ago are still there.",
+                summary="21 namespaces of trainings that ended over a day ago are still there.",
             ),
         ),
     ),
     CheckCase(
         rule="TrainingNamespacesLeft",
-        description="a few, those that ended today, and those where something runs again",
+        description="twenty, those that ended within a day, those where something runs again, and those of teams",
         inputs=check_input(
-            inventory(*_namespaces(80)),
+            inventory(*_namespaces(90)),
             trainings=(
                 *(_ended(number, ago=timedelta(days=3)) for number in range(20)),
-                *(_ended(number, ago=timedelta(hours=3)) for number in range(20, 50)),
+                *(_ended(number, ago=timedelta(hours=23)) for number in range(20, 50)),
                 *(_ended(number, ago=timedelta(days=3)) for number in range(50, 80)),
                 *(_ended(number, ago=timedelta(), state=TrainingState.RUNNING) for number in range(50, 80)),
+                *(_ended(number, ago=timedelta(days=3), has_namespace=False) for number in range(80, 90)),
             ),
         ),
     ),

@@ -138,6 +138,22 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="DNSAutoscalerShrunk",
+        description="five of eight replicas are less than three quarters",
+        inputs=check_input(_cluster_of(80, cordoned=30), configs=_TEN),
+        fired=(
+            Fired(
+                labels={**_CAPPED, "severity": "warning"},
+                summary="The DNS autoscaler sets 5 replicas: it counts no node that is cordoned or not ready.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="DNSAutoscalerShrunk",
+        description="six of eight are three quarters",
+        inputs=check_input(_cluster_of(80, cordoned=20), configs=_TEN),
+    ),
+    CheckCase(
+        rule="DNSAutoscalerShrunk",
         description="20 of 100 are cordoned: most replicas are left",
         inputs=check_input(_cluster_of(100, cordoned=20), configs=_TEN),
     ),

@@ -73,6 +73,14 @@ FLOW_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="LogsMissing",
+        description="a node is ready for a little more than a quarter of an hour",
+        inputs=check_input(
+            inventory(*_THREE[:2], _node("gpu-a03", minutes=16)), logs=(_lines("gpu-a01", "gpu-a02"), _ALL)
+        ),
+        fired=(_SILENT,),
+    ),
+    CheckCase(
+        rule="LogsMissing",
         description="a node that is not ready, and one that is ready for less than a quarter of an hour",
         inputs=check_input(
             inventory(*_THREE[:2], _node("gpu-a03", ready="Unknown"), _node("gpu-a04", minutes=14)),

@@ -70,6 +70,38 @@ GPU_CHECK_CASES: Sequence[CheckCase] = (
             ),
         ),
     ),
+    *(
+        CheckCase(
+            rule="GPUMetricsMissing",
+            description=f"{gone} of {count} nodes have none: each of them is named",
+            inputs=check_input(
+                inventory(*(_node(f"gpu-{number}") for number in range(count))),
+                metrics=tuple(_series(Hostname=f"gpu-{number}") for number in range(gone, count)),
+            ),
+            fired=tuple(
+                Fired(
+                    labels={"node": f"gpu-{number}", "severity": "warning"},
+                    summary=f"Nothing is known of 8 GPUs of gpu-{number}: Prometheus has no such series.",
+                )
+                for number in range(gone)
+            ),
+        )
+        for gone, count in ((3, 4), (4, 8))
+    ),
+    CheckCase(
+        rule="GPUMetricsMissing",
+        description="more than half have none: that is one exporter",
+        inputs=check_input(
+            inventory(*(_node(f"gpu-{number}") for number in range(9))),
+            metrics=tuple(_series(Hostname=f"gpu-{number}") for number in range(5, 9)),
+        ),
+        fired=(
+            Fired(
+                labels={"component": "dcgm-exporter", "severity": "warning"},
+                summary="Nothing is known of GPUs of 5 nodes: Prometheus has no such series.",
+            ),
+        ),
+    ),
     CheckCase(
         rule="GPUMetricsMissing",
         description="a cluster that never had dcgm-exporter misses nothing",

@@ -90,6 +90,12 @@ GPU_LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="NVIDIAUVMMissing",
+        description="one pod tried to start",
+        events=_lines("Running modprobe nvidia-uvm nvidia failed with message", unit="gpu-manager"),
+        fired=(_fired("critical", "gpu-a01 cannot start GPU pods: /dev/nvidia-uvm is missing."),),
+    ),
+    LogCase(
+        rule="NVIDIAUVMMissing",
         description="the module is loaded",
         events=_lines("nvidia-uvm: Loaded the UVM driver, major device number 510."),
     ),
@@ -113,6 +119,14 @@ GPU_LOG_CASES: Sequence[LogCase] = (
             "mlx5_core 0000:5c:00.0: mlx5_pcie_event:299: Detected insufficient power on the PCIe slot (27W).",
             "mlx5_port_module_event:1131:(pid 0): Port module event[error]: module 0, Cable error, High Temperature",
         ),
+        fired=(
+            _fired("warning", "A network card of gpu-a01 reports a problem of power, cable or temperature."),
+        ),
+    ),
+    LogCase(
+        rule="NetworkCardHardwareLogged",
+        description="one line about a cable",
+        events=_lines("mlx5_core 0000:5c:00.0: Port module event[error]: module 0, Cable error, Bus stuck"),
         fired=(
             _fired("warning", "A network card of gpu-a01 reports a problem of power, cable or temperature."),
         ),

@@ -133,6 +133,17 @@ LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="GPUFellOffBusLogged",
+        description="an older driver writes one line",
+        events=(LogEvent(text="NVRM: GPU 0000:18:00.0: GPU has fallen off the bus."),),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "severity": "critical"},
+                summary="A GPU on gpu-a01 has fallen off the bus.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="GPUFellOffBusLogged",
         description="another XID, and a USB device that does not respond",
         events=(
             LogEvent(what="xid", gpu=3, facts={**_XID, "xid": "48"}),
@@ -141,12 +152,12 @@ LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="ErrorLogBurst",
-        description="sixty errors of one component where the threshold is fifty and five are usual",
+        description="sixty errors of one component, four minutes ago, where the threshold is fifty and ten are usual",
         events=(
-            LogEvent(what="component-error", facts=_ERROR, times=60),
+            LogEvent(what="component-error", facts=_ERROR, times=60, ago=200),
             *(
-                LogEvent(what="component-error", facts=_ERROR, times=5, ago=60 + day * DAY)
-                for day in (1, 2, 3)
+                LogEvent(what="component-error", facts=_ERROR, times=10, ago=60 + day * DAY)
+                for day in range(1, 8)
             ),
         ),
         fired=(
@@ -169,17 +180,19 @@ LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="ErrorLogBurst",
-        description="forty errors are below the threshold, and info lines are not errors",
+        description="forty errors are below the threshold, with those before; infos and warnings are not errors",
         events=(
             LogEvent(what="component-error", facts=_ERROR, times=40),
+            LogEvent(what="component-error", facts=_ERROR, times=40, ago=360),
+            LogEvent(text="W0302 08:00:00.1 1 x.go:1] slow", unit="kubelet", level="warning", times=60),
             LogEvent(what="kubelet-start", times=200),
         ),
     ),
     LogCase(
         rule="NeverSeenError",
-        description="five lines with a pattern that is new within the week",
+        description="five lines, four minutes ago, with a pattern that is new within the week",
         events=(
-            LogEvent(what="component-log", facts=_NEW, times=5),
+            LogEvent(what="component-log", facts=_NEW, times=5, ago=240),
             LogEvent(what="component-error", facts=_ERROR, times=30),
             LogEvent(what="component-error", facts=_ERROR, ago=2 * DAY),
         ),
@@ -197,16 +210,32 @@ LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="NeverSeenError",
-        description="the pattern was logged three days ago on another node",
+        description="the pattern was logged five days ago on another node",
         events=(
             LogEvent(what="component-log", facts=_NEW, times=9),
-            LogEvent(what="component-log", facts=_NEW, node="gpu-b01", ago=3 * DAY),
+            LogEvent(what="component-log", facts=_NEW, node="gpu-b01", ago=5 * DAY),
         ),
     ),
     LogCase(
         rule="NeverSeenError",
-        description="four lines are not above the threshold",
-        events=(LogEvent(what="component-log", facts=_NEW, times=4),),
+        description="four lines are not above the threshold, and warnings are not errors",
+        events=(
+            LogEvent(what="component-log", facts=_NEW, times=4),
+            LogEvent(
+                text="W0302 08:00:00.1 1 x.go:1] reading the image filesystem took long",
+                unit="containerd",
+                level="warning",
+                times=9,
+            ),
+        ),
+    ),
+    LogCase(
+        rule="NeverSeenError",
+        description="four lines, and four that are older",
+        events=(
+            LogEvent(what="component-log", facts=_NEW, times=4),
+            LogEvent(what="component-log", facts=_NEW, times=4, ago=360),
+        ),
     ),
     LogCase(
         rule="VolumeUnmapFailed",

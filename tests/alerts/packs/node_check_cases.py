@@ -73,12 +73,14 @@ def _holding(name: str, on: str, count: int) -> Pod:
     return pod(name, spec={"nodeName": on, "containers": [gpus(count)]})
 
 
-def _idle_case(description: str, *trainings: Training, pods: Sequence[Pod] = (), **parts: Any) -> CheckCase:
+def _idle_case(
+    description: str, *trainings: Training, things: Sequence[Node | Pod] = (), **parts: Any
+) -> CheckCase:
     nodes = [node(f"gpu-a0{number}") for number in (1, 2, 3)]
     return CheckCase(
         rule="NodesIdleWhileGangWaits",
         description=description,
-        inputs=check_input(inventory(*nodes, *pods), trainings=trainings),
+        inputs=check_input(inventory(*nodes, *things), trainings=trainings),
         **parts,
     )
 
@@ -87,6 +89,16 @@ def _on(name: str, severity: str, summary: str, **labels: str) -> Fired:
     return Fired(labels={"node": name, "severity": severity, **labels}, summary=summary)
 
 
+_STARTED = pod(
+    "just-started",
+    spec={"nodeName": "gpu-a01"},
+    status={
+        "phase": "Running",
+        "conditions": [
+            {"type": "Ready", "status": "True", "lastTransitionTime": _stamp(timedelta(minutes=3))}
+        ],
+    },
+)
 _GANG = Fired(
     labels={"namespace": "vision-big", "training": "vision-big/big", "severity": "warning"},
     summary="2 GPU nodes are idle while vision-big/big waits for more.",
@@ -189,19 +201,21 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NodePressureEviction",
-        description="the kubelet evicted two pods for disk space",
-        inputs=check_input(inventory(node("gpu-a01"), _evicted("a", _SHORT), _evicted("b", _SHORT))),
+        description="the kubelet evicted two pods for disk space, nearly half an hour ago",
+        inputs=check_input(
+            inventory(node("gpu-a01"), *(_evicted(one, _SHORT, ago=timedelta(minutes=29)) for one in "ab"))
+        ),
         fired=(
             _on("gpu-a01", "critical", "The kubelet of gpu-a01 evicted pods because the node ran short."),
         ),
     ),
     CheckCase(
         rule="NodePressureEviction",
-        description="objects of old evictions stay for days, and a pod over its own limit is not the node's fault",
+        description="objects of evictions stay for days, and a pod over its own limit is not the node's fault",
         inputs=check_input(
             inventory(
                 node("gpu-a01"),
-                _evicted("a", _SHORT, ago=timedelta(hours=5)),
+                _evicted("a", _SHORT, ago=timedelta(minutes=31)),
                 _evicted("b", _OVER),
                 pod("c", spec={"nodeName": "gpu-a01"}, status={"phase": "Failed", "reason": "NodeLost"}),
             )
@@ -209,8 +223,10 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="PodEphemeralStorageExceeded",
-        description="a worker wrote its checkpoints into emptyDir",
-        inputs=check_input(inventory(node("gpu-a01"), _evicted("detr-worker-0", _OVER))),
+        description="a worker wrote its checkpoints into emptyDir, nearly half an hour ago",
+        inputs=check_input(
+            inventory(node("gpu-a01"), _evicted("detr-worker-0", _OVER, ago=timedelta(minutes=29)))
+        ),
         fired=(
             Fired(
                 labels={"namespace": "vision-detr", "pod": "detr-worker-0", "severity": "warning"},
@@ -220,9 +236,14 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="PodEphemeralStorageExceeded",
-        description="a pod that its node evicted, and one that was evicted long ago",
+        description="a pod that its node evicted, one that was evicted more than half an hour ago, and one that runs",
         inputs=check_input(
-            inventory(node("gpu-a01"), _evicted("a", _SHORT), _evicted("b", _OVER, ago=timedelta(hours=5)))
+            inventory(
+                node("gpu-a01"),
+                _evicted("a", _SHORT),
+                _evicted("b", _OVER, ago=timedelta(minutes=31)),
+                _STARTED,
+            )
         ),
     ),
     CheckCase(
@@ -273,6 +294,24 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NodeOvercommitted",
+        description="a little more than half more than the memory",
+        inputs=check_input(
+            inventory(
+                _sized("infra-01", cpu="16", memory="64Gi"),
+                _limited("a", {"cpu": "8", "memory": "100Gi"}, {"cpu": "4", "memory": "8Gi"}),
+            )
+        ),
+        fired=(
+            _on(
+                "infra-01",
+                "info",
+                "The limits of the pods on infra-01 are 1.6 times its memory.",
+                resource="memory",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="NodeOvercommitted",
         description="within reason: three times the CPUs and half more than the memory",
         inputs=check_input(
             inventory(
@@ -284,28 +323,48 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="ContainerRuntimeFailing",
-        description="events of several pods, and of one pod again and again",
+        description="events of several pods, one of which has failed for days, and of one pod again and again",
         inputs=check_input(
-            inventory(node("gpu-a01"), _event("a", 3), _event("b", 2, reason="FailedKillPod"))
+            inventory(
+                node("gpu-a01"),
+                pod("b", spec={"nodeName": "gpu-a01"}),
+                _event("a", 2),
+                _event("b", 2, reason="FailedKillPod", firstTimestamp=None, source={}),
+                _event("c", 9, firstTimestamp=_stamp(timedelta(days=2))),
+            )
         ),
         fired=(_on("gpu-a01", "warning", "The container runtime of gpu-a01 fails: 5 events in 10 minutes."),),
     ),
     CheckCase(
         rule="ContainerRuntimeFailing",
-        description="four events, other reasons, and one that has repeated for a day and is rare",
+        description="four events, others before, other reasons, and one that has repeated for a day and is rare",
         inputs=check_input(
             inventory(
                 node("gpu-a01"),
-                _event("a", 3),
+                _event("a", 2),
                 _event("b", 90, reason="Pulled"),
                 _event("c", 90, firstTimestamp=_stamp(timedelta(days=2))),
+                _event(
+                    "newer-style",
+                    1,
+                    firstTimestamp=None,
+                    lastTimestamp=None,
+                    eventTime=f"{_stamp(timedelta(days=2)).rstrip('Z')}.000000Z",
+                    series={"count": 90, "lastObservedTime": _stamp(timedelta(minutes=1))},
+                ),
+                _event(
+                    "d",
+                    9,
+                    firstTimestamp=_stamp(timedelta(minutes=15)),
+                    lastTimestamp=_stamp(timedelta(minutes=11)),
+                ),
             )
         ),
     ),
     _idle_case(
         "a gang of three waits: one of the nodes has a small pod",
         _waiting("big", tasks=3),
-        pods=[_holding("notebook", "gpu-a03", 1)],
+        things=[_holding("notebook", "gpu-a03", 1)],
         fired=(_GANG,),
     ),
     _idle_case(
@@ -314,8 +373,20 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
         _waiting("runs", tasks=9, state=TrainingState.RUNNING),
     ),
     _idle_case(
-        "all nodes are used",
+        "a gang of two waits for GPUs that two nodes have",
+        _waiting("big", tasks=2),
+        things=[_holding("notebook", "gpu-a03", 1)],
+        fired=(_GANG,),
+    ),
+    _idle_case("three tasks without GPUs wait for CPUs", _waiting("cpu", tasks=3, each=0)),
+    _idle_case(
+        "all nodes are used, cordoned, without GPUs, or have slices only",
         _waiting("big", tasks=3),
-        pods=[_holding(f"w-{number}", f"gpu-a0{number}", 4) for number in (1, 2, 3)],
+        things=[
+            *(_holding(f"w-{number}", f"gpu-a0{number}", 4) for number in (1, 2, 3)),
+            node("gpu-a04", spec={"unschedulable": True}),
+            _sized("infra-01", cpu="64"),
+            _sized("mig-01", **{"nvidia.com/mig-1g.10gb": "7"}),
+        ],
     ),
 )

@@ -308,6 +308,17 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     _case("VolumeOnTwoNodes", "one node", *a_volume(), a_user("writer", "gpu-a01"), attached("gpu-a01")),
     _case(
+        "VolumeOnTwoNodes",
+        "two claims of one image on one node, and an image that is only read on two",
+        *a_volume(),
+        *a_volume("speech/again"),
+        a_user("writer", "gpu-a01"),
+        a_user("eval", "gpu-a01", claim="speech/again", reads=True),
+        *a_volume("vision/coco", handle="h-2"),
+        a_user("r-1", "gpu-a01", claim="vision/coco", reads=True),
+        a_user("r-2", "gpu-a02", claim="vision/coco", reads=True),
+    ),
+    _case(
         "VolumeWriterWaiting",
         "it is placed and does not start",
         *a_volume(),

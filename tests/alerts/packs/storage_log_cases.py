@@ -116,8 +116,8 @@ STORAGE_LOG_CASES: tuple[LogCase, ...] = (
             ),
         ),
         (
-            "one monitor restarts",
-            LogEvent(text="libceph: mon0 10.0.9.1:6789 session lost, hunting for new mon"),
+            "each of three monitors restarts",
+            LogEvent(text="libceph: mon0 10.0.9.1:6789 session lost, hunting for new mon", times=3),
         ),
     ),
     *_cases(

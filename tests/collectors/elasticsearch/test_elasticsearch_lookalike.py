@@ -25,7 +25,6 @@ async def client(server: ElasticsearchLookalike) -> AsyncIterator[AsyncElasticse
     [
         ({"query": {"fuzzy": {"message": "x"}}}, "the query `fuzzy`"),
         ({"query": {"match_phrase": {"message": {"query": "x", "slop": 2}}}}, "`slop` in `match_phrase`"),
-        ({"query": {"query_string": {"query": "/a.*/", "fields": ["message"]}}}, "regular expressions"),
         ({"query": {"query_string": {"query": "a~2", "fields": ["message"]}}}, "`~`"),
         ({"query": {"query_string": {"query": "a", "fields": ["message"], "boost": 2}}}, "`boost`"),
         ({"aggs": {"a": {"terms": {"field": "host.name"}}}}, "the aggregation `terms`"),

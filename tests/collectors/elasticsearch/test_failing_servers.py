@@ -57,9 +57,9 @@ async def test_a_search_that_timed_out_is_blind(
 @pytest.mark.parametrize(
     ("query", "searches"),
     [
-        pytest.param(EXTRACT, 2, id="an extraction counts, then reads"),
-        pytest.param(NOVEL, 2, id="a novelty reads, then searches the past"),
-        pytest.param(USUAL, 2, id="a comparison counts, then counts the totals"),
+        pytest.param(EXTRACT, 3, id="an extraction looks at fields, counts, then reads"),
+        pytest.param(NOVEL, 3, id="a novelty looks at fields, reads, then searches the past"),
+        pytest.param(USUAL, 3, id="a comparison looks at fields, counts, then counts the totals"),
     ],
 )
 async def test_every_search_of_a_query_must_be_complete(

@@ -26,6 +26,15 @@ CAPS = {
 }
 
 
+NOTHING = {"timed_out": False, "_shards": {"total": 1, "successful": 1, "failed": 0}}
+SAMPLES = {"responses": [NOTHING] * 4}  # in which fields are looked for
+
+
+def prepared(path: str) -> object:
+    """Return the responses that come before a search; None for the search itself."""
+    return CAPS if "_field_caps" in path else SAMPLES if "_msearch" in path else None
+
+
 @asynccontextmanager
 async def serving(answer: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[str]:
     """Serve every path with one handler, and yield the address."""
@@ -93,7 +102,7 @@ async def test_an_endless_response_is_aborted_at_the_cap(now: datetime) -> None:
 
 async def test_a_response_without_shard_counts_is_blind(now: datetime) -> None:
     async def answer(request: web.Request) -> web.Response:
-        body = CAPS if "_field_caps" in request.path else {"aggregations": {}}
+        body = prepared(request.path) or {"aggregations": {}}
         return web.json_response(body, headers=PRODUCT)
 
     async with serving(answer) as url:
@@ -106,7 +115,7 @@ async def test_a_remote_cluster_that_was_not_reached_is_blind(now: datetime, mis
     whole = {"timed_out": False, "_shards": {"total": 3, "successful": 3, "failed": 0}, "_clusters": clusters}
 
     async def answer(request: web.Request) -> web.Response:
-        return web.json_response(CAPS if "_field_caps" in request.path else whole, headers=PRODUCT)
+        return web.json_response(prepared(request.path) or whole, headers=PRODUCT)
 
     async with serving(answer) as url:
         assert f"did not reach every remote cluster: 1 {missing}" in await blind_reason(url, now)
@@ -118,7 +127,7 @@ async def test_warnings_of_the_server_are_not_raised_here(now: datetime) -> None
 
     async def answer(request: web.Request) -> web.Response:
         headers = {**PRODUCT, "Warning": '299 Elasticsearch-8.19.0 "this is deprecated"'}
-        return web.json_response(CAPS if "_field_caps" in request.path else whole, headers=headers)
+        return web.json_response(prepared(request.path) or whole, headers=headers)
 
     async with (
         serving(answer) as url,

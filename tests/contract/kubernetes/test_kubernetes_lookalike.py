@@ -89,6 +89,18 @@ async def test_a_paused_server_does_not_answer_until_it_is_resumed(
         assert response.status == 200
 
 
+async def test_a_watch_of_a_paused_server_does_not_end(
+    kube: KubernetesLookalike, session: aiohttp.ClientSession
+) -> None:
+    timeout = aiohttp.ClientTimeout(total=60, sock_read=0.3)
+    params = {"watch": "true", "timeoutSeconds": "0.1", "resourceVersion": str(kube.store.version)}
+    async with session.get(NODES, params=params, timeout=timeout) as response:
+        kube.pause()
+        with pytest.raises(TimeoutError):
+            await response.content.read()
+        kube.resume()
+
+
 async def test_dropped_watches_end_abruptly_or_cleanly(
     kube: KubernetesLookalike, session: aiohttp.ClientSession
 ) -> None:
@@ -102,6 +114,48 @@ async def test_dropped_watches_end_abruptly_or_cleanly(
                     await response.content.read()
             else:
                 await response.content.read()
+
+
+async def test_a_stalled_watch_sends_nothing_more_and_a_new_one_works(
+    kube: KubernetesLookalike, session: aiohttp.ClientSession
+) -> None:
+    kube.create(_node("n1"))
+    timeout = aiohttp.ClientTimeout(total=60, sock_read=0.2)
+    async with session.get(NODES, params={"watch": "true"}, timeout=timeout) as stalled:
+        await stalled.content.readline()
+        kube.stall_watches()
+        kube.create(_node("n2"))
+        with pytest.raises(TimeoutError):
+            await stalled.content.readline()
+    async with session.get(NODES, params={"watch": "true"}) as new:
+        assert b'"n1"' in await new.content.readline()
+        assert b'"n2"' in await new.content.readline()
+
+
+async def test_watches_are_hung_up_with_nothing_sent_until_that_ends(
+    kube: KubernetesLookalike, session: aiohttp.ClientSession
+) -> None:
+    kube.create(_node("n1"))
+    kube.hang_up_watches(True)
+    async with session.get(NODES, params={"watch": "true"}) as response:
+        assert (response.status, await response.content.read()) == (200, b"")
+    kube.hang_up_watches(False)
+    async with session.get(NODES, params={"watch": "true"}) as response:
+        assert b'"n1"' in await response.content.readline()
+
+
+async def test_a_bookmark_follows_every_change_before_it(
+    kube: KubernetesLookalike, session: aiohttp.ClientSession
+) -> None:
+    params = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": str(kube.store.version)}
+    async with session.get(NODES, params=params) as response:
+        kube.create(_node("n1"))
+        assert b'"ADDED"' in await response.content.readline()
+        kube.create(_node("n2"))
+        kube.send_bookmarks()
+        assert b'"n2"' in await response.content.readline()
+        assert b'"BOOKMARK"' in (line := await response.content.readline())
+        assert f'"resourceVersion":"{kube.store.version}"'.encode() in line
 
 
 async def test_a_url_may_contain_its_token(kube: KubernetesLookalike) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from collectors.facts.label_mapping import DEFAULT
+from collectors.sources.prometheus.dcgm_counters import counters
 
 
 class Role(StrEnum):
@@ -81,16 +82,75 @@ def _own(job: str) -> str:
     return next(one.words for one in DEFAULT.exporters if one.is_own(job))
 
 
-_NODES = ("node", "kubernetes_node", "nodename", "node_name", "Hostname", "hostname", "exported_node", "host")
+_MIB = 1 << 20
+NODE_LABELS = (
+    "node",
+    "kubernetes_node",
+    "nodename",
+    "node_name",
+    "Hostname",
+    "hostname",
+    "exported_node",
+    "host",
+)
+
+_UUIDS = ("UUID", "uuid", "gpu_uuid")
+# exporter 1.x, the next names of DCGM itself, and exporters that ask nvidia-smi or NVML instead
+_DCGM_ALIASES: Mapping[str, tuple[MetricAlias, ...]] = {
+    "DCGM_FI_DEV_GPU_TEMP": (
+        MetricAlias(name="dcgm_gpu_temp"),
+        MetricAlias(name="nvidia_smi_temperature_gpu"),
+        MetricAlias(name="nvidia_gpu_temperature_celsius"),
+    ),
+    "DCGM_FI_DEV_GPU_UTIL": (
+        MetricAlias(name="dcgm_gpu_utilization"),
+        MetricAlias(name="DCGM_FI_DEV_GPU_UTIL_RATIO", factor=100),
+        MetricAlias(name="nvidia_smi_utilization_gpu_ratio", factor=100),
+        MetricAlias(name="nvidia_gpu_duty_cycle"),
+    ),
+    "DCGM_FI_DEV_XID_ERRORS": (
+        MetricAlias(name="dcgm_xid_errors"),
+        MetricAlias(name="DCGM_FI_DEV_XID_ERROR"),
+    ),
+    "DCGM_FI_DEV_THERMAL_VIOLATION": (MetricAlias(name="dcgm_thermal_violation"),),
+    "DCGM_FI_DEV_FB_USED": (
+        MetricAlias(name="dcgm_fb_used"),
+        MetricAlias(name="nvidia_smi_memory_used_bytes", factor=1 / _MIB),
+        MetricAlias(name="nvidia_gpu_memory_used_bytes", factor=1 / _MIB),
+    ),
+    "DCGM_FI_DEV_FB_FREE": (
+        MetricAlias(name="dcgm_fb_free"),
+        MetricAlias(name="nvidia_smi_memory_free_bytes", factor=1 / _MIB),
+    ),
+    "DCGM_FI_DEV_POWER_USAGE": (
+        MetricAlias(name="dcgm_power_usage"),
+        MetricAlias(name="nvidia_smi_power_draw_watts"),
+        MetricAlias(name="nvidia_gpu_power_usage_milliwatts", factor=1e-3),
+    ),
+    "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": (MetricAlias(name="nvidia_smi_ecc_errors_uncorrected_volatile_total"),),
+    "DCGM_FI_DEV_ROW_REMAP_FAILURE": (MetricAlias(name="DCGM_FI_DEV_ROW_REMAP_FAILED"),),
+    "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": (
+        MetricAlias(name="dcgm_pcie_replay_counter"),
+        MetricAlias(name="DCGM_FI_DEV_PCIE_REPLAY_TOTAL"),
+    ),
+}
+# OpenTelemetry's collector ends the names of counters with this.
+_COUNTERS = tuple(name for name, line in counters().items() if line.split(",")[1].strip() == "counter")
+_DCGM_ALIASES = {
+    **_DCGM_ALIASES,
+    **{name: (*_DCGM_ALIASES.get(name, ()), MetricAlias(name=f"{name}_total")) for name in _COUNTERS},
+}
 
 DCGM = Family(
     name="dcgm-exporter",
     prefix="DCGM_",
     probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     roles={
-        Role.NODE: RoleLabels(label="Hostname", names=_NODES),
-        Role.GPU: RoleLabels(label="gpu", names=("gpu", "gpu_index", "minor_number", "device")),
-        Role.UUID: RoleLabels(label="UUID", names=("UUID", "uuid", "gpu_uuid")),
+        Role.NODE: RoleLabels(label="Hostname", names=NODE_LABELS),
+        Role.GPU: RoleLabels(
+            label="gpu", names=("gpu", "gpu_index", "minor_number", "device", *_UUIDS)
+        ),  # a UUID where there is no index
+        Role.UUID: RoleLabels(label="UUID", names=_UUIDS),
         Role.POD: RoleLabels(label="exported_pod", names=("exported_pod", "pod_name", "pod")),
         Role.NAMESPACE: RoleLabels(
             label="exported_namespace", names=("exported_namespace", "pod_namespace", "namespace")
@@ -101,27 +161,7 @@ DCGM = Family(
     },
     is_on_node=True,
     own=_own("dcgm-exporter"),
-    aliases={
-        # exporter 1.x, and the next names of DCGM itself
-        "DCGM_FI_DEV_GPU_TEMP": (MetricAlias(name="dcgm_gpu_temp"),),
-        "DCGM_FI_DEV_GPU_UTIL": (
-            MetricAlias(name="dcgm_gpu_utilization"),
-            MetricAlias(name="DCGM_FI_DEV_GPU_UTIL_RATIO", factor=100),
-        ),
-        "DCGM_FI_DEV_XID_ERRORS": (
-            MetricAlias(name="dcgm_xid_errors"),
-            MetricAlias(name="DCGM_FI_DEV_XID_ERROR"),
-        ),
-        "DCGM_FI_DEV_THERMAL_VIOLATION": (MetricAlias(name="dcgm_thermal_violation"),),
-        "DCGM_FI_DEV_FB_USED": (MetricAlias(name="dcgm_fb_used"),),
-        "DCGM_FI_DEV_FB_FREE": (MetricAlias(name="dcgm_fb_free"),),
-        "DCGM_FI_DEV_POWER_USAGE": (MetricAlias(name="dcgm_power_usage"),),
-        "DCGM_FI_DEV_ROW_REMAP_FAILURE": (MetricAlias(name="DCGM_FI_DEV_ROW_REMAP_FAILED"),),
-        "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": (
-            MetricAlias(name="dcgm_pcie_replay_counter"),
-            MetricAlias(name="DCGM_FI_DEV_PCIE_REPLAY_TOTAL"),
-        ),
-    },
+    aliases=_DCGM_ALIASES,
 )
 
 
@@ -159,7 +199,7 @@ COREDNS = Family(
     },
 )
 
-_HOST = {Role.NODE: RoleLabels(label="instance", names=_NODES)}
+_HOST = {Role.NODE: RoleLabels(label="instance", names=NODE_LABELS)}
 
 NODE_EXPORTER = Family(
     name="node_exporter",

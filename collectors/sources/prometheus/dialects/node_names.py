@@ -20,6 +20,13 @@ class NodeNames:
         self._found: dict[str, str] = {}
         self._pods: tuple[Topology, Mapping[str, PodKey | None]] | None = None
 
+    def as_of_now(self) -> "NodeNames":
+        """Return the same with the topology of this moment, for another thread. What it finds is kept here, too."""
+        topology = self._topology()
+        now = NodeNames(lambda: topology)
+        now._found, now._pods = self._found, self._pods
+        return now
+
     @property
     def is_known(self) -> bool:
         """Whether the nodes of the cluster are known."""
@@ -29,10 +36,16 @@ class NodeNames:
         """Whether the value is the name of a node itself."""
         return value in self._topology().nodes
 
-    def is_host(self, value: str) -> bool:
-        """Whether the value is the name or the address of a node, or of a pod."""
+    @property
+    def cluster(self) -> str:
+        """The name of the cluster in the settings."""
+        return self._topology().cluster
+
+    def of_host(self, value: str) -> str:
+        """Return the node with this name or address, or on which a pod has it; empty if there is none."""
         topology = self._topology()
-        return topology.node_named(value) in topology.nodes
+        node = topology.node_named(value)
+        return node if node in topology.nodes else ""
 
     def of(self, value: str) -> str:
         """Return the name of the node; empty when the value names none."""

@@ -48,7 +48,7 @@ class NodeRanks:
             return (1.0, 1.0) if name in self._usual and not own else (0.0, 0.0)
         direct = sum(self._nodes.is_node(value) for value in values)
         if name not in self._usual and name != INSTANCE:
-            leads = all(map(self._nodes.is_host, values))
+            leads = all(map(self._nodes.of_host, values))
             return (direct / len(values), 1.0) if leads else (0.0, 0.0)
         return direct / len(values), sum(bool(self._nodes.of(value)) for value in values) / len(values)
 

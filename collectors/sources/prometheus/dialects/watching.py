@@ -1,30 +1,28 @@
 """The dialects of one Prometheus: looked up before the first query, and again when its series change."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series
-from collectors.sources.prometheus.dialects.choosing import Dialect, Overrides, choose
+from collectors.facts.results import Blind, Sample, Seen, Series
+from collectors.sources.prometheus.dialects.choosing import Overrides
 from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
+from collectors.sources.prometheus.dialects.family_look import Look, LookUp
+from collectors.sources.prometheus.dialects.name_spelling import Spelling
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
-from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature, signature_query
+from collectors.sources.prometheus.dialects.probing import signature, signature_query
 from collectors.sources.prometheus.dialects.restoring import LabelRestorer
 from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.scope_watching import Ask, ScopeWatch
 from collectors.sources.prometheus.dialects.selectors import selectors
 
 CHECK_EVERY = (
     60.0  # seconds: whether the labels are still the same; with alerts standing, at each of their moments
 )
 LOOK_EVERY = 2 * 3600.0  # seconds: their values are looked at again
-KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
-_MOST_SERIES = 2_000  # looked at; of more, two of each target
-
-Ask = Callable[[str, datetime], Awaitable[QueryResult]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,24 +34,11 @@ class Prepared:
     node_labels: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
-class _Look:
-    """What was found of a family, by the loop's clock."""
-
-    dialect: Dialect = field(default_factory=Dialect)
-    names: frozenset[str] = frozenset()  # of metrics with an alias that are there
-    signature: frozenset[tuple[str, str]] = frozenset()  # the labels that each job has
-    has_nodes: bool = False  # whether the cluster's nodes were known
-    looked: float = 0.0
-    checked: float = 0.0
-    checked_at: datetime | None = None  # the moment that the check was as of
-    series: list[tuple[float, tuple[Labels, ...]]] = field(default_factory=list)
-
-
 class Dialects:
     """Rewrites the queries of packs to the labels and names that are there, and their results back.
 
-    `ask` queries the server. `overrides` are the labels of the settings, by family.
+    `ask` queries the server. `overrides` are the labels of the settings, by family, and `matchers` those that the
+    series of the cluster have.
     """
 
     def __init__(
@@ -62,16 +47,24 @@ class Dialects:
         *,
         overrides: Mapping[str, Overrides] | None = None,
         families: Sequence[Family] = FAMILIES,
+        matchers: Mapping[str, str] | None = None,
     ) -> None:
         self._ask = ask
+        self._scope = ScopeWatch(ask, matchers or {})
         self._overrides = overrides or {}
         self._families = families
-        self._looks: dict[str, _Look] = {}
+        self._looks: dict[str, Look] = {}
         self._locks = {family.name: asyncio.Lock() for family in families}
+        self._choosing = asyncio.Lock()
         self.nodes: NodeNames | None = None
 
     async def prepare(self, query: PromQLQuery, *, at: datetime, force: bool = False) -> Prepared | Blind:
         """Return the query in the dialect of its series, as of now; Blind when their node is not known."""
+        blind = await self._scope.follow(self.nodes, at)
+        if blind is not None:
+            return blind
+        if problem := self._scope.scope.problem:
+            return Blind(source="prometheus", at=at, reason=problem)
         texts = [query.expr, *([query.presence] if query.presence is not None else [])]
         metrics = {selector.metric for text in texts for selector in selectors(text)}
         families = [one for one in self._families if any(one.has(metric) for metric in metrics)]
@@ -82,8 +75,10 @@ class Dialects:
             if problem := self._problem(family):
                 return Blind(source="prometheus", at=at, reason=problem)
         return Prepared(
-            expr=rewritten(query.expr, self._forms),
-            presence=None if query.presence is None else rewritten(query.presence, self._forms),
+            expr=self.of_cluster(rewritten(query.expr, self._forms)),
+            presence=None
+            if query.presence is None
+            else self.of_cluster(rewritten(query.presence, self._forms)),
             node_labels=frozenset(
                 name
                 for one in families
@@ -91,6 +86,10 @@ class Dialects:
                 for name in (one.roles[Role.NODE].label, "node")
             ),
         )
+
+    def of_cluster(self, expr: str) -> str:
+        """Return the expression for the series of this cluster, as far as they are known."""
+        return self._scope.scope.of(expr)
 
     def restored(self, found: Seen, prepared: Prepared) -> Seen:
         """Return the result with the names of nodes, and without what the rewriting added.
@@ -131,9 +130,24 @@ class Dialects:
     def described(self) -> list[str]:
         """Return a line for each exporter that was needed and has series: which labels name what."""
         return [
-            f"{name}: " + ", ".join(_described(role, names) for role, names in look.dialect.labels.items())
+            *self._scope.scope.described(),
+            *self._described(),
+        ]
+
+    def _described(self) -> list[str]:
+        renamed = (
+            f"the metrics of {name} have other names here, such as `{look.family.probes[0]}`"
             for name, look in self._looks.items()
-            if look.series and look.dialect.labels
+            if look.spelling != Spelling()
+        )
+        return [
+            *renamed,
+            *(
+                f"{name}: "
+                + ", ".join(_described(role, names) for role, names in look.dialect.labels.items())
+                for name, look in self._looks.items()
+                if look.series and look.dialect.labels
+            ),
         ]
 
     def _problem(self, family: Family) -> str:
@@ -159,8 +173,9 @@ class Dialects:
         look = self._looks.get(family.name) if family is not None else None
         if family is None or look is None:
             return None
-        there = [one for one in family.aliases.get(metric, ()) if one.name in look.names]
-        own = [MetricName(name=metric)] if metric in look.names or not there else []
+        spelled = look.spelling.of(metric)
+        there = [one for one in look.family.aliases.get(spelled, ()) if one.name in look.names]
+        own = [MetricName(name=spelled)] if spelled in look.names or not there else []
         names = (*own, *(MetricName(name=one.name, factor=one.factor) for one in there))
         if names == (MetricName(name=metric),) and all(
             one.is_plain for group in look.dialect.groups for one in group.labels
@@ -176,11 +191,12 @@ class Dialects:
             if look is None:
                 return await self._look_up(family, at, now)
             knows_more = self.nodes is not None and self.nodes.is_known and not look.has_nodes
-            if not knows_more and now - look.looked < LOOK_EVERY:
+            has_scope = look.scope == self._scope.scope
+            if has_scope and not knows_more and now - look.looked < LOOK_EVERY:
                 is_old = look.checked_at is not None and at <= look.checked_at  # asked for, or a backfill
                 if is_old or not (must_check or now - look.checked >= CHECK_EVERY):
                     return None
-                found = await self._ask(signature_query(family), at)
+                found = await self._ask(signature_query(look.family, self._scope.scope.inner), at)
                 look.checked, look.checked_at = now, at
                 if isinstance(found, Blind) or signature(found) == look.signature:
                     return None
@@ -189,35 +205,18 @@ class Dialects:
 
     async def _look_up(self, family: Family, at: datetime, now: float) -> Blind | None:
         """Find out which labels and names the family's series have; what was found before stays if that fails."""
-        names = await self._ask(names_query(family), at)
-        labels = await self._ask(signature_query(family), at)
-        if isinstance(names, Blind):
-            return names
-        if isinstance(labels, Blind):
-            return labels
-        probe = any_of(family.probed)
-        counts = (one.value for one in names.samples if one.labels.get("__name__") in family.probed)
-        total = sum(counts) if family.roles else 0
-        sampled = probe if total <= _MOST_SERIES else f"topk by (job, {INSTANCE}) (2, {probe})"
-        found = await self._ask(sampled, at) if total else None
+        overrides = self._overrides.get(family.name)
+        look_up = LookUp(
+            ask=self._ask,
+            scope=self._scope.scope,
+            nodes=self.nodes,
+            overrides=overrides,
+            one_thread=self._choosing,
+        )
+        found = await look_up(family, at, now, self._looks.get(family.name))
         if isinstance(found, Blind):
             return found
-        look = self._looks.setdefault(family.name, _Look())
-        kept = [(since, series) for since, series in look.series if now - since < KEPT_FOR]
-        series = tuple(dict.fromkeys(one.labels for one in found.samples)) if found is not None else ()
-        look.series = [*kept[-1:], *([(now, series)] if series else [])]
-        look.names = frozenset(name for one in names.samples if (name := one.labels.get("__name__")))
-        look.signature = signature(labels)
-        look.looked = look.checked = now
-        look.checked_at = at
-        look.has_nodes = self.nodes is not None and self.nodes.is_known
-        look.dialect = choose(
-            family,
-            tuple(dict.fromkeys(labels for _, some in look.series for labels in some)),
-            nodes=self.nodes,
-            overrides=self._overrides.get(family.name),
-            fresh=series or None,
-        )
+        self._looks[family.name] = found
         return None
 
 

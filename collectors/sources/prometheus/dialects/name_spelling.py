@@ -1,0 +1,54 @@
+"""Families whose metrics were renamed as a whole: a prefix before all of them, or lower case."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from collectors.facts.results import Sample
+from collectors.sources.prometheus.dialects.families import TARGETS, Family
+
+_PREFIX = r"(\w+_)?"  # without a colon: recorded series have labels of their own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """What relabelling made of a family's names."""
+
+    prefix: str = ""
+    is_lower: bool = False
+
+    def of(self, metric: str) -> str:
+        return self.prefix + (metric.lower() if self.is_lower else metric)
+
+    def family(self, family: Family) -> Family:
+        """Return the family with the names of its metrics as they are spelled here."""
+        if self == Spelling():
+            return family
+        aliases = {
+            self.of(metric): tuple(replace(one, name=self.of(one.name)) for one in some)
+            for metric, some in family.aliases.items()
+        }
+        return replace(family, probes=tuple(map(self.of, family.probes)), aliases=aliases)
+
+
+def spelling_query(family: Family, more: str = "") -> str:
+    """Return the query for the probes under any name that ends like theirs; empty where that would mean little."""
+    if family is TARGETS:
+        return ""
+    pattern = json.dumps(f"(?i){_PREFIX}({'|'.join(family.probes)})")
+    return f"count by (__name__) ({{__name__=~{pattern}{more}}})"
+
+
+def spelling_of(family: Family, found: Iterable[Sample]) -> Spelling:
+    """Return how the names are spelled; as usual where they are not there, or there in several spellings."""
+    known = {probe.lower(): probe for probe in family.probes}
+    spellings: set[Spelling] = set()
+    pattern = re.compile(f"{_PREFIX}({'|'.join(family.probes)})", re.IGNORECASE)
+    for sample in found:
+        if match := pattern.fullmatch(sample.labels.get("__name__", "")):
+            prefix, name = match[1] or "", match[2]
+            if name in (known[name.lower()], name.lower()):
+                is_lower = name != known[name.lower()]
+                spellings.add(Spelling(prefix=prefix, is_lower=is_lower))
+    return spellings.pop() if len(spellings) == 1 else Spelling()
