@@ -25,7 +25,7 @@ class NodeNames:
         """Return the same with the topology of this moment, for another thread. What it finds is kept here, too."""
         topology = self._topology()
         now = NodeNames(lambda: topology)
-        now._found, now._pods = self._found, self._pods
+        now._found, now._pods, now._learned = self._found, self._pods, self._learned
         return now
 
     @property

@@ -48,3 +48,4 @@ def test_a_learned_address_leads_to_its_node_from_every_port() -> None:
     nodes.learn({"198.51.100.1": STD})
     assert nodes.of("198.51.100.1:9400") == STD
     assert nodes.of("10.0.0.2:9400") == OP
+    assert nodes.as_of_now().of("198.51.100.1:9100") == STD
