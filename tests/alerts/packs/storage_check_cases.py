@@ -1,6 +1,7 @@
 """Cases of the rules on volumes, claims and the pods that use them, as the API shows it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -132,10 +133,11 @@ _PUBLISH = 'MountVolume.SetUp failed for volume "pv-ckpt" : rpc error: code = In
 _NO_CONFIG = 'MountVolume.SetUp failed for volume "config" : configmap "x" not found'
 
 
-def _pending(name: str = "ckpt") -> Fired:
+def _pending(name: str = "ckpt", *texts: str) -> Fired:
     return Fired(
         labels={"namespace": "vision", "persistentvolumeclaim": name, "severity": "warning"},
         summary=f"vision/{name} gets no volume.",
+        texts=texts,
     )
 
 
@@ -174,7 +176,7 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     _case("VolumeMountFailing", "a pod that moves", _failing(_MULTI, 2, reason="FailedAttachVolume")),
     _case("VolumeMountFailing", "a ConfigMap is missing", _failing(_NO_CONFIG, 30)),
-    _case("VolumeMountFailing", "it is a while ago", _failing(_STAGE, 3, minutes=11)),
+    _case("VolumeMountFailing", "it is a while ago", _failing(_STAGE, 60, minutes=10.5)),
     _case(
         "HostRootMountPrivate",
         "a pod without a controller",
@@ -193,7 +195,7 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
         a_claim(phase="Pending", storageClassName="now"),
         _refused("ckpt"),
         _IMMEDIATE,
-        fired=(_pending(),),
+        fired=(_pending("ckpt", "ProvisioningFailed: no space"),),
     ),
     _case(
         "VolumeClaimPending",
@@ -265,7 +267,18 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
         *a_volume(),
         a_user("writer", "gpu-a01"),
         a_user("eval", "gpu-a02", reads=True),
-        fired=(_TWICE,),
+        a_user("later", "", reads=True, phase="Pending"),
+        attached("gpu-a01"),
+        attached("gpu-a03"),
+        fired=(
+            replace(
+                _TWICE,
+                texts=(
+                    "vision/eval reads on gpu-a02, vision/later reads on no node yet, vision/writer writes on gpu-a01, "
+                    "attached to gpu-a03",
+                ),
+            ),
+        ),
     ),
     _case(
         "VolumeUsedTwice",
