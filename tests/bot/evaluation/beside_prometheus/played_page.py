@@ -1,13 +1,25 @@
-"""A page of metrics that changes: the series of promtool's cases, one value after the other, over and over."""
+"""A page of metrics that changes: the series of promtool's cases, one value after the other, over and over.
 
+A process of its own serves it: a scrape must not wait for the rules that are evaluated meanwhile. Prometheus would
+not have its samples yet, and who asks as of the same moment later would.
+"""
+
+import asyncio
+import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
 
+import aiohttp
 from aiohttp import web
 
+from benchmarks.local_server import serve_until_cancelled
 from benchmarks.quality.promtool_series import samples, values
 from collectors.facts.clock import SystemClock
+from demo.parts.processes import Program, answers, free_port, running
+from tests.bot.evaluation.beside_prometheus.rule_set import series
 
 _STEP = timedelta(
     seconds=17
@@ -34,7 +46,10 @@ class PlayedPage:
     def text(self) -> str:
         if self._started is None:
             return ""
-        step = (SystemClock().now() - self._started) // _STEP
+        return self._text((SystemClock().now() - self._started) // _STEP)
+
+    @lru_cache(maxsize=1)  # noqa: B019 - there is one page in its process
+    def _text(self, step: int) -> str:
         lines = [
             f"{series} {value!r}"
             for series, played in sorted(self._values.items())
@@ -42,21 +57,43 @@ class PlayedPage:
         ]
         return "\n".join([*lines, ""])
 
-    @asynccontextmanager
-    async def served(self) -> AsyncIterator[str]:
-        """Serve it on loopback; the value is host and port."""
 
-        async def page(_: web.Request) -> web.Response:
-            return web.Response(text=self.text())
+@asynccontextmanager
+async def served_page(folder: Path) -> AsyncIterator[str]:
+    """Serve the page on loopback; the value is host and port."""
+    port = free_port()
+    program = Program(
+        name="the played page",
+        argv=(sys.executable, "-m", __name__, str(port)),
+        log=folder / "played_page.log",
+    )
+    address = f"127.0.0.1:{port}"
+    async with running(program, lambda: answers(f"http://{address}/readyz"), limit=timedelta(minutes=1)):
+        yield address
 
-        app = web.Application()
-        app.router.add_get("/metrics", page)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, "127.0.0.1", 0)
-            await site.start()
-            host, port = runner.addresses[0][:2]
-            yield f"{host}:{port}"
-        finally:
-            await runner.cleanup()
+
+async def play(address: str) -> None:
+    """Begin: until now the page is empty."""
+    async with (
+        aiohttp.ClientSession(raise_for_status=True) as session,
+        session.post(f"http://{address}/play"),
+    ):
+        pass
+
+
+def _app(page: PlayedPage) -> web.Application:
+    async def metrics(_: web.Request) -> web.Response:
+        return web.Response(text=page.text())
+
+    async def begin(_: web.Request) -> web.Response:
+        page.play()
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_get("/metrics", metrics)
+    app.router.add_post("/play", begin)
+    return app
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_until_cancelled(_app(PlayedPage(series())), int(sys.argv[1])))

@@ -11,11 +11,11 @@ from pathlib import Path
 from collectors.facts.clock import SystemClock
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
-from demo.parts.processes import Child, Program, find_program, free_port
+from demo.parts.processes import Program, answers, find_program, free_port, running
 from demo.parts.prometheus import PrometheusServer
 from tests.bot.evaluation.beside_prometheus.followed import EVERY, Difference, Followed
-from tests.bot.evaluation.beside_prometheus.played_page import PlayedPage
-from tests.bot.evaluation.beside_prometheus.rule_set import rule_files, series
+from tests.bot.evaluation.beside_prometheus.played_page import play, served_page
+from tests.bot.evaluation.beside_prometheus.rule_set import rule_files
 from tests.bot.evaluation.beside_prometheus.severed_link import SeveredLink
 from tests.support.routing import a_router
 
@@ -66,10 +66,10 @@ async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseRe
     files = tuple(rule_files())
     for file in files:
         (folder / file.name).write_text(file.text, encoding="utf-8")
-    page = PlayedPage(series())
     port = free_port()
-    async with page.served() as target, _node_exporter(folder) as node:
-        config = _config([target, node, f"127.0.0.1:{port}"], rules=False)
+    async with served_page(folder) as page, _node_exporter(folder) as node:
+        targets = [page, node, f"127.0.0.1:{port}"]
+        config = _config(targets, rules=False)
         async with (
             PrometheusServer(config=config, folder=folder, port=port) as server,
             SeveredLink.to(port) as link,
@@ -79,8 +79,8 @@ async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseRe
             try:
                 followed = Followed(files, lambda: a_router(source), server.url)
                 await _trusted(source)
-                await server.reload(_config([target, node, f"127.0.0.1:{port}"], rules=True))
-                page.play()
+                await server.reload(_config(targets, rules=True))
+                await play(page)
                 await followed.follow(times.together)
                 yield _result("together", followed)
                 await link.cut()
@@ -143,15 +143,10 @@ scrape_configs:
 async def _node_exporter(folder: Path) -> AsyncIterator[str]:
     address = f"127.0.0.1:{free_port()}"
     program = find_program("prometheus-node-exporter", "node_exporter", get_it="install it")
-    child = Child(
-        Program(
-            name="node_exporter",
-            argv=(str(program), f"--web.listen-address={address}"),
-            log=folder / "node_exporter.log",
-        )
+    served = Program(
+        name="node_exporter",
+        argv=(str(program), f"--web.listen-address={address}"),
+        log=folder / "node_exporter.log",
     )
-    child.start()
-    try:
+    async with running(served, lambda: answers(f"http://{address}/metrics")):
         yield address
-    finally:
-        await asyncio.to_thread(child.stop)
