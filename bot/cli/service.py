@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from bot.cli.shared_options import CONFIG, output_option, wants_json
+from bot.language.agreement import agreeing
 
 if TYPE_CHECKING:  # commands import what they need when they run, so `version` and `--help` are fast
     from alerts.rules import Diagnostic
@@ -55,7 +56,7 @@ def check(config: Path | None, connect: bool, output: str, is_json: bool) -> Non
     elif errors:
         print_errors(errors)
     else:
-        click.echo(f"The settings are valid; {rules} rules are in force.")
+        click.echo(agreeing(f"The settings are valid; {rules} rules are in force."))
     sys.exit(1 if errors else 0)
 
 
@@ -108,7 +109,7 @@ def _print_findings(found: "Sequence[PartFinding]") -> None:
         for line in one.finding.lines:
             click.echo(f"{'':12}{line}")
     count = sum(one.is_broken for one in found)
-    click.echo(f"{count} of {len(found)} findings are broken." if count else "Nothing is broken.")
+    click.echo(agreeing(f"{count} of {len(found)} findings are broken." if count else "Nothing is broken."))
 
 
 def usable_settings(config: Path | None) -> "Settings":

@@ -12,6 +12,7 @@ from typing import Final
 
 import yaml
 
+from bot.language.agreement import agreeing
 from bot.language.phrase import Phrase
 from bot.language.readings import Readings
 
@@ -19,7 +20,7 @@ LONGEST = 1_000  # characters of a sentence that is looked up
 
 
 class Phrasebook:
-    """An empty phrasebook says everything as it is."""
+    """An empty phrasebook says everything as it is, in good English."""
 
     def __init__(self, phrases: Iterable[Phrase] = ()) -> None:
         self._readings = Readings(phrases)
@@ -29,6 +30,8 @@ class Phrasebook:
 
     def say(self, sentence: str) -> str:
         """Return the sentence, translated as far as phrases fit."""
+        if not self:
+            return agreeing(sentence)
         found = self.find(sentence)
         return sentence if found is None else found
 

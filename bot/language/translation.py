@@ -29,8 +29,6 @@ _SAID = frozenset({Style.PLAIN, Style.BOLD, Style.LINK})
 
 def translated(message: Message, book: Phrasebook) -> Message:
     """Return the message in the language of the phrasebook."""
-    if not book:
-        return message
     if message.is_document:
         shown = (_block(block, book) if isinstance(block, Buttons) else block for block in message.blocks)
         return replace(message, blocks=tuple(shown))
@@ -44,8 +42,6 @@ def translated(message: Message, book: Phrasebook) -> Message:
 
 def translated_text(content: Text, book: Phrasebook) -> Text:
     """Return the text, sentence by sentence. A sentence may have names and code in it, which are spans of their own."""
-    if not book:
-        return content
     said: list[Span] = []
     for is_sentence, spans in groupby(
         content, lambda span: span.style is not Style.BOLD and span.text != "\n"

@@ -173,6 +173,7 @@ NODE_DIALECTS = (
             "exported_job": "node-exporter",
         },
     ),
+    NodeDialect(name="an address that only node_uname_info explains", labels={"instance": "nat-{host}:9100"}),
     NodeDialect(
         name="the scraper's node beside the address",
         labels={"instance": "{host}:9100", "node": "gpu-op", "k8s_node_name": "gpu-op"},

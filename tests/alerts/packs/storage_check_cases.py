@@ -129,6 +129,7 @@ def _failing(message: str, count: int, *, reason: str = "FailedMount", minutes: 
 
 _MULTI = 'Multi-Attach error for volume "pv-ckpt" Volume is already exclusively attached to one node'
 _STAGE = 'MountVolume.MountDevice failed for volume "pv-ckpt" : rpc error: code = DeadlineExceeded'
+_PUBLISH = 'MountVolume.SetUp failed for volume "pv-ckpt" : rpc error: code = Internal desc = mount failed'
 _NO_CONFIG = 'MountVolume.SetUp failed for volume "config" : configmap "x" not found'
 
 
@@ -159,6 +160,12 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
         "VolumeMountFailing",
         "its driver fails three times",
         _failing(_STAGE, 3),
+        fired=(_on_node("warning", "Pods on gpu-a01 do not get a volume: 3 failures in 10 minutes."),),
+    ),
+    _case(
+        "VolumeMountFailing",
+        "its driver cannot give it to the pod",
+        _failing(_PUBLISH, 3),
         fired=(_on_node("warning", "Pods on gpu-a01 do not get a volume: 3 failures in 10 minutes."),),
     ),
     _case(

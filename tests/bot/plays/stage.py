@@ -28,8 +28,9 @@ from collectors.cluster.base import KubernetesObject
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.facts.labels import Labels
-from collectors.facts.queries import LogQuery, PromQLQuery
-from collectors.facts.results import QueryResult, Sample, Seen
+from collectors.facts.missing_metrics import MissingCause, MissingMetrics
+from collectors.facts.queries import LogQuery, PromQLQuery, Query
+from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from collectors.sources.source_port import Source
@@ -86,6 +87,24 @@ class PlayedMetrics(QuietSource):
                 if one.rule in rules and at >= START + timedelta(minutes=one.after)
             ]
         return Seen(source=self.name, at=at, samples=tuple(samples))
+
+    async def missing(
+        self, queries: Mapping[str, Query], *, at: datetime
+    ) -> Sequence[MissingMetrics] | Blind:
+        return [
+            MissingMetrics(
+                exporter=exporter,
+                metrics=metrics,
+                rules=tuple(sorted(name for name in queries if _uses(queries[name], metrics))),
+                cause=MissingCause.NO_TARGET,
+                lost=metrics,
+            )
+            for exporter, metrics in self.play.lost.items()
+        ]
+
+
+def _uses(query: Query, metrics: Sequence[str]) -> bool:
+    return isinstance(query, PromQLQuery) and any(metric in query.expr for metric in metrics)
 
 
 @cache
