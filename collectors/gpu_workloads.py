@@ -3,15 +3,14 @@
 They are read when they are looked up: there may be 50,000 pods.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
-from collectors.cluster.base import ObjectMeta
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES
 from collectors.cluster.objects import Pod
 from collectors.cluster.resources import gpus_held, gpus_requested, holds_resources
 from collectors.facts.topology import WorkloadFacts
-from collectors.trainings.training import OWNER_KEYS, TEAM_KEYS, annotation_of
+from collectors.trainings.training import OWNER_KEYS, TEAM_KEYS, first_of
 
 BARE = "Pod"  # the kind of a workload that is a pod without an owner
 
@@ -58,8 +57,8 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
             metas = [one.metadata for one in (top, *own, of_namespace) if one is not None]
             return WorkloadFacts(
                 id=id,
-                owner=_first(metas, OWNER_KEYS),
-                team=_first(metas, TEAM_KEYS),
+                owner=first_of(metas, OWNER_KEYS),
+                team=first_of(metas, TEAM_KEYS),
                 gpus=sum(map(_or_none, own)),
                 pods=len(own),
             )
@@ -96,7 +95,3 @@ def _or_none(pod: Pod) -> float:
         return gpus_held(pod)
     except ValueError:
         return 0
-
-
-def _first(metas: Iterable[ObjectMeta], keys: tuple[str, ...]) -> str:
-    return next((value for one in metas if (value := annotation_of(one, keys))), "")

@@ -159,7 +159,12 @@ JOBSETS = _cache(
 )
 DNS_AUTOSCALERS = tuple(
     _cache(configmap("kube-system", name))
-    for name in ("kube-dns-autoscaler", "dns-autoscaler", "coredns-autoscaler")
+    for name in (
+        "kube-dns-autoscaler",
+        "dns-autoscaler",
+        "coredns-autoscaler",
+        "rke2-coredns-rke2-coredns-autoscaler",
+    )
 )
 
 DEFAULT_KINDS: tuple[ResourceKind[Any], ...] = tuple(_cached)

@@ -119,8 +119,13 @@ class Namespace(KubernetesObject, frozen=True):
     pass
 
 
+class ServicePort(ApiStruct, frozen=True):
+    port: int = 0
+
+
 class ServiceSpec(ApiStruct, frozen=True):
     type: str = ""
+    ports: tuple[ServicePort, ...] | None = None
     cluster_ip: str = msgspec.field(default="", name="clusterIP")  # "None" of a headless one
     selector: dict[str, str] | None = None
 

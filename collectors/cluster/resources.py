@@ -57,7 +57,13 @@ GPU_RESOURCES: tuple[GpuResource, ...] = (
     GpuResource(pattern="amd.com/gpu"),
     GpuResource(pattern="tencent.com/vcuda-core", units=100),
     GpuResource(pattern="volcano.sh/vgpu-number", is_slice=True),
+    GpuResource(pattern="koordinator.sh/gpu", units=100),
 )
+# Further vendors call a device by one of these words, or by a name with a number: `huawei.com/Ascend910`,
+# `gpu.intel.com/i915`, `nvidia.com/gpu-a100` after a renaming. Amounts of memory or of cores are no devices.
+_DEVICE = re.compile(r"(?:gpu|npu|dcu|mlu|tpu|xpu|hpu|gcu|gaudi|ascend|neuron|i915|xe)[0-9]*[a-z]?")
+_NO_DEVICE = re.compile(r".*(?:mem|core|percent|ratio|monitoring|count|number).*")
+_SHARE = frozenset({"shared", "share", "slice", "mig"})
 
 
 @lru_cache(maxsize=1024)
@@ -80,7 +86,19 @@ def nvidia_gpus(capacity: Mapping[str, Quantity]) -> float:
 @lru_cache(maxsize=1024)
 def gpu_resource(name: str) -> GpuResource | None:
     """Return the GPU resource of a name; None when it is no GPU resource."""
-    return next((one for one in GPU_RESOURCES if fnmatchcase(name, one.pattern)), None)
+    return next((one for one in GPU_RESOURCES if fnmatchcase(name, one.pattern)), None) or _foreign_device(
+        name
+    )
+
+
+def _foreign_device(name: str) -> GpuResource | None:
+    domain, _, resource = name.rpartition("/")
+    words = re.split(r"[-._]", resource.lower())
+    if not domain or domain.endswith("kubernetes.io") or any(map(_NO_DEVICE.fullmatch, words)):
+        return None
+    if _DEVICE.fullmatch(words[0]) is None:
+        return None
+    return GpuResource(pattern=name, is_slice=not _SHARE.isdisjoint(words))
 
 
 def requested(spec: PodSpec, resource: str) -> float:

@@ -1,12 +1,18 @@
-"""The Deployment of the cluster's DNS, found by its selector: it is called coredns, kube-dns, rke2-coredns, …"""
+"""The Deployment of the cluster's DNS: it is called coredns, kube-dns, rke2-coredns, …
 
+It is found by its selector, which is the same in most distributions, or else by the Service through which it answers.
+"""
+
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import DEPLOYMENTS
+from collectors.cluster.kinds import DEPLOYMENTS, SERVICES
 from collectors.cluster.objects import Deployment, Pod
 
+_PORT = 53
+_SERVERS = re.compile(r"(^|/)[^/]*(coredns|kube-?dns)[^/]*$")  # images
 NAMESPACE = "kube-system"
 SELECTOR: Mapping[str, str] = MappingProxyType({"k8s-app": "kube-dns"})  # also of CoreDNS
 
@@ -16,7 +22,7 @@ def dns_deployment(
 ) -> Deployment | None:
     """Return the Deployment whose pods the DNS Service selects, the largest of several.
 
-    None where DNS is no Deployment, or where Deployments cannot be seen.
+    None where DNS is no Deployment, or where Deployments cannot be seen, or where it is not clear which it is.
     """
     found = [
         deployment
@@ -24,7 +30,27 @@ def dns_deployment(
         if deployment.metadata.namespace == namespace
         and _has(deployment.spec.selector.match_labels or {}, selector)
     ]
-    return max(found, key=wanted_replicas, default=None)
+    return max(found, key=wanted_replicas, default=None) or _behind_a_service(inventory)
+
+
+def _behind_a_service(inventory: Inventory) -> Deployment | None:
+    """Return the only Deployment of a DNS server for Kubernetes that a Service on the port of DNS selects."""
+    selectors = [
+        (service.metadata.namespace, service.spec.selector)
+        for service in inventory.all(SERVICES).values()
+        if service.spec.selector and any(one.port == _PORT for one in service.spec.ports or ())
+    ]
+    found = [
+        deployment
+        for deployment in inventory.all(DEPLOYMENTS).values()
+        if any(
+            namespace == deployment.metadata.namespace
+            and _has(deployment.spec.selector.match_labels or {}, selector)
+            for namespace, selector in selectors
+        )
+        and any(_SERVERS.search(one.image) for one in deployment.spec.template.spec.containers or ())
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def wanted_replicas(deployment: Deployment) -> int:

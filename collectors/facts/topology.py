@@ -112,7 +112,7 @@ def pci_address(text: str) -> str:
     return ":".join(f"{int(part, 16):x}" for part in found.groups()) if found else ""
 
 
-def _host(text: str) -> str:
+def host_of(text: str) -> str:
     """Return the host of a target's address; its port is a number, and an address of IPv6 is in brackets then."""
     before, colon, port = text.rpartition(":")
     if text.startswith("["):
@@ -122,7 +122,7 @@ def _host(text: str) -> str:
 
 def _hosts(text: str) -> tuple[str, ...]:
     """Return what may be the name or the address of a host in this text, the whole of it first."""
-    host = _host(text)
+    host = host_of(text)
     before = text.rpartition(":")[0]
     path = "" if "://" in text and text.startswith("http") else text.rpartition("/")[2]
     found = (text, host, host.partition(".")[0], before, before.partition(".")[0], path)
@@ -184,7 +184,7 @@ class Topology:
                 return name
             if node := self.node_of_address.get(name):
                 return node
-        return _host(text)
+        return host_of(text)
 
     def affected_by(self, subject: Subject, *, holding_gpus: bool = False) -> tuple[GpuUser, ...]:
         """Return the trainings and the workloads with GPUs that run on the subject or mount it, the largest first.

@@ -21,6 +21,7 @@ from collectors.trainings.training import (
     Training,
     TrainingState,
     annotation_of,
+    first_of,
 )
 
 Kinds = Sequence[ReadingKind[Any]]
@@ -137,8 +138,8 @@ def _training(
         kind=kind,
         namespace=namespace,
         name=name,
-        owner=_first(metas, OWNER_KEYS),
-        team=_first(metas, TEAM_KEYS),
+        owner=first_of(metas, OWNER_KEYS),
+        team=first_of(metas, TEAM_KEYS),
         state=state,
         reason=reason,
         ranks=tuple(ranks),
@@ -189,7 +190,3 @@ def _state(
         reason += f"; {stuck.role} {stuck.index} is {stuck.reason}{explanation}"
     is_placed = any(rank.node for rank in counted)
     return (TrainingState.STARTING if is_placed else TrainingState.QUEUED), reason
-
-
-def _first(metas: Iterable[ObjectMeta], keys: tuple[str, ...]) -> str:
-    return next((value for one in metas if (value := annotation_of(one, keys))), "")

@@ -1,9 +1,10 @@
 """Trainings of any kind: state, ranks, owner and team."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import chain
 
 from collectors.cluster.base import ObjectMeta
 from collectors.facts.one_line import NAME, one_line
@@ -13,6 +14,10 @@ TRAINING_KEYS = ("yardmaster.io/training", "training")
 ROLE_KEYS = ("yardmaster.io/role", "training.yardmaster.io/role", "role")
 OWNER_KEYS = ("yardmaster.io/owner", "owner", "user")
 TEAM_KEYS = ("yardmaster.io/team", "team")
+# What other systems call a person, behind a prefix: `workflows.argoproj.io/creator`, `hub.jupyter.org/username`.
+_PERSON = ("owner", "user", "username", "creator", "created-by", "submitter", "submitted-by", "requester")
+_FOREIGN = {OWNER_KEYS: _PERSON, TEAM_KEYS: ("team",)}
+_ACCOUNT = "system:"  # of a program
 
 TOGETHER = timedelta(seconds=30)  # tasks that end within it ended together
 
@@ -100,6 +105,25 @@ class Training:
     def gpus(self) -> float:
         """The GPUs that it holds now."""
         return sum(rank.gpus for rank in self.ranks)
+
+
+def first_of(metas: Sequence[ObjectMeta], keys: tuple[str, ...]) -> str:
+    """Return the value of these keys in the first object that has one; for an owner or a team, else of a key that
+    another system made for the same."""
+    found = (annotation_of(one, keys) for one in metas)
+    foreign = (_foreign(one, end) for one in metas for end in _FOREIGN.get(keys, ()))
+    return next(filter(None, chain(found, foreign)), "")
+
+
+def _foreign(meta: ObjectMeta, end: str) -> str:
+    """Return the value of the one key with this end behind a prefix; empty for two that differ."""
+    values = {
+        one_line(value, NAME)
+        for source in (meta.annotations, meta.labels)
+        for key, value in (source or {}).items()
+        if key.endswith(f"/{end}") and value and not value.startswith(_ACCOUNT)
+    }
+    return values.pop() if len(values) == 1 else ""
 
 
 def annotation_of(meta: ObjectMeta, keys: tuple[str, ...]) -> str:

@@ -39,6 +39,8 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
         yield f"gone, {style.name}", {"lasts": 14, **own}, (FaultKind.GONE,)
         yield f"idle, {style.name}", {"lasts": 42, **own}, (FaultKind.IDLE,)
         yield f"capacity, {style.name}", {"lasts": 8, **state}, (FaultKind.CAPACITY,)
+        kubelets = {**own, "nodes": THREE, "exporters": ("control plane",)}
+        yield f"kubelet, {style.name}", {"lasts": 12, **kubelets}, ((FaultKind.SLOW_KUBELET, (FAULTY,)),)
         yield f"dns, {style.name}", {"lasts": 8, **own, "exporters": ("coredns",)}, (FaultKind.SERVFAIL,)
     hosts = {"exporters": ("node_exporter",)}
     for name, labels in HOSTS.items():

@@ -20,7 +20,7 @@ from collectors.facts.clock import SystemClock
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.parts.prometheus import PrometheusServer
 from tests.recorded.served_cluster import ServedCluster
-from tests.recorded.shipped_lines import Line, shipped, source_of
+from tests.recorded.shipped_lines import Line, quiet_lines, shipped, source_of
 from tests.support.examples import SOAK
 from tests.support.gpu_dialects import TEN
 from tests.support.recorded_cluster import Fault, FaultKind, RecordedCluster
@@ -149,6 +149,7 @@ async def of_style(style: ChartStyle, folder: Path) -> Followed:
         elastic = await stack.enter_async_context(ElasticsearchLookalike.running())
         logs = await stack.enter_async_context(source_of(elastic.url))
         start = SystemClock().now() + WARM_UP
+        await shipped(elastic.url, SHIPPER[style.name], quiet_lines(start - WARM_UP, start + LASTS))
         cluster = recorded(style, start)
         served = ServedCluster(cluster)
         address = await stack.enter_async_context(served.served())

@@ -1,4 +1,4 @@
-"""Faults of nodes, in every dialect of node_exporter that charts, agents and relabelling give."""
+"""Faults of nodes and kubelets, in every dialect of their pages that charts, agents and relabelling give."""
 
 from functools import partial
 
@@ -8,6 +8,7 @@ from demo.parts.prometheus import PrometheusServer
 from tests.recorded.table import DOWN, EPISODES, FAULTY, FULL, HOSTS, MINUTE
 from tests.support.recorded_loop import rule_loop
 from tests.support.recorded_objects import objects_at
+from tests.support.scrape_styles import STYLES
 
 RULES = ("NodeMemoryHighUtilization", "NodeFilesystemSpaceFillingUp", "NodeTargetDown", "TargetDown")
 
@@ -28,4 +29,20 @@ async def test_each_node_has_its_card(recordings: PrometheusServer, host: str) -
             button = "node show" if node == DOWN else "node cordon"
             assert f"{button} {node}" in cards[incident.id]
         await loop.run(one.mended + 4 * MINUTE)
+        assert not await loop.incidents(is_open=True)
+
+
+@pytest.mark.parametrize("style", [one.name for one in STYLES])
+async def test_a_kubelet_whose_relists_are_slow(recordings: PrometheusServer, style: str) -> None:
+    one = EPISODES[f"kubelet, {style}"]
+    objects = partial(objects_at, one.cluster)
+    rules = ("KubeletPlegDurationHigh", "KubeletRuntimeErrors", "KubeletPodStartUpLatencyHigh")
+    async with rule_loop(recordings.url, objects, start=one.begins - 2 * MINUTE, rules=rules) as loop:
+        await loop.run(one.mended - MINUTE)
+        (incident,) = await loop.incidents()
+        ((_, card),) = (await loop.shown()).items()
+        assert incident.subject.node == FAULTY
+        assert FAULTY in card.splitlines()[0]
+        assert f"train-{FAULTY}" in card
+        await loop.run(one.mended + 9 * MINUTE)
         assert not await loop.incidents(is_open=True)

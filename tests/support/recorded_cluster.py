@@ -4,14 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 
 from tests.support.exporter_pages import RECORDED_NODE, PageSample, page, scraped
 from tests.support.gpu_dialects import STEP, GpuNode
+from tests.support.recorded_control_plane import control_plane
 from tests.support.scrape_styles import KUBE_PROMETHEUS, ChartStyle
 
 DNS_RATE = 200.0  # answers in a second
 _GB = 1 << 30
-ALL_EXPORTERS = frozenset({"node_exporter", "dcgm", "kube-state-metrics", "coredns"})
+ALL_EXPORTERS = frozenset({"node_exporter", "dcgm", "kube-state-metrics", "coredns", "control plane"})
 
 
 class FaultKind(StrEnum):
@@ -27,6 +29,7 @@ class FaultKind(StrEnum):
     ALLOCATABLE = "a GPU that is not allocatable"
     NOT_READY = "a node that is not ready"
     SERVFAIL = "DNS that fails"
+    SLOW_KUBELET = "a slow kubelet"
     UNSCRAPED = "Prometheus that is down"
 
 
@@ -101,6 +104,10 @@ class RecordedCluster:
             if sample.metric.startswith("kube_state_metrics_"):
                 yield sample.metric, scraped(sample.labels, self._own_state), _constant(sample.value)
         yield "up", self._own_state, _constant(1)
+        if "control plane" in self.exporters:
+            yield from control_plane(
+                self.style, self.nodes, self.start, partial(self._lasted, FaultKind.SLOW_KUBELET)
+            )
         yield from (one for one in self._dns() if one[0] == "up" or "coredns" in self.exporters)
 
     @property

@@ -19,6 +19,8 @@ class ChartStyle:
     honours: bool  # the labels of kube-state-metrics
     dns: Labels
     node: Callable[[GpuNode], Labels]  # labels of a node_exporter's target
+    kubelet: Callable[[GpuNode], Labels]
+    control_plane: Mapping[str, Labels]  # by the recorded page; those that the chart scrapes
 
 
 KUBE_PROMETHEUS = ChartStyle(
@@ -51,6 +53,24 @@ KUBE_PROMETHEUS = ChartStyle(
         "pod": f"node-exporter-{node.number}x7q2",
         "container": "kube-rbac-proxy",
         "endpoint": "https",
+    },
+    kubelet=lambda node: {
+        "job": "kubelet",
+        "instance": f"{node.host}:10250",
+        "node": node.name,
+        "namespace": "kube-system",
+        "service": "kubelet",
+        "endpoint": "https-metrics",
+        "metrics_path": "/metrics",
+    },
+    control_plane={
+        name: {"job": job, "instance": f"10.0.0.200:{port}", "namespace": "kube-system", "endpoint": "https"}
+        for name, job, port in (
+            ("kube-apiserver", "apiserver", 6443),
+            ("kube-scheduler", "kube-scheduler", 10259),
+            ("kube-controller-manager", "kube-controller-manager", 10257),
+            ("etcd", "kube-etcd", 2381),
+        )
     },
 )
 
@@ -85,6 +105,13 @@ PROMETHEUS_COMMUNITY = ChartStyle(
         "node": node.name,
         "app_kubernetes_io_name": "prometheus-node-exporter",
     },
+    kubelet=lambda node: {
+        "job": "kubernetes-nodes",
+        "instance": node.name,
+        "kubernetes_io_hostname": node.name,
+        "kubernetes_io_arch": "amd64",
+    },
+    control_plane={"kube-apiserver": {"job": "kubernetes-apiservers", "instance": "10.0.0.200:6443"}},
 )
 
 STYLES = (KUBE_PROMETHEUS, PROMETHEUS_COMMUNITY)
@@ -146,6 +173,7 @@ NODE_DIALECTS = (
             "exported_job": "node-exporter",
         },
     ),
+    NodeDialect(name="an address that only node_uname_info explains", labels={"instance": "nat-{host}:9100"}),
     NodeDialect(
         name="the scraper's node beside the address",
         labels={"instance": "{host}:9100", "node": "gpu-op", "k8s_node_name": "gpu-op"},

@@ -22,11 +22,11 @@ def _stamp(ago: timedelta) -> str:
 
 
 def _event(
-    name: str, message: str, *, reason: str = "FailedCreatePodSandBox", count: int = 3, ago: int = 1
+    name: str, message: str, *, reason: str = "FailedCreatePodSandBox", count: int = 3, ago: float = 1
 ) -> Event:
     """Return an event that happened `count` times within three minutes, last so many minutes ago."""
     tree = {
-        "metadata": {"name": f"{name}.1", "namespace": "kube-system"},
+        "metadata": {"name": f"{name}.{reason}", "namespace": "kube-system"},
         "involvedObject": {"kind": "Pod", "namespace": "kube-system", "name": name},
         "source": {"component": "kubelet", "host": "gpu-a01"},
         "reason": reason,
@@ -154,7 +154,7 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
                 node("gpu-a01"),
                 _event("worker-0", "failed to reserve sandbox name", count=9),
                 _event("worker-1", _NO_BLOCKS, count=2),
-                _event("worker-2", _NO_BLOCKS, count=9, ago=6),
+                _event("worker-2", _NO_BLOCKS, count=9, ago=5.2),
             )
         ),
     ),
@@ -166,13 +166,68 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
                 *_NODES,
                 *(_agent("calico-node", f"gpu-a0{number}", ready=number > 1) for number in range(1, 6)),
                 _event("calico-node-gpu-a01", _BGP, reason="Unhealthy"),
+                _event("calico-node-gpu-a01", "Started container calico-node", reason="Started", ago=0),
             )
         ),
         fired=(
             Fired(
                 labels={"node": "gpu-a01", "component": "calico-node", "severity": "warning"},
                 summary="calico-node on gpu-a01 is not ready.",
+                texts=(_BGP,),
             ),
+        ),
+    ),
+    CheckCase(
+        rule="NetworkAgentDown",
+        description="no probe says why: its container crashes, or its pod says so itself",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                pod(
+                    "cilium-1",
+                    "kube-system",
+                    ownerReferences=owned("DaemonSet", "cilium"),
+                    spec={"nodeName": "gpu-a01"},
+                    status={
+                        "containerStatuses": [
+                            {"name": "config", "state": {"terminated": {"reason": "Completed"}}},
+                            {"name": "agent", "state": {"waiting": {"reason": "CrashLoopBackOff"}}},
+                        ]
+                    },
+                ),
+                pod(
+                    "cilium-2",
+                    "kube-system",
+                    ownerReferences=owned("DaemonSet", "cilium"),
+                    spec={"nodeName": "gpu-a02"},
+                    status={
+                        "phase": "Running",
+                        "conditions": [
+                            {"type": "PodScheduled", "status": "True"},
+                            {"type": "Ready", "status": "False", "reason": "ContainersNotReady"},
+                        ],
+                    },
+                ),
+                pod(
+                    "cilium-3",
+                    "kube-system",
+                    ownerReferences=owned("DaemonSet", "cilium"),
+                    spec={"nodeName": "gpu-a03"},
+                    status={"phase": "Pending"},
+                ),
+            )
+        ),
+        fired=tuple(
+            Fired(
+                labels={"node": node, "component": "cilium", "severity": "warning"},
+                summary=f"cilium on {node} is not ready.",
+                texts=(text,),
+            )
+            for node, text in (
+                ("gpu-a01", "agent: CrashLoopBackOff"),
+                ("gpu-a02", "ContainersNotReady"),
+                ("gpu-a03", "Pending"),
+            )
         ),
     ),
     CheckCase(
@@ -209,6 +264,7 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
             Fired(
                 labels={"component": "calico-node", "severity": "critical"},
                 summary="calico-node is not ready on 40% of its nodes.",
+                texts=("2 of 5 are not ready, such as on gpu-a01, gpu-a02",),
             ),
         ),
     ),
@@ -293,6 +349,7 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
             Fired(
                 labels={"component": "kube-scheduler", "severity": "critical"},
                 summary="No kube-scheduler is ready.",
+                texts=("kube-scheduler-master-1: containers with unready status",),
             ),
         ),
     ),
@@ -367,6 +424,7 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
             Fired(
                 labels={"component": "apiserver", "severity": "info"},
                 summary="21 namespaces of trainings that ended over a day ago are still there.",
+                texts=("run-0, run-1, run-10, run-11, run-12",),
             ),
         ),
     ),

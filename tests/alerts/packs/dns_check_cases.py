@@ -94,6 +94,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
             Fired(
                 labels=_CAPPED,
                 summary="The DNS autoscaler is at its maximum, but 7 replicas are needed.",
+                texts=("61 nodes require 7 replicas, `max` is 5",),
             ),
         ),
     ),
@@ -105,6 +106,7 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
             Fired(
                 labels=_CAPPED,
                 summary="The DNS autoscaler is at its maximum, but 3 replicas are needed.",
+                texts=("700 names require 3 replicas, `max` is 2",),
             ),
         ),
     ),
@@ -138,12 +140,13 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="DNSAutoscalerShrunk",
-        description="five of eight replicas are less than three quarters",
-        inputs=check_input(_cluster_of(80, cordoned=30), configs=_TEN),
+        description="seven of ten replicas are less than three quarters",
+        inputs=check_input(_cluster_of(100, cordoned=30), configs=_TEN),
         fired=(
             Fired(
                 labels={**_CAPPED, "severity": "warning"},
-                summary="The DNS autoscaler sets 5 replicas: it counts no node that is cordoned or not ready.",
+                summary="The DNS autoscaler sets 7 replicas: it counts no node that is cordoned or not ready.",
+                texts=("30 of 100 nodes are cordoned or not Ready, so 7 replicas are set, not 10",),
             ),
         ),
     ),
@@ -273,12 +276,12 @@ DNS_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="DNSReplicasCritical",
-        description="4 of 10",
-        inputs=check_input(_cluster_of(100, _dns(4, replicas=10), _scaler()), configs=_TEN),
+        description="6 of 13",
+        inputs=check_input(_cluster_of(130, _dns(6, replicas=13), _scaler()), configs=_TEN),
         fired=(
             Fired(
                 labels={**_TARGET, "severity": "critical"},
-                summary="Less than half of the cluster DNS is ready: 4 replicas.",
+                summary="Less than half of the cluster DNS is ready: 6 replicas.",
             ),
         ),
     ),

@@ -152,9 +152,9 @@ LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="ErrorLogBurst",
-        description="sixty errors of one component, four minutes ago, where the threshold is fifty and ten are usual",
+        description="51 errors of one component, four minutes ago, where the threshold is fifty and ten are usual",
         events=(
-            LogEvent(what="component-error", facts=_ERROR, times=60, ago=200),
+            LogEvent(what="component-error", facts=_ERROR, times=51, ago=200),
             *(
                 LogEvent(what="component-error", facts=_ERROR, times=10, ago=60 + day * DAY)
                 for day in range(1, 8)
@@ -163,7 +163,7 @@ LOG_CASES: Sequence[LogCase] = (
         fired=(
             Fired(
                 labels={"component": "kubelet", "node": "gpu-a01", "severity": "warning"},
-                summary="kubelet on gpu-a01 logged 60 errors in 5 minutes, far more than usual.",
+                summary="kubelet on gpu-a01 logged 51 errors in 5 minutes, far more than usual.",
             ),
         ),
     ),
@@ -180,10 +180,10 @@ LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="ErrorLogBurst",
-        description="forty errors are below the threshold, with those before; infos and warnings are not errors",
+        description="fifty errors are not above the threshold, those before do not count, nor do infos and warnings",
         events=(
-            LogEvent(what="component-error", facts=_ERROR, times=40),
-            LogEvent(what="component-error", facts=_ERROR, times=40, ago=360),
+            LogEvent(what="component-error", facts=_ERROR, times=50),
+            LogEvent(what="component-error", facts=_ERROR, times=40, ago=310),
             LogEvent(text="W0302 08:00:00.1 1 x.go:1] slow", unit="kubelet", level="warning", times=60),
             LogEvent(what="kubelet-start", times=200),
         ),
@@ -234,7 +234,7 @@ LOG_CASES: Sequence[LogCase] = (
         description="four lines, and four that are older",
         events=(
             LogEvent(what="component-log", facts=_NEW, times=4),
-            LogEvent(what="component-log", facts=_NEW, times=4, ago=360),
+            LogEvent(what="component-log", facts=_NEW, times=4, ago=310),
         ),
     ),
     LogCase(

@@ -1,6 +1,7 @@
 """Cases of the rules on nodes, and on what is placed on them, as the API shows it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -85,8 +86,10 @@ def _idle_case(
     )
 
 
-def _on(name: str, severity: str, summary: str, **labels: str) -> Fired:
-    return Fired(labels={"node": name, "severity": severity, **labels}, summary=summary)
+def _on(
+    name: str, severity: str, summary: str, *, texts: tuple[str, ...] | None = None, **labels: str
+) -> Fired:
+    return Fired(labels={"node": name, "severity": severity, **labels}, summary=summary, texts=texts)
 
 
 _STARTED = pod(
@@ -149,8 +152,8 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
                     "gc",
                     9,
                     reason="ImageGCFailed",
-                    firstTimestamp=_stamp(timedelta(minutes=30)),
-                    lastTimestamp=_stamp(timedelta(minutes=16)),
+                    firstTimestamp=_stamp(timedelta(minutes=20)),
+                    lastTimestamp=_stamp(timedelta(minutes=15, seconds=30)),
                 ),
             )
         ),
@@ -273,12 +276,12 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="NodeOvercommitted",
-        description="the limits of two pods are four times the CPUs, and fit its memory",
+        description="the limits of two pods are a little more than three times the CPUs, and fit its memory",
         inputs=check_input(
             inventory(
                 _sized("infra-01", cpu="16", memory="64Gi"),
                 *(
-                    _limited(name, {"cpu": "32", "memory": "32Gi"}, {"cpu": "4", "memory": "8Gi"})
+                    _limited(name, {"cpu": "25", "memory": "32Gi"}, {"cpu": "4", "memory": "8Gi"})
                     for name in ("a", "b")
                 ),
             )
@@ -287,8 +290,9 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
             _on(
                 "infra-01",
                 "info",
-                "The limits of the pods on infra-01 are 4.0 times its cpu.",
+                "The limits of the pods on infra-01 are 3.1 times its cpu.",
                 resource="cpu",
+                texts=("limits are 312% of its cpu, requests 50%",),
             ),
         ),
     ),
@@ -365,7 +369,23 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
         "a gang of three waits: one of the nodes has a small pod",
         _waiting("big", tasks=3),
         things=[_holding("notebook", "gpu-a03", 1)],
-        fired=(_GANG,),
+        fired=(replace(_GANG, texts=("2 of its 3 tasks of 8 GPUs would fit on what is free",)),),
+    ),
+    _idle_case(
+        "beside a gang of three waits what would fit, and what would not",
+        _waiting("big", tasks=3),
+        _waiting("small", tasks=1),
+        _waiting("larger", tasks=1, each=9),
+        things=[_holding("notebook", "gpu-a03", 1)],
+        fired=(
+            replace(
+                _GANG,
+                texts=(
+                    "2 of its 3 tasks of 8 GPUs would fit on what is free",
+                    "what would fit as a whole: vision-small/small",
+                ),
+            ),
+        ),
     ),
     _idle_case(
         "no node is idle, nothing waits, or a single task waits for something else",
@@ -376,7 +396,14 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
         "a gang of two waits for GPUs that two nodes have",
         _waiting("big", tasks=2),
         things=[_holding("notebook", "gpu-a03", 1)],
-        fired=(_GANG,),
+        fired=(
+            replace(
+                _GANG,
+                texts=(
+                    "there are GPUs for all of its 2 tasks: its queue, taints or another resource hold it",
+                ),
+            ),
+        ),
     ),
     _idle_case("three tasks without GPUs wait for CPUs", _waiting("cpu", tasks=3, each=0)),
     _idle_case(

@@ -1,6 +1,7 @@
 """Cases of the rules on volumes, claims and the pods that use them, as the API shows it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -128,13 +129,15 @@ def _failing(message: str, count: int, *, reason: str = "FailedMount", minutes: 
 
 _MULTI = 'Multi-Attach error for volume "pv-ckpt" Volume is already exclusively attached to one node'
 _STAGE = 'MountVolume.MountDevice failed for volume "pv-ckpt" : rpc error: code = DeadlineExceeded'
+_PUBLISH = 'MountVolume.SetUp failed for volume "pv-ckpt" : rpc error: code = Internal desc = mount failed'
 _NO_CONFIG = 'MountVolume.SetUp failed for volume "config" : configmap "x" not found'
 
 
-def _pending(name: str = "ckpt") -> Fired:
+def _pending(name: str = "ckpt", *texts: str) -> Fired:
     return Fired(
         labels={"namespace": "vision", "persistentvolumeclaim": name, "severity": "warning"},
         summary=f"vision/{name} gets no volume.",
+        texts=texts,
     )
 
 
@@ -161,13 +164,19 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
     ),
     _case(
         "VolumeMountFailing",
+        "its driver cannot give it to the pod",
+        _failing(_PUBLISH, 3),
+        fired=(_on_node("warning", "Pods on gpu-a01 do not get a volume: 3 failures in 10 minutes."),),
+    ),
+    _case(
+        "VolumeMountFailing",
         "it stays attached to another node",
         _failing(_MULTI, 3, reason="FailedAttachVolume"),
         fired=(_on_node("warning", "Pods on gpu-a01 do not get a volume: 3 failures in 10 minutes."),),
     ),
     _case("VolumeMountFailing", "a pod that moves", _failing(_MULTI, 2, reason="FailedAttachVolume")),
     _case("VolumeMountFailing", "a ConfigMap is missing", _failing(_NO_CONFIG, 30)),
-    _case("VolumeMountFailing", "it is a while ago", _failing(_STAGE, 3, minutes=11)),
+    _case("VolumeMountFailing", "it is a while ago", _failing(_STAGE, 60, minutes=10.5)),
     _case(
         "HostRootMountPrivate",
         "a pod without a controller",
@@ -186,7 +195,7 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
         a_claim(phase="Pending", storageClassName="now"),
         _refused("ckpt"),
         _IMMEDIATE,
-        fired=(_pending(),),
+        fired=(_pending("ckpt", "ProvisioningFailed: no space"),),
     ),
     _case(
         "VolumeClaimPending",
@@ -258,7 +267,18 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
         *a_volume(),
         a_user("writer", "gpu-a01"),
         a_user("eval", "gpu-a02", reads=True),
-        fired=(_TWICE,),
+        a_user("later", "", reads=True, phase="Pending"),
+        attached("gpu-a01"),
+        attached("gpu-a03"),
+        fired=(
+            replace(
+                _TWICE,
+                texts=(
+                    "vision/eval reads on gpu-a02, vision/later reads on no node yet, vision/writer writes on gpu-a01, "
+                    "attached to gpu-a03",
+                ),
+            ),
+        ),
     ),
     _case(
         "VolumeUsedTwice",

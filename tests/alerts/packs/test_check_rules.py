@@ -23,6 +23,7 @@ RULES: Mapping[str, Rule] = {
     name: rule for name, rule in shipped_rules().items() if isinstance(rule.query, CheckQuery)
 }
 FIRING = [case for case in CHECK_CASES if case.fired]
+SAYING = [case for case in FIRING if all(one.texts is not None for one in case.fired)]
 
 
 async def query_result(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
@@ -32,6 +33,14 @@ async def query_result(case: CheckCase, *, at: datetime = NOW) -> QueryResult:
 @pytest.mark.parametrize("case", CHECK_CASES, ids=lambda case: f"{case.rule}: {case.description}")
 async def test_a_case_fires_exactly_its_alerts(case: CheckCase) -> None:
     assert await check_outcome(RULES[case.rule], case) == expected(case)
+
+
+@pytest.mark.parametrize("case", SAYING, ids=lambda case: f"{case.rule}: {case.description}")
+async def test_a_case_says_what_was_seen(case: CheckCase) -> None:
+    result = await query_result(case)
+
+    assert isinstance(result, Seen)
+    assert [sample.texts for sample in result.samples] == [one.texts for one in case.fired]
 
 
 @pytest.mark.parametrize("case", FIRING, ids=lambda case: f"{case.rule}: {case.description}")

@@ -50,10 +50,12 @@ WORKLOAD_CHECK_CASES: Sequence[CheckCase] = (
                     "severity": "warning",
                 },
                 summary="PyTorchJob vision/resnet is waiting for GPUs.",
+                texts=("2 pods without a node",),
             ),
             Fired(
                 labels={"namespace": "vision", "pod": "lonely", "severity": "warning"},
                 summary="Pod vision/lonely is waiting for GPUs.",
+                texts=("1 pod without a node",),
             ),
         ),
     ),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.cluster.resources import gpus_requested, parse_quantity, requested, whole_gpus
+from collectors.cluster.resources import gpu_resource, gpus_requested, parse_quantity, requested, whole_gpus
 from tests.support.objects import gpus, inventory, node, pod
 
 GPU = "nvidia.com/gpu"
@@ -192,3 +192,48 @@ def test_a_pod_requests_the_peak_of_its_lifetime(run: list[int], init: list[tupl
         sidecars += one if stays else 0
     moments.append(sidecars + sum(run))
     assert requested(pod("p", spec=spec).spec, GPU) == max(moments)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_slice"),
+    [
+        ("nvidia.com/gpu", False),
+        ("nvidia.com/gpu-a100", False),
+        ("nvidia.com/mig-1g.10gb", True),
+        ("nvidia.com/gpu.shared", True),
+        ("nvidia.com/gpu-a100.shared", True),
+        ("huawei.com/Ascend910", False),
+        ("huawei.com/npu", False),
+        ("cambricon.com/mlu370", False),
+        ("gpu.intel.com/i915", False),
+        ("habana.ai/gaudi", False),
+        ("hygon.com/dcu", False),
+        ("google.com/tpu", False),
+    ],
+)
+def test_devices_of_all_vendors_are_known_by_what_their_names_say(name: str, is_slice: bool) -> None:
+    found = gpu_resource(name)
+    assert found is not None
+    assert found.is_slice is is_slice
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cpu",
+        "memory",
+        "nvidia.com/gpumem",
+        "nvidia.com/gpucores",
+        "volcano.sh/vgpu-memory",
+        "koordinator.sh/gpu-core",
+        "aliyun.com/gpu-mem",
+        "gpu.intel.com/millicores",
+        "gpu.intel.com/i915_monitoring",
+        "rdma/hca_shared_devices_a",
+        "nvidia.com/hostdev",
+        "example.kubernetes.io/gpu",
+        "gpu",
+    ],
+)
+def test_other_resources_are_no_devices(name: str) -> None:
+    assert gpu_resource(name) is None

@@ -171,3 +171,19 @@ def test_what_stands_is_read_once_however_many_pods_change_elsewhere() -> None:
     first = inventory(made(StatefulSet, "llama"), on("gpu-1", "llama-0", owned("StatefulSet", "llama")))
     same = replace(first, memo=Memo(first.memo))
     assert reading(first) is reading(same)
+
+
+@pytest.mark.parametrize(
+    ("meta", "owner"),
+    [
+        ({"annotations": {"workflows.argoproj.io/creator": "mei"}}, "mei"),
+        ({"labels": {"hub.jupyter.org/username": "mei"}}, "mei"),
+        ({"annotations": {"example.com/submitted-by": "mei"}, "labels": {"owner": "ana"}}, "ana"),
+        ({"annotations": {"a.com/creator": "mei", "b.com/creator": "ana"}}, ""),
+        ({"annotations": {"a.com/creator": "system:serviceaccount:ml:runner"}}, ""),
+        ({"labels": {"olm.owner": "operator.v1"}}, ""),
+    ],
+)
+def test_an_owner_is_known_by_the_names_that_other_systems_give(meta: dict[str, Any], owner: str) -> None:
+    facts = topology_of(on("gpu-1", "p", **meta)).workloads["ml/Pod/p"]
+    assert facts.owner == owner

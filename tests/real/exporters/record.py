@@ -69,7 +69,7 @@ def main() -> None:
             f"# {name} {version}, recorded by tests/real/exporters/record.py; only families that rules use.\n"
         )
         file = RECORDINGS / f"{name}.prom"
-        file.write_text(text + "\n".join(_trimmed(page)) + "\n", encoding="utf-8")
+        file.write_text(text + "\n".join(trimmed(page)) + "\n", encoding="utf-8")
         print(f"{file}: {file.stat().st_size} bytes")
 
 
@@ -95,7 +95,7 @@ def _kube_state_metrics(cluster: KubernetesCluster, running: ExitStack, folder: 
     if not program.is_file():
         package = "k8s.io/kube-state-metrics/v2"
         stamp = f"-s -w -X github.com/prometheus/common/version.Version={KUBE_STATE_METRICS}"
-        _go(("build", "-trimpath", "-ldflags", stamp, "-o", str(program), package), cwd=MODULE)
+        go(("build", "-trimpath", "-ldflags", stamp, "-o", str(program), package), cwd=MODULE)
     port, own = free_port(), free_port()
     argv = (
         str(program),
@@ -105,29 +105,29 @@ def _kube_state_metrics(cluster: KubernetesCluster, running: ExitStack, folder: 
         "--telemetry-host=127.0.0.1",
         f"--telemetry-port={own}",
     )
-    child = _started("kube-state-metrics", argv, running, folder)
-    child.wait_until_ready(lambda: f'pod="{POD}"' in _page(port), limit=_READY_WITHIN)
-    return KUBE_STATE_METRICS, f"{_page(port)}\n{_page(own)}"
+    child = started("kube-state-metrics", argv, running, folder)
+    child.wait_until_ready(lambda: f'pod="{POD}"' in page_of(port), limit=_READY_WITHIN)
+    return KUBE_STATE_METRICS, f"{page_of(port)}\n{page_of(own)}"
 
 
 def _coredns(cluster: KubernetesCluster, running: ExitStack, folder: Path) -> tuple[str, str]:
     program = cache() / f"coredns-{COREDNS}" / "coredns"
     if not program.is_file():
         program.parent.mkdir(parents=True, exist_ok=True)
-        _go(("install", "-trimpath", f"github.com/coredns/coredns@v{COREDNS}"), gobin=program.parent)
+        go(("install", "-trimpath", f"github.com/coredns/coredns@v{COREDNS}"), gobin=program.parent)
     port, metrics, dead, ready = (free_port() for _ in range(4))
     corefile = folder / "Corefile"
     corefile.write_text(
         _COREFILE.format(port=port, metrics=metrics, dead=dead, ready=ready, kubeconfig=cluster.kubeconfig)
     )
-    child = _started("coredns", (str(program), "-conf", str(corefile)), running, folder)
+    child = started("coredns", (str(program), "-conf", str(corefile)), running, folder)
     child.wait_until_ready(lambda: answers(f"http://127.0.0.1:{ready}/ready"), limit=_READY_WITHIN)
     for name in ("kubernetes.default.svc.cluster.local", "none.default.svc.cluster.local"):
         _asked(name, port)
     for name in ("known.example", "unreachable.example"):  # the latter becomes SERVFAIL
         _asked(name, port)
-    child.wait_until_ready(lambda: 'rcode="SERVFAIL"' in _page(metrics), limit=_READY_WITHIN)
-    upstream = _page(metrics).replace(f"127.0.0.1:{dead}", "10.0.0.2:53")
+    child.wait_until_ready(lambda: 'rcode="SERVFAIL"' in page_of(metrics), limit=_READY_WITHIN)
+    upstream = page_of(metrics).replace(f"127.0.0.1:{dead}", "10.0.0.2:53")
     return COREDNS, upstream.replace(f"dns://127.0.0.1:{port}", "dns://:53")  # as it is without `bind`
 
 
@@ -135,15 +135,15 @@ def _node_exporter(running: ExitStack, folder: Path) -> tuple[str, str]:
     program = str(find_program("prometheus-node-exporter", "node_exporter", get_it="install it"))
     port = free_port()
     argv = (program, f"--web.listen-address=127.0.0.1:{port}")
-    child = _started("node_exporter", argv, running, folder)
-    child.wait_until_ready(lambda: "node_load1" in _page(port), limit=_READY_WITHIN)
-    page = _page(port)
+    child = started("node_exporter", argv, running, folder)
+    child.wait_until_ready(lambda: "node_load1" in page_of(port), limit=_READY_WITHIN)
+    page = page_of(port)
     found = re.search(r'node_exporter_build_info{.*version="([^"]*)"', page)
     page = re.sub(r'(release|version)="[^"]*"', r'\1=""', page)
     return found[1] if found else "?", page.replace(f'"{socket.gethostname()}"', f'"{NODE}"')
 
 
-def _started(name: str, argv: tuple[str, ...], running: ExitStack, folder: Path) -> Child:
+def started(name: str, argv: tuple[str, ...], running: ExitStack, folder: Path) -> Child:
     child = Child(Program(name=name, argv=argv, log=folder / f"{name}.log"))
     running.enter_context(child)
     return child
@@ -163,7 +163,7 @@ def _asked(name: str, port: int) -> None:
     raise PartError(f"CoreDNS does not answer for {name}")
 
 
-def _page(port: int) -> str:
+def page_of(port: int) -> str:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
@@ -172,7 +172,7 @@ def _page(port: int) -> str:
         return ""
 
 
-def _trimmed(page: str) -> Iterator[str]:
+def trimmed(page: str) -> Iterator[str]:
     """Yield the types and samples of the families that rules use, of few devices and of what was created."""
     used = set(re.findall(r"[a-z]\w+", " ".join(one.read_text() for one in _rule_files())))
     for line in page.splitlines():
@@ -202,7 +202,7 @@ def _rule_files() -> Iterable[Path]:
     return (one for one in _RULES.glob("*.yaml") if not one.name.endswith((".test.yaml", ".yard.yaml")))
 
 
-def _go(arguments: tuple[str, ...], *, cwd: Path | None = None, gobin: Path | None = None) -> None:
+def go(arguments: tuple[str, ...], *, cwd: Path | None = None, gobin: Path | None = None) -> None:
     place = {"CGO_ENABLED": "0", **({"GOBIN": str(gobin)} if gobin else {})}
     print("go", *arguments, flush=True)
     subprocess.run(("go", *arguments), cwd=cwd, env={**os.environ, **place}, check=True)

@@ -56,6 +56,11 @@ class KubernetesCluster:
         return self._plane.url
 
     @property
+    def ports(self) -> Ports:
+        """The port of each program."""
+        return self._plane.ports
+
+    @property
     def ca_file(self) -> Path:
         """The certificate to trust."""
         return self._plane.ca_file

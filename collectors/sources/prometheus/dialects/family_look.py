@@ -32,6 +32,7 @@ class Look:
     names: frozenset[str] = frozenset()  # of metrics with an alias that are there
     scope: Scope = field(default_factory=Scope)
     signature: frozenset[tuple[str, str]] = frozenset()  # the labels that each job has
+    learned: Mapping[str, str] = field(default_factory=dict)  # addresses that were known
     has_nodes: bool = False  # whether the cluster's nodes were known
     looked: float = 0.0
     checked: float = 0.0
@@ -79,6 +80,7 @@ class LookUp:
             names=frozenset(names),
             scope=self.scope,
             signature=signature(labels),
+            learned=self.nodes.all_learned if self.nodes is not None else {},
             has_nodes=self.nodes is not None and self.nodes.is_known,
             looked=now,
             checked=now,

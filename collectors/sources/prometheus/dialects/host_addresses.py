@@ -33,6 +33,8 @@ def _are_right(series: Sequence[Labels], names: Sequence[str], nodes: NodeNames)
         address = labels.get(INSTANCE, "")
         named = next((node for name in (*names, INSTANCE) if (node := nodes.of(labels.get(name, "")))), "")
         found = nodes.of(labels.get(NODE, address))
+        if nodes.learned(address) and not nodes.of_host(address):  # nothing else leads there from the address
+            return False
         if named and (found != named or hosts.setdefault(address, named) != named):
             return False
     return True

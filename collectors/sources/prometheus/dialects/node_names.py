@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from collectors.facts.topology import Topology
+from collectors.facts.topology import Topology, host_of
 
 PodKey = tuple[str, str]  # namespace and name
 
@@ -18,13 +18,14 @@ class NodeNames:
     def __init__(self, topology: Callable[[], Topology]) -> None:
         self._topology = topology
         self._found: dict[str, str] = {}
+        self._learned: Mapping[str, str] = {}
         self._pods: tuple[Topology, Mapping[str, PodKey | None]] | None = None
 
     def as_of_now(self) -> "NodeNames":
         """Return the same with the topology of this moment, for another thread. What it finds is kept here, too."""
         topology = self._topology()
         now = NodeNames(lambda: topology)
-        now._found, now._pods = self._found, self._pods
+        now._found, now._pods, now._learned = self._found, self._pods, self._learned
         return now
 
     @property
@@ -54,12 +55,29 @@ class NodeNames:
             return value
         node = topology.node_named(value)
         if node not in topology.nodes:
-            node = self._node_of_pod(topology, value)
+            node = self._node_of_pod(topology, value) or self.learned(value)
         if node:
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()
             self._found[value] = node
         return node or self._found.get(value, "")
+
+    def host(self, address: str) -> str:
+        """Return the address of a target without its port."""
+        return host_of(address)
+
+    def learn(self, addresses: Mapping[str, str]) -> None:
+        """Take these addresses for those of nodes; the ones of before are forgotten."""
+        self._learned = dict(addresses)
+
+    @property
+    def all_learned(self) -> Mapping[str, str]:
+        """The nodes by the addresses that were learned."""
+        return self._learned
+
+    def learned(self, value: str) -> str:
+        """Return the node of an address that the cluster does not know; empty if it was not learned."""
+        return self._learned.get(host_of(value), "")
 
     def is_pod(self, namespace: str, pod: str) -> bool:
         """Whether the cluster has this pod."""

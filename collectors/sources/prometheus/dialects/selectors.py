@@ -3,6 +3,7 @@
 The parser gives no places and its printed form differs from what an author wrote, so the text is read in pieces.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ _PIECE = re.compile(
     r"""|(?P<word>[a-zA-Z_:][\w:]*)|(?P<number>[\d.][\w.]*)|(?P<operator>=~|!~|!=|==|>=|<=|.)""",
     re.S,
 )
+_PLAIN = re.compile(r"[a-zA-Z_]\w*", re.ASCII)  # Prometheus 3 has labels like "k8s.pod.name", too
 _LISTS = frozenset({"by", "without", "on", "ignoring", "group_left", "group_right"})
 _OPERATORS = frozenset({"and", "or", "unless", "atan2", "bool", "offset", "inf", "nan", "start", "end"})
 _AGGREGATIONS = frozenset({"sum", "min", "max", "avg", "group", "stddev", "stdvar", "count", "quantile"})
@@ -28,7 +30,8 @@ class LabelMatcher:
     value: str
 
     def __str__(self) -> str:
-        return f"{self.label}{self.operator}{self.value}"
+        label = self.label if _PLAIN.fullmatch(self.label) else json.dumps(self.label)
+        return f"{label}{self.operator}{self.value}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

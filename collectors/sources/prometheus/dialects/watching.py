@@ -11,6 +11,7 @@ from collectors.facts.results import Blind, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Overrides
 from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
 from collectors.sources.prometheus.dialects.family_look import Look, LookUp
+from collectors.sources.prometheus.dialects.learned_addresses import LearnedAddresses
 from collectors.sources.prometheus.dialects.name_spelling import Spelling
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.probing import signature, signature_query
@@ -51,6 +52,7 @@ class Dialects:
     ) -> None:
         self._ask = ask
         self._scope = ScopeWatch(ask, matchers or {})
+        self._addresses = LearnedAddresses(ask)
         self._overrides = overrides or {}
         self._families = families
         self._looks: dict[str, Look] = {}
@@ -65,6 +67,7 @@ class Dialects:
             return blind
         if problem := self._scope.scope.problem:
             return Blind(source="prometheus", at=at, reason=problem)
+        await self._addresses.follow(self.nodes, self._scope.scope, at)
         texts = [query.expr, *([query.presence] if query.presence is not None else [])]
         metrics = {selector.metric for text in texts for selector in selectors(text)}
         families = [one for one in self._families if any(one.has(metric) for metric in metrics)]
@@ -166,7 +169,7 @@ class Dialects:
     def _names_hosts_anew(self, family: Family) -> bool:
         """Whether the hosts of the family's series get their nodes' names for their addresses."""
         groups = self._looks[family.name].dialect.groups if family.is_on_host else ()
-        return any(group.source_of(family.roles[Role.NODE].label) for group in groups)
+        return any(group.source_of(label) for group in groups for label in family.labels_of(Role.NODE))
 
     def _forms(self, metric: str) -> MetricForms | None:
         family = next((one for one in self._families if one.has(metric)), None)
@@ -191,8 +194,9 @@ class Dialects:
             if look is None:
                 return await self._look_up(family, at, now)
             knows_more = self.nodes is not None and self.nodes.is_known and not look.has_nodes
-            has_scope = look.scope == self._scope.scope
-            if has_scope and not knows_more and now - look.looked < LOOK_EVERY:
+            has_learned = self.nodes is None or look.learned == self.nodes.all_learned
+            is_current = look.scope == self._scope.scope and has_learned
+            if is_current and not knows_more and now - look.looked < LOOK_EVERY:
                 is_old = look.checked_at is not None and at <= look.checked_at  # asked for, or a backfill
                 if is_old or not (must_check or now - look.checked >= CHECK_EVERY):
                     return None

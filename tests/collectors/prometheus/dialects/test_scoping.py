@@ -90,6 +90,10 @@ def test_each_selector_asks_for_the_cluster(expr: str, expected: str) -> None:
     assert Scope().of(expr) == expr
 
 
+def test_labels_of_utf_8_are_quoted() -> None:
+    assert given_scope({"k8s.cluster.name": "eu"}).of("a") == 'a{"k8s.cluster.name"="eu"}'
+
+
 def test_copies_are_counted_once() -> None:
     scope = Scope(copies=("replica",), matchers=(LabelMatcher("cluster", "!~", '"us"'),))
     assert scope.of("sum(rate(a[5m])) > 0") == 'sum(max without (replica) (rate(a{cluster!~"us"}[5m]))) > 0'
