@@ -118,7 +118,7 @@ async def run(file: Path) -> tuple[Row, ...]:
         ),
         Row(
             id="gpu_faults",
-            measure="messages in all: these, and the replies in cards' threads, which notify only who follows the thread",
+            measure="messages in all: these, and the replies in threads, which notify only who follows the thread",
             value=len(cards) + len(replies),
             peer=naive,
         ),
