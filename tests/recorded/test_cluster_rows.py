@@ -13,7 +13,7 @@ from tests.recorded.table import EPISODES, MINUTE
 from tests.support.objects import gpus, owned, pod, read
 from tests.support.recorded_cluster import Fault, FaultKind, RecordedCluster
 from tests.support.recorded_loop import RuleLoop, rule_loop
-from tests.support.recorded_objects import objects_at
+from tests.support.recorded_objects import neighbour, objects_at
 from tests.support.scrape_styles import STYLES
 
 CLUSTER = EPISODES[f"quiet, {STYLES[0].name}"].cluster
@@ -33,18 +33,6 @@ def with_fault(kind: FaultKind, node: str) -> RecordedCluster:
     return RecordedCluster(nodes=CLUSTER.nodes, start=CLUSTER.start, end=CLUSTER.end, faults=(fault,))
 
 
-def neighbour(node: str) -> list[KubernetesObject]:
-    """Return a Job of another owner that holds the other GPU of a node."""
-    meta: dict[str, Any] = {"annotations": {"yardmaster.io/owner": "ana"}}
-    spec = {"parallelism": 1, "completions": 1, "template": {"spec": {"containers": [gpus(1)]}}}
-    tree = {"name": "resnet", "namespace": "vision", **meta}
-    place = {"nodeName": node, "containers": [gpus(1)]}
-    return [
-        pod("resnet-0", "vision", spec=place, ownerReferences=owned("Job", "resnet"), **meta),
-        read(Job, {"metadata": tree, "spec": spec, "status": {"active": 1}}),
-    ]
-
-
 @pytest.mark.parametrize(
     ("kind", "within"),
     [(FaultKind.NOT_READY, 5), (FaultKind.ALLOCATABLE, 4)],
@@ -56,7 +44,7 @@ async def test_a_node_that_the_api_calls_unwell(
     """A StatefulSet and a Job run on it."""
 
     def objects(at: datetime) -> list[KubernetesObject]:
-        return objects_at(with_fault(kind, "gpu-std"), at, *neighbour("gpu-std"))
+        return objects_at(with_fault(kind, "gpu-std"), at, *neighbour("gpu-std", owner="ana"))
 
     async with rule_loop(recordings.url, objects, start=BEGINS - MINUTE, rules=OF_OBJECTS) as loop:
         await loop.run(BEGINS + within * MINUTE)
@@ -64,7 +52,7 @@ async def test_a_node_that_the_api_calls_unwell(
         assert incident.subject.node == "gpu-std"
         assert "gpu-std" in card.splitlines()[0]
         assert "StatefulSet team-gpu-std/train-gpu-std" in card
-        assert "vision/resnet" in card
+        assert "vision/next-gpu-std" in card
         assert {"mei", "ana"} <= set(re.findall(r"\w+", card)), "both owners"
         assert "node cordon gpu-std" in card
         await loop.run(ENDS + 3 * MINUTE)

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
-from functools import partial
+from datetime import datetime, timedelta
 
 import pytest
 
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
+from collectors.cluster.objects import KubernetesObject
 from demo.parts.prometheus import PrometheusServer
 from tests.recorded.table import EPISODES, MINUTE
 from tests.support.gpu_dialects import TEN
 from tests.support.recorded_loop import RULES, RuleLoop, rule_loop
-from tests.support.recorded_objects import OWNER, holder_id, holder_kind, objects_at
+from tests.support.recorded_objects import OWNER, holder_id, holder_kind, neighbour, objects_at
 from tests.support.scrape_styles import STYLES
 
 NODES = {one.name: one for one in TEN}
@@ -26,7 +26,11 @@ def loop_of(
 ) -> AbstractAsyncContextManager[RuleLoop]:
     """Return the loop of an episode, which starts so long after the fault begins."""
     one = EPISODES[name]
-    objects = partial(objects_at, one.cluster)
+    neighbours = [thing for node in TEN for thing in neighbour(node.name, owner="ana")]
+
+    def objects(at: datetime) -> list[KubernetesObject]:
+        return objects_at(one.cluster, at, *neighbours)
+
     return rule_loop(recordings.url, objects, start=one.begins + after, rules=ABOUT_GPUS)
 
 
@@ -54,6 +58,7 @@ async def test_a_hot_gpu(recordings: PrometheusServer, style: str) -> None:
             assert "95 °C" in title
             assert holder_name(node) in card
             assert OWNER in card
+            assert f"next-{node}" not in card, "its GPU is another one"
             assert f"node cordon {node}" in card
         await loop.run(one.mended + 5 * MINUTE)
         assert not await loop.incidents(is_open=True)

@@ -100,6 +100,25 @@ def _holder(one: GpuNode, at: datetime) -> Iterator[KubernetesObject]:
         yield read(StatefulSet, {"metadata": meta, "spec": {"replicas": 1, "template": template}})
 
 
+def neighbour(node: str, *, owner: str) -> list[KubernetesObject]:
+    """Return a Job of another owner that holds the other GPU of a node, which its series do not say."""
+    meta: dict[str, Any] = {"annotations": {"yardmaster.io/owner": owner}}
+    spec = {"parallelism": 1, "completions": 1, "template": {"spec": {"containers": [gpus(1)]}}}
+    name = f"next-{node}"
+    place = {"nodeName": node, "containers": [gpus(1)]}
+    return [
+        pod(f"{name}-0", "vision", spec=place, ownerReferences=owned("Job", name), **meta),
+        read(
+            Job,
+            {
+                "metadata": {"name": name, "namespace": "vision", **meta},
+                "spec": spec,
+                "status": {"active": 1},
+            },
+        ),
+    ]
+
+
 def _dns() -> Iterator[KubernetesObject]:
     meta: dict[str, Any] = {"namespace": "kube-system", "labels": _DNS}
     yield read(

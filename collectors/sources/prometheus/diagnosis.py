@@ -17,7 +17,10 @@ from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
 from collectors.sources.prometheus.metric_names import metric_names
 from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, Presence, presence_of
 
-_NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
+_NAME_LABELS = (
+    "name the label in clusters[].prometheus.labels, or let relabelling add `node`; in a store for several clusters, "
+    "give the labels of this one in clusters[].prometheus.matchers"
+)
 _NAME_CLUSTER = (
     "give the labels of this cluster's series in clusters[].prometheus.matchers, such as cluster: prod"
 )
